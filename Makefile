@@ -1,0 +1,51 @@
+# Two commands from a fresh clone: `make run` and `make test`. `make help` lists the rest.
+PYTHON ?= python3
+UV_VERSION := 0.13.8
+# The caller's own environments are nobody's business here: every step works on .venv alone.
+unexport VIRTUAL_ENV CONDA_PREFIX PYTHONPATH PYTHONHOME
+UV = .venv/bin/uv pip --quiet
+# For tests and benchmarks on data that cannot be shipped: make test DATA=path/to/data
+DATA ?=
+export SHORTLIST_DATA := $(if $(DATA),$(abspath $(DATA)),$(SHORTLIST_DATA))
+
+.PHONY: run test check format bench help clean lock
+run: .venv/ready  ## prune a pool of 100 classifiers on scikit-learn's breast-cancer data, with proof
+	.venv/bin/shortlist prune example:breast-cancer --out out/breast-cancer.joblib
+
+test: .venv/ready-dev  ## every test, doctests, layers, types and style included
+	.venv/bin/python -m pytest $(PYTEST_ARGS)
+
+check: .venv/ready-dev  ## format, lint, types and layers
+	.venv/bin/ruff format
+	.venv/bin/ruff check --fix
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+
+bench: .venv/ready-dev  ## time every benchmark case; figures go to benchmarks/results/
+	.venv/bin/python -m benchmarks $(BENCH_ARGS)
+
+lock: .venv/ready-dev  ## renew both lock files after a change of pyproject.toml
+	.venv/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header --python-version 3.11 --output-file requirements.lock pyproject.toml requirements.build.in
+	.venv/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header --python-version 3.11 --output-file requirements-dev.lock --group dev pyproject.toml requirements.build.in
+
+.venv/bin/uv:
+	$(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+.venv/ready: pyproject.toml requirements.lock | .venv/bin/uv
+	@if [ ! -e .venv/ready-dev ]; then $(UV) sync --python .venv/bin/python requirements.lock; fi
+	$(UV) install --python .venv/bin/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/ready-dev: pyproject.toml requirements-dev.lock | .venv/bin/uv
+	$(UV) sync --python .venv/bin/python requirements-dev.lock
+	$(UV) install --python .venv/bin/python --no-deps --no-build-isolation --editable .
+	@touch $@ .venv/ready
+
+clean:  ## remove the environment and every cache
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis out
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10

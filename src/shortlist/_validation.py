@@ -1,0 +1,36 @@
+"""Turns what users pass into checked values; the only place that does."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from shortlist.errors import BadInputError
+
+T = TypeVar("T")
+
+
+def as_choice(value: str, argument: str, choices: Sequence[str]) -> str:
+    """Return `value` if it is one of `choices`."""
+    if value not in choices:
+        raise BadInputError(f"{argument} must be one of {sorted(choices)}, got {value!r}.")
+    return value
+
+
+def as_count(value: Any, argument: str, *, at_least: int = 1, at_most: int | None = None) -> int:
+    """Return `value` as an int within its range."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise BadInputError(f"{argument} must be a whole number, got {value!r}.")
+    number = int(value)
+    if number < at_least or (at_most is not None and number > at_most):
+        upper = "" if at_most is None else f" and at most {at_most}"
+        raise BadInputError(f"{argument} must be at least {at_least}{upper}, got {number}.")
+    return number
+
+
+def as_positive_seconds(value: float | None, argument: str) -> float:
+    """Return a time limit in seconds; None means none."""
+    if value is None:
+        return math.inf
+    if not isinstance(value, int | float) or math.isnan(value) or value <= 0:
+        raise BadInputError(f"{argument} must be a number of seconds above 0 or None, got {value!r}.")
+    return float(value)

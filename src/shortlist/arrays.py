@@ -1,0 +1,33 @@
+"""Array types, each with its shape and unit."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Points: TypeAlias = NDArray[np.int64]
+"""Objective vectors, ``(n_points, n_objectives)``, scaled to integers, minimised."""
+
+Values: TypeAlias = NDArray[np.float64]
+"""Objective values in the user's units and signs, ``(n_points, n_objectives)``."""
+
+Mask: TypeAlias = NDArray[np.bool_]
+"""True where something is chosen or holds, one entry per candidate, row or point."""
+
+Costs: TypeAlias = NDArray[np.float64]
+"""One coefficient per column of a program, ``(n_columns,)``."""
+
+Labels: TypeAlias = NDArray[Any]
+"""Class labels of rows, ``(n_samples,)``, of any dtype."""
+
+BinaryLabels: TypeAlias = NDArray[np.uint8]
+"""1 for a row of the positive class, 0 for a row of the negative class, ``(n_rows,)``."""
+
+VoteMatrix: TypeAlias = NDArray[np.uint8]
+"""1 where a classifier votes positive, ``(n_rows, n_classifiers)``."""
+
+Counts: TypeAlias = NDArray[np.int64]
+"""How many identical rows each row stands for, ``(n_rows,)``, at least 1."""
+
+CreditMatrix: TypeAlias = NDArray[np.int64]
+"""Failure credit of every pair in billionths, ``(n_classifiers, n_classifiers)``, symmetric, 0 on the diagonal."""

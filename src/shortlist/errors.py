@@ -1,0 +1,28 @@
+"""Every exception that Shortlist raises on purpose.
+
+The command line prints the message of any of them as one sentence and exits with 2.
+"""
+
+
+class ShortlistError(Exception):
+    """Base of every error raised on purpose."""
+
+
+class BadInputError(ShortlistError, ValueError):
+    """What was passed cannot be used; the message says what was expected, what came and what to do."""
+
+
+class BadFileError(BadInputError):
+    """A file cannot be read as what it was given for; the message names the file and, if known, the place."""
+
+
+class MissingDependencyError(ShortlistError, ImportError):
+    """An optional package is needed; the message says how to install it."""
+
+
+class UntrustedFileError(ShortlistError, PermissionError):
+    """Loading the file would run code in it, and nobody said that its maker is trusted."""
+
+
+class SolverError(ShortlistError, RuntimeError):
+    """A solver failed, or its answer contradicts the data it was given."""

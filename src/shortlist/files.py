@@ -1,0 +1,120 @@
+"""Files that are whole or not there, and files that may be unpickled."""
+
+import contextlib
+import hashlib
+import io
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from shortlist.errors import BadFileError, UntrustedFileError
+
+
+@contextlib.contextmanager
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`, renamed to `path` when the block ends without an error.
+
+    Raises
+    ------
+    BadFileError
+        If the folder of `path` does not exist or cannot be written, or `path` is a folder.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise BadFileError(f"out must be a file, got the folder {target}. Add a file name.")
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise BadFileError(f"{target} cannot be written: {error.strerror}. Choose a folder that exists.") from None
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write `text` to `path` as UTF-8, whole or not at all."""
+    with whole_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Read a file; a missing or unreadable one is a :class:`BadFileError` that says so."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise BadFileError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
+
+
+def dump_object(value: object, path: str | Path) -> None:
+    """Pickle `value` to `path` with joblib, and note its SHA-256 as a file that this user wrote."""
+    import joblib
+
+    with whole_file(path) as temporary:
+        joblib.dump(value, temporary, compress=3)
+        digest = hashlib.sha256(temporary.read_bytes()).hexdigest()
+    _note_own(digest)
+
+
+def load_object(path: str | Path, *, trust: bool = False) -> Any:
+    """Unpickle what :func:`dump_object` or joblib wrote.
+
+    Unpickling runs code from the file, so it happens only for a file whose bytes this user's own
+    Shortlist wrote on this machine (its SHA-256 is on the user's list), or with ``trust=True``.
+
+    Raises
+    ------
+    UntrustedFileError
+        If the file is not one of the user's own and `trust` is False.
+    BadFileError
+        If the file cannot be read or is not a joblib file.
+    """
+    content = read_bytes(path)
+    if not trust and hashlib.sha256(content).hexdigest() not in _own_digests():
+        raise UntrustedFileError(
+            f"{path} was not written by you on this machine, and loading it runs the code inside it. "
+            "Pass --trust (trust=True in Python) if you trust whoever made it."
+        )
+    import joblib
+
+    try:
+        return joblib.load(io.BytesIO(content))
+    except Exception as error:  # a broken pickle may raise anything at all
+        raise BadFileError(
+            f"{path} must be a file written by joblib, but reading it failed: {type(error).__name__}: {error}. "
+            "Write it again with joblib.dump and the versions installed here."
+        ) from error
+
+
+def own_files_list() -> Path:
+    """Where the SHA-256 of every pickle that this user wrote is kept."""
+    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(home) / "shortlist" / "own-files.sha256"
+
+
+def _own_digests() -> set[str]:
+    try:
+        return set(own_files_list().read_text(encoding="ascii").split())
+    except (OSError, UnicodeDecodeError):
+        return set()
+
+
+def _note_own(digest: str) -> None:
+    """Add `digest` to the list; where there is no home to write to, the file will need `trust`."""
+    with contextlib.suppress(OSError):
+        own_files_list().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with own_files_list().open("a", encoding="ascii") as own:
+            own.write(f"{digest}\n")
+
+
+def _umask() -> int:
+    """Return the process's umask, which can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,1 @@
+"""One file per solver; only that file imports it."""

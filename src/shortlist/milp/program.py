@@ -1,0 +1,126 @@
+"""A mixed-integer linear program with named objectives, as plain data."""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from shortlist.arrays import Costs, Mask
+from shortlist.errors import BadInputError
+from shortlist.front import Objective
+
+
+@dataclass(frozen=True, eq=False)
+class LinearObjective:
+    """A linear function of the columns, in the user's sign: ``costs @ x + offset``."""
+
+    objective: Objective
+    costs: Costs
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Find columns x with ``row_lower <= rows @ x <= row_upper`` within their bounds; build with :func:`program`.
+
+    Attributes
+    ----------
+    rows : csr_array of float, shape (n_rows, n_columns)
+        Coefficients.
+    row_lower, row_upper : ndarray of float, shape (n_rows,)
+        Limits of the rows, infinite where there is none.
+    column_lower, column_upper : ndarray of float, shape (n_columns,)
+        Bounds of the columns, infinite where there is none.
+    integer : ndarray of bool, shape (n_columns,)
+        Which columns take integers only.
+    objectives : tuple of LinearObjective
+        What matters; one or several.
+    """
+
+    rows: sparse.csr_array
+    row_lower: NDArray[np.float64]
+    row_upper: NDArray[np.float64]
+    column_lower: NDArray[np.float64]
+    column_upper: NDArray[np.float64]
+    integer: Mask
+    objectives: tuple[LinearObjective, ...] = field(default=())
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.row_lower)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.column_lower)
+
+    def with_rows(self, rows: ArrayLike | sparse.sparray, lower: ArrayLike, upper: ArrayLike) -> "Program":
+        """Return the program with more rows below its own; they take the last row numbers."""
+        more = sparse.csr_array(rows)
+        return dataclasses.replace(
+            self,
+            rows=sparse.csr_array(sparse.vstack([self.rows, more])),
+            row_lower=np.concatenate([self.row_lower, np.atleast_1d(np.asarray(lower, dtype=np.float64))]),
+            row_upper=np.concatenate([self.row_upper, np.atleast_1d(np.asarray(upper, dtype=np.float64))]),
+        )
+
+    def minimised_costs(self) -> NDArray[np.float64]:
+        """Return the coefficients of all objectives as to minimise, ``(n_objectives, n_columns)``, unscaled."""
+        return np.array([o.objective.sign * o.costs for o in self.objectives]).reshape(-1, self.n_columns)
+
+
+def program(
+    rows: ArrayLike | sparse.sparray | sparse.spmatrix,
+    row_lower: ArrayLike,
+    row_upper: ArrayLike,
+    column_lower: ArrayLike,
+    column_upper: ArrayLike,
+    integer: ArrayLike | bool,
+    objectives: Sequence[LinearObjective] = (),
+) -> Program:
+    """Check the parts of a program and put them together; scalars stand for every row or column.
+
+    Raises
+    ------
+    BadInputError
+        If shapes disagree, or a coefficient is NaN or infinite.
+
+    Examples
+    --------
+    >>> from shortlist.front import Objective
+    >>> cost = LinearObjective(Objective("cost"), np.array([3.0, 2.0]))
+    >>> cover = program([[1, 1]], 1, np.inf, 0, 1, True, [cost])
+    >>> cover.n_rows, cover.n_columns
+    (1, 2)
+    """
+    matrix = sparse.csr_array(rows, dtype=np.float64)
+    n_rows, n_columns = matrix.shape
+    if not np.isfinite(matrix.data).all():
+        raise BadInputError("rows must hold finite numbers, got NaN or infinity. Use bounds for missing limits.")
+    for linear in objectives:
+        if np.shape(linear.costs) != (n_columns,) or not np.isfinite(linear.costs).all():
+            raise BadInputError(
+                f"costs of objective {linear.objective.name!r} must be {n_columns} finite numbers, "
+                f"got shape {np.shape(linear.costs)}."
+            )
+    return Program(
+        rows=matrix,
+        row_lower=_per("row_lower", row_lower, n_rows),
+        row_upper=_per("row_upper", row_upper, n_rows),
+        column_lower=_per("column_lower", column_lower, n_columns),
+        column_upper=_per("column_upper", column_upper, n_columns),
+        integer=np.array(np.broadcast_to(np.asarray(integer, dtype=bool), n_columns)),
+        objectives=tuple(objectives),
+    )
+
+
+def _per(name: str, values: ArrayLike, length: int) -> NDArray[np.float64]:
+    """Return `values` as one float for each of `length` rows or columns."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape not in {(), (length,)} or np.isnan(array).any():
+        raise BadInputError(f"{name} must be one number or {length} of them, not NaN, got shape {array.shape}.")
+    return np.array(np.broadcast_to(array, length))

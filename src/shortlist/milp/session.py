@@ -1,0 +1,94 @@
+"""The protocol of solvers: open a program once, change it a little, solve again."""
+
+from collections.abc import Callable, Iterable
+from typing import Protocol, TypeAlias
+
+from numpy.typing import ArrayLike
+
+from shortlist._validation import as_choice
+from shortlist.milp.program import Program
+from shortlist.milp.solution import Limits, Solution
+from shortlist.runs.cancellation import Cancellation
+
+OnBound: TypeAlias = Callable[[float, float], None]
+"""Called during a solve with (objective of the incumbent or NaN, bound), both to minimise."""
+
+NO_LIMITS = Limits()
+
+
+class Session(Protocol):
+    """One program in a solver's memory. Rows and columns are numbered as in the program; costs are to minimise."""
+
+    def set_costs(self, costs: ArrayLike) -> None:
+        """Minimise ``costs @ x`` from now on, shape (n_columns,)."""
+
+    def set_column_bounds(self, columns: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
+        """Replace the bounds of `columns`."""
+
+    def set_row_bounds(self, rows: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
+        """Replace the limits of `rows`."""
+
+    def set_cutoff(self, cutoff: float | None) -> None:
+        """Look only for solutions that cost at most `cutoff`; None lifts it."""
+
+    def set_start(self, values: ArrayLike | None) -> None:
+        """Offer a solution to start the next solve from; an infeasible one does no harm."""
+
+    def solve(
+        self,
+        limits: Limits = NO_LIMITS,
+        *,
+        on_bound: OnBound | None = None,
+        cancellation: Cancellation | None = None,
+    ) -> Solution:
+        """Solve as the model now stands. A cancellation stops it within about a second, with the best found."""
+
+
+class Solver(Protocol):
+    """A backend. `seed` and `threads` are fixed per session; one thread is deterministic under node limits."""
+
+    name: str
+    handles_continuous: bool
+
+    def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> Session:
+        """Load `program`; its first objective, if any, gives the costs."""
+
+
+SOLVERS = ("highs", "cpsat", "scip")
+"""Names of the solvers; the first is the default."""
+
+
+def open_solver(name: str = "highs") -> Solver:
+    """Return the backend called `name`, importing its solver only now.
+
+    Raises
+    ------
+    BadInputError
+        If there is no such solver.
+    MissingDependencyError
+        If the solver is an extra that is not installed; the message says how to install it.
+    """
+    as_choice(name, "solver", SOLVERS)
+    if name == "highs":
+        from shortlist.milp.backends.highs import Highs
+
+        return Highs()
+    if name == "cpsat":
+        from shortlist.milp.backends.cpsat import CpSat
+
+        return CpSat()
+    from shortlist.milp.backends.scip import Scip
+
+    return Scip()
+
+
+def installed_solvers() -> Iterable[str]:
+    """Yield the names of the solvers that can be loaded here."""
+    from shortlist.errors import MissingDependencyError
+
+    for name in SOLVERS:
+        try:
+            open_solver(name)
+        except MissingDependencyError:
+            continue
+        yield name

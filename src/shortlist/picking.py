@@ -1,0 +1,113 @@
+"""Rules that name one point of a front."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shortlist.errors import BadInputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shortlist.front import Front
+
+RULES = ("ideal", "knee", "weights", "lexicographic")
+"""The names of the rules."""
+
+
+def pick_index(
+    front: "Front",
+    rule: str = "ideal",
+    *,
+    weights: Mapping[str, float] | None = None,
+    order: Sequence[str] | None = None,
+    limits: Mapping[str, float] | None = None,
+) -> int:
+    """Return the index of the point that a rule names.
+
+    All rules but ``lexicographic`` look at objectives scaled to [0, 1] by the range of the front, 0 the best; an
+    objective with one value counts 0. Ties go to the first point, that is the best in the first objectives.
+
+    Parameters
+    ----------
+    front : Front
+        At least one point.
+    rule : {"ideal", "knee", "weights", "lexicographic"}, default="ideal"
+        ``ideal``: smallest Euclidean distance to the ideal point. ``knee``: farthest towards the ideal point from
+        the plane through the anchors, the best point of each objective (:cite:t:`Das1999`); where they span no such
+        plane, from the plane through the unit vectors. ``weights``: smallest weighted sum. ``lexicographic``: best
+        in the first objective of `order`, among those best in the second, and so on.
+    weights : mapping of str to float, optional
+        Non-negative weight per objective for ``weights`` and ``ideal``; what is not named counts 0. Default: all 1.
+    order : sequence of str, optional
+        Objectives for ``lexicographic``; the rest follow in the front's order.
+    limits : mapping of str to float, optional
+        Only points within these limits are considered: at most this value of a minimised objective, at least this
+        of a maximised one.
+
+    Raises
+    ------
+    BadInputError
+        If the rule or an objective is unknown, the front is empty, or no point is within the limits.
+
+    Notes
+    -----
+    Takes O(n_points · n_objectives) time.
+    """
+    if rule not in RULES:
+        raise BadInputError(f"rule must be one of {list(RULES)}, got {rule!r}.")
+    if not len(front):
+        raise BadInputError("a point can be picked from a front with points, got an empty one.")
+    _check_names(front, "weights", weights or {})
+    _check_names(front, "order", order or ())
+    signs = np.array([objective.sign for objective in front.objectives])
+    minimised = front.values * signs
+    allowed = np.flatnonzero(_within(front, minimised, limits or {}))
+    lows, highs = minimised.min(axis=0), minimised.max(axis=0)
+    scaled = (minimised - lows) / np.where(highs > lows, highs - lows, 1)
+    if rule == "lexicographic":
+        named = list(order or ())
+        columns = [front.names.index(name) for name in named + [n for n in front.names if n not in named]]
+        return int(allowed[np.lexsort(minimised[allowed][:, columns].T[::-1])[0]])
+    factors = np.array([1.0 if weights is None else weights.get(name, 0.0) for name in front.names])
+    if (factors < 0).any() or not factors.any() or not np.isfinite(factors).all():
+        raise BadInputError(f"weights must be non-negative and not all 0, got {dict(weights or {})}.")
+    if rule == "ideal":
+        scores = np.sqrt((factors * scaled**2).sum(axis=1))
+    else:
+        scores = scaled @ (factors if rule == "weights" else _anchor_plane(scaled))
+    return int(allowed[np.argmin(scores[allowed])])
+
+
+def _anchor_plane(scaled: "NDArray[np.float64]") -> "NDArray[np.float64]":
+    """Return the positive normal of the plane through the best point of each objective, or all ones."""
+    anchors = scaled[[np.lexsort((scaled.sum(axis=1), column))[0] for column in scaled.T]]
+    ones = np.ones(scaled.shape[1])
+    if np.linalg.matrix_rank(anchors) < len(ones):
+        return ones
+    normal = np.linalg.solve(anchors, ones)
+    return normal if (normal > 0).all() else ones
+
+
+def _within(front: "Front", minimised: "NDArray[np.float64]", limits: Mapping[str, float]) -> "NDArray[np.bool_]":
+    """Mark the points within all limits; it is an error when there is none."""
+    _check_names(front, "limits", limits)
+    inside = np.ones(len(front), dtype=bool)
+    for name, limit in limits.items():
+        column = front.names.index(name)
+        sign = front.objectives[column].sign
+        within = minimised[:, column] <= limit * sign
+        if not within.any():
+            best = minimised[:, column].min() * sign
+            raise BadInputError(f"no point has {name} within {limit:g}: the best is {best:g}. Relax the limit.")
+        inside &= within
+    if not inside.any():
+        raise BadInputError(f"no point is within all limits {dict(limits)} at once. Relax one.")
+    return inside
+
+
+def _check_names(front: "Front", argument: str, names: Mapping[str, float] | Sequence[str]) -> None:
+    for name in names:
+        if name not in front.names:
+            raise BadInputError(f"{argument} names the objective {name!r}, but the front has {front.names}.")

@@ -1,0 +1,7 @@
+"""Units of work, progress, cancellation and workers: what every long method reports to."""
+
+from shortlist.runs.cancellation import Cancellation, cancel_on_interrupt
+from shortlist.runs.progress import Progress, Report, silent
+from shortlist.runs.units import Unit, run_units
+
+__all__ = ["Cancellation", "Progress", "Report", "Unit", "cancel_on_interrupt", "run_units", "silent"]

@@ -1,0 +1,36 @@
+"""Progress events."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a long method has come.
+
+    Parameters
+    ----------
+    stage : str
+        What is being done, for people.
+    done : float
+        How much is finished, in units of work or, for a time limit, in seconds.
+    total : float or None
+        How much there is in all, in the same unit; None when nobody can know.
+    value, bound : float or None
+        Best value and bound so far, in the user's sign, where the method has them.
+    """
+
+    stage: str
+    done: float
+    total: float | None = None
+    value: float | None = None
+    bound: float | None = None
+
+
+Report: TypeAlias = Callable[[Progress], None]
+"""What receives progress events; called from the thread that runs the method."""
+
+
+def silent(progress: Progress) -> None:
+    """Ignore a progress event."""
