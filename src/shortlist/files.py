@@ -27,7 +27,9 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as error:
-        raise BadFileError(f"{target} cannot be written: {error.strerror}. Choose a folder that exists.") from None
+        raise BadFileError(
+            f"{target} cannot be written: {error.strerror}. Choose a folder that exists."
+        ) from None
     os.close(handle)
     temporary = Path(name)
     try:

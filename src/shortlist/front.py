@@ -70,7 +70,9 @@ class Objective:
     def __post_init__(self) -> None:
         object.__setattr__(self, "sense", Sense(self.sense))
         if self.scale is not None and self.scale < 1:
-            raise BadInputError(f"scale of objective {self.name!r} must be at least 1 or None, got {self.scale}.")
+            raise BadInputError(
+                f"scale of objective {self.name!r} must be at least 1 or None, got {self.scale}."
+            )
 
     @property
     def sign(self) -> int:
@@ -116,7 +118,9 @@ class Proof:
         return Proof(
             kind=kinds[max(kinds.index(self.kind), kinds.index(other.kind))],
             tolerances=_largest(self.tolerances, other.tolerances) or (),
-            missing=None if self.missing is None or other.missing is None else _largest(self.missing, other.missing),
+            missing=None
+            if self.missing is None or other.missing is None
+            else _largest(self.missing, other.missing),
             n_unresolved=self.n_unresolved + other.n_unresolved,
             limit="; ".join(dict.fromkeys(filter(None, (self.limit, other.limit)))),
         )
@@ -230,7 +234,9 @@ class Front:
         if len(points) and np.abs(points).max() >= 2**53:
             raise BadInputError("objective values must stay below 2^53 to be exact. Use a coarser scale.")
         if any(objective.scale is None for objective in objectives):
-            raise BadInputError("points need objectives with an integer scale. Use Front.from_values instead.")
+            raise BadInputError(
+                "points need objectives with an integer scale. Use Front.from_values instead."
+            )
         factors = np.array([o.sign / (o.scale or 1) for o in objectives])
         return cls.from_values(objectives, points * factors, decisions, candidates, proof, **facts)
 
@@ -270,7 +276,9 @@ class Front:
     def points(self) -> Points:
         """Values as scaled integers, minimised; every objective must have an integer scale."""
         if any(objective.scale is None for objective in self.objectives):
-            raise BadInputError("this front has real-valued objectives, so it has no integer points. Use values.")
+            raise BadInputError(
+                "this front has real-valued objectives, so it has no integer points. Use values."
+            )
         factors = np.array([o.sign * (o.scale or 1) for o in self.objectives])
         return np.rint(self.values * factors).astype(np.int64)
 

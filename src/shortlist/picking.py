@@ -90,7 +90,9 @@ def _anchor_plane(scaled: "NDArray[np.float64]") -> "NDArray[np.float64]":
     return normal if (normal > 0).all() else ones
 
 
-def _within(front: "Front", minimised: "NDArray[np.float64]", limits: Mapping[str, float]) -> "NDArray[np.bool_]":
+def _within(
+    front: "Front", minimised: "NDArray[np.float64]", limits: Mapping[str, float]
+) -> "NDArray[np.bool_]":
     """Mark the points within all limits; it is an error when there is none."""
     _check_names(front, "limits", limits)
     inside = np.ones(len(front), dtype=bool)
@@ -100,7 +102,9 @@ def _within(front: "Front", minimised: "NDArray[np.float64]", limits: Mapping[st
         within = minimised[:, column] <= limit * sign
         if not within.any():
             best = minimised[:, column].min() * sign
-            raise BadInputError(f"no point has {name} within {limit:g}: the best is {best:g}. Relax the limit.")
+            raise BadInputError(
+                f"no point has {name} within {limit:g}: the best is {best:g}. Relax the limit."
+            )
         inside &= within
     if not inside.any():
         raise BadInputError(f"no point is within all limits {dict(limits)} at once. Relax one.")

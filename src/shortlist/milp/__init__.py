@@ -1,7 +1,17 @@
 """Mixed-integer linear programs, and solvers behind one protocol."""
 
-from shortlist.milp.program import LinearObjective, Program, program
+from shortlist.milp.program import LinearObjective, Program, make_program
 from shortlist.milp.session import SOLVERS, Session, Solver, open_solver
 from shortlist.milp.solution import Limits, Solution
 
-__all__ = ["SOLVERS", "LinearObjective", "Limits", "Program", "Session", "Solution", "Solver", "open_solver", "program"]
+__all__ = [
+    "SOLVERS",
+    "Limits",
+    "LinearObjective",
+    "Program",
+    "Session",
+    "Solution",
+    "Solver",
+    "make_program",
+    "open_solver",
+]

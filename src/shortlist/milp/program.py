@@ -24,7 +24,7 @@ class LinearObjective:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Find columns x with ``row_lower <= rows @ x <= row_upper`` within their bounds; build with :func:`program`.
+    """Find columns x with ``row_lower <= rows @ x <= row_upper`` within their bounds; build with :func:`make_program`.
 
     Attributes
     ----------
@@ -73,8 +73,9 @@ class Program:
         return np.array([o.objective.sign * o.costs for o in self.objectives]).reshape(-1, self.n_columns)
 
 
-def program(
+def make_program(
     rows: ArrayLike | sparse.sparray | sparse.spmatrix,
+    *,
     row_lower: ArrayLike,
     row_upper: ArrayLike,
     column_lower: ArrayLike,
@@ -93,14 +94,20 @@ def program(
     --------
     >>> from shortlist.front import Objective
     >>> cost = LinearObjective(Objective("cost"), np.array([3.0, 2.0]))
-    >>> cover = program([[1, 1]], 1, np.inf, 0, 1, True, [cost])
+    >>> cover = make_program(
+    ...     [[1, 1]], row_lower=1, row_upper=np.inf, column_lower=0, column_upper=1, integer=True, objectives=[cost]
+    ... )
     >>> cover.n_rows, cover.n_columns
     (1, 2)
     """
-    matrix = sparse.csr_array(rows, dtype=np.float64)
+    matrix: sparse.csr_array[np.float64, tuple[int, int]] = sparse.csr_array(
+        sparse.coo_array(rows), dtype=np.float64
+    )
     n_rows, n_columns = matrix.shape
     if not np.isfinite(matrix.data).all():
-        raise BadInputError("rows must hold finite numbers, got NaN or infinity. Use bounds for missing limits.")
+        raise BadInputError(
+            "rows must hold finite numbers, got NaN or infinity. Use bounds for missing limits."
+        )
     for linear in objectives:
         if np.shape(linear.costs) != (n_columns,) or not np.isfinite(linear.costs).all():
             raise BadInputError(
@@ -122,5 +129,7 @@ def _per(name: str, values: ArrayLike, length: int) -> NDArray[np.float64]:
     """Return `values` as one float for each of `length` rows or columns."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape not in {(), (length,)} or np.isnan(array).any():
-        raise BadInputError(f"{name} must be one number or {length} of them, not NaN, got shape {array.shape}.")
+        raise BadInputError(
+            f"{name} must be one number or {length} of them, not NaN, got shape {array.shape}."
+        )
     return np.array(np.broadcast_to(array, length))

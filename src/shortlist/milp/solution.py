@@ -73,8 +73,10 @@ def largest_violation(program: Program, values: NDArray[np.float64]) -> float:
     """Return by how much `values` misses a row or bound at most, relative to the size of its terms (at least 1)."""
     activity = program.rows @ values
     size = np.maximum(1.0, abs(program.rows) @ np.abs(values))
-    misses = np.concatenate([
-        np.maximum(program.row_lower - activity, activity - program.row_upper) / size,
-        np.maximum(program.column_lower - values, values - program.column_upper),
-    ])
+    misses = np.concatenate(
+        [
+            np.maximum(program.row_lower - activity, activity - program.row_upper) / size,
+            np.maximum(program.column_lower - values, values - program.column_upper),
+        ]
+    )
     return float(max(0.0, misses.max(initial=0.0)))

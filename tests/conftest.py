@@ -1,0 +1,27 @@
+"""Settings and fixtures for all tests."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "shortlist", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60
+)
+settings.load_profile("shortlist")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Return the folder of real data that the project cannot ship."""
+    folder = os.environ.get("SHORTLIST_DATA")
+    if not folder:
+        pytest.skip("real data is not shipped: run `make test DATA=folder` to include this test")
+    return Path(folder)
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep every test away from the user's own list of trusted files."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("home")))
