@@ -1,6 +1,7 @@
 """Settings and fixtures for all tests."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,9 @@ def data_folder() -> Path:
     return Path(folder)
 
 
-@pytest.fixture(autouse=True)
-def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep every test away from the user's own list of trusted files."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("home")))
+@pytest.fixture(scope="session", autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the tests away from the user's own list of trusted files."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("home")))
+        yield

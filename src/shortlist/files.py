@@ -12,6 +12,16 @@ from typing import Any
 from shortlist.errors import BadFileError, UntrustedFileError
 
 
+def check_writable(path: str | Path) -> None:
+    """Raise now what :func:`whole_file` would raise after hours of work."""
+    target = Path(path)
+    if target.is_dir():
+        raise BadFileError(f"out must be a file, got the folder {target}. Add a file name.")
+    if not os.access(target.parent, os.W_OK):
+        reason = "Permission denied" if target.parent.is_dir() else "its folder does not exist"
+        raise BadFileError(f"{target} cannot be written: {reason}. Choose a folder that exists.")
+
+
 @contextlib.contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`, renamed to `path` when the block ends without an error.
@@ -21,9 +31,8 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     BadFileError
         If the folder of `path` does not exist or cannot be written, or `path` is a folder.
     """
+    check_writable(path)
     target = Path(path)
-    if target.is_dir():
-        raise BadFileError(f"out must be a file, got the folder {target}. Add a file name.")
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as error:

@@ -1,0 +1,1 @@
+"""Tables: read from files, or shipped with scikit-learn."""

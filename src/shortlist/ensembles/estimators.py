@@ -1,0 +1,321 @@
+"""Scikit-learn estimators for pruned ensembles; thin shells around functions."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import train_test_split
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+
+from shortlist._validation import as_positive_seconds
+from shortlist.arrays import BinaryLabels, Labels
+from shortlist.ensembles.diversity import diversity_limits
+from shortlist.ensembles.exact import DEFAULT_SOLVER, EnsembleSelection, prune_exactly
+from shortlist.ensembles.limits import selection_limits
+from shortlist.ensembles.pool import Pool, as_pool, make_pool, positive_probabilities
+from shortlist.ensembles.votes import merge_rows, round_votes
+from shortlist.ensembles.weights import named_weights
+from shortlist.errors import BadInputError, ShortlistError
+from shortlist.runs import Cancellation, Report, silent
+
+VALIDATION_SHARE = 0.3
+"""Without a pool, this share of the rows prunes and the rest fits it: the paper's 27 : 63."""
+
+
+class ExactPruner(ClassifierMixin, BaseEstimator):
+    """The best members of a pool and the best threshold, by integer programming, with proof.
+
+    Solves Eqs. 1 to 20 of :cite:t:`Bastos2022` on the rows given to :meth:`fit`. A row is positive when more than
+    ``threshold_`` members give the positive class a probability above 0.5 (0.5 itself is a negative vote).
+
+    Parameters
+    ----------
+    pool : Pool, list of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
+        What to choose from. It should not have been fitted on the rows given to :meth:`fit`. None: :meth:`fit`
+        splits its rows, stratified, fits :func:`shortlist.ensembles.make_pool` on 70 % and prunes on 30 %.
+    objective : str or mapping, default="accuracy"
+        A name in :data:`shortlist.ensembles.weights.OBJECTIVES`, or weights such as ``{"tp": 1, "fp": -5}``.
+    positive : label or None, default=None
+        The positive class; None: the last of the sorted classes.
+    diversity : str or mapping, default="none"
+        ``"none"``, ``"average"``, ``"each"`` (F1, F2, F3 of the paper), or ``{"each": τ, "mean": γ}``.
+    min_size, max_size : int, default=1 and None
+        Least and most members.
+    member_costs, max_cost : sequence of float and float, default=None
+        Cost per member, and the most that the members may cost together. None: the pool's own costs.
+    time_limit_s : float or None, default=60
+        Wall-clock limit of the solve in seconds; fitting a pool is not counted.
+    node_limit : int or None, default=None
+        Limit in the solver's own steps, which gives the same answer on every machine.
+    solver : {"cpsat", "highs", "scip"}, default="cpsat"
+        Which solver proves.
+    n_classifiers : int, default=100
+        Size of the pool when `pool` is None.
+    n_jobs : int or None, default=None
+        Workers that fit the pool, and threads of the solver (None is one); more than one thread may give
+        another of several equally good selections from run to run.
+    random_state : int, RandomState or None, default=None
+        Seed of the pool, the split and the solver.
+
+    Attributes
+    ----------
+    selection_ : ndarray of bool, shape (n_classifiers,)
+        Which classifiers of the pool are members.
+    threshold_ : int
+        Positive where more than this many members vote so.
+    objective_value_, bound_, gap_ : float
+        Value on the validation rows, the value no selection can beat, and their relative distance (0 when proved).
+    status_ : Status
+        ``optimal``, ``feasible``, ``infeasible`` or ``unknown``.
+    result_ : EnsembleSelection
+        All of it, with the proof, the confusion counts and the seconds.
+    pool_ : Pool
+        The members only.
+    classes_ : ndarray of shape (2,)
+        The classes, sorted.
+    positive_ : label
+        The positive class.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> pruned = ExactPruner(n_classifiers=10, random_state=0).fit(X[:400], y[:400])
+    >>> str(pruned.status_), pruned.gap_
+    ('optimal', 0.0)
+    """
+
+    def __init__(
+        self,
+        pool: Any = None,
+        *,
+        objective: str | Mapping[str, float] = "accuracy",
+        positive: Any = None,
+        diversity: str | Mapping[str, float] = "none",
+        min_size: int = 1,
+        max_size: int | None = None,
+        member_costs: Sequence[float] | None = None,
+        max_cost: float | None = None,
+        time_limit_s: float | None = 60,
+        node_limit: int | None = None,
+        solver: str = DEFAULT_SOLVER,
+        n_classifiers: int = 100,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.pool = pool
+        self.objective = objective
+        self.positive = positive
+        self.diversity = diversity
+        self.min_size = min_size
+        self.max_size = max_size
+        self.member_costs = member_costs
+        self.max_cost = max_cost
+        self.time_limit_s = time_limit_s
+        self.node_limit = node_limit
+        self.solver = solver
+        self.n_classifiers = n_classifiers
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: ArrayLike, *, report: Report = silent, cancellation: Cancellation | None = None
+    ) -> Self:
+        """Choose the members on these rows.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows; missing values and text columns as far as the pool takes them.
+        y : array-like of shape (n_samples,)
+            Their classes: two, of any type.
+        report, cancellation : optional
+            Progress events, and a way to stop with the best selection found.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        BadInputError
+            If the input or a parameter cannot be used; the sentence says how to mend it.
+        """
+        X, y = _checked_rows(self, X, y)
+        self.classes_ = _two_classes(y)
+        self.positive_ = _positive_class(self.positive, self.classes_)
+        seed = _seed(self.random_state)
+        if self.pool is None:
+            X, X_validation, y, y_validation = _split(X, y, seed)
+            pool = make_pool(
+                X, y, n_classifiers=self.n_classifiers, random_state=seed, n_jobs=self.n_jobs or 1,
+                report=report, cancellation=cancellation,
+            )  # fmt: skip
+        else:
+            pool, X_validation, y_validation = as_pool(self.pool), X, y
+            _check_pool_classes(pool, self.classes_)
+        votes = merge_rows(
+            round_votes(positive_probabilities(pool, X_validation, self.positive_)),
+            _is_class(y_validation, self.positive_),
+        )
+        self.result_ = prune_exactly(
+            votes,
+            named_weights(self.objective, votes),
+            selection_limits(
+                len(pool),
+                min_size=self.min_size,
+                max_size=self.max_size,
+                member_costs=pool.costs
+                if self.member_costs is None and self.max_cost is not None
+                else self.member_costs,
+                max_cost=self.max_cost,
+                diversity=diversity_limits(self.diversity, votes),
+            ),
+            solver=self.solver,
+            time_limit_s=as_positive_seconds(self.time_limit_s, "time_limit_s"),
+            node_limit=self.node_limit,
+            seed=seed % 2**31,
+            threads=_threads(self.n_jobs),
+            report=report,
+            cancellation=cancellation,
+        )
+        self._keep(self.result_, pool)
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return vote shares, stretched so that ``threshold_ + ½`` votes are one half, ``(n_samples, 2)``.
+
+        The columns follow ``classes_``; the larger entry is always the predicted class. Only members are called.
+        """
+        check_is_fitted(self, "result_")
+        if not len(self.pool_):
+            raise ShortlistError(
+                f"there is nothing to predict with: {self.result_.reason}. Relax the limits and fit again."
+            )
+        X = _checked_rows(self, X)
+        votes = round_votes(positive_probabilities(self.pool_, X, self.positive_)).sum(axis=1, dtype=np.int64)
+        positive = _stretched(votes, self.threshold_, len(self.pool_))
+        columns = (1 - positive, positive)
+        return np.column_stack(columns if self.positive_ == self.classes_[1] else columns[::-1])
+
+    def predict(self, X: Any) -> Labels:
+        """Return the class of every row, ``(n_samples,)``."""
+        probabilities = self.predict_proba(X)
+        return np.asarray(self.classes_[(probabilities[:, 1] > 0.5).astype(np.intp)])
+
+    def _keep(self, result: EnsembleSelection, pool: Pool) -> None:
+        """Set the fitted attributes; of the pool only the members stay."""
+        self.selection_ = result.mask
+        self.threshold_ = result.threshold
+        self.objective_value_ = result.value
+        self.bound_ = result.bound
+        self.gap_ = result.gap
+        self.status_ = result.status
+        self.pool_ = pool.subset(result.mask)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _stretched(votes: NDArray[np.int64], threshold: int, size: int) -> NDArray[np.float64]:
+    """Map votes to [0, 1] by two straight lines that meet at (threshold + ½, ½)."""
+    middle = threshold + 0.5
+    below = votes / (2 * middle)
+    above = 0.5 + (votes - middle) / (2 * max(0.5, size - middle))
+    return np.where(votes <= threshold, below, above)
+
+
+def _checked_rows(estimator: ExactPruner, X: Any, y: ArrayLike | None = None) -> Any:
+    """Check shapes and feature names; frames stay frames, so that text columns survive."""
+    if not hasattr(X, "columns"):
+        X = check_array(
+            X, dtype=None, ensure_all_finite="allow-nan" if _is_float(X) else False, estimator=estimator
+        )
+    if y is None:
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+        return X
+    y = column_or_1d(y, warn=True)
+    if len(X) != len(y):
+        raise BadInputError(f"X and y must have one entry per row, got {len(X)} and {len(y)} rows.")
+    check_classification_targets(y)
+    validate_data(estimator, X, y, skip_check_array=True)
+    return X, y
+
+
+def _is_float(X: Any) -> bool:
+    return getattr(getattr(X, "dtype", None), "kind", "f") == "f"
+
+
+def _two_classes(y: Labels) -> Labels:
+    """Return the two classes, sorted."""
+    classes = np.unique(y)
+    if len(classes) == 1:
+        raise BadInputError(
+            f"y must hold two classes, got one class only: {classes[0]!r}. Add rows of another class."
+        )
+    if len(classes) > 2:
+        # the first words are scikit-learn's own, which its checks look for
+        raise BadInputError(
+            f"Only binary classification is supported. The type of the target is multiclass, {len(classes)} classes. "
+            "Join classes into two; pruning for several classes comes with plurality votes in a later release."
+        )
+    return np.asarray(classes)
+
+
+def _positive_class(positive: Any, classes: Labels) -> Any:
+    """Return the positive label as it stands in the classes; its text will do."""
+    if positive is None:
+        return classes[1]
+    for label in classes:
+        if label == positive or str(label) == str(positive):
+            return label
+    raise BadInputError(f"positive must be one of the classes {classes.tolist()}, got {positive!r}.")
+
+
+def _is_class(y: Labels, label: Any) -> BinaryLabels:
+    return np.asarray(y == label).astype(np.uint8)
+
+
+def _check_pool_classes(pool: Pool, classes: Labels) -> None:
+    if list(pool.classes) != list(classes):
+        raise BadInputError(
+            f"the pool tells {list(pool.classes)} apart, but y holds {list(classes)}. Use a pool fitted on these classes."
+        )
+
+
+def _split(X: Any, y: Labels, seed: int) -> tuple[Any, Any, Labels, Labels]:
+    """Split rows 70 : 30, stratified."""
+    counts = np.unique(y, return_counts=True)[1]
+    if counts.min() < 2:
+        raise BadInputError(
+            "each class needs at least 2 rows to fit and to prune on, got a class with 1. Add rows."
+        )
+    share = max(2, math.ceil(VALIDATION_SHARE * len(y)))
+    X_fit, X_validation, y_fit, y_validation = train_test_split(
+        X, y, test_size=share, stratify=y, random_state=seed
+    )
+    return X_fit, X_validation, y_fit, y_validation
+
+
+def _seed(random_state: Any) -> int:
+    """Return one integer seed from scikit-learn's `random_state`."""
+    from sklearn.utils import check_random_state
+
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _threads(n_jobs: int | None) -> int:
+    from joblib import effective_n_jobs
+
+    return 1 if n_jobs is None else int(effective_n_jobs(n_jobs))

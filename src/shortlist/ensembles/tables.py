@@ -1,0 +1,205 @@
+"""Tables of numbers and words, as one matrix of standardised numbers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
+from sklearn.utils import check_array
+
+from shortlist.arrays import Mask
+from shortlist.errors import BadInputError
+
+MISSING = "missing"
+"""The category that stands for an absent word."""
+
+MOST_CATEGORIES = 30
+"""Columns of words become at most this many columns of numbers; the rarest words share one."""
+
+FARTHEST = 1000.0
+"""Standardised numbers are cut off here, so that no classifier overflows on an absurd row."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableEncoder:
+    """What :func:`fit_table` learnt about a table.
+
+    Parameters
+    ----------
+    words : ndarray of bool, shape (n_features,)
+        True for columns of words, False for columns of numbers.
+    numbers : Pipeline or None
+        Fitted steps for the columns of numbers: median for what is missing, an indicator of it, mean 0, variance 1.
+    categories : OneHotEncoder or None
+        Fitted encoder of the columns of words.
+    """
+
+    words: Mask
+    numbers: Pipeline | None
+    categories: OneHotEncoder | None
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return the rows as standardised finite numbers, ``(n_samples, n_encoded)``.
+
+        Unknown words count as rare ones, or as none of the known where there were no rare ones.
+
+        Raises
+        ------
+        BadInputError
+            If `X` is no table with the fitted number of columns, has words where numbers were, or holds infinity.
+        """
+        frame = as_frame(X)
+        if frame.shape[1] != len(self.words):
+            raise BadInputError(
+                f"X has {frame.shape[1]} features, but the pool is expecting {len(self.words)} features as input."
+            )
+        blocks = []
+        if self.numbers is not None:
+            scaled = self.numbers.transform(_numbers(frame, ~self.words))
+            blocks.append(np.clip(scaled, -FARTHEST, FARTHEST))
+        if self.categories is not None:
+            blocks.append(self.categories.transform(_words(frame, self.words)))
+        return np.asarray(np.hstack(blocks), dtype=np.float64)
+
+
+def fit_table(X: Any) -> TableEncoder:
+    """Learn how to turn tables like `X` into standardised numbers.
+
+    Columns of a frame are words if their type is text or category, or object with any text in it; columns of an
+    array if any value does not read as a number. All others are numbers.
+
+    Parameters
+    ----------
+    X : DataFrame or array-like of shape (n_samples, n_features)
+        Numbers, truth values and words; NaN, None and pd.NA where they are missing.
+
+    Returns
+    -------
+    encoder : TableEncoder
+        With a method ``transform``.
+
+    Raises
+    ------
+    BadInputError
+        If `X` is sparse, no table, empty, holds dates, complex numbers or infinity.
+    TypeError
+        If a cell is neither a number nor text.
+
+    Examples
+    --------
+    >>> fit_table([[1.0], [3.0]]).transform([[1.0], [3.0], [2.0]]).ravel().tolist()
+    [-1.0, 1.0, 0.0]
+    """
+    frame = as_frame(X)
+    words = np.array([_is_words(frame.iloc[:, index]) for index in range(frame.shape[1])])
+    numbers = categories = None
+    if not words.all():
+        # MaxAbsScaler first: the variance of numbers near the largest float would overflow
+        numbers = Pipeline(
+            [
+                ("impute", SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)),
+                ("shrink", MaxAbsScaler()),
+                ("standardise", StandardScaler()),
+            ]
+        ).fit(_numbers(frame, ~words))
+    if words.any():
+        categories = OneHotEncoder(
+            handle_unknown="infrequent_if_exist", max_categories=MOST_CATEGORIES, sparse_output=False
+        ).fit(_words(frame, words))
+    return TableEncoder(words, numbers, categories)
+
+
+def as_frame(X: Any) -> pd.DataFrame:
+    """Return a table as a frame whose array columns of readable numbers are numbers; see :func:`fit_table`."""
+    if isinstance(X, pd.DataFrame):
+        _check_frame(X)
+        return X
+    try:
+        array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
+    except TypeError as error:
+        if "parse" not in str(error):
+            raise
+        raise BadInputError(str(error)) from None
+    except ValueError as error:
+        raise BadInputError(str(error)) from None
+    if array.dtype.kind in "biuf":
+        return pd.DataFrame(array)
+    if array.dtype.kind not in "OUS":
+        raise BadInputError(f"X must hold numbers or text, got an array of {array.dtype}. Convert it first.")
+    return pd.DataFrame({index: _readable(array[:, index]) for index in range(array.shape[1])})
+
+
+def _check_frame(frame: pd.DataFrame) -> None:
+    """Refuse empty frames and columns that are neither numbers nor words."""
+    for count, what in ((len(frame), "sample"), (frame.shape[1], "feature")):
+        if count == 0:
+            # scikit-learn's words, which its checks look for
+            raise BadInputError(
+                f"Found array with 0 {what}(s) (shape={frame.shape}) while a minimum of 1 is required."
+            )
+    for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
+        if pd.api.types.is_complex_dtype(dtype):
+            raise BadInputError(f"Complex data not supported: column {name!r} of X is {dtype}.")
+        if dtype.kind not in "biufOUS" and not isinstance(dtype, pd.CategoricalDtype | pd.StringDtype):
+            raise BadInputError(
+                f"column {name!r} of X must hold numbers or text, got {dtype}. "
+                "Turn dates into numbers first, such as days since a fixed day."
+            )
+
+
+def _readable(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a column of an array as floats if every value reads as a number, otherwise as objects."""
+    objects = values.astype(object)
+    present = ~pd.isna(objects)
+    numbers = np.full(len(objects), np.nan)
+    try:
+        numbers[present] = objects[present].astype(np.float64)
+    except ValueError:
+        return objects
+    return numbers
+
+
+def _is_words(column: "pd.Series[Any]") -> bool:
+    """Whether a column holds words."""
+    if isinstance(column.dtype, pd.CategoricalDtype | pd.StringDtype):
+        return True
+    if column.dtype.kind not in "OUS":
+        return False
+    return any(isinstance(value, str | bytes) for value in column)
+
+
+def _numbers(frame: pd.DataFrame, chosen: Mask) -> NDArray[np.float64]:
+    """Return columns of numbers with NaN where they are missing."""
+    block = np.empty((len(frame), int(chosen.sum())))
+    for target, index in enumerate(np.flatnonzero(chosen)):
+        column = frame.iloc[:, index]
+        try:
+            block[:, target] = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        except ValueError as error:
+            raise BadInputError(
+                f"column {frame.columns[index]!r} of X held numbers when the pool was fitted: {error}. "
+                "Pass the same kinds of columns."
+            ) from None
+    try:
+        return np.asarray(check_array(block, ensure_all_finite="allow-nan", input_name="X"))
+    except ValueError as error:
+        raise BadInputError(str(error)) from None
+
+
+def _words(frame: pd.DataFrame, chosen: Mask) -> NDArray[Any]:
+    """Return columns of words as text."""
+    block = np.empty((len(frame), int(chosen.sum())), dtype=object)
+    for target, index in enumerate(np.flatnonzero(chosen)):
+        column = frame.iloc[:, index].astype(object)
+        block[:, target] = [MISSING if absent else _text(value) for value, absent in zip(column, column.isna(), strict=True)]
+    return block
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str | bytes | int | float | np.generic):
+        return str(value)
+    raise TypeError(f"a cell of X: argument must be a string or a number, got {type(value).__name__}.")

@@ -1,0 +1,43 @@
+"""Model files of the command line: an estimator, and what it needs to know of a table."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import shortlist
+from shortlist.errors import BadFileError
+from shortlist.files import dump_object, load_object
+
+
+@dataclass(frozen=True, eq=False)
+class SavedModel:
+    """A fitted estimator, the columns it was fitted on, and the column it predicts."""
+
+    estimator: Any
+    features: tuple[str, ...]
+    target: str
+    version: str = shortlist.__version__
+
+
+def save_model(model: SavedModel, path: str | Path) -> None:
+    """Write a model file with joblib, whole or not at all."""
+    dump_object(model, path)
+
+
+def load_model(path: str | Path, *, trust: bool = False) -> SavedModel:
+    """Read a model file; one that this user did not write needs `trust`, since reading it runs code.
+
+    Raises
+    ------
+    UntrustedFileError
+        If the file is not the user's own and `trust` is False.
+    BadFileError
+        If it is not a model file.
+    """
+    model = load_object(path, trust=trust)
+    if not isinstance(model, SavedModel):
+        raise BadFileError(
+            f"{path} must be a model file written by shortlist with --out, got a {type(model).__name__}. "
+            "A pool of classifiers goes to shortlist prune --pool."
+        )
+    return model

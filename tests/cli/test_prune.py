@@ -1,0 +1,218 @@
+"""The commands prune and predict, as a user runs them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+QUICK = ["--classifiers", "10", "--time-limit", "20", "--jobs", "1"]
+
+
+def _shortlist(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "shortlist", *map(str, arguments)],
+        cwd=cwd, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table of patients: text, gaps and string labels."""
+    folder = tmp_path_factory.mktemp("patients")
+    X, y = make_classification(400, 5, n_informative=3, flip_y=0.1, random_state=0)
+    table = pd.DataFrame(X, columns=list("abcde"))
+    table.insert(0, "id_patient", np.arange(len(table)))
+    table["ward"] = np.where(X[:, 1] > 0, "north", "south")
+    table.loc[::9, "c"] = np.nan
+    table["outcome"] = np.where(y == 1, "ill", "well")
+    table.to_csv(folder / "patients.csv", index=False)
+    table.drop(columns="outcome").head(20).to_csv(folder / "new.csv", index=False)
+    return folder
+
+
+@pytest.mark.slow
+def test_prune_and_predict_work_together(folder: Path) -> None:
+    run = _shortlist(
+        "prune", "patients.csv", "--target", "outcome", "--drop", "id_patient", "--objective", "balanced-accuracy",
+        "--positive", "ill", "--out", "model.joblib", "--json", *QUICK, cwd=folder,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert facts["command"] == "prune"
+    assert facts["method"] == "exact-cpsat"
+    assert facts["status"] == "optimal"
+    assert facts["gap"] == 0
+    assert facts["value"] == facts["bound"] > 0.5
+    assert facts["positive"] == "ill"
+    assert facts["size"] == len(facts["selection"]) > 0
+    assert facts["rows"] == {"train": 252, "validation": 108, "test": 40}
+    assert set(facts["test"]) == {"pruned", "full", "best_single"}
+    assert sum(facts["test"]["full"]["confusion"].values()) == 40
+    assert facts["test"]["full"]["size"] == 10
+
+    predicted = _shortlist("predict", "model.joblib", "new.csv", "--out", "answers.csv", cwd=folder)
+    assert predicted.returncode == 0, predicted.stderr
+    answers = pd.read_csv(folder / "answers.csv")
+    assert len(answers) == 20
+    assert set(answers["outcome"]) <= {"ill", "well"}
+    assert ((answers["vote_share_ill"] > 0.5) == (answers["outcome"] == "ill")).all()
+
+
+@pytest.mark.slow
+def test_the_report_for_people_names_the_proof_and_the_rules(folder: Path) -> None:
+    run = _shortlist("prune", "patients.csv", "--target", "outcome", *QUICK, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    for words in ("proved optimal", "best single", "full", "pruned", "balanced", "ms/1000"):
+        assert words in run.stdout
+
+
+@pytest.mark.slow
+def test_a_pool_from_a_file_needs_trust(folder: Path) -> None:
+    table = pd.read_csv(folder / "patients.csv")
+    X, y = table[["a", "b"]], table["outcome"]
+    pool = [
+        LogisticRegression().fit(X, y),
+        *(DecisionTreeClassifier(max_depth=d).fit(X, y) for d in (1, 2, 3)),
+    ]
+    joblib.dump(pool, folder / "pool.joblib")
+    table[["a", "b", "outcome"]].to_csv(folder / "two.csv", index=False)
+    command = ["prune", "two.csv", "--target", "outcome", "--pool", "pool.joblib", "--json"]
+
+    refused = _shortlist(*command, cwd=folder)
+    assert refused.returncode == 2
+    assert "--trust" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+    run = _shortlist(*command, "--trust", "--diversity", "each", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout)["n_classifiers"] == 4
+
+
+@pytest.mark.slow
+def test_infeasible_limits_are_a_status_and_write_nothing(folder: Path) -> None:
+    run = _shortlist(
+        "prune", "patients.csv", "--target", "outcome", "--min-size", "9", "--max-size", "3", "--json",
+        "--out", "never.joblib", *QUICK, cwd=folder,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert (facts["status"], facts["value"], facts["selection"]) == ("infeasible", None, [])
+    assert "min_size 9 is above max_size 3" in facts["reason"]
+    assert not (folder / "never.joblib").exists()
+
+
+def _write_bad_tables(folder: Path) -> None:
+    table = pd.read_csv(folder / "patients.csv")
+    table.assign(outcome="ill").to_csv(folder / "one_class.csv", index=False)
+    table.assign(outcome=np.arange(len(table)) % 3).to_csv(folder / "three.csv", index=False)
+    table.assign(outcome=table["outcome"].mask(table.index == 3)).to_csv(folder / "gaps.csv", index=False)
+    table[["outcome"]].to_csv(folder / "bare.csv", index=False)
+    (folder / "empty.csv").write_text("")
+    (folder / "header.csv").write_text("a,outcome\n")
+    (folder / "broken.parquet").write_bytes(b"\x00\x01")
+    (folder / "binary.csv").write_bytes(bytes(range(256)) * 10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(["patients.csv", "--target", "died"], "must have a column 'died'", id="missing target"),
+        pytest.param(["one_class.csv", "--target", "outcome"], "one class only", id="one class"),
+        pytest.param(["three.csv", "--target", "outcome"], "plurality votes", id="three classes"),
+        pytest.param(
+            ["gaps.csv", "--target", "outcome"], "known in every row, got 1 gaps", id="gaps in the target"
+        ),
+        pytest.param(["bare.csv", "--target", "outcome"], "a column beside the target", id="no features"),
+        pytest.param(["empty.csv"], "empty file", id="empty file"),
+        pytest.param(["header.csv"], "at least one row", id="no rows"),
+        pytest.param(["missing.csv"], "cannot be read: No such file", id="missing file"),
+        pytest.param(["broken.parquet"], "must be CSV or Parquet", id="not Parquet"),
+        pytest.param(["binary.csv"], "must be CSV or Parquet", id="not text"),
+        pytest.param(["example:iris"], "example must be one of", id="unknown example"),
+        pytest.param(
+            ["patients.csv", "--target", "outcome", "--classifiers", "0"], "at least 1, got 0", id="K = 0"
+        ),
+        pytest.param(
+            ["patients.csv", "--target", "outcome", "--out", "no/x"], "folder does not exist", id="no folder"
+        ),
+        pytest.param(
+            ["patients.csv", "--target", "outcome", "--objective", "tp=x"], "name=number", id="weights"
+        ),
+        pytest.param(
+            ["patients.csv", "--target", "outcome", "--positive", "sick"], "'ill', 'well'", id="positive"
+        ),
+        pytest.param(
+            ["patients.csv", "--target", "outcome", "--time-limit", "-1"], "seconds above 0", id="no time"
+        ),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_2(folder: Path, arguments: list[str], message: str) -> None:
+    _write_bad_tables(folder)
+    before = sorted(folder.iterdir())
+    run = _shortlist("prune", *arguments, "--jobs", "1", cwd=folder)
+    assert run.returncode == 2, run.stderr
+    last = run.stderr.strip().splitlines()[-1]
+    assert last.startswith("shortlist: ")
+    assert message in last
+    assert run.stdout == ""
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.slow
+def test_predict_says_what_is_wrong(folder: Path) -> None:
+    _shortlist("prune", "patients.csv", "--target", "outcome", "--out", "m.joblib", *QUICK, cwd=folder)
+    (folder / "few.csv").write_text("a,b\n1,2\n")
+    joblib.dump([1], folder / "list.joblib")
+    for arguments, message in [
+        (["m.joblib", "few.csv"], "missing: 'id_patient', 'c'"),
+        (["list.joblib", "new.csv"], "--trust"),
+        (["list.joblib", "new.csv", "--trust"], "must be a model file"),
+        (["m.joblib", "new.csv", "--json"], "Pass --out"),
+    ]:
+        run = _shortlist("predict", *arguments, cwd=folder)
+        assert run.returncode == 2
+        assert message in run.stderr
+        assert run.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_an_interrupt_keeps_the_best_selection_found(folder: Path) -> None:
+    rng = np.random.default_rng(0)
+    noisy = pd.DataFrame(rng.normal(size=(3000, 8)))
+    noisy["target"] = (noisy.sum(axis=1) + rng.normal(scale=3, size=3000) > 0).astype(int)
+    noisy.to_csv(folder / "noisy.csv", index=False)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "shortlist", "prune", "noisy.csv", "--classifiers", "30", "--time-limit", "300",
+         "--jobs", "1", "--json", "--out", "stopped.joblib"],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("proving"):
+            break
+    time.sleep(2)
+    os.kill(process.pid, signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=30)
+    assert process.returncode == 0, stderr
+    facts = json.loads(stdout)
+    assert (facts["status"], facts["limit"]) == ("feasible", "interrupted")
+    assert facts["gap"] > 0
+    assert (folder / "stopped.joblib").exists()
+
+
+def test_help_does_not_load_what_it_does_not_need() -> None:
+    code = "import sys, shortlist.cli.main; print([m for m in ('numpy', 'sklearn', 'ortools', 'rich') if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"

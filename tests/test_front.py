@@ -1,0 +1,125 @@
+"""Fronts, proofs and selections."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shortlist import BadFileError, BadInputError, Front, Objective, Proof, ProofKind, Sense
+from shortlist.front import relative_gap
+
+COMPLETE = Proof(ProofKind.COMPLETE)
+COST, ROOM = Objective("cost", scale=100, unit="EUR"), Objective("room", Sense.MAX)
+
+
+def _front(points: list[list[int]]) -> Front:
+    decisions = np.arange(len(points))[:, None]
+    return Front.from_points([COST, ROOM], np.array(points), decisions, ["which"], COMPLETE, method="by hand")
+
+
+def test_points_are_minimised_integers_and_values_the_users() -> None:
+    front = _front([[1250, -3], [999, -1]])
+
+    assert front.values.tolist() == [[9.99, 1.0], [12.5, 3.0]]
+    assert front.points.tolist() == [[999, -1], [1250, -3]]
+    assert front.decisions.tolist() == [[1], [0]]
+    assert front.to_frame(decisions=True).to_dict("list") == {
+        "cost": [9.99, 12.5],
+        "room": [1, 3],
+        "which": [1, 0],
+    }
+
+
+@given(
+    points=st.lists(
+        st.tuples(st.integers(-(2**52), 2**52), st.integers(-(2**52), 2**52)), min_size=1, max_size=20
+    )
+)
+def test_integers_survive_the_way_through_the_users_units(points: list[tuple[int, int]]) -> None:
+    front = Front.from_points(
+        [Objective("a", Sense.MAX, scale=1000), Objective("b", scale=7)],
+        np.array(points), np.zeros((len(points), 1), dtype=int), ["c"], COMPLETE,
+    )  # fmt: skip
+    assert front.points.tolist() == sorted(map(list, set(points)))
+
+
+def test_equal_points_become_one_and_keep_the_first_decision() -> None:
+    assert _front([[5, 5], [5, 5], [4, 6]]).decisions.tolist() == [[2], [0]]
+
+
+def test_an_empty_front_is_a_front(tmp_path: Path) -> None:
+    front = Front.from_points([COST], np.empty((0, 1), dtype=int), np.empty((0, 2)), ["a", "b"], COMPLETE)
+    front.save(tmp_path / "empty.parquet")
+    assert len(Front.load(tmp_path / "empty.parquet")) == 0
+    with pytest.raises(BadInputError, match="got an empty one"):
+        front.pick()
+
+
+def test_a_saved_front_is_the_same_front(tmp_path: Path) -> None:
+    proof = Proof(ProofKind.NONDOMINATED, (0.0, 0.5), (1.0, 2.0), n_unresolved=3, limit="60 s")
+    front = Front.from_values(
+        [COST, Objective("share", Sense.MAX, scale=None)],
+        np.array([[1.25, 1 / 3], [0.5, 0.1]]), np.array([[1, 0, 2], [-1, 1, 0]]), ["x", "y", "z"],
+        proof, method="by hand", seconds=1.5, extras={"n_programs": 4},
+    )  # fmt: skip
+    front.save(tmp_path / "front.parquet")
+    loaded = Front.load(tmp_path / "front.parquet")
+
+    assert loaded.objectives == front.objectives
+    assert np.array_equal(loaded.values, front.values)
+    assert np.array_equal(loaded.decisions, front.decisions)
+    assert (loaded.candidates, loaded.proof, loaded.method, loaded.seconds, loaded.extras) == (
+        front.candidates, proof, "by hand", 1.5, {"n_programs": 4},
+    )  # fmt: skip
+    assert [path.name for path in tmp_path.iterdir()] == ["front.parquet"]
+
+
+def test_another_file_is_not_a_front(tmp_path: Path) -> None:
+    (tmp_path / "text.parquet").write_text("no parquet")
+    with pytest.raises(BadFileError, match=r"must be a front saved by Shortlist"):
+        Front.load(tmp_path / "text.parquet")
+    with pytest.raises(BadFileError, match=r"cannot be read: No such file"):
+        Front.load(tmp_path / "missing.parquet")
+
+
+def test_a_proof_claims_no_more_than_it_can() -> None:
+    with pytest.raises(BadInputError, match="no unresolved subproblems, got 2"):
+        Proof(ProofKind.COMPLETE, n_unresolved=2)
+
+
+def test_joined_proofs_claim_what_both_support() -> None:
+    first = Proof(ProofKind.COMPLETE, missing=(0.0, 0.0))
+    second = Proof(ProofKind.NONDOMINATED, (0.0, 1.0), (2.0, 0.5), n_unresolved=1, limit="10 solves")
+    assert first.weakest(second) == second.weakest(first) == second
+    assert first.weakest(Proof(ProofKind.APPROXIMATE)).missing is None
+
+
+@pytest.mark.parametrize(
+    ("points", "scale", "message"),
+    [
+        pytest.param([[2**53]], 1, "below 2\\^53", id="too large for exact doubles"),
+        pytest.param([[1]], None, "integer scale", id="real-valued objective"),
+    ],
+)
+def test_points_that_cannot_be_exact_are_refused(
+    points: list[list[int]], scale: int | None, message: str
+) -> None:
+    with pytest.raises(BadInputError, match=message):
+        Front.from_points([Objective("a", scale=scale)], np.array(points), np.zeros((1, 1)), ["x"], COMPLETE)
+
+
+def test_names_must_differ_and_values_be_numbers() -> None:
+    with pytest.raises(BadInputError, match="names must differ"):
+        Front.from_values([COST, COST], np.zeros((1, 2)), np.zeros((1, 1)), ["x"], COMPLETE)
+    with pytest.raises(BadInputError, match="got NaN"):
+        Front.from_values([COST], np.array([[math.nan]]), np.zeros((1, 1)), ["x"], COMPLETE)
+
+
+def test_the_gap_is_relative_to_the_value() -> None:
+    assert relative_gap(0.8, 1.0) == pytest.approx(0.25)
+    assert relative_gap(-4, -5) == pytest.approx(0.25)
+    assert relative_gap(0, 0) == 0
+    assert relative_gap(0, 1) == math.inf
