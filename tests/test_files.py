@@ -11,9 +11,14 @@ from shortlist.files import check_writable, dump_object, load_object, whole_file
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     write_text(tmp_path / "answer.txt", "old")
-    with pytest.raises(RuntimeError), whole_file(tmp_path / "answer.txt") as temporary:
-        temporary.write_text("half")
-        raise RuntimeError
+
+    def fail_halfway() -> None:
+        with whole_file(tmp_path / "answer.txt") as temporary:
+            temporary.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_halfway()
     assert [path.name for path in tmp_path.iterdir()] == ["answer.txt"]
     assert (tmp_path / "answer.txt").read_text() == "old"
 
@@ -38,7 +43,7 @@ def test_what_one_wrote_oneself_loads_without_trust(tmp_path: Path) -> None:
 
 
 class _Trap:
-    def __reduce__(self) -> tuple[object, tuple[str]]:
+    def __reduce__(self) -> tuple[object, tuple[str, str]]:
         return (open, ("sprung", "w"))
 
 

@@ -51,7 +51,9 @@ def test_equal_points_become_one_and_keep_the_first_decision() -> None:
 
 
 def test_an_empty_front_is_a_front(tmp_path: Path) -> None:
-    front = Front.from_points([COST], np.empty((0, 1), dtype=int), np.empty((0, 2)), ["a", "b"], COMPLETE)
+    front = Front.from_points(
+        [COST], np.empty((0, 1), dtype=int), np.empty((0, 2), int), ["a", "b"], COMPLETE
+    )
     front.save(tmp_path / "empty.parquet")
     assert len(Front.load(tmp_path / "empty.parquet")) == 0
     with pytest.raises(BadInputError, match="got an empty one"):
@@ -108,14 +110,16 @@ def test_points_that_cannot_be_exact_are_refused(
     points: list[list[int]], scale: int | None, message: str
 ) -> None:
     with pytest.raises(BadInputError, match=message):
-        Front.from_points([Objective("a", scale=scale)], np.array(points), np.zeros((1, 1)), ["x"], COMPLETE)
+        Front.from_points(
+            [Objective("a", scale=scale)], np.array(points), np.zeros((1, 1), int), ["x"], COMPLETE
+        )
 
 
 def test_names_must_differ_and_values_be_numbers() -> None:
     with pytest.raises(BadInputError, match="names must differ"):
-        Front.from_values([COST, COST], np.zeros((1, 2)), np.zeros((1, 1)), ["x"], COMPLETE)
+        Front.from_values([COST, COST], np.zeros((1, 2)), np.zeros((1, 1), int), ["x"], COMPLETE)
     with pytest.raises(BadInputError, match="got NaN"):
-        Front.from_values([COST], np.array([[math.nan]]), np.zeros((1, 1)), ["x"], COMPLETE)
+        Front.from_values([COST], np.array([[math.nan]]), np.zeros((1, 1), int), ["x"], COMPLETE)
 
 
 def test_the_gap_is_relative_to_the_value() -> None:

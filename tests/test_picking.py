@@ -1,5 +1,7 @@
 """Rules that name a point."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from shortlist import BadInputError, Front, Objective, Proof, ProofKind, Sense
 OBJECTIVES = [Objective("cost"), Objective("quality", Sense.MAX)]
 
 
-def _front(values: list[tuple[float, float]]) -> Front:
+def _front(values: Sequence[tuple[float, float]]) -> Front:
     decisions = np.zeros((len(values), 1), dtype=int)
     return Front.from_values(OBJECTIVES, np.array(values), decisions, ["x"], Proof(ProofKind.COMPLETE))
 
@@ -39,7 +41,7 @@ CURVE = _front([(0, 0), (2, 7), (5, 9), (10, 10)])
             id="a limit from above",
         ),
         pytest.param(
-            {"rule": "lexicographic", "limits": {"quality": 7}},
+            {"rule": "lexicographic", "limits": {"quality": 8}},
             (5, 9),
             id="a limit from below when maximised",
         ),

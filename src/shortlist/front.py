@@ -280,7 +280,7 @@ class Front:
                 "this front has real-valued objectives, so it has no integer points. Use values."
             )
         factors = np.array([o.sign * (o.scale or 1) for o in self.objectives])
-        return np.rint(self.values * factors).astype(np.int64)
+        return np.asarray(np.rint(self.values * factors), dtype=np.int64)
 
     @property
     def names(self) -> list[str]:

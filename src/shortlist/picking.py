@@ -87,7 +87,7 @@ def _anchor_plane(scaled: "NDArray[np.float64]") -> "NDArray[np.float64]":
     if np.linalg.matrix_rank(anchors) < len(ones):
         return ones
     normal = np.linalg.solve(anchors, ones)
-    return normal if (normal > 0).all() else ones
+    return np.asarray(normal if (normal > 0).all() else ones, dtype=np.float64)
 
 
 def _within(

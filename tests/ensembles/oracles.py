@@ -61,10 +61,10 @@ def diverse(rows: Rows, members: tuple[int, ...], each: Fraction, mean: Fraction
     size = len(members)
     if size < 2:
         return True
-    credits = pfc(rows, members)
+    shares = pfc(rows, members)
     pairs = Fraction(size * (size - 1), 2)
-    return all(p * (size - 1) >= each * (size - 1) - slack for p in credits) and (
-        sum(credits, Fraction(0)) / size * pairs >= mean * pairs - slack
+    return all(p * (size - 1) >= each * (size - 1) - slack for p in shares) and (
+        sum(shares, Fraction(0)) / size * pairs >= mean * pairs - slack
     )
 
 

@@ -43,7 +43,7 @@ def test_fitted_attributes_agree_with_a_count_of_the_votes(pool: Any) -> None:
     assert len(pruned.pool_) == pruned.selection_.sum()
 
 
-class _Counting(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class _Counting(ClassifierMixin, BaseEstimator):
     """Votes by one column, and counts its calls."""
 
     def __init__(self, column: int = 0) -> None:
@@ -188,9 +188,9 @@ def test_bad_input_is_one_sentence(pool: Any, options: dict[str, Any], y: NDArra
 
 
 def test_nan_probabilities_are_refused() -> None:
-    class Broken(DecisionTreeClassifier):  # type: ignore[misc]  # scikit-learn is untyped
+    class Broken(DecisionTreeClassifier):
         def predict_proba(self, X: Any) -> Any:
             return super().predict_proba(X) * np.nan
 
-    with pytest.raises(BadInputError, match="(?i)nan"):
+    with pytest.raises(BadInputError, match=r"(?i)nan"):
         ExactPruner([Broken().fit(X, Y)]).fit(X, Y)

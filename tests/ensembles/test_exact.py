@@ -131,8 +131,8 @@ def test_the_papers_settings_equal_brute_force(
     weights = _weights_of(numbers, votes)
     n_classifiers = votes.n_classifiers
     full = tuple(range(n_classifiers))
-    credits = oracles.pfc(rows, full)
-    lowest, average = min(credits), sum(credits, Fraction(0)) / n_classifiers
+    shares = oracles.pfc(rows, full)
+    lowest, average = min(shares), sum(shares, Fraction(0)) / n_classifiers
     each = lowest if setting == "each" else Fraction(0)
     mean = (lowest + average) / 2 if setting != "none" else Fraction(0)
 
@@ -250,7 +250,7 @@ def test_a_value_that_the_votes_do_not_bear_out_is_not_believed() -> None:
 
 
 def test_a_bound_below_a_value_that_is_there_is_caught() -> None:
-    with pytest.raises(SolverError, match="bound 0.25 is below the value"):
+    with pytest.raises(SolverError, match=r"bound 0\.25 is below the value"):
         _ask_liar(objective=-1.0, bound=0.0, mask=(1, 1))
 
 

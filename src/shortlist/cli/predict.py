@@ -12,6 +12,7 @@ from shortlist.cli.output import print_json
 def predict(
     model: Annotated[Path, typer.Argument(help="Model file written with --out.")],
     table: Annotated[str, typer.Argument(help="CSV or Parquet file with the rows to answer.")],
+    *,
     out: Annotated[Path | None, typer.Option(help="CSV file to write; default: stdout.")] = None,
     trust: Annotated[
         bool, typer.Option("--trust", help="Load the model although loading runs the code in it.")

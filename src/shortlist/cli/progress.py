@@ -7,10 +7,12 @@ from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress as Bars,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
+)
+from rich.progress import (
+    Progress as Bars,
 )
 
 from shortlist.front import relative_gap

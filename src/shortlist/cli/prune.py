@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 def prune(
     table: Annotated[str, typer.Argument(help="CSV or Parquet file, or example:breast-cancer.")],
+    *,
     target: Annotated[str, typer.Option(help="Column that holds the class.")] = "target",
     objective: Annotated[
         str,

@@ -17,7 +17,7 @@ def _breast_cancer() -> "pd.DataFrame":
     from sklearn.datasets import load_breast_cancer
 
     bunch = load_breast_cancer(as_frame=True)
-    return bunch.data.assign(target=bunch.target_names[bunch.target])  # type: ignore[no-any-return]  # untyped bunch
+    return bunch.data.assign(target=bunch.target_names[bunch.target])
 
 
 EXAMPLES: dict[str, Callable[[], "pd.DataFrame"]] = {"breast-cancer": _breast_cancer}

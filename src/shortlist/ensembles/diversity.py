@@ -58,7 +58,7 @@ class DiversityLimits:
 
 def failure_patterns(votes: Votes) -> NDArray[np.uint8]:
     """Return the paper's FP: 1 where a classifier is right, 0 where it fails, ``(n_rows, n_classifiers)``."""
-    return (votes.votes == votes.labels[:, None]).astype(np.uint8)
+    return np.asarray(votes.votes == votes.labels[:, None]).astype(np.uint8)
 
 
 def failure_credit(votes: Votes) -> CreditMatrix:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import train_test_split
 from sklearn.utils.multiclass import check_classification_targets
@@ -123,7 +123,7 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: ArrayLike, *, report: Report = silent, cancellation: Cancellation | None = None
+        self, X: Any, y: Any, *, report: Report = silent, cancellation: Cancellation | None = None
     ) -> Self:
         """Choose the members on these rows.
 
@@ -234,7 +234,7 @@ def _stretched(votes: NDArray[np.int64], threshold: int, size: int) -> NDArray[n
     return np.where(votes <= threshold, below, above)
 
 
-def _checked_rows(estimator: ExactPruner, X: Any, y: ArrayLike | None = None) -> Any:
+def _checked_rows(estimator: ExactPruner, X: Any, y: Any = None) -> Any:
     """Check shapes and feature names; frames stay frames, so that text columns survive."""
     if not hasattr(X, "columns"):
         X = check_array(

@@ -198,7 +198,12 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
             neural_network, "perceptron with one or two hidden layers", True, (1.0, 1.0), (0.5, 1.0), 10_000
         ),
         "quadratic-discriminant": Family(
-            quadratic_discriminant, "one covariance per class, with a ridge", True, (0.5, 1.0), (0.3, 0.8), 50_000
+            quadratic_discriminant,
+            "one covariance per class, with a ridge",
+            True,
+            (0.5, 1.0),
+            (0.3, 0.8),
+            50_000,
         ),
         "kernel-machine": Family(
             kernel_machine,

@@ -63,7 +63,7 @@ def selection_limits(
     *,
     min_size: int = 1,
     max_size: int | None = None,
-    member_costs: Sequence[float] | None = None,
+    member_costs: Sequence[float] | NDArray[np.float64] | None = None,
     max_cost: float | None = None,
     diversity: DiversityLimits | None = None,
 ) -> SelectionLimits:

@@ -193,9 +193,9 @@ def _each_rows(
     """Return Eq. 18 for every k: τ·S − Σ FC·y + τ·(largest − 1)·x_k <= τ·largest."""
     n_classifiers = len(limits.credit)
     k, m = pairs.T
-    credits = -limits.credit[k, m] / UNITS
+    gains = -limits.credit[k, m] / UNITS
     chosen = sparse.csr_array(
-        (np.concatenate([credits, credits]), (np.concatenate([k, m]), np.concatenate([y, y]))),
+        (np.concatenate([gains, gains]), (np.concatenate([k, m]), np.concatenate([y, y]))),
         shape=(n_classifiers, n_columns),
     )
     tau = limits.each / UNITS

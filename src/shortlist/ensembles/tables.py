@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
@@ -95,7 +96,11 @@ def fit_table(X: Any) -> TableEncoder:
     [-1.0, 1.0, 0.0]
     """
     frame = as_frame(X)
-    words = np.array([_is_words(frame.iloc[:, index]) for index in range(frame.shape[1])])
+    # an array has one type for all cells, so its numbers may have become text; a frame's column chose its type
+    of_array = not isinstance(X, pd.DataFrame)
+    words = np.array(
+        [_is_words(frame.iloc[:, index], text_may_be_numbers=of_array) for index in range(frame.shape[1])]
+    )
     numbers = categories = None
     if not words.all():
         # MaxAbsScaler first: the variance of numbers near the largest float would overflow
@@ -114,23 +119,24 @@ def fit_table(X: Any) -> TableEncoder:
 
 
 def as_frame(X: Any) -> pd.DataFrame:
-    """Return a table as a frame whose array columns of readable numbers are numbers; see :func:`fit_table`."""
+    """Return a table as a frame; arrays of objects or text keep their cells."""
     if isinstance(X, pd.DataFrame):
         _check_frame(X)
         return X
+    if issparse(X):
+        # scikit-learn's words, which its checks look for
+        raise BadInputError(
+            "Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert."
+        )
     try:
         array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
-    except TypeError as error:
-        if "parse" not in str(error):
-            raise
-        raise BadInputError(str(error)) from None
     except ValueError as error:
         raise BadInputError(str(error)) from None
     if array.dtype.kind in "biuf":
         return pd.DataFrame(array)
     if array.dtype.kind not in "OUS":
         raise BadInputError(f"X must hold numbers or text, got an array of {array.dtype}. Convert it first.")
-    return pd.DataFrame({index: _readable(array[:, index]) for index in range(array.shape[1])})
+    return pd.DataFrame(array.astype(object), dtype=object)
 
 
 def _check_frame(frame: pd.DataFrame) -> None:
@@ -151,25 +157,21 @@ def _check_frame(frame: pd.DataFrame) -> None:
             )
 
 
-def _readable(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a column of an array as floats if every value reads as a number, otherwise as objects."""
-    objects = values.astype(object)
-    present = ~pd.isna(objects)
-    numbers = np.full(len(objects), np.nan)
-    try:
-        numbers[present] = objects[present].astype(np.float64)
-    except ValueError:
-        return objects
-    return numbers
-
-
-def _is_words(column: "pd.Series[Any]") -> bool:
+def _is_words(column: "pd.Series[Any]", *, text_may_be_numbers: bool) -> bool:
     """Whether a column holds words."""
     if isinstance(column.dtype, pd.CategoricalDtype | pd.StringDtype):
         return True
-    if column.dtype.kind not in "OUS":
+    if column.dtype.kind not in "OUS" or not any(isinstance(value, str | bytes) for value in column):
         return False
-    return any(isinstance(value, str | bytes) for value in column)
+    return not (text_may_be_numbers and _reads_as_numbers(column.dropna()))
+
+
+def _reads_as_numbers(column: "pd.Series[Any]") -> bool:
+    try:
+        column.to_numpy(dtype=np.float64)
+    except ValueError:
+        return False
+    return True
 
 
 def _numbers(frame: pd.DataFrame, chosen: Mask) -> NDArray[np.float64]:
@@ -195,7 +197,9 @@ def _words(frame: pd.DataFrame, chosen: Mask) -> NDArray[Any]:
     block = np.empty((len(frame), int(chosen.sum())), dtype=object)
     for target, index in enumerate(np.flatnonzero(chosen)):
         column = frame.iloc[:, index].astype(object)
-        block[:, target] = [MISSING if absent else _text(value) for value, absent in zip(column, column.isna(), strict=True)]
+        block[:, target] = [
+            MISSING if absent else _text(value) for value, absent in zip(column, column.isna(), strict=True)
+        ]
     return block
 
 

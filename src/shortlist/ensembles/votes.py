@@ -30,7 +30,7 @@ class Votes:
     @property
     def n_classifiers(self) -> int:
         """Number of classifiers, K in the paper."""
-        return self.votes.shape[1]
+        return int(self.votes.shape[1])
 
     @property
     def n_samples(self) -> int:
@@ -132,7 +132,7 @@ def merge_rows(votes: ArrayLike, labels: ArrayLike) -> Votes:
 
 def tally(votes: VoteMatrix, mask: Mask) -> NDArray[np.int64]:
     """Count the positive votes of the members in `mask` for every row."""
-    return votes[:, mask].sum(axis=1, dtype=np.int64)
+    return np.asarray(votes[:, mask].sum(axis=1, dtype=np.int64))
 
 
 def confusion(votes: Votes, mask: Mask, threshold: int) -> Confusion:

@@ -115,7 +115,8 @@ def _explicit(weights: Mapping[str, float], n_samples: int) -> Weights:
     integers = [int(fraction * denominator) for fraction in fractions]
     if max(map(abs, integers)) * n_samples >= 2**52:
         raise BadInputError(f"weights must have fewer digits to stay exact, got {dict(weights)}. Round them.")
-    return Weights(Objective("weighted", Sense.MAX, scale=None), *integers, denominator)
+    tp, fn, tn, fp = integers
+    return Weights(Objective("weighted", Sense.MAX, scale=None), tp, fn, tn, fp, denominator)
 
 
 def _fraction(name: str, weight: float) -> Fraction:
