@@ -1,11 +1,14 @@
 """One classifier of a pool: an estimator that sees some columns and answers class indices."""
 
+import contextlib
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from threadpoolctl import threadpool_limits
@@ -50,7 +53,21 @@ class Member:
         return np.asarray(self.classes_[indices])
 
     def _seen(self, X: Any) -> Any:
-        return X if self.columns is None else np.asarray(X)[:, self.columns]
+        if self.columns is None:
+            return X
+        return (X if issparse(X) else np.asarray(X))[:, self.columns]
+
+
+@contextlib.contextmanager
+def calm_fits() -> Iterator[None]:
+    """Fit in one thread, so that workers do not fight for cores, and without warnings that nobody can act on.
+
+    Both settings belong to the process: whoever fits in several threads has to enter this around all of them too.
+    """
+    with warnings.catch_warnings(), threadpool_limits(limits=1):
+        # the number of iterations is one of the random parameters: stopping early is meant
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
 
 
 def fit_member(
@@ -89,10 +106,7 @@ def fit_member(
         estimator = family.build(rng, len(rows), len(columns))
     else:
         estimator, columns = DummyClassifier(strategy="prior"), np.array([0])
-    # one thread, so that workers do not fight for cores and the sums inside do not depend on how many there are
-    with warnings.catch_warnings(), threadpool_limits(limits=1):
-        # the number of iterations is one of the random parameters: stopping early is meant
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with calm_fits():
         estimator.fit(X[np.ix_(rows, columns)], indices[rows])
     return Member(estimator, classes, columns)
 

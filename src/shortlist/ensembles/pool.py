@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from joblib import parallel_config
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.multiclass import check_classification_targets
+from threadpoolctl import threadpool_limits
 
 from shortlist._validation import as_count
 from shortlist.arrays import Labels
 from shortlist.ensembles.families import FAMILIES
 from shortlist.ensembles.foreign import Parts, parts_of
-from shortlist.ensembles.members import fit_member
-from shortlist.ensembles.tables import as_frame, fit_table
+from shortlist.ensembles.members import calm_fits, fit_member
+from shortlist.ensembles.tables import as_classes, as_frame, fit_table
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.files import load_object
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
@@ -136,7 +136,7 @@ def make_pool(
     random_state : int or None, default=0
         Seed; None takes a new one each time.
     n_jobs : int or None, default=1
-        Workers, in joblib's sense.
+        Workers, in joblib's sense: threads, unless an enclosing ``joblib.parallel_config`` names a backend.
     report, cancellation : optional
         Progress events, one per classifier, and a way to stop.
 
@@ -157,7 +157,7 @@ def make_pool(
     n = as_count(n_classifiers, "n_classifiers")
     seed = None if random_state is None else as_count(random_state, "random_state", at_least=0)
     frame = as_frame(X)
-    classes, indices = _as_classes(y)
+    classes, indices = as_classes(y)
     if len(frame) != len(indices):
         raise BadInputError(f"X and y must have one entry per row, got {len(frame)} and {len(indices)} rows.")
     encoder = fit_table(X)
@@ -171,7 +171,9 @@ def make_pool(
     fitted = run_units(
         units, n_jobs=n_jobs, stage="fitting classifiers", report=report, cancellation=cancellation
     )
-    members = tuple(member for _, member in fitted)
+    # threads, unless the caller's joblib context says otherwise: starting processes costs more than small fits do
+    with calm_fits(), parallel_config(prefer="threads"):
+        members = tuple(member for _, member in fitted)
     if len(members) < n:
         raise ShortlistError(
             f"fitting was stopped after {len(members)} of {n} classifiers. Run it again, or with a smaller n_classifiers."
@@ -272,8 +274,9 @@ def positive_probabilities(pool: Pool, X: Any, positive: Any) -> NDArray[np.floa
     rows = X if pool.preprocessor is None else pool.preprocessor.transform(X)
     n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
     probabilities = np.empty((n_rows, len(pool)))
-    for column, (name, classifier) in enumerate(zip(pool.names, pool.classifiers, strict=True)):
-        probabilities[:, column] = _answers(name, classifier, rows, index, pool.classes[index])
+    with threadpool_limits(limits=1):  # many small calls: starting threads for each costs more than it saves
+        for column, (name, classifier) in enumerate(zip(pool.names, pool.classifiers, strict=True)):
+            probabilities[:, column] = _answers(name, classifier, rows, index, pool.classes[index])
     return probabilities
 
 
@@ -300,28 +303,6 @@ def _class_index(classes: Labels, positive: Any) -> int:
         if label == positive:
             return index
     raise BadInputError(f"positive must be one of the classes {classes.tolist()}, got {positive!r}.")
-
-
-def _as_classes(y: ArrayLike) -> tuple[Labels, NDArray[np.intp]]:
-    """Return the sorted classes and the index of every row's class."""
-    labels = np.asarray(y)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels.ravel()
-    if labels.ndim != 1:
-        raise BadInputError(f"y must have shape (n_samples,), got {labels.shape}.")
-    if pd.isna(labels).any():
-        raise BadInputError(f"y must not hold missing labels, got {pd.isna(labels).sum()}. Drop those rows.")
-    try:
-        check_classification_targets(labels)
-        classes, indices = np.unique(labels, return_inverse=True)
-    except ValueError as error:
-        raise BadInputError(str(error)) from None
-    except TypeError:
-        raise BadInputError("y must hold labels of one type, got several that cannot be sorted.") from None
-    if len(classes) < 2:
-        got = f"one class only: {classes[0]!r}" if len(classes) else "none"
-        raise BadInputError(f"y must hold two classes or more, got {got}. Add rows of another class.")
-    return classes, indices.astype(np.intp)
 
 
 def _numbered(families: Sequence[str]) -> tuple[str, ...]:
@@ -353,7 +334,7 @@ def _matched(pool: Pool, X: Any) -> Any:
                 f"Missing: {absent}; not seen at fit: {unknown}."
             )
         return X.loc[:, list(pool.feature_names_in)]
-    shape = getattr(X, "shape", ())
+    shape: tuple[int, ...] = getattr(X, "shape", ())
     if pool.n_features_in is not None and len(shape) == 2 and shape[1] != pool.n_features_in:
         raise BadInputError(
             f"X has {shape[1]} features, but the pool is expecting {pool.n_features_in} features as input."

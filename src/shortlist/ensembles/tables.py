@@ -1,18 +1,19 @@
-"""Tables of numbers and words, as one matrix of standardised numbers."""
+"""Tables of numbers and words, as one matrix of standardised numbers; their labels, as indices."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
 
-from shortlist.arrays import Mask
+from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError
 
 MISSING = "missing"
@@ -92,8 +93,8 @@ def fit_table(X: Any) -> TableEncoder:
 
     Examples
     --------
-    >>> fit_table([[1.0], [3.0]]).transform([[1.0], [3.0], [2.0]]).ravel().tolist()
-    [-1.0, 1.0, 0.0]
+    >>> fit_table([[-8], [8]]).transform([[-8], [8], [4]]).tolist()
+    [[-1.0], [1.0], [0.5]]
     """
     frame = as_frame(X)
     # an array has one type for all cells, so its numbers may have become text; a frame's column chose its type
@@ -139,6 +140,28 @@ def as_frame(X: Any) -> pd.DataFrame:
     return pd.DataFrame(array.astype(object), dtype=object)
 
 
+def as_classes(y: ArrayLike) -> tuple[Labels, NDArray[np.intp]]:
+    """Return the sorted classes and the index of every row's class."""
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels.ravel()
+    if labels.ndim != 1:
+        raise BadInputError(f"y must have shape (n_samples,), got {labels.shape}.")
+    if pd.isna(labels).any():
+        raise BadInputError(f"y must not hold missing labels, got {pd.isna(labels).sum()}. Drop those rows.")
+    try:
+        check_classification_targets(labels)
+        classes, indices = np.unique(labels, return_inverse=True)
+    except ValueError as error:
+        raise BadInputError(str(error)) from None
+    except TypeError:
+        raise BadInputError("y must hold labels of one type, got several that cannot be sorted.") from None
+    if len(classes) < 2:
+        got = f"one class only: {classes.tolist()[0]!r}" if len(classes) else "none"
+        raise BadInputError(f"y must hold two classes or more, got {got}. Add rows of another class.")
+    return classes, indices.astype(np.intp)
+
+
 def _check_frame(frame: pd.DataFrame) -> None:
     """Refuse empty frames and columns that are neither numbers nor words."""
     for count, what in ((len(frame), "sample"), (frame.shape[1], "feature")):
@@ -174,7 +197,7 @@ def _reads_as_numbers(column: "pd.Series[Any]") -> bool:
     return True
 
 
-def _numbers(frame: pd.DataFrame, chosen: Mask) -> NDArray[np.float64]:
+def _numbers(frame: Any, chosen: Mask) -> NDArray[np.float64]:
     """Return columns of numbers with NaN where they are missing."""
     block = np.empty((len(frame), int(chosen.sum())))
     for target, index in enumerate(np.flatnonzero(chosen)):
@@ -192,7 +215,7 @@ def _numbers(frame: pd.DataFrame, chosen: Mask) -> NDArray[np.float64]:
         raise BadInputError(str(error)) from None
 
 
-def _words(frame: pd.DataFrame, chosen: Mask) -> NDArray[Any]:
+def _words(frame: Any, chosen: Mask) -> NDArray[Any]:
     """Return columns of words as text."""
     block = np.empty((len(frame), int(chosen.sum())), dtype=object)
     for target, index in enumerate(np.flatnonzero(chosen)):

@@ -58,6 +58,13 @@ class Program:
         """Number of columns."""
         return len(self.column_lower)
 
+    def integral_rows(self) -> Mask:
+        """Mark the rows that only add integers: integer coefficients at integer columns."""
+        fractions = (self.rows.data != np.rint(self.rows.data)) | ~self.integer[self.rows.indices]
+        before = np.concatenate([[0], np.cumsum(fractions)])
+        counts: Mask = before[self.rows.indptr[1:]] == before[self.rows.indptr[:-1]]
+        return counts
+
     def with_rows(self, rows: ArrayLike | sparse.sparray, lower: ArrayLike, upper: ArrayLike) -> "Program":
         """Return the program with more rows below its own; they take the last row numbers."""
         more = sparse.csr_array(rows)
@@ -70,7 +77,10 @@ class Program:
 
     def minimised_costs(self) -> NDArray[np.float64]:
         """Return the coefficients of all objectives as to minimise, ``(n_objectives, n_columns)``, unscaled."""
-        return np.array([o.objective.sign * o.costs for o in self.objectives]).reshape(-1, self.n_columns)
+        shape = len(self.objectives), self.n_columns
+        return np.array([o.objective.sign * o.costs for o in self.objectives], dtype=np.float64).reshape(
+            shape
+        )
 
 
 def make_program(

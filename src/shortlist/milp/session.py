@@ -1,19 +1,16 @@
 """The protocol of solvers: open a program once, change it a little, solve again."""
 
-from collections.abc import Callable, Iterable
-from typing import Protocol, TypeAlias
+from collections.abc import Iterable
+from typing import Protocol
 
 from numpy.typing import ArrayLike
 
 from shortlist._validation import as_choice
+from shortlist.milp.engine import NO_LIMITS
 from shortlist.milp.program import Program
 from shortlist.milp.solution import Limits, Solution
+from shortlist.milp.watch import OnBound
 from shortlist.runs.cancellation import Cancellation
-
-OnBound: TypeAlias = Callable[[float, float], None]
-"""Called during a solve with (objective of the incumbent or NaN, bound), both to minimise."""
-
-NO_LIMITS = Limits()
 
 
 class Session(Protocol):
@@ -41,7 +38,16 @@ class Session(Protocol):
         on_bound: OnBound | None = None,
         cancellation: Cancellation | None = None,
     ) -> Solution:
-        """Solve as the model now stands. A cancellation stops it within about a second, with the best found."""
+        """Solve as the model now stands.
+
+        A cancellation stops it within about a second, with the best found. `on_bound` is called in the caller's
+        thread whenever objective or bound got better, and once more at the end. Ctrl-C is felt in the main thread.
+
+        Raises
+        ------
+        SolverError
+            If the solver fails, or contradicts itself.
+        """
 
 
 class Solver(Protocol):

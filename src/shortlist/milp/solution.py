@@ -1,16 +1,21 @@
 """What a solve answers, and the check that trusts nothing."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.errors import BadInputError, SolverError
 from shortlist.front import Status, relative_gap
+from shortlist.milp.current import CurrentProgram
 from shortlist.milp.program import Program
 
 FEASIBILITY_TOLERANCE = 1e-6
-"""A row may miss its limit by this much, relative to its largest term: doubles cannot do better."""
+"""A row with fractions may miss its limit by this much, relative to its terms: doubles cannot do better."""
+
+CONTRADICTION = 1e-4
+"""A proved bound above a verified answer by more than this, relative to the terms, is an error of the solver."""
 
 
 @dataclass(frozen=True)
@@ -20,17 +25,28 @@ class Limits:
     Parameters
     ----------
     seconds : float, default=inf
-        Wall-clock limit of one solve.
+        Wall-clock limit of one solve; 0 stops at once.
     nodes : int or None, default=None
         Limit on the search that does not depend on the clock: branch-and-bound nodes for HiGHS and SCIP, thousandths
         of deterministic time for CP-SAT.
     absolute_gap : float, default=0
         Stop when the objective is within this of the bound. With integer objective values 1 - 1e-6 loses nothing.
+
+    Raises
+    ------
+    BadInputError
+        If a limit is negative or NaN.
     """
 
     seconds: float = math.inf
     nodes: int | None = None
     absolute_gap: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "absolute_gap", "nodes"):
+            value = getattr(self, name)
+            if value is not None and not value >= 0:
+                raise BadInputError(f"{name} must be at least 0, got {value}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,19 +56,21 @@ class Solution:
     Attributes
     ----------
     status : Status
-        OPTIMAL is within the absolute gap of the limits.
+        OPTIMAL is within the absolute gap of the limits (and 1e-6, where costs are not integers).
     values : ndarray of float, shape (n_columns,), or None
         The columns, integer ones exactly integer; None without an answer.
     objective : float
         Cost of `values`, computed from them and not by the solver; NaN without an answer.
     bound : float
-        No solution costs less (by the solver's word); -inf when unknown, inf when infeasible.
+        No solution of the program as it stands, cutoff included, costs less (by the solver's word); -inf when
+        unknown, inf when infeasible. An integer when every cost is one and stands at an integer column.
     seconds : float
         Wall-clock time of this solve.
     nodes : int
         Branch-and-bound nodes of this solve, as the solver counts them.
     limit : str
-        The limit that was hit: "seconds", "nodes", "interrupted" or "".
+        Why the claim is not stronger: "seconds", "nodes", "interrupted", "solver" (it gave up by itself) or
+        "precision" (its answer did not stand the check and was dropped); "" if nothing stopped it.
     """
 
     status: Status
@@ -69,10 +87,40 @@ class Solution:
         return math.nan if self.values is None else relative_gap(self.objective, self.bound)
 
 
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """What a solver says; its objective value is left out because nobody would believe it.
+
+    Attributes
+    ----------
+    status : Status
+        Its verdict, in our words; UNBOUNDED also when it cannot tell unbounded from infeasible.
+    values : ndarray of float, shape (n_columns,), or None
+        Its best solution.
+    bound : float
+        Its bound on the objective; -inf when it has none.
+    nodes : int
+        Nodes it searched.
+    limit : str
+        As in :class:`Solution`.
+    """
+
+    status: Status
+    values: NDArray[np.float64] | None = None
+    bound: float = -math.inf
+    nodes: int = 0
+    limit: str = ""
+
+
 def largest_violation(program: Program, values: NDArray[np.float64]) -> float:
-    """Return by how much `values` misses a row or bound at most, relative to the size of its terms (at least 1)."""
+    """Return by how much `values` misses a row or a bound at most.
+
+    A row of integer coefficients at integer columns is measured as it is, which is exact below 2^53. In any other row
+    the miss is relative to the size of its terms (at least 1).
+    """
     activity = program.rows @ values
     size = np.maximum(1.0, abs(program.rows) @ np.abs(values))
+    size[program.integral_rows()] = 1.0
     misses = np.concatenate(
         [
             np.maximum(program.row_lower - activity, activity - program.row_upper) / size,
@@ -80,3 +128,88 @@ def largest_violation(program: Program, values: NDArray[np.float64]) -> float:
         ]
     )
     return float(max(0.0, misses.max(initial=0.0)))
+
+
+def is_answer(current: CurrentProgram, values: NDArray[np.float64]) -> bool:
+    """Whether `values` satisfies the rows, the bounds, the integrality and the cutoff of the current program."""
+    program = current.program
+    if values.shape != (program.n_columns,) or not np.isfinite(values).all():
+        return False
+    if (values[program.integer] != np.rint(values[program.integer])).any():
+        return False
+    slack = 0.0 if current.integral_costs else FEASIBILITY_TOLERANCE * current.cost_size(values)
+    return (
+        largest_violation(program, values) <= FEASIBILITY_TOLERANCE
+        and current.objective(values) <= current.tight_cutoff + slack
+    )
+
+
+def checked_solution(
+    current: CurrentProgram, claim: Claim, limits: Limits, *, seconds: float = 0.0
+) -> Solution:
+    """Turn a solver's claim into a solution that the data supports.
+
+    Integer columns are rounded and continuous ones moved into their bounds; then rows, bounds and cutoff are checked
+    on the program and the objective is computed anew. Values that fail are dropped, and the status falls to UNKNOWN
+    with the limit "precision": a rounded column with a huge coefficient can do that to an honest solver. The status
+    follows from the numbers: OPTIMAL if and only if the verified objective is within the absolute gap of the bound.
+    The bound itself and the verdict INFEASIBLE are the solver's word, and cannot be checked but by contradiction.
+
+    Raises
+    ------
+    SolverError
+        If the bound exceeds the objective of a verified answer, or the program is called infeasible although the
+        offered start satisfies it: then nothing that the solver says can be used.
+    """
+    bound = _bound(current, claim.bound)
+    nothing = Solution(
+        claim.status, None, math.nan, bound, seconds=seconds, nodes=claim.nodes, limit=claim.limit
+    )
+    if claim.status is Status.INFEASIBLE:
+        if current.start is not None and is_answer(current, current.start):
+            raise SolverError(
+                "the solver says that nothing satisfies the program, but the given start does. Use another solver."
+            )
+        return replace(nothing, bound=math.inf, limit="")
+    if claim.status is Status.UNBOUNDED:
+        return replace(nothing, bound=-math.inf, limit="")
+    if claim.values is None:
+        return replace(nothing, status=Status.UNKNOWN, limit=claim.limit or "solver")
+    values = _tidied(current.program, claim.values)
+    if not is_answer(current, values):
+        return replace(nothing, status=Status.UNKNOWN, limit="precision")
+    objective, size = current.objective(values), current.cost_size(values)
+    if claim.bound - objective > CONTRADICTION * size:
+        raise SolverError(
+            f"the solver says that nothing costs less than {claim.bound}, but its own answer costs {objective}. "
+            "Use another solver."
+        )
+    bound = min(bound, objective)
+    slack = 0.0 if current.integral_costs else FEASIBILITY_TOLERANCE * size
+    proved = objective - bound <= limits.absolute_gap + slack
+    return Solution(
+        status=Status.OPTIMAL if proved else Status.FEASIBLE,
+        values=values,
+        objective=objective,
+        bound=bound,
+        seconds=seconds,
+        nodes=claim.nodes,
+        limit="" if proved else claim.limit or "precision",
+    )
+
+
+def _tidied(program: Program, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round integer columns and move continuous ones into their bounds."""
+    if values.shape != (program.n_columns,):
+        return values
+    inside = np.clip(values, program.column_lower, program.column_upper)
+    return np.where(program.integer, np.rint(values), inside) + 0.0  # no negative zeros
+
+
+def _bound(current: CurrentProgram, bound: float) -> float:
+    """Raise a bound to the next integer when the objective can be nothing else."""
+    if math.isnan(bound):
+        return -math.inf
+    if not current.integral_costs or not math.isfinite(bound):
+        return bound
+    return float(math.ceil(bound - 1e-6 - 1e-9 * abs(bound)))

@@ -1,0 +1,61 @@
+"""Run benchmarks: ``python -m benchmarks [speed|pruning-proofs|pruning-gaps ...] [--data FOLDER]``."""
+
+import argparse
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks import pruning
+from benchmarks.registry import load_cases
+from benchmarks.rows import write_rows
+
+
+def speed() -> None:
+    """Time the registered cases: median of seven runs after one warm-up."""
+    rows: list[dict[str, Any]] = []
+    for case in load_cases().values():
+        for size in case.sizes:
+            call = case.build(size)
+            call()
+            times = []
+            for _ in range(7):
+                start = time.perf_counter()
+                call()
+                times.append(time.perf_counter() - start)
+            median = sorted(times)[len(times) // 2]
+            rows.append(
+                {
+                    "case": case.name,
+                    "size": size,
+                    "median_s": median,
+                    "min_s": min(times),
+                    "max_s": max(times),
+                }
+            )
+            print(rows[-1], flush=True)
+    write_rows("speed", rows)
+
+
+def main() -> None:
+    """Parse the command line and run what is named."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", default=["speed"], choices=["speed", "pruning-proofs", "pruning-gaps"]
+    )
+    parser.add_argument("--data", type=Path, default=os.environ.get("SHORTLIST_DATA") or None)
+    parser.add_argument("--seconds", type=float, default=300.0)
+    options = parser.parse_args()
+    for name in options.names:
+        if name == "speed":
+            speed()
+        elif options.data is None:
+            print(f"{name} left out: it needs real data. Pass --data FOLDER.")
+        elif name == "pruning-proofs":
+            write_rows("pruning-proofs", pruning.proofs(Path(options.data)))
+        else:
+            write_rows("pruning-gaps", pruning.gaps(Path(options.data), options.seconds))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""Real tables that cannot be shipped, from the folder that the caller names."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import train_test_split
+
+from shortlist.ensembles.pool import make_pool, positive_probabilities
+from shortlist.ensembles.votes import Votes, merge_rows, round_votes
+
+POSITIVE = {"qsar_biodegradation": "NRB"}
+"""The positive class where it is not 1."""
+
+
+def read_uci(folder: Path, name: str) -> tuple[pd.DataFrame, np.ndarray]:
+    """Read features and 0/1 target of one of the UCI tables; identifiers are left out."""
+    table = pd.read_csv(folder / "uci" / f"{name}.csv.gz")
+    features = table[[c for c in table.columns if c != "target" and not c.startswith("id_")]]
+    return features, (table["target"] == POSITIVE.get(name, 1)).to_numpy().astype(np.int64)
+
+
+def validation_votes(
+    X: pd.DataFrame, y: np.ndarray, *, n_classifiers: int = 100, seed: int = 0, n_jobs: int = 2
+) -> Votes:
+    """Split 63 : 27 : 10 as the paper does, fit a pool on the first part, and return its votes on the second."""
+    rows = np.arange(len(y))
+    rest, _ = train_test_split(rows, test_size=0.10, stratify=y, random_state=seed)
+    train, validation = train_test_split(rest, test_size=0.3, stratify=y[rest], random_state=seed)
+    pool = make_pool(X.iloc[train], y[train], n_classifiers=n_classifiers, random_state=seed, n_jobs=n_jobs)
+    return merge_rows(round_votes(positive_probabilities(pool, X.iloc[validation], 1)), y[validation])

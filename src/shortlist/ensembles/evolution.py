@@ -1,0 +1,354 @@
+"""Evolutionary ensemble learning: a population that covers the hard rows, and an ensemble chosen from it."""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist._validation import as_choice, as_count
+from shortlist.ensembles.margins import distinct_classifiers, grow_by_margins
+from shortlist.ensembles.plurality import ClassCodes, class_tally, class_votes, plurality
+from shortlist.ensembles.spaces import Population, SearchSpace
+from shortlist.errors import BadInputError
+from shortlist.runs import Cancellation, Progress, Report, silent
+
+MODES = {
+    "offline": "Off-EEL: the population is the reference, the ensemble is chosen at the end",
+    "online": "On-EEL: the ensemble is the reference, and grows every generation",
+    "single": "a plain genetic algorithm: accuracy is the fitness, the best classifier is the answer",
+}
+"""The algorithms by name."""
+
+SURVIVORS = ("children", "best")
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What a generation came to, on the training rows.
+
+    Attributes
+    ----------
+    number : int
+        From 1.
+    best_error, mean_error : float
+        Least and mean share of rows that an individual of the population gets wrong.
+    ensemble_error : float
+        The same for the ensemble's vote; in ``offline`` and ``single`` that of the best individual until the end.
+    ensemble_size : int
+        Number of members so far.
+    """
+
+    number: int
+    best_error: float
+    mean_error: float
+    ensemble_error: float
+    ensemble_size: int
+
+
+@dataclass(frozen=True, eq=False)
+class Evolved:
+    """An evolved ensemble.
+
+    Attributes
+    ----------
+    members : Population
+        Genomes of the members in the order in which they joined; ``space.predict(members, X)`` asks them.
+    population : Population
+        Genomes of the last generation.
+    history : tuple of Generation
+        One entry per generation.
+    error : float
+        Share of the training rows that the members' plurality vote gets wrong.
+    stopped : str
+        Why evolution ended before its last generation: ``"patience"``, ``"interrupted"``, or empty.
+    """
+
+    members: Population
+    population: Population
+    history: tuple[Generation, ...]
+    error: float
+    stopped: str
+
+
+def row_weights(wrong: ArrayLike, gamma: float = 1.0) -> NDArray[np.float64]:
+    """Return w_i^γ, where w_i is the share of a reference set that gets row i wrong; 0^0 = 1.
+
+    Section 3.1 of :cite:t:`Gagne2007`: the hardness of a row, bounded by 0 and 1. Where the reference set is right on
+    every row all weights are 1 instead, so that fitness falls back on accuracy.
+
+    Parameters
+    ----------
+    wrong : array-like of bool, shape (n_rows, n_reference)
+        Where a classifier of the reference set is wrong.
+    gamma : float, default=1
+        γ, at least 0; 0 makes every row equal.
+
+    Examples
+    --------
+    >>> row_weights([[True, False], [False, False], [True, True]], gamma=2).tolist()
+    [0.25, 0.0, 1.0]
+    """
+    flags = np.asarray(wrong)
+    n_wrong = np.count_nonzero(flags, axis=1)
+    if not n_wrong.any():
+        return np.ones(len(n_wrong))
+    return np.asarray((n_wrong / flags.shape[1]) ** gamma)
+
+
+def evolve(
+    space: SearchSpace,
+    X: NDArray[np.float64],
+    labels: ArrayLike,
+    *,
+    n_classes: int,
+    mode: str = "offline",
+    population_size: int = 500,
+    n_generations: int = 200,
+    gamma: float = 1.0,
+    tournament: int = 2,
+    crossover_rate: float = 0.9,
+    survivors: str = "children",
+    n_elites: int = 1,
+    patience: int | None = None,
+    criterion: str = "histogram",
+    rng: np.random.Generator | None = None,
+    callback: Callable[[Generation], None] | None = None,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> Evolved:
+    """Evolve classifiers that are right where others are wrong, and choose an ensemble of them by margins.
+
+    Every generation weighs the rows anew (:func:`row_weights`), and an individual's fitness is the weight of the rows
+    that it gets right. Parents win tournaments; children are recombined or copied, then mutated. In ``offline``
+    (Section 3.3 of :cite:t:`Gagne2007`) the whole population is the reference set, and the ensemble is chosen from the
+    last one, starting from its most accurate individual. In ``online`` (Section 3.4) the ensemble is the reference set:
+    the best individual in generation 1, from then on Figure 1 started from the ensemble with the new population as
+    pool, so that it never shrinks within a selection. Individuals with the votes of another or of a member are
+    duplicates, and never join. A plurality's ties go to the lowest class.
+
+    Parameters
+    ----------
+    space : SearchSpace
+        Which classifiers there are.
+    X : ndarray of float, shape (n_rows, n_features)
+        Rows as the space wants them; the spaces that ship expect finite, standardised columns.
+    labels : array-like of int, shape (n_rows,)
+        Index of the true class.
+    n_classes : int
+        Number of classes.
+    mode : {"offline", "online", "single"}, default="offline"
+        See :data:`MODES`.
+    population_size, n_generations : int, default=500 and 200
+        Individuals, and generations in all; the first one is random.
+    gamma : float, default=1
+        γ of the fitness.
+    tournament : int, default=2
+        Individuals that compete for being a parent.
+    crossover_rate : float, default=0.9
+        Share of the children with two parents.
+    survivors : {"children", "best"}, default="children"
+        Children replace all but the `n_elites` fittest parents; or the fittest of parents and children together
+        survive, weighed by the same reference set, which in ``offline`` is then all of them.
+    n_elites : int, default=1
+        Of ``survivors="children"``.
+    patience : int, optional
+        Stop after this many generations in which ``ensemble_error`` did not fall.
+    criterion : {"histogram", "minimum"}, default="histogram"
+        Of the selection; see :func:`shortlist.ensembles.margins.grow_by_margins`.
+    rng : Generator, optional
+        Where all random choices come from; default seed 0.
+    callback : callable, optional
+        Receives every :class:`Generation`.
+    report, cancellation : optional
+        Progress events, one per generation, and a way to stop with the ensemble of the generations so far.
+
+    Raises
+    ------
+    BadInputError
+        If a parameter is out of range, or the space answers no class indices of the right shape.
+
+    Examples
+    --------
+    >>> from shortlist.ensembles.spaces import LinearClassifiers
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    >>> evolve(LinearClassifiers(1, 2), X, [0, 0, 1, 1], n_classes=2, population_size=20, n_generations=5).error
+    0.0
+    """
+    as_choice(mode, "mode", list(MODES))
+    as_choice(survivors, "survivors", SURVIVORS)
+    size = as_count(population_size, "population_size")
+    total = as_count(n_generations, "n_generations")
+    as_count(tournament, "tournament")
+    elites = as_count(n_elites, "n_elites", at_least=0, at_most=size)
+    _check_numbers(gamma, crossover_rate)
+    rng = np.random.default_rng(0) if rng is None else rng
+    rows = _Rows(space, X, np.asarray(labels), n_classes, criterion)
+    breed = _Breeding(space, tournament, crossover_rate, rng)
+
+    population = space.sample(size, rng)
+    codes = rows.codes(population)
+    ensemble = rows.single_best(population, codes)
+    history: list[Generation] = []
+    stopped = ""
+    report(Progress("evolving", 0, total))
+    for number in itertools.count(1):
+        if number > 1:
+            reference = None if mode == "single" else ensemble.codes if mode == "online" else codes
+            fitness = rows.fitness(codes, reference, gamma)
+            children = breed(population, fitness, size - elites if survivors == "children" else size)
+            if survivors == "children":
+                kept = np.argsort(-fitness, kind="stable")[:elites]
+                population = np.concatenate([population[kept], children])
+                codes = np.hstack([codes[:, kept], rows.codes(children)])
+            else:
+                everyone = np.concatenate([population, children])
+                everyones = np.hstack([codes, rows.codes(children)])
+                judged = rows.fitness(everyones, everyones if mode == "offline" else reference, gamma)
+                kept = np.sort(np.argsort(-judged, kind="stable")[:size])
+                population, codes = everyone[kept], everyones[:, kept]
+            if mode == "online":
+                ensemble = rows.grown(ensemble, population, codes)
+            else:
+                ensemble = rows.single_best(population, codes)
+        history.append(rows.generation(number, codes, ensemble))
+        report(Progress("evolving", number, total, history[-1].ensemble_error))
+        if callback is not None:
+            callback(history[-1])
+        if number == total:
+            break
+        stopped = _reason_to_stop(history, patience, cancellation)
+        if stopped:
+            break
+    if mode == "offline":
+        ensemble = rows.grown(ensemble, population, codes)
+    return Evolved(ensemble.genomes, population, tuple(history), rows.error(ensemble), stopped)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ensemble:
+    """Members, and what they answer on the training rows."""
+
+    genomes: Population
+    codes: ClassCodes
+
+
+class _Rows:
+    """The training rows, and everything that is measured on them."""
+
+    def __init__(
+        self,
+        space: SearchSpace,
+        X: NDArray[np.float64],
+        labels: NDArray[np.integer],
+        n_classes: int,
+        criterion: str,
+    ) -> None:
+        if len(X) != len(labels) or not len(X):
+            raise BadInputError(f"X and labels must have one entry per row, got {len(X)} and {len(labels)}.")
+        self.space, self.X, self.n_classes, self.criterion = space, X, n_classes, criterion
+        self.labels = class_votes(labels[:, None], labels, n_classes=n_classes).labels
+
+    def codes(self, population: Population) -> ClassCodes:
+        """Ask the individuals, and check that they answer."""
+        codes = np.asarray(self.space.predict(population, self.X))
+        wanted = (len(self.X), len(population))
+        if codes.shape != wanted or codes.dtype.kind not in "biu":
+            raise BadInputError(
+                f"predict of the space must return class indices of shape {wanted}, got {codes.dtype} {codes.shape}."
+            )
+        if codes.size and (codes.min() < 0 or codes.max() >= self.n_classes):
+            raise BadInputError(
+                f"predict of the space must return classes from 0 to {self.n_classes - 1}, got {codes.max()}."
+            )
+        return codes.astype(np.uint8, copy=False)
+
+    def fitness(self, codes: ClassCodes, reference: ClassCodes | None, gamma: float) -> NDArray[np.float64]:
+        """Return F(h) = Σ_i w_i^γ · 1[h(x_i) = y_i] of every individual; every w_i is 1 without a reference."""
+        right = codes == self.labels[:, None]
+        weights = (
+            np.ones(len(right)) if reference is None else row_weights(reference != self.labels[:, None], gamma)
+        )
+        fitness = np.zeros(right.shape[1])
+        for start in range(0, len(right), 1024):  # by blocks, so that the flags never all become floats
+            rows = slice(start, start + 1024)
+            fitness += weights[rows] @ right[rows].astype(np.float64)
+        return fitness
+
+    def single_best(self, population: Population, codes: ClassCodes) -> _Ensemble:
+        """Return the most accurate individual alone; the first of equals."""
+        best = [int(np.count_nonzero(codes == self.labels[:, None], axis=0).argmax())]
+        return _Ensemble(population[best], codes[:, best])
+
+    def grown(self, ensemble: _Ensemble, population: Population, codes: ClassCodes) -> _Ensemble:
+        """Run Figure 1 from the ensemble on, with the population as pool."""
+        votes = class_votes(codes, self.labels, n_classes=self.n_classes)
+        order, right = grow_by_margins(
+            votes,
+            distinct_classifiers(votes.codes, ensemble.codes),
+            class_tally(ensemble.codes, self.n_classes),
+            criterion=self.criterion,
+        )
+        joined = order[: int(right.argmax())]
+        return _Ensemble(
+            np.concatenate([ensemble.genomes, population[joined]]),
+            np.hstack([ensemble.codes, codes[:, joined]]),
+        )
+
+    def error(self, ensemble: _Ensemble) -> float:
+        """Return the share of rows that the ensemble gets wrong."""
+        return float((plurality(class_tally(ensemble.codes, self.n_classes)) != self.labels).mean())
+
+    def generation(self, number: int, codes: ClassCodes, ensemble: _Ensemble) -> Generation:
+        """Measure a generation."""
+        errors = np.count_nonzero(codes != self.labels[:, None], axis=0) / len(codes)
+        return Generation(
+            number,
+            float(errors.min()),
+            float(errors.mean()),
+            self.error(ensemble),
+            ensemble.codes.shape[1],
+        )
+
+
+@dataclass(frozen=True)
+class _Breeding:
+    """Tournaments, recombination and mutation."""
+
+    space: SearchSpace
+    tournament: int
+    crossover_rate: float
+    rng: np.random.Generator
+
+    def __call__(self, population: Population, fitness: NDArray[np.float64], n_children: int) -> Population:
+        """Return children of parents that won tournaments."""
+        first, second = self._winners(fitness, n_children), self._winners(fitness, n_children)
+        children = population[first]
+        mixed = np.flatnonzero(self.rng.random(n_children) < self.crossover_rate)
+        if len(mixed):
+            children[mixed] = self.space.recombine(children[mixed], population[second[mixed]], self.rng)
+        return self.space.mutate(children, self.rng) if n_children else children
+
+    def _winners(self, fitness: NDArray[np.float64], n_winners: int) -> NDArray[np.intp]:
+        """Draw competitors with replacement; the first drawn of the fittest wins."""
+        drawn = self.rng.integers(len(fitness), size=(n_winners, self.tournament))
+        return np.asarray(drawn[np.arange(n_winners), fitness[drawn].argmax(axis=1)])
+
+
+def _reason_to_stop(history: list[Generation], patience: int | None, cancellation: Cancellation | None) -> str:
+    """Say why evolution should end now, or nothing."""
+    if cancellation is not None and cancellation.cancelled:
+        return "interrupted"
+    if patience is None or len(history) <= patience:
+        return ""
+    best_before = min(generation.ensemble_error for generation in history[:-patience])
+    recent = min(generation.ensemble_error for generation in history[-patience:])
+    return "patience" if recent >= best_before else ""
+
+
+def _check_numbers(gamma: float, crossover_rate: float) -> None:
+    if not (isinstance(gamma, int | float) and 0 <= gamma < np.inf):
+        raise BadInputError(f"gamma must be a number of at least 0, got {gamma!r}.")
+    if not (isinstance(crossover_rate, int | float) and 0 <= crossover_rate <= 1):
+        raise BadInputError(f"crossover_rate must be between 0 and 1, got {crossover_rate!r}.")

@@ -1,0 +1,1 @@
+"""Propositional clauses: propagation, satisfiability, presolve and decision diagrams."""

@@ -1,0 +1,132 @@
+"""From clauses to a decision diagram, by OxiDD."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_count
+from shortlist.logic.clauses import Clauses
+from shortlist.logic.diagram import Diagram
+from shortlist.logic.ordering import candidate_orders
+from shortlist.logic.presolve import presolve
+
+SMALL = 256
+"""A diagram of so few nodes is not worth another variable order."""
+
+TRIES_OF_NODES = 100_000
+"""So many nodes may be made in all on further variable orders, but one is always tried, and at most twelve."""
+
+
+def compile_diagram(
+    clauses: Clauses,
+    *,
+    max_nodes: int = 2_000_000,
+    n_starts: int = 20,
+    rng: np.random.Generator | None = None,
+) -> Diagram | None:
+    """Compile all models of `clauses` into a decision diagram.
+
+    Fixed and equivalent variables are taken out first (:func:`shortlist.logic.presolve.presolve`). Variable orders come
+    from FORCE with several starts; those of least span are compiled and the diagram with fewest nodes is kept. OxiDD
+    (Husung, Dubslaff, Hermanns & Köhl 2024) does the compiling, with plain nodes and no complement edges.
+
+    Parameters
+    ----------
+    clauses : Clauses
+        What must hold. Variables in no clause are free: they get levels below all others, and no node.
+    max_nodes : int, default=2_000_000
+        Budget: how many nodes may be in store at once while compiling, those of intermediate results included. Each
+        takes about 32 bytes.
+    n_starts : int, default=20
+        Starts of FORCE, one from the given order and the others from random orders.
+    rng : numpy.random.Generator, optional
+        Source of the random orders; default: a fixed one, so that the same clauses give the same diagram.
+
+    Returns
+    -------
+    Diagram or None
+        None if every order that was tried exceeds the budget.
+
+    Examples
+    --------
+    >>> diagram = compile_diagram(Clauses.from_clauses(4, [(-1, 2), (2, 3)]))
+    >>> diagram.n_models, diagram.commonality()
+    (10, [4, 8, 6, 5])
+    """
+    max_nodes = as_count(max_nodes, "max_nodes", at_least=16)
+    n_starts = as_count(n_starts, "n_starts")
+    rng = np.random.default_rng(0) if rng is None else rng
+    smaller = presolve(clauses)
+    given = np.arange(smaller.clauses.n_variables)
+    best, order = _compiled(smaller.clauses, given, max_nodes), given
+    if best is None or best[1] > SMALL:
+        orders = candidate_orders(smaller.clauses, n_starts=n_starts, rng=rng)
+        n_made = 0
+        for n_tried, candidate in enumerate(orders):
+            if n_tried >= 12 or (n_tried and n_made > TRIES_OF_NODES):
+                break
+            made = _compiled(smaller.clauses, candidate, max_nodes)
+            n_made += max_nodes if made is None else made[1]
+            if made is not None and (best is None or made[1] < best[1]):
+                best, order = made, candidate
+    if best is None:
+        return None
+    levels, low, high, root = _exported(best[0], smaller.clauses.n_variables)
+    level_of = np.empty(len(order) + 1, np.int32)
+    level_of[order] = np.arange(len(order))
+    level_of[-1] = -1  # fixed variables have place -1
+    return Diagram(level_of[smaller.places], smaller.polarities, len(order), levels, low, high, root)
+
+
+def _compiled(clauses: Clauses, order: NDArray[np.int64], max_nodes: int) -> tuple[Any, int] | None:
+    """Conjoin all clauses with variables in `order`; return the function and its nodes, None beyond the budget."""
+    from oxidd.bdd import BDDManager
+    from oxidd.util import DDMemoryError
+
+    n = clauses.n_variables
+    manager = BDDManager(max_nodes, min(1 << 20, 1024 + 64 * len(clauses.literals)), 1)
+    places = np.empty(n, np.int64)
+    places[order] = np.arange(n)
+    # lowest clauses first: every partial conjunction then only reaches as far up as the clause just added
+    listed = [
+        sorted(((int(places[abs(literal) - 1]), literal > 0) for literal in clause), reverse=True)
+        for clause in clauses
+    ]
+    listed.sort(key=lambda clause: [-place for place, _ in reversed(clause)])
+    try:
+        manager.add_vars(n)
+        function = manager.true()
+        for clause in listed:
+            disjunction = manager.false()
+            for place, positive in clause:
+                disjunction |= manager.var(place) if positive else manager.not_var(place)
+            function &= disjunction
+    except DDMemoryError:
+        return None
+    return function, int(function.node_count())
+
+
+def _exported(
+    function: Any, n_levels: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], int]:
+    """Write the nodes below `function` to arrays: levels, low and high children, and the number of `function`."""
+    manager = function.manager
+    found: list[tuple[int, Any]] = []
+    seen = {manager.false(), manager.true()}
+    stack = [function]
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            found.append((node.node_level(), node))
+            stack.extend(node.cofactors())
+    found.sort(key=lambda entry: -entry[0])
+    numbers = {manager.false(): 0, manager.true(): 1}
+    numbers.update((node, i) for i, (_, node) in enumerate(found, start=2))
+    levels = np.full(len(found) + 2, n_levels, np.int32)
+    low, high = np.array([0, 1] + [0] * len(found), np.int32), np.array([0, 1] + [0] * len(found), np.int32)
+    for i, (level, node) in enumerate(found, start=2):
+        on_high, on_low = node.cofactors()
+        levels[i], low[i], high[i] = level, numbers[on_low], numbers[on_high]
+    return levels, low, high, numbers[function]

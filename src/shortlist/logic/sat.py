@@ -1,0 +1,247 @@
+"""Satisfiability under assumptions, the literals that every model shares, and minimal conflicts."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shortlist.arrays import Mask
+from shortlist.errors import BadInputError
+from shortlist.logic import _kernels as kernels
+from shortlist.logic.clauses import Clauses
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a search found.
+
+    Parameters
+    ----------
+    model : ndarray of bool, shape (n_variables,), or None
+        Values that satisfy the clauses and the assumptions; None if there are none.
+    conflict : tuple of int
+        Without a model: assumptions that contradict the clauses, not always fewest; empty if the clauses alone do.
+    """
+
+    model: Mask | None
+    conflict: tuple[int, ...] = ()
+
+    @property
+    def satisfiable(self) -> bool:
+        """Whether there is a model."""
+        return self.model is not None
+
+
+class Solver:
+    """Answers many questions about the same clauses, and learns from each.
+
+    Conflict-driven clause learning (Marques-Silva & Sakallah 1999) with watched literals, activities and restarts as in
+    MiniSat (Eén & Sörensson 2003), saved phases, and assumptions as first decisions. Complete: it stops with a model
+    or with a refutation. Answers depend on the clauses and the questions asked so far only, never on time.
+
+    Parameters
+    ----------
+    clauses : Clauses
+        What must hold.
+
+    Examples
+    --------
+    >>> solver = Solver(Clauses.from_clauses(3, [(-1, 2), (-2, 3)]))
+    >>> solver.solve([1]).model.tolist()
+    [True, True, True]
+    >>> sorted(solver.solve([1, -3]).conflict)
+    [-3, 1]
+    """
+
+    def __init__(self, clauses: Clauses) -> None:
+        self._n = n = clauses.n_variables
+        tidy = [tuple(dict.fromkeys(clause)) for clause in clauses]
+        tidy = [clause for clause in tidy if not any(-literal in clause for literal in clause)]
+        self._contradictory = any(not clause for clause in tidy)
+        longer = [clause for clause in tidy if len(clause) > 1]
+        kept = Clauses.from_clauses(n, longer)
+        size, room = len(kept.literals), len(kept.literals) + 20 * n + 1000
+        self._arena = np.zeros(room, np.int32)
+        self._arena[:size] = kernels.literal_codes(kept.literals)
+        self._starts = np.zeros(len(longer) + 2 * n + 1000, np.int64)
+        self._starts[: len(longer) + 1] = kept.offsets
+        self._ranks = np.zeros(len(self._starts), np.int32)
+        self._links = np.zeros(2 * len(self._starts), np.int32)
+        self._heads = np.full(2 * n, -1, np.int32)
+        self._values, self._model = np.full(2 * n, -1, np.int8), np.zeros(n, np.int8)
+        self._phases, self._seen = np.ones(n, np.int8), np.zeros(n, np.int8)
+        self._levels, self._reasons = np.zeros(n, np.int32), np.zeros(n, np.int32)
+        self._trail, self._learned = np.zeros(n + 1, np.int32), np.zeros(n + 1, np.int32)
+        self._heap, self._places = np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32)
+        self._activity, self._step = np.zeros(n), np.ones(1)
+        self._counts = np.zeros(8, np.int64)
+        self._counts[kernels.CLAUSES] = self._counts[kernels.FIXED] = len(longer)
+        self._counts[kernels.HEAP] = n
+        self._counts[kernels.LEARNED] = len(longer) // 3 + 1000
+        kernels.watch(self._arena, self._starts, 0, len(longer), self._heads, self._links)
+        for clause in tidy:
+            if len(clause) == 1:
+                self._assume_for_good(clause[0])
+
+    def _assume_for_good(self, literal: int) -> None:
+        """Make a literal true at level 0."""
+        code = kernels.literal_code(literal)
+        if self._values[code] == 0:
+            self._contradictory = True
+        elif self._values[code] < 0:
+            kernels.assign(
+                code, -1, self._values, self._levels, self._reasons, self._trail, self._counts
+            )  # propagated by the next search
+
+    def prefer(self, literals: Iterable[int]) -> None:
+        """Try these values first; a hint that changes which model is found, never whether."""
+        codes = kernels.literal_codes(np.fromiter(literals, np.int64))
+        self._phases[codes >> 1] = codes & 1
+
+    def solve(self, assumptions: Iterable[int] = ()) -> Answer:
+        """Look for a model in which every literal of `assumptions` is true.
+
+        Raises
+        ------
+        BadInputError
+            If an assumption names a variable that does not exist.
+        """
+        listed = list(assumptions)
+        if any(not 1 <= abs(literal) <= self._n for literal in listed):
+            raise BadInputError(
+                f"assumptions must name variables 1 to {self._n}, got {listed}. Leave the others out."
+            )
+        if self._contradictory:
+            return Answer(None)
+        codes = kernels.literal_codes(np.array(listed, dtype=np.int64))
+        found = np.zeros(len(listed) + 2, np.int32)
+        limits = np.zeros(self._n + len(listed) + 1, np.int32)
+        while True:
+            answer = kernels.search(
+                self._arena,
+                self._starts,
+                self._ranks,
+                self._heads,
+                self._links,
+                self._values,
+                self._phases,
+                self._levels,
+                self._reasons,
+                self._trail,
+                limits,
+                self._seen,
+                self._learned,
+                self._heap,
+                self._places,
+                self._activity,
+                self._step,
+                self._counts,
+                codes,
+                self._model,
+                found,
+            )
+            if answer != kernels.NO_ROOM:
+                break
+            self._enlarge()
+        if answer == kernels.SATISFIABLE:
+            return Answer(self._model == 1)
+        if answer == kernels.UNSATISFIABLE:
+            self._contradictory = True
+            return Answer(None)
+        codes = found[: found[-1]]
+        return Answer(None, tuple(np.where(codes & 1, -(codes >> 1) - 1, (codes >> 1) + 1).tolist()))
+
+    def _enlarge(self) -> None:
+        """Double the room for learned clauses."""
+        self._arena = np.concatenate([self._arena, np.zeros_like(self._arena)])
+        self._starts = np.concatenate([self._starts, np.zeros_like(self._starts)])
+        self._ranks = np.concatenate([self._ranks, np.zeros_like(self._ranks)])
+        self._links = np.concatenate([self._links, np.zeros_like(self._links)])
+
+
+def backbone(clauses: Clauses) -> tuple[int, ...] | None:
+    """Return the literals that are true in every model, by variable; None if there is no model.
+
+    The positive ones are the core features of a product line, the negative ones its dead features. Each model found
+    rules out every literal that it does not share, and the search prefers values that rule out more, so far fewer
+    questions are asked than there are variables (Janota, Lynce & Marques-Silva 2015, Algorithm 3).
+
+    Examples
+    --------
+    >>> backbone(Clauses.from_clauses(4, [(1,), (-1, 2), (-3, -2), (2, 4)]))
+    (1, 2, -3)
+    """
+    solver = Solver(clauses)
+    model = solver.solve().model
+    if model is None:
+        return None
+    numbers = np.arange(1, clauses.n_variables + 1)
+    literals = np.where(model, numbers, -numbers)
+    occurring = np.zeros(clauses.n_variables, dtype=bool)
+    occurring[np.abs(clauses.literals) - 1] = True
+    open_ = occurring.copy()
+    fixed = np.zeros(clauses.n_variables, dtype=bool)
+    for variable in np.flatnonzero(occurring).tolist():
+        if not open_[variable]:
+            continue
+        solver.prefer((-literals[open_]).tolist())
+        model = solver.solve([-int(literals[variable])]).model
+        if model is None:
+            fixed[variable] = True
+            open_[variable] = False
+        else:
+            open_ &= np.where(model, numbers, -numbers) == literals
+    return tuple(literals[fixed].tolist())
+
+
+def minimal_conflict(clauses: Clauses, groups: Sequence[int] | None = None) -> tuple[int, ...] | None:
+    """Find constraints that contradict each other, none of which can be left out.
+
+    Parameters
+    ----------
+    clauses : Clauses
+        What should hold.
+    groups : sequence of int, optional
+        The constraint that each clause belongs to, at least 0; a negative number marks a clause that always holds.
+        Default: every clause is its own constraint.
+
+    Returns
+    -------
+    tuple of int or None
+        Numbers of the constraints, rising: with any one of them left out there is a model. Empty if the clauses that
+        always hold already contradict each other; None if there is no contradiction.
+
+    Notes
+    -----
+    Each constraint is switched on by a new variable. Constraints are dropped one by one, and with each all that the
+    refutation did not need (clause-set refinement; Belov, Lynce & Marques-Silva 2012).
+
+    Examples
+    --------
+    >>> minimal_conflict(Clauses.from_clauses(3, [(1,), (2, 3), (-1, 2), (-2,), (3,)]))
+    (0, 2, 3)
+    """
+    owners = list(range(clauses.n_clauses)) if groups is None else [int(group) for group in groups]
+    if len(owners) != clauses.n_clauses:
+        raise BadInputError(f"groups must have one entry per clause, {clauses.n_clauses}, got {len(owners)}.")
+    names = sorted({owner for owner in owners if owner >= 0})
+    switches = {name: clauses.n_variables + 1 + i for i, name in enumerate(names)}
+    switched = [
+        clause if owner < 0 else (*clause, -switches[owner])
+        for clause, owner in zip(clauses, owners, strict=True)
+    ]
+    solver = Solver(Clauses.from_clauses(clauses.n_variables + len(names), switched))
+    answer = solver.solve(switches.values())
+    if answer.satisfiable:
+        return None
+    needed: list[int] = []
+    left = [switch for switch in switches.values() if switch in set(answer.conflict)]
+    while left:
+        tried = left.pop()
+        answer = solver.solve(needed + left)
+        if answer.satisfiable:
+            needed.append(tried)
+        else:
+            conflict = set(answer.conflict)
+            left = [switch for switch in left if switch in conflict]
+    return tuple(sorted(names[switch - clauses.n_variables - 1] for switch in needed))

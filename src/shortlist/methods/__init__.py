@@ -1,0 +1,1 @@
+"""Methods that know no application: program or clauses in, front out."""

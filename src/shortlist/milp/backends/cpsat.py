@@ -1,0 +1,327 @@
+"""CP-SAT of OR-Tools: integers and clauses."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from ortools.sat.python import cp_model_helper as sat
+
+from shortlist._validation import as_count
+from shortlist.arrays import Costs, Mask
+from shortlist.errors import BadInputError
+from shortlist.front import Status
+from shortlist.milp.current import Change
+from shortlist.milp.engine import CheckedSession
+from shortlist.milp.implied_bounds import implied_bounds
+from shortlist.milp.program import Program
+from shortlist.milp.scaling import scaled_to_integers
+from shortlist.milp.solution import Claim, Limits
+from shortlist.milp.watch import Post
+
+STATUSES = {
+    sat.CpSolverStatus.OPTIMAL: Status.OPTIMAL,
+    sat.CpSolverStatus.FEASIBLE: Status.FEASIBLE,
+    sat.CpSolverStatus.INFEASIBLE: Status.INFEASIBLE,
+    sat.CpSolverStatus.UNKNOWN: Status.UNKNOWN,
+}
+
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
+LARGEST_BOUND = 2**53
+DETERMINISTIC_PER_NODE = 1e-3
+ALL_STRATEGIES = 8
+"""From so many threads on, CP-SAT runs all its kinds of search side by side."""
+
+
+class CpSat:
+    """CP-SAT: integer columns only; `nodes` are thousandths of deterministic time.
+
+    Coefficients, costs and limits are scaled to integers by a power of ten, row by row. With fewer than eight threads
+    its kinds of search take turns in small batches, which is deterministic; alone, the first of them often has
+    no useful bound.
+    """
+
+    name = "cpsat"
+    handles_continuous = False
+
+    def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
+        """Load `program`; its first objective, if any, gives the costs.
+
+        Raises
+        ------
+        BadInputError
+            If a column is continuous or without bounds, or a coefficient is not a decimal of up to nine places.
+        """
+        as_count(seed, "seed", at_least=0, at_most=2**31 - 1)
+        as_count(threads, "threads")
+        if not program.integer.all():
+            raise BadInputError(
+                f"CP-SAT needs integer columns, but column {int(np.argmin(program.integer))} is continuous. "
+                "Use solver='highs'."
+            )
+        return CheckedSession(program, lambda clean, costs: _CpSatEngine(clean, costs, seed, threads))
+
+
+class _CpSatEngine:
+    """One program as a CP-SAT model; constraint i is row i, written as a clause where it is one."""
+
+    def __init__(self, program: Program, costs: Costs, seed: int, threads: int) -> None:
+        names = ("row_lower", "row_upper", "column_lower", "column_upper")
+        self._program = replace(program, **{name: getattr(program, name).copy() for name in names})
+        self._rows = _scaled_rows(program)
+        self._seed, self._threads = seed, threads
+        self._cutoff = math.inf
+        self._wrapper = sat.SolveWrapper()
+        self._stopped = False
+        self._model = sat.CpModelProto()
+        self._model.variables.extend([_variable(0, 0)] * program.n_columns)
+        self._model.constraints.extend([sat.ConstraintProto()] * program.n_rows)
+        self._lower = self._upper = np.zeros(program.n_columns, dtype=np.int64)  # as the model has them
+        self._any_empty = False
+        self._stale = True  # whether bounds changed since they were written
+        self._write_columns()
+        self._write_rows(np.arange(program.n_rows))
+        self.change_costs(costs)
+
+    def change_costs(self, costs: Costs) -> None:
+        scaled, scales = scaled_to_integers(costs, np.array([0, len(costs)]), "costs")
+        self._scale = int(scales[0])
+        charged = np.flatnonzero(scaled)
+        objective = self._model.objective
+        objective.vars.clear()
+        objective.coeffs.clear()
+        objective.vars.extend(charged.tolist())
+        objective.coeffs.extend(scaled[charged].tolist())
+
+    def change_column_bounds(self, change: Change) -> None:
+        columns, lower, upper = change
+        self._program.column_lower[columns] = lower
+        self._program.column_upper[columns] = upper
+        self._stale = True
+
+    def change_row_bounds(self, change: Change) -> None:
+        rows, lower, upper = change
+        self._program.row_lower[rows] = lower
+        self._program.row_upper[rows] = upper
+        self._write_rows(rows)
+        self._stale = True  # rows may imply bounds
+
+    def change_cutoff(self, cutoff: float) -> None:
+        self._cutoff = cutoff
+
+    def offer_start(self, values: NDArray[np.float64]) -> None:
+        hint = np.rint(np.clip(values, -LARGEST_BOUND, LARGEST_BOUND)).astype(np.int64)
+        self._model.solution_hint.vars.extend(list(range(len(hint))))
+        self._model.solution_hint.values.extend(hint.tolist())
+
+    def run(self, limits: Limits, post: Post) -> Claim:
+        """Solve from scratch: CP-SAT keeps nothing between solves but the model."""
+        self._wrapper = wrapper = sat.SolveWrapper()
+        self._stopped = False
+        self._write_columns()
+        if self._any_empty:
+            return Claim(Status.INFEASIBLE)
+        self._model.objective.domain.clear()
+        self._model.objective.domain.extend([LOWEST, _down(self._cutoff * self._scale)])
+        wrapper.set_parameters(self._parameters(limits))
+        scale, bounds = self._scale, [self._plain_bound()]
+
+        def hear_bound(bound: float) -> None:
+            bounds.append(bound)
+            post(math.nan, bound / scale)
+
+        class Hear(sat.SolutionCallback):
+            def OnSolutionCallback(self) -> None:  # noqa: N802  # the name that CP-SAT calls
+                post(self.ObjectiveValue() / scale, self.BestObjectiveBound() / scale)
+
+        hear = Hear()
+        wrapper.add_solution_callback(hear)
+        wrapper.add_best_bound_callback(hear_bound)
+        try:
+            response = wrapper.solve(self._model)  # type: ignore[no-untyped-call]  # the stub has no types
+        finally:
+            wrapper.clear_solution_callback(hear)
+            self._model.clear_solution_hint()
+        return self._claim(response, limits, max(bounds))
+
+    def stop(self) -> None:
+        self._stopped = True
+        self._wrapper.stop_search()
+
+    def _parameters(self, limits: Limits) -> sat.SatParameters:
+        """Return CP-SAT's parameters for one solve."""
+        parameters = sat.SatParameters()
+        parameters.num_workers = self._threads
+        parameters.interleave_search = self._threads < ALL_STRATEGIES
+        parameters.random_seed = self._seed
+        parameters.catch_sigint_signal = False
+        # this presolve step cuts off optima in 9.15 (google/or-tools#5293), and did so on our own programs
+        parameters.presolve_inclusion_work_limit = 0
+        parameters.relative_gap_limit = 0.0
+        parameters.absolute_gap_limit = limits.absolute_gap * self._scale
+        if math.isfinite(limits.seconds):
+            parameters.max_time_in_seconds = limits.seconds
+        if limits.nodes is not None:
+            parameters.max_deterministic_time = limits.nodes * DETERMINISTIC_PER_NODE
+        return parameters
+
+    def _claim(self, response: sat.CpSolverResponse, limits: Limits, heard: float) -> Claim:
+        """Read what CP-SAT found."""
+        if response.status == sat.CpSolverStatus.MODEL_INVALID:
+            reason = sat.CpSatHelper.validate_model(self._model).strip().splitlines()
+            raise BadInputError(
+                f"CP-SAT cannot hold this program: {reason[0] if reason else 'its numbers are too large'}. "
+                "Use solver='highs'."
+            )
+        values = np.array(list(response.solution), dtype=np.float64)
+        bound = response.best_objective_bound
+        if (
+            response.status == sat.CpSolverStatus.UNKNOWN and bound == 0
+        ):  # which is also what it says for "none"
+            bound = heard
+        return Claim(
+            STATUSES.get(response.status, Status.UNKNOWN),
+            values if len(values) else None,
+            bound / self._scale,
+            response.num_branches,
+            "" if response.status == sat.CpSolverStatus.OPTIMAL else self._limit(response, limits),
+        )
+
+    def _plain_bound(self) -> float:
+        """Return what the bounds of the columns imply for the scaled costs."""
+        least = 0
+        for column, cost in zip(self._model.objective.vars, self._model.objective.coeffs, strict=True):
+            least += cost * int(self._lower[column] if cost > 0 else self._upper[column])
+        return float(least) if abs(least) < LARGEST_BOUND else -math.inf
+
+    def _limit(self, response: sat.CpSolverResponse, limits: Limits) -> str:
+        """Tell which limit ended the search; taking turns, CP-SAT ends when no time is left for another turn."""
+        if self._stopped:
+            return "interrupted"
+        if limits.nodes is None:
+            return "seconds" if math.isfinite(limits.seconds) else "solver"
+        spent = response.deterministic_time / max(limits.nodes * DETERMINISTIC_PER_NODE, 1e-12)
+        return "nodes" if spent >= response.wall_time / max(limits.seconds, 1e-12) else "seconds"
+
+    def _write_columns(self) -> None:
+        """Write the bounds that changed, and the rows that are no longer clauses or have become some."""
+        if not self._stale:
+            return
+        lower, upper = _whole_bounds(self._program)
+        self._stale = False
+        self._any_empty = bool((lower > upper).any())
+        if self._any_empty:
+            self._stale = True
+            return
+        before = self._boolean()
+        for column in np.flatnonzero((lower != self._lower) | (upper != self._upper)).tolist():
+            self._model.variables[column].copy_from(_variable(int(lower[column]), int(upper[column])))
+        self._lower, self._upper = lower, upper
+        switched = before != self._boolean()
+        if switched.any():
+            entries = np.flatnonzero(switched[self._program.rows.indices])
+            self._write_rows(np.unique(np.searchsorted(self._program.rows.indptr, entries, side="right") - 1))
+
+    def _write_rows(self, rows: NDArray[np.integer[Any]]) -> None:
+        """Write `rows` with their present limits."""
+        boolean = self._boolean()
+        scaled, indices, indptr = self._rows.scaled, self._program.rows.indices, self._program.rows.indptr
+        for row in rows.tolist():
+            part = slice(indptr[row], indptr[row + 1])
+            columns, coefficients = indices[part], scaled[part]
+            scale = int(self._rows.scales[row])
+            least = -_down(-float(self._program.row_lower[row]) * scale)
+            most = _down(float(self._program.row_upper[row]) * scale)
+            clausal = bool(boolean[columns].all() and (np.abs(coefficients) == 1).all())
+            write = _as_clause if clausal else _as_linear
+            self._model.constraints[row].copy_from(
+                write(columns.tolist(), coefficients.tolist(), least, most)
+            )
+
+    def _boolean(self) -> Mask:
+        """Mark the columns that the model bounds by 0 and 1."""
+        mask: Mask = (self._lower >= 0) & (self._upper <= 1)
+        return mask
+
+
+@dataclass(frozen=True, eq=False)
+class _ScaledRows:
+    """Coefficients as integers, in the order of the program's, and the power of ten of each row."""
+
+    scaled: NDArray[np.int64]
+    scales: NDArray[np.int64]
+
+
+def _scaled_rows(program: Program) -> _ScaledRows:
+    return _ScaledRows(*scaled_to_integers(program.rows.data, program.rows.indptr, "rows"))
+
+
+def _as_clause(columns: list[int], coefficients: list[int], least: int, most: int) -> sat.ConstraintProto:
+    """Write ``least <= ±x ± y ... <= most`` over booleans as a clause where it is one: a clause is the fastest shape.
+
+    With a literal for each term, x for +x and not-x for -x, the sum is the number of true literals minus the number of
+    negative terms.
+    """
+    constraint = sat.ConstraintProto()
+    literals = [c if a > 0 else -c - 1 for c, a in zip(columns, coefficients, strict=True)]
+    negated = [-literal - 1 for literal in literals]
+    n_negative = coefficients.count(-1)
+    n = len(literals)
+    least_true, most_true = max(0, least + n_negative), min(n, most + n_negative)
+    if least_true == 0 and most_true == n:
+        return constraint
+    if least_true == 1 and most_true == 1:
+        constraint.exactly_one.literals.extend(literals)
+    elif least_true == 1 and most_true == n:
+        constraint.bool_or.literals.extend(literals)
+    elif least_true == 0 and most_true == 1:
+        constraint.at_most_one.literals.extend(literals)
+    elif least_true == 0 and most_true == n - 1:
+        constraint.bool_or.literals.extend(negated)
+    elif least_true == n - 1 and most_true == n:
+        constraint.at_most_one.literals.extend(negated)
+    else:
+        return _as_linear(columns, coefficients, least, most)
+    return constraint
+
+
+def _as_linear(columns: list[int], coefficients: list[int], least: int, most: int) -> sat.ConstraintProto:
+    """Write ``least <= coefficients @ x <= most``."""
+    constraint = sat.ConstraintProto()
+    if least > most:  # no integer between the limits
+        constraint.bool_or.literals.clear()
+        return constraint
+    linear = constraint.linear
+    linear.vars.extend(columns)
+    linear.coeffs.extend(coefficients)
+    linear.domain.extend([least, most])
+    return constraint
+
+
+def _whole_bounds(program: Program) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the bounds as integers, from the rows where a column has none."""
+    lower, upper = implied_bounds(program)
+    endless = ~(np.abs(lower) <= LARGEST_BOUND) | ~(np.abs(upper) <= LARGEST_BOUND)
+    if endless.any():
+        column = int(np.argmax(endless))
+        raise BadInputError(
+            f"CP-SAT needs bounded columns, but column {column} lies in "
+            f"[{program.column_lower[column]}, {program.column_upper[column]}] and no row bounds it. "
+            "Give it bounds below 2^53, or use solver='highs'."
+        )
+    return np.ceil(lower - 1e-6).astype(np.int64), np.floor(upper + 1e-6).astype(np.int64)
+
+
+def _variable(lower: int, upper: int) -> sat.IntegerVariableProto:
+    """Return a variable of the model."""
+    variable = sat.IntegerVariableProto()
+    variable.domain.extend([lower, upper])
+    return variable
+
+
+def _down(value: float) -> int:
+    """Round an upper limit down, forgiving the error of a product of doubles; infinite ones become the extreme."""
+    if not abs(value) < 2.0**62:
+        return HIGHEST if value > 0 else LOWEST
+    return math.floor(value + 1e-6 + 1e-12 * abs(value))

@@ -1,0 +1,193 @@
+"""HiGHS, through highspy, in process."""
+
+import math
+from typing import Any
+
+import highspy
+import numpy as np
+from highspy import HighsModelStatus, HighsStatus, cb
+from numpy.typing import NDArray
+
+from shortlist._validation import as_count
+from shortlist.arrays import Costs
+from shortlist.errors import SolverError
+from shortlist.front import Status
+from shortlist.milp.current import Change
+from shortlist.milp.engine import CheckedSession
+from shortlist.milp.program import Program
+from shortlist.milp.solution import Claim, Limits
+from shortlist.milp.watch import Post
+
+STATUSES = {
+    HighsModelStatus.kOptimal: (Status.OPTIMAL, ""),
+    HighsModelStatus.kInfeasible: (Status.INFEASIBLE, ""),
+    HighsModelStatus.kUnbounded: (Status.UNBOUNDED, ""),
+    HighsModelStatus.kUnboundedOrInfeasible: (Status.UNBOUNDED, ""),  # the session finds out which
+    HighsModelStatus.kTimeLimit: (Status.FEASIBLE, "seconds"),
+    HighsModelStatus.kSolutionLimit: (Status.FEASIBLE, "nodes"),
+    HighsModelStatus.kInterrupt: (Status.FEASIBLE, "interrupted"),
+    HighsModelStatus.kHighsInterrupt: (Status.FEASIBLE, "interrupted"),
+}
+"""What HiGHS says, and what stopped it; FEASIBLE counts only if there are values."""
+
+ROWWISE = 2
+MINIMISE = 1
+SOLUTION_FEASIBLE = 2
+
+INTERRUPTS = (
+    cb.HighsCallbackType.kCallbackMipInterrupt,
+    cb.HighsCallbackType.kCallbackSimplexInterrupt,
+    cb.HighsCallbackType.kCallbackIpmInterrupt,
+)
+
+
+class Highs:
+    """HiGHS: integer and continuous columns; `nodes` are branch-and-bound nodes."""
+
+    name = "highs"
+    handles_continuous = True
+
+    def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
+        """Load `program`; its first objective, if any, gives the costs."""
+        as_count(seed, "seed", at_least=0, at_most=2**31 - 1)
+        as_count(threads, "threads")
+        return CheckedSession(program, lambda clean, costs: _HighsEngine(clean, costs, seed, threads))
+
+
+class _HighsEngine:
+    """One program in one HiGHS object."""
+
+    def __init__(self, program: Program, costs: Costs, seed: int, threads: int) -> None:
+        self._solver = highspy.Highs()
+        self._n_rows = program.n_rows
+        self._costs = costs
+        self._cutoff = math.inf
+        self._cutoff_row = False  # whether a last row holds the costs, limited by the cutoff
+        self._any_integer = bool(program.integer.any())
+        self._stopped = False
+        options = {
+            "output_flag": False,
+            "threads": threads,
+            "random_seed": seed,
+            "mip_rel_gap": 0.0,
+            "mip_feasibility_tolerance": 1e-6,
+        }
+        for option, value in options.items():
+            _checked(self._solver.setOptionValue(option, value), f"option {option}")
+        if program.n_columns:
+            _checked(_pass(self._solver, program, costs), "the program")
+
+    def change_costs(self, costs: Costs) -> None:
+        self._drop_cutoff_row()
+        self._costs = costs
+        columns = np.arange(len(costs), dtype=np.int32)
+        _checked(self._solver.changeColsCost(len(costs), columns, costs), "costs")
+
+    def change_column_bounds(self, change: Change) -> None:
+        columns, lower, upper = change
+        _checked(self._solver.changeColsBounds(len(columns), columns, lower, upper), "column bounds")
+
+    def change_row_bounds(self, change: Change) -> None:
+        rows, lower, upper = change
+        _checked(self._solver.changeRowsBounds(len(rows), rows, lower, upper), "row bounds")
+
+    def change_cutoff(self, cutoff: float) -> None:
+        self._cutoff = cutoff
+        if math.isinf(cutoff):
+            self._drop_cutoff_row()
+
+    def offer_start(self, values: NDArray[np.float64]) -> None:
+        columns = np.arange(len(values), dtype=np.int32)
+        self._solver.setSolution(len(values), columns, values)
+
+    def run(self, limits: Limits, post: Post) -> Claim:
+        """Solve, hearing from HiGHS through its interrupt callbacks, which come every few milliseconds."""
+        self._stopped = False
+        solver = self._solver
+        self._limit_costs()
+        _checked(solver.setOptionValue("time_limit", limits.seconds), "seconds")
+        nodes = highspy.kHighsIInf if limits.nodes is None else min(limits.nodes, highspy.kHighsIInf)
+        _checked(solver.setOptionValue("mip_max_nodes", nodes), "nodes")
+        _checked(solver.setOptionValue("mip_abs_gap", limits.absolute_gap), "absolute_gap")
+
+        def hear(_kind: int, _message: str, news: Any, answer: Any, _data: object) -> None:
+            if self._stopped:
+                answer.user_interrupt = True
+            elif self._any_integer:
+                post(_objective(news.mip_primal_bound), news.mip_dual_bound)
+
+        solver.setCallback(hear, None)
+        try:
+            for kind in INTERRUPTS:
+                solver.startCallback(kind)
+            _checked(solver.run(), "the solve")
+        finally:
+            solver.setCallback(None, None)
+            highspy.Highs.resetGlobalScheduler(False)  # HiGHS keeps one for every thread it ran in
+        return self._claim()
+
+    def stop(self) -> None:
+        self._stopped = True
+
+    def _claim(self) -> Claim:
+        """Read what HiGHS found."""
+        status, limit = STATUSES.get(self._solver.getModelStatus(), (Status.UNKNOWN, "solver"))
+        info = self._solver.getInfo()
+        values = None
+        if info.primal_solution_status == SOLUTION_FEASIBLE:
+            values = np.array(self._solver.getSolution().col_value, dtype=np.float64)
+        if self._any_integer:
+            bound = info.mip_dual_bound
+        else:
+            bound = info.objective_function_value if status is Status.OPTIMAL else -math.inf
+        return Claim(status, values, bound, max(0, info.mip_node_count), limit)
+
+    def _limit_costs(self) -> None:
+        """Make the last row say that the costs are at most the cutoff; HiGHS has no such option for integer programs."""
+        if math.isinf(self._cutoff):
+            return
+        if self._cutoff_row:
+            self._solver.changeRowBounds(self._n_rows, -math.inf, self._cutoff)
+            return
+        columns = np.flatnonzero(self._costs).astype(np.int32)
+        status = self._solver.addRow(-math.inf, self._cutoff, len(columns), columns, self._costs[columns])
+        _checked(status, "cutoff")
+        self._cutoff_row = True
+
+    def _drop_cutoff_row(self) -> None:
+        if self._cutoff_row:
+            _checked(self._solver.deleteRows(1, np.array([self._n_rows], dtype=np.int32)), "cutoff")
+            self._cutoff_row = False
+
+
+def _pass(solver: highspy.Highs, program: Program, costs: Costs) -> HighsStatus:
+    """Hand the whole program over in one call."""
+    rows = program.rows
+    return solver.passModel(
+        program.n_columns,
+        program.n_rows,
+        rows.nnz,
+        ROWWISE,
+        MINIMISE,
+        0.0,
+        costs,
+        program.column_lower,
+        program.column_upper,
+        program.row_lower,
+        program.row_upper,
+        rows.indptr.astype(np.int32),
+        rows.indices.astype(np.int32),
+        rows.data,
+        program.integer.astype(np.int32),
+    )
+
+
+def _objective(value: float) -> float:
+    """Return the objective of the incumbent, NaN while there is none."""
+    return value if abs(value) < highspy.kHighsInf else math.nan
+
+
+def _checked(status: HighsStatus, what: str) -> None:
+    """Raise if HiGHS refused; a warning is not a refusal."""
+    if status == HighsStatus.kError:
+        raise SolverError(f"HiGHS refused {what}. Check the size of the numbers: it takes up to 1e15.")

@@ -1,0 +1,154 @@
+"""A program as a session has changed it: what every answer is checked against."""
+
+import dataclasses
+import math
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist.arrays import Costs, Mask
+from shortlist.errors import BadInputError
+from shortlist.milp.program import Program
+
+Change: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]
+"""Which rows or columns change, their new lower limits, and their new upper limits."""
+
+
+class CurrentProgram:
+    """A program with the costs, bounds, limits, cutoff and start that hold now.
+
+    Attributes
+    ----------
+    program : Program
+        Rows shared with the program that was opened; bounds and limits are own copies, changed in place.
+    costs : ndarray of float, shape (n_columns,)
+        To minimise.
+    integral_costs : bool
+        Whether every cost is an integer at an integer column, so that objective values are integers.
+    cutoff : float
+        No solution may cost more; inf if there is none.
+    start : ndarray of float, shape (n_columns,), or None
+        Offered for the next solve.
+    """
+
+    def __init__(self, program: Program) -> None:
+        copies = {
+            name: getattr(program, name).copy()
+            for name in ("row_lower", "row_upper", "column_lower", "column_upper")
+        }
+        self.program = dataclasses.replace(program, **copies)
+        self.cutoff = math.inf
+        self.start: NDArray[np.float64] | None = None
+        costs = program.minimised_costs()
+        self.set_costs(costs[0] if len(costs) else np.zeros(program.n_columns))
+
+    def set_costs(self, costs: ArrayLike) -> Costs:
+        """Check and keep `costs`."""
+        self.costs = _finite("costs", costs, self.program.n_columns)
+        charged = self.costs != 0
+        self.integral_costs = bool(
+            (self.costs == np.rint(self.costs)).all() and self.program.integer[charged].all()
+        )
+        return self.costs
+
+    def set_column_bounds(self, columns: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Change:
+        """Check and keep the bounds of `columns`."""
+        change = _change("columns", columns, lower, upper, self.program.n_columns)
+        self.program.column_lower[change[0]] = change[1]
+        self.program.column_upper[change[0]] = change[2]
+        return change
+
+    def set_row_bounds(self, rows: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Change:
+        """Check and keep the limits of `rows`."""
+        change = _change("rows", rows, lower, upper, self.program.n_rows)
+        self.program.row_lower[change[0]] = change[1]
+        self.program.row_upper[change[0]] = change[2]
+        return change
+
+    def set_cutoff(self, cutoff: float | None) -> None:
+        """Check and keep the cutoff."""
+        if cutoff is not None and math.isnan(cutoff):
+            raise BadInputError("cutoff must be a number or None, got NaN.")
+        self.cutoff = math.inf if cutoff is None else float(cutoff)
+
+    def set_start(self, values: ArrayLike | None) -> None:
+        """Check and keep the start."""
+        self.start = None if values is None else _finite("start", values, self.program.n_columns)
+
+    @property
+    def tight_cutoff(self) -> float:
+        """The cutoff, lowered to the next value that the objective can take."""
+        if not self.integral_costs or not math.isfinite(self.cutoff):
+            return self.cutoff
+        return float(math.floor(self.cutoff + 1e-6))
+
+    @property
+    def empty(self) -> bool:
+        """Whether some row or column has a lower limit above its upper one."""
+        program = self.program
+        return bool(
+            empty_intervals(program.row_lower, program.row_upper).any()
+            or empty_intervals(program.column_lower, program.column_upper).any()
+            or self.cutoff == -math.inf
+        )
+
+    def objective(self, values: NDArray[np.float64]) -> float:
+        """Return what `values` cost, without rounding errors of the sum."""
+        return math.fsum((self.costs * values).tolist())
+
+    def cost_size(self, values: NDArray[np.float64]) -> float:
+        """Return the size of the terms of the objective, at least 1: what tolerances are relative to."""
+        return float(max(1.0, np.abs(self.costs * values).sum()))
+
+
+def empty_intervals(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Mask:
+    """Mark the intervals that hold no finite number."""
+    mask: Mask = (lower > upper) | (lower == math.inf) | (upper == -math.inf)
+    return mask
+
+
+def without_empty_intervals(program: Program) -> Program:
+    """Return the program with every empty interval opened wide: solvers refuse them, the session answers for them."""
+    rows = empty_intervals(program.row_lower, program.row_upper)
+    columns = empty_intervals(program.column_lower, program.column_upper)
+    if not rows.any() and not columns.any():
+        return program
+    return dataclasses.replace(
+        program,
+        row_lower=np.where(rows, -math.inf, program.row_lower),
+        row_upper=np.where(rows, math.inf, program.row_upper),
+        column_lower=np.where(columns, 0.0, program.column_lower),
+        column_upper=np.where(columns, 0.0, program.column_upper),
+    )
+
+
+def _finite(name: str, values: ArrayLike, length: int) -> NDArray[np.float64]:
+    """Return an own copy of `values` as finite floats."""
+    array = np.array(values, dtype=np.float64)
+    if array.shape != (length,) or not np.isfinite(array).all():
+        raise BadInputError(
+            f"{name} must be {length} finite numbers, one for each column, got shape {array.shape}"
+            f"{'' if np.isfinite(array).all() else ' with NaN or infinity'}."
+        )
+    return array
+
+
+def _change(name: str, numbers: ArrayLike, lower: ArrayLike, upper: ArrayLike, length: int) -> Change:
+    """Check which rows or columns change and how; scalars stand for all of them."""
+    which = np.atleast_1d(np.asarray(numbers))
+    if which.size == 0:
+        which = which.astype(np.int32)
+    if which.ndim != 1 or which.dtype.kind not in "iu" or (which < 0).any() or (which >= length).any():
+        raise BadInputError(f"{name} must be whole numbers from 0 to {length - 1}, got {numbers!r}.")
+    if len(np.unique(which)) < len(which):
+        raise BadInputError(f"{name} must differ, got {numbers!r}. Name each only once.")
+    limits = []
+    for side, values in (("lower", lower), ("upper", upper)):
+        array = np.asarray(values, dtype=np.float64)
+        if array.shape not in {(), which.shape} or np.isnan(array).any():
+            raise BadInputError(
+                f"{side} must be one number or {len(which)} of them, not NaN, got {values!r}."
+            )
+        limits.append(np.array(np.broadcast_to(array, which.shape)))
+    return which.astype(np.int32), limits[0], limits[1]

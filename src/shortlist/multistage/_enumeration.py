@@ -1,0 +1,574 @@
+"""Kernels that walk through every chain of growing feature sets, which is every stage assignment.
+
+A chain M1 ⊂ M2 ⊂ … of bit masks, with all features as its last set, is an ordered partition. A node is a chain without
+its end; everything needed of it is which rows wait, how many were right, and what was paid.
+"""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._jit import kernel
+from shortlist.multistage._bits import popcount
+from shortlist.multistage._evaluation import (
+    CONCLUSIVE,
+    COST,
+    CREDIT,
+    EVALUATION,
+    FALSE_POSITIVES,
+    N_MEASURES,
+    STAGES,
+    WORST,
+)
+
+Words: TypeAlias = NDArray[np.uint64]
+Longs: TypeAlias = NDArray[np.int64]
+Ints: TypeAlias = NDArray[np.int32]
+
+UNSEEN = 2**62
+"""Cost of a pair (conclusive, right) that no assignment has reached."""
+
+
+@kernel("int64(int64, int64, int64, int64, int64[:, ::1], int64[::1])")
+def beaten(conclusive: int, right: int, over: int, cost: int, archive: Longs, size: Longs) -> int:
+    """Tell whether an archived point dominates (conclusive, right / over, cost); the one that does moves forward."""
+    for a in range(size[0]):
+        if archive[a, 0] >= conclusive and archive[a, 2] <= cost:
+            left = archive[a, 1] * max(1, over)
+            given = right * max(1, archive[a, 0])
+            if left > given or (left == given and (archive[a, 0] > conclusive or archive[a, 2] < cost)):
+                for m in range(3):
+                    archive[a, m], archive[a // 2, m] = archive[a // 2, m], archive[a, m]
+                return 1
+    return 0
+
+
+@kernel("void(int64, int64, int64, int64[:, ::1], int64[::1])")
+def archive_point(conclusive: int, right: int, cost: int, archive: Longs, size: Longs) -> None:
+    """Add a point that nothing in the archive dominates, and drop what it dominates; a full archive stays as it is."""
+    if beaten(conclusive, right, conclusive, cost, archive, size):
+        return
+    kept = 0
+    for a in range(size[0]):
+        weaker = archive[a, 0] <= conclusive and archive[a, 2] >= cost
+        if not (weaker and archive[a, 1] * max(1, conclusive) <= right * max(1, archive[a, 0])):
+            for m in range(3):
+                archive[kept, m] = archive[a, m]
+            kept += 1
+    if kept < len(archive):
+        archive[kept, 0] = conclusive
+        archive[kept, 1] = right
+        archive[kept, 2] = cost
+        kept += 1
+    size[0] = kept
+
+
+@kernel(
+    "void(int64, int64, int64, int64, int64[::1], int64, int64[::1], int64[::1], int32[:, ::1], int64[:, ::1],"
+    " int64[::1], int64[:, ::1], int64[::1])"
+)
+def record(
+    conclusive: int,
+    right: int,
+    cost: int,
+    count: int,
+    chain: Longs,
+    depth: int,
+    best: Longs,
+    ties: Longs,
+    witnesses: Ints,
+    archive: Longs,
+    size: Longs,
+    blocks: Longs,
+    n_blocks: Longs,
+) -> None:
+    """Note `count` assignments that begin with `chain` and share one outcome no worse than the best known.
+
+    With room for blocks, the table is only read, and each chain that reaches it is written down.
+    """
+    pair = conclusive * (conclusive + 1) // 2 + right
+    if len(blocks):
+        if cost == best[pair]:
+            if n_blocks[0] < len(blocks):
+                for d in range(depth):
+                    blocks[n_blocks[0], d] = chain[d + 1]
+                width = blocks.shape[1]
+                blocks[n_blocks[0], width - 3] = depth
+                blocks[n_blocks[0], width - 2] = count
+                blocks[n_blocks[0], width - 1] = pair
+            n_blocks[0] += 1
+        return
+    if cost < best[pair]:
+        best[pair] = cost
+        ties[pair] = count
+        for d in range(witnesses.shape[1]):
+            witnesses[pair, d] = chain[d + 1] if d < depth else 0
+        archive_point(conclusive, right, cost, archive, size)
+    elif cost == best[pair]:
+        ties[pair] += count
+        if depth > 0 and chain[1] < witnesses[pair, 0]:
+            for d in range(witnesses.shape[1]):
+                witnesses[pair, d] = chain[d + 1] if d < depth else 0
+
+
+@kernel(
+    "int64(int64, int64, int64, uint64[::1], int64, int64, int64, uint64[:, :, ::1], int64[::1], int64, int64[::1],"
+    " int64[::1], int64[::1], int32[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[::1])"
+)
+def last_proper_stage(
+    depth: int,
+    before: int,
+    full: int,
+    waiting: Words,
+    n_waiting: int,
+    right: int,
+    cost: int,
+    bits: Words,
+    prices: Longs,
+    n_rows: int,
+    chain: Longs,
+    best: Longs,
+    ties: Longs,
+    witnesses: Ints,
+    archive: Longs,
+    size: Longs,
+    blocks: Longs,
+    n_blocks: Longs,
+) -> int:
+    """Try every stage between a node and the last stage, which takes all the rest; return how many there are."""
+    n_words = len(waiting)
+    rest = full & ~before
+    looked = 0
+    added = (rest - 1) & rest
+    final_confident = bits[full, 0]
+    final_right = bits[full, 1]
+    while added:
+        mask = before | added
+        correct = right
+        left = 0
+        unsure = 0
+        for w in range(n_words):
+            row = waiting[w]
+            correct += popcount(row & bits[mask, 1, w])
+            row &= ~bits[mask, 0, w]
+            left += popcount(row)
+            correct += popcount(row & final_right[w])
+            unsure += popcount(row & ~final_confident[w])
+        paid = cost + n_waiting * (prices[mask] - prices[before]) + left * (prices[full] - prices[mask])
+        conclusive = n_rows - unsure
+        if paid <= best[conclusive * (conclusive + 1) // 2 + correct]:
+            chain[depth + 1] = mask
+            record(
+                conclusive, correct, paid, 1, chain, depth + 1,
+                best, ties, witnesses, archive, size, blocks, n_blocks,
+            )  # fmt: skip
+        looked += 1
+        added = (added - 1) & rest
+    return looked
+
+
+@kernel(
+    "int64(int64[::1], uint64[:, :, ::1], uint64[:, :, ::1], int64[::1], int64[::1], uint64[::1], int64, int64,"
+    " int64[:, ::1], int64, int64[::1], int64[::1], int32[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[::1])"
+)
+def walk_table(
+    firsts: Longs,
+    bits: Words,
+    reach: Words,
+    prices: Longs,
+    least_steps: Longs,
+    everyone: Words,
+    n_rows: int,
+    max_stages: int,
+    completions: Longs,
+    prune: int,
+    best: Longs,
+    ties: Longs,
+    witnesses: Ints,
+    archive: Longs,
+    size: Longs,
+    blocks: Longs,
+    n_blocks: Longs,
+) -> int:
+    """Walk all assignments whose first stage is in `firsts`; return how many chains were looked at.
+
+    ``best[c(c + 1)/2 + r]`` becomes the least cost of an assignment with c conclusive rows of which r are right, `ties`
+    how many reach it, `witnesses` the sets of the one with the least first set. ``reach[M]`` holds the rows that some
+    set above M is confident, and confident and right, about; ``least_steps[M]`` is the least price of going on. With
+    `prune`, nodes are left out when a known point dominates whatever may follow: never one that would tie.
+    """
+    full = len(prices) - 1
+    n_words = len(everyone)
+    chain = np.zeros(max_stages + 2, dtype=np.int64)
+    added = np.zeros(max_stages + 2, dtype=np.int64)
+    waiting = np.zeros((max_stages + 2, n_words), dtype=np.uint64)
+    n_waiting = np.zeros(max_stages + 2, dtype=np.int64)
+    right = np.zeros(max_stages + 2, dtype=np.int64)
+    cost = np.zeros(max_stages + 2, dtype=np.int64)
+    looked = 0
+    for w in range(n_words):
+        waiting[0, w] = everyone[w]
+    n_waiting[0] = n_rows
+    for first in firsts:
+        depth = 1
+        added[1] = first
+        while depth > 0:
+            # enter the node at `depth`, which adds the features `added[depth]` to the one before
+            before = chain[depth - 1]
+            mask = before | added[depth]
+            chain[depth] = mask
+            left = 0
+            correct = right[depth - 1]
+            for w in range(n_words):
+                row = waiting[depth - 1, w]
+                correct += popcount(row & bits[mask, 1, w])
+                row &= ~bits[mask, 0, w]
+                waiting[depth, w] = row
+                left += popcount(row)
+            n_waiting[depth] = left
+            right[depth] = correct
+            cost[depth] = cost[depth - 1] + n_waiting[depth - 1] * (prices[mask] - prices[before])
+            looked += 1
+            descend = False
+            if mask == full:
+                record(
+                    n_rows - left, correct, cost[depth], 1, chain, depth - 1,
+                    best, ties, witnesses, archive, size, blocks, n_blocks,
+                )  # fmt: skip
+            elif depth < max_stages:
+                rest = popcount(np.uint64(full & ~mask))
+                if left == 0:
+                    record(
+                        n_rows, correct, cost[depth], completions[rest, max_stages - depth], chain, depth,
+                        best, ties, witnesses, archive, size, blocks, n_blocks,
+                    )  # fmt: skip
+                else:
+                    total = correct
+                    unsure = 0
+                    for w in range(n_words):
+                        row = waiting[depth, w]
+                        total += popcount(row & bits[full, 1, w])
+                        unsure += popcount(row & ~bits[full, 0, w])
+                    record(
+                        n_rows - unsure, total, cost[depth] + left * (prices[full] - prices[mask]), 1, chain, depth,
+                        best, ties, witnesses, archive, size, blocks, n_blocks,
+                    )  # fmt: skip
+                    descend = depth + 1 < max_stages and rest > 1
+                    if descend and prune:
+                        hope = 0
+                        doomed = 0
+                        stuck = 0
+                        for w in range(n_words):
+                            row = waiting[depth, w]
+                            hope += popcount(row & reach[mask, 1, w])
+                            doomed += popcount(row & bits[full, 0, w] & ~reach[mask, 1, w])
+                            stuck += popcount(row & ~reach[mask, 0, w])
+                        # the most right rows over those and the rows that cannot but be wrong bound the ratio
+                        most = correct + hope
+                        over = n_rows - left + hope + doomed
+                        paid = (
+                            cost[depth]
+                            + (left - stuck) * least_steps[mask]
+                            + stuck * (prices[full] - prices[mask])
+                        )
+                        descend = not beaten(n_rows - stuck, most, over, paid, archive, size)
+            if descend and depth + 2 == max_stages:
+                looked += last_proper_stage(
+                    depth, mask, full, waiting[depth], left, correct, cost[depth], bits, prices, n_rows, chain,
+                    best, ties, witnesses, archive, size, blocks, n_blocks,
+                )  # fmt: skip
+                descend = False
+            if descend:
+                depth += 1
+                added[depth] = full & ~mask
+                added[depth] = (added[depth] - 1) & (full & ~mask)
+                continue
+            # the next node: smaller additions at this depth, then back
+            while depth > 0:
+                depth_rest = full & ~chain[depth - 1]
+                if depth == 1:
+                    depth = 0
+                    break
+                added[depth] = (added[depth] - 1) & depth_rest
+                if added[depth]:
+                    break
+                depth -= 1
+    return looked
+
+
+@kernel("int64(int64[::1], int64[::1], int64[::1])")
+def compare_measures(a: Longs, b: Longs, uses: Longs) -> int:
+    """Return 1 when measures `a` are better than `b` in a used objective, plus 2 when worse in one."""
+    answer = 0
+    for m in range(len(uses)):
+        if not uses[m]:
+            continue
+        if m == CREDIT:
+            first = a[CREDIT] * max(1, b[CONCLUSIVE])
+            second = b[CREDIT] * max(1, a[CONCLUSIVE])
+        elif m == CONCLUSIVE:
+            first, second = a[m], b[m]
+        else:
+            first, second = b[m], a[m]
+        if first > second:
+            answer |= 1
+        elif first < second:
+            answer |= 2
+    return answer
+
+
+@kernel("void(int64[:, ::1], int64[::1], int64[:, ::1], int64, int64)")
+def swap_entries(archive: Longs, ties: Longs, chains: Longs, a: int, b: int) -> None:
+    """Swap two entries of an archive."""
+    for m in range(archive.shape[1]):
+        archive[a, m], archive[b, m] = archive[b, m], archive[a, m]
+    for d in range(chains.shape[1]):
+        chains[a, d], chains[b, d] = chains[b, d], chains[a, d]
+    ties[a], ties[b] = ties[b], ties[a]
+
+
+@kernel(
+    "void(int64[::1], int64, int64[::1], int64, int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[::1],"
+    " int64[:, ::1], int64[::1])"
+)
+def offer(
+    measures: Longs,
+    count: int,
+    chain: Longs,
+    depth: int,
+    uses: Longs,
+    archive: Longs,
+    ties: Longs,
+    chains: Longs,
+    size: Longs,
+    blocks: Longs,
+    n_blocks: Longs,
+) -> None:
+    """Offer `count` assignments to an archive of measures; ``size[1]`` becomes 1 when it is full.
+
+    With room for blocks the archive is only read, and each chain that reaches one of its points is written down.
+    """
+    for a in range(size[0]):
+        order = compare_measures(archive[a], measures, uses)
+        if order == 1:
+            if a > 0 and not len(blocks):
+                swap_entries(archive, ties, chains, a, a // 2)
+            return
+        if order == 0:
+            if len(blocks):
+                if n_blocks[0] < len(blocks):
+                    for d in range(depth):
+                        blocks[n_blocks[0], d] = chain[d + 1]
+                    width = blocks.shape[1]
+                    blocks[n_blocks[0], width - 3] = depth
+                    blocks[n_blocks[0], width - 2] = count
+                    blocks[n_blocks[0], width - 1] = a
+                n_blocks[0] += 1
+                return
+            if ties[a] == 0 or (depth > 0 and chain[1] < chains[a, 0]):
+                for d in range(chains.shape[1]):
+                    chains[a, d] = chain[d + 1] if d < depth else 0
+                for m in range(len(measures)):
+                    archive[a, m] = measures[m]
+            ties[a] += count
+            return
+    if len(blocks):
+        return
+    kept = 0
+    for a in range(size[0]):
+        if compare_measures(measures, archive[a], uses) != 1:
+            if kept < a:
+                swap_entries(archive, ties, chains, a, kept)
+            kept += 1
+    if kept == len(archive):
+        size[1] = 1
+        return
+    for m in range(len(measures)):
+        archive[kept, m] = measures[m]
+    ties[kept] = count
+    for d in range(chains.shape[1]):
+        chains[kept, d] = chain[d + 1] if d < depth else 0
+    size[0] = kept + 1
+
+
+@kernel(
+    "void(int64[::1], uint64[::1], int64, int64, uint64[:, :, ::1], int64[::1], int64[::1], uint64[:, ::1],"
+    " int64[::1], int64, uint64[::1], int64[::1], uint64[::1])"
+)
+def advance(
+    measures: Longs,
+    waiting: Words,
+    before: int,
+    mask: int,
+    bits: Words,
+    prices: Longs,
+    call_prices: Longs,
+    classes: Words,
+    penalties: Longs,
+    unit: int,
+    negatives: Words,
+    following: Longs,
+    still: Words,
+) -> None:
+    """Send the waiting rows through one more stage: write the measures and the rows that wait after it."""
+    entering = 0
+    for m in range(len(measures)):
+        following[m] = measures[m]
+    for w in range(len(waiting)):
+        row = waiting[w]
+        entering += popcount(row)
+        decided = row & bits[mask, 0, w]
+        wrong = decided & ~bits[mask, 1, w]
+        still[w] = row & ~decided
+        following[CONCLUSIVE] += popcount(decided)
+        following[CREDIT] += unit * popcount(decided)
+        if wrong:
+            for c in range(len(penalties)):
+                following[CREDIT] -= penalties[c] * popcount(wrong & classes[c, w])
+            following[FALSE_POSITIVES] += popcount(wrong & negatives[w])
+    following[STAGES] += 1
+    following[COST] += entering * (prices[mask] - prices[before])
+    following[EVALUATION] += entering * call_prices[mask]
+    if entering:
+        following[WORST] = prices[mask]
+
+
+@kernel(
+    "int64(int64[::1], uint64[:, :, ::1], uint64[:, :, ::1], int64[::1], int64[::1], int64[::1], uint64[::1],"
+    " uint64[:, ::1], int64[::1], int64, uint64[::1], int64, int64[::1], int64, int64, int64[:, ::1], int64[::1],"
+    " int64[:, ::1], int64[::1], int64[:, ::1], int64[::1])"
+)
+def walk_archive(
+    firsts: Longs,
+    bits: Words,
+    reach: Words,
+    prices: Longs,
+    least_steps: Longs,
+    call_prices: Longs,
+    everyone: Words,
+    classes: Words,
+    penalties: Longs,
+    unit: int,
+    negatives: Words,
+    max_stages: int,
+    uses: Longs,
+    removal: int,
+    prune: int,
+    archive: Longs,
+    ties: Longs,
+    chains: Longs,
+    size: Longs,
+    blocks: Longs,
+    n_blocks: Longs,
+) -> int:
+    """Walk all assignments whose first stage is in `firsts`, for any objectives; return how many chains were looked at.
+
+    The archive holds the non-dominated measures, how many assignments tie for each, and one chain. Every measure but
+    the conclusive rows and the credit grows along a chain, so its value so far bounds what follows.
+    """
+    full = len(prices) - 1
+    n_words = len(everyone)
+    chain = np.zeros(max_stages + 2, dtype=np.int64)
+    added = np.zeros(max_stages + 2, dtype=np.int64)
+    waiting = np.zeros((max_stages + 2, n_words), dtype=np.uint64)
+    measures = np.zeros((max_stages + 2, N_MEASURES), dtype=np.int64)
+    finished = np.zeros(N_MEASURES, dtype=np.int64)
+    hoped = np.zeros(N_MEASURES, dtype=np.int64)
+    after = np.zeros(n_words, dtype=np.uint64)
+    sharp = not removal
+    for c in range(len(penalties)):
+        sharp = sharp and penalties[c] == unit
+    looked = 0
+    for w in range(n_words):
+        waiting[0, w] = everyone[w]
+    for first in firsts:
+        depth = 1
+        added[1] = first
+        while depth > 0:
+            before = chain[depth - 1]
+            mask = before | added[depth]
+            chain[depth] = mask
+            advance(
+                measures[depth - 1], waiting[depth - 1], before, mask, bits, prices, call_prices, classes,
+                penalties, unit, negatives, measures[depth], waiting[depth],
+            )  # fmt: skip
+            looked += 1
+            if mask == full or removal:
+                offer(
+                    measures[depth], 1, chain, depth if removal else depth - 1, uses, archive, ties, chains,
+                    size, blocks, n_blocks,
+                )  # fmt: skip
+            descend = mask != full and depth < max_stages
+            if descend and not removal:
+                advance(
+                    measures[depth], waiting[depth], mask, full, bits, prices, call_prices, classes,
+                    penalties, unit, negatives, finished, after,
+                )  # fmt: skip
+                offer(finished, 1, chain, depth, uses, archive, ties, chains, size, blocks, n_blocks)
+                descend = depth + 1 < max_stages
+            if size[1]:
+                return -1
+            if descend and prune:
+                left = 0
+                hope = 0
+                doomed = 0
+                stuck = 0
+                for w in range(n_words):
+                    row = waiting[depth, w]
+                    left += popcount(row)
+                    hope += popcount(row & reach[mask, 1, w])
+                    doomed += popcount(row & bits[full, 0, w] & ~reach[mask, 1, w])
+                    stuck += popcount(row & ~reach[mask, 0, w])
+                for m in range(N_MEASURES):
+                    hoped[m] = measures[depth, m]
+                hoped[STAGES] += 1 if removal else 2
+                if removal:
+                    hoped[COST] += left * least_steps[mask]
+                else:
+                    hoped[COST] += (left - stuck) * least_steps[mask] + stuck * (prices[full] - prices[mask])
+                hoped[EVALUATION] += left * call_prices[mask]
+                most = hoped[CONCLUSIVE] + left - stuck
+                if sharp:
+                    hoped[CREDIT] += unit * hope
+                    over = hoped[CONCLUSIVE] + hope + doomed
+                else:
+                    hoped[CREDIT] += unit * (left - stuck)
+                    over = most
+                for a in range(size[0]):
+                    answer = 0
+                    if uses[CREDIT]:
+                        mine = archive[a, CREDIT] * max(1, over)
+                        theirs = hoped[CREDIT] * max(1, archive[a, CONCLUSIVE])
+                        answer = 1 if mine > theirs else (2 if mine < theirs else 0)
+                    if uses[CONCLUSIVE]:
+                        if archive[a, CONCLUSIVE] > most:
+                            answer |= 1
+                        elif archive[a, CONCLUSIVE] < most:
+                            answer |= 2
+                    for m in range(COST, N_MEASURES):
+                        if uses[m]:
+                            if archive[a, m] < hoped[m]:
+                                answer |= 1
+                            elif archive[a, m] > hoped[m]:
+                                answer |= 2
+                    if answer == 1:
+                        descend = False
+                        if a > 0 and not len(blocks):
+                            swap_entries(archive, ties, chains, a, a // 2)
+                        break
+            if descend:
+                depth += 1
+                rest = full & ~mask
+                added[depth] = rest if removal else (rest - 1) & rest
+                if added[depth]:
+                    continue
+            while depth > 0:
+                if depth == 1:
+                    depth = 0
+                    break
+                added[depth] = (added[depth] - 1) & (full & ~chain[depth - 1])
+                if added[depth]:
+                    break
+                depth -= 1
+    return looked

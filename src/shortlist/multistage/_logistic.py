@@ -1,0 +1,378 @@
+"""Kernels of ℓ2 logistic regression on many feature subsets: Newton fits, scores, and decision bits.
+
+Rows are given transposed, ``(n_columns, n_rows)``, so that choosing columns copies whole runs of memory. A subset is
+a row of booleans over columns. Coefficients are kept per subset as ``(n_scores, n_columns + 1)``, intercept last, zero
+for absent columns; there is one score for two classes and one per class otherwise.
+"""
+
+import math
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._jit import kernel
+
+Doubles: TypeAlias = NDArray[np.float64]
+Flags: TypeAlias = NDArray[np.bool_]
+Words: TypeAlias = NDArray[np.uint64]
+Longs: TypeAlias = NDArray[np.int64]
+
+MAX_STEPS = 200
+TINY_DECREMENT = 1e-11
+CLOSE = 1e-9
+"""Scores this near to the threshold are decided by the probability itself."""
+
+
+@kernel("void(float64[:, ::1], int64, float64[::1], float64[::1])")
+def solve_positive(matrix: Doubles, size: int, right: Doubles, solution: Doubles) -> None:
+    """Solve a positive definite system by Cholesky's factors; the lower triangle of `matrix` is overwritten."""
+    for i in range(size):
+        for j in range(i + 1):
+            total = matrix[i, j]
+            for m in range(j):
+                total -= matrix[i, m] * matrix[j, m]
+            if i == j:
+                matrix[i, i] = math.sqrt(max(total, 1e-300))
+            else:
+                matrix[i, j] = total / matrix[j, j]
+    for i in range(size):
+        total = right[i]
+        for m in range(i):
+            total -= matrix[i, m] * solution[m]
+        solution[i] = total / matrix[i, i]
+    for i in range(size - 1, -1, -1):
+        total = solution[i]
+        for m in range(i + 1, size):
+            total -= matrix[m, i] * solution[m]
+        solution[i] = total / matrix[i, i]
+
+
+@kernel("void(float64[:, ::1], float64[::1], float64[::1])")
+def combine(design: Doubles, beta: Doubles, scores: Doubles) -> None:
+    """Score every row: ``scores = designᵀ beta``."""
+    np.dot(beta, design, scores)
+
+
+@kernel("void(float64[:, ::1], float64[::1], float64[::1])")
+def pull_back(design: Doubles, residuals: Doubles, gradient: Doubles) -> None:
+    """Sum residuals per column: ``gradient = design residuals``."""
+    np.dot(design, residuals, gradient)
+
+
+@kernel("void(float64[:, ::1], float64[::1], float64[:, ::1], float64[:, ::1])")
+def weighted_products(design: Doubles, weights: Doubles, scaled: Doubles, products: Doubles) -> None:
+    """Sum weighted products of columns: ``products = (design · weights) designᵀ``; `scaled` is room to work in."""
+    for i in range(design.shape[0]):
+        for r in range(design.shape[1]):
+            scaled[i, r] = design[i, r] * weights[r]
+    np.dot(scaled, design.T, products)
+
+
+@kernel("int64(float64[:, ::1], bool_[::1], int64[::1], float64[:, ::1])")
+def choose_columns(rows: Doubles, subset: Flags, chosen: Longs, design: Doubles) -> int:
+    """Copy the chosen columns and the last one, the ones, to the front of `design`; return how many they are."""
+    size = 0
+    last = rows.shape[0] - 1
+    for c in range(last + 1):
+        if c == last or subset[c]:
+            chosen[size] = c
+            for r in range(rows.shape[1]):
+                design[size, r] = rows[c, r]
+            size += 1
+    return size
+
+
+@kernel("int64(float64[:, ::1], float64[::1], float64[:, ::1], float64[::1], bool_[:, ::1], float64[:, :, ::1])")
+def fit_binary(
+    rows: Doubles, truth: Doubles, gram: Doubles, penalties: Doubles, subsets: Flags, coefficients: Doubles
+) -> int:
+    """Fit every subset; return how many did not converge.
+
+    `rows` are ``(n_columns + 1, n_rows)`` with ones last, `truth` is 0 or 1, `gram` their inner products. The
+    first Newton step starts from zero, where every row weighs ¼, so it needs no pass over the rows.
+    """
+    n_columns, n_rows = rows.shape[0] - 1, rows.shape[1]
+    pull = np.empty(n_columns + 1)
+    for c in range(n_columns + 1):
+        total = 0.0
+        for r in range(n_rows):
+            total += rows[c, r] * (truth[r] - 0.5)
+        pull[c] = total
+    chosen = np.empty(n_columns + 1, dtype=np.int64)
+    wide = np.empty((n_columns + 1, n_rows))
+    weighted = np.empty((n_columns + 1, n_rows))
+    residuals = np.empty(n_rows)
+    weights = np.empty(n_rows)
+    failed = 0
+    for s in range(subsets.shape[0]):
+        size = choose_columns(rows, subsets[s], chosen, wide)
+        design = wide[:size]
+        scaled = weighted[:size]
+        hessian = np.empty((size, size))
+        gradient = np.empty(size)
+        step = np.empty(size)
+        beta = np.zeros(size)
+        scores = np.empty(n_rows)
+        for i in range(size):
+            gradient[i] = -pull[chosen[i]]
+            for j in range(i + 1):
+                hessian[i, j] = 0.25 * gram[chosen[i], chosen[j]]
+            hessian[i, i] += penalties[chosen[i]]
+        converged = False
+        for _ in range(MAX_STEPS):
+            solve_positive(hessian, size, gradient, step)
+            decrement = 0.0
+            for i in range(size):
+                decrement += gradient[i] * step[i]
+                beta[i] -= step[i]
+            if decrement < TINY_DECREMENT:
+                converged = True
+                break
+            slope = decrement
+            for _halving in range(60):
+                combine(design, beta, scores)
+                for r in range(n_rows):
+                    small = math.exp(-abs(scores[r]))
+                    inverse = 1.0 / (1.0 + small)
+                    p = inverse if scores[r] >= 0 else small * inverse
+                    residuals[r] = p - truth[r]
+                    weights[r] = small * inverse * inverse
+                pull_back(design, residuals, gradient)
+                slope = 0.0
+                for i in range(size):
+                    gradient[i] += penalties[chosen[i]] * beta[i]
+                    slope -= gradient[i] * step[i]
+                if slope <= 0.9 * decrement:
+                    break
+                for i in range(size):
+                    step[i] *= 0.5
+                    beta[i] += step[i]
+                decrement *= 0.5
+            weighted_products(design, weights, scaled, hessian)
+            for i in range(size):
+                hessian[i, i] += penalties[chosen[i]]
+        if not converged:
+            failed += 1
+        for i in range(n_columns + 1):
+            coefficients[s, 0, i] = 0.0
+        for i in range(size):
+            coefficients[s, 0, chosen[i]] = beta[i]
+    return failed
+
+
+@kernel("int64(float64[:, ::1], int64[::1], float64[::1], bool_[:, ::1], float64[:, :, ::1])")
+def fit_multinomial(
+    rows: Doubles, truth: Longs, penalties: Doubles, subsets: Flags, coefficients: Doubles
+) -> int:
+    """Fit every subset with a softmax over classes; return how many did not converge.
+
+    Adding a constant to all intercepts changes no probability, so the loss gets half the squared sum of the intercepts:
+    the probabilities stay and the Newton system becomes definite.
+    """
+    n_columns, n_rows, n_classes = rows.shape[0] - 1, rows.shape[1], coefficients.shape[1]
+    chosen = np.empty(n_columns + 1, dtype=np.int64)
+    wide = np.empty((n_columns + 1, n_rows))
+    weighted = np.empty((n_columns + 1, n_rows))
+    probabilities = np.empty((n_classes, n_rows))
+    failed = 0
+    for s in range(subsets.shape[0]):
+        size = choose_columns(rows, subsets[s], chosen, wide)
+        design = wide[:size]
+        scaled = weighted[:size]
+        block = np.empty((size, size))
+        part = np.empty(size)
+        scores = np.empty(n_rows)
+        width = n_classes * size
+        hessian = np.empty((width, width))
+        gradient = np.empty(width)
+        step = np.zeros(width)
+        beta = np.zeros(width)
+        decrement = 0.0
+        converged = False
+        for iteration in range(MAX_STEPS):
+            for _halving in range(60):
+                for k in range(n_classes):
+                    combine(design, beta[k * size : (k + 1) * size], scores)
+                    for r in range(n_rows):
+                        probabilities[k, r] = scores[r]
+                for r in range(n_rows):
+                    top = probabilities[0, r]
+                    for k in range(1, n_classes):
+                        top = max(top, probabilities[k, r])
+                    total = 0.0
+                    for k in range(n_classes):
+                        probabilities[k, r] = math.exp(probabilities[k, r] - top)
+                        total += probabilities[k, r]
+                    for k in range(n_classes):
+                        probabilities[k, r] /= total
+                intercepts = 0.0
+                for k in range(n_classes):
+                    intercepts += beta[(k + 1) * size - 1]
+                slope = 0.0
+                for k in range(n_classes):
+                    for r in range(n_rows):
+                        scores[r] = probabilities[k, r] - (1.0 if truth[r] == k else 0.0)
+                    pull_back(design, scores, part)
+                    for i in range(size):
+                        gradient[k * size + i] = part[i] + penalties[chosen[i]] * beta[k * size + i]
+                    gradient[(k + 1) * size - 1] += intercepts
+                for i in range(width):
+                    slope -= gradient[i] * step[i]
+                if iteration == 0 or slope <= 0.9 * decrement:
+                    break
+                for i in range(width):
+                    step[i] *= 0.5
+                    beta[i] += step[i]
+                decrement *= 0.5
+            for k in range(n_classes):
+                for m in range(k + 1):
+                    for r in range(n_rows):
+                        scores[r] = probabilities[k, r] * ((1.0 if k == m else 0.0) - probabilities[m, r])
+                    weighted_products(design, scores, scaled, block)
+                    for i in range(size):
+                        for j in range(size):
+                            hessian[k * size + i, m * size + j] = block[i, j]
+                    hessian[(k + 1) * size - 1, (m + 1) * size - 1] += 1.0
+                for i in range(size):
+                    hessian[k * size + i, k * size + i] += penalties[chosen[i]]
+            solve_positive(hessian, width, gradient, step)
+            decrement = 0.0
+            for i in range(width):
+                decrement += gradient[i] * step[i]
+                beta[i] -= step[i]
+            if decrement < TINY_DECREMENT:
+                converged = True
+                break
+        if not converged:
+            failed += 1
+        for k in range(n_classes):
+            for i in range(n_columns + 1):
+                coefficients[s, k, i] = 0.0
+            for i in range(size):
+                coefficients[s, k, chosen[i]] = beta[k * size + i]
+    return failed
+
+
+@kernel(
+    "int64(float64[:, ::1], int64, float64[:, ::1], int64[::1], int64, float64[::1], float64[::1], float64, float64[::1])"
+)
+def decide_row(
+    rows: Doubles,
+    row: int,
+    coefficients: Doubles,
+    chosen: Longs,
+    n_chosen: int,
+    thresholds: Doubles,
+    score_thresholds: Doubles,
+    least: float,
+    scores: Doubles,
+) -> int:
+    """Return the most probable class of one row, minus (1 + class) when it is not confident, -999 for NaN.
+
+    `rows` are ``(n_rows, n_columns)``; confident means that the largest probability reaches the threshold of its
+    class and `least`. Ties of the probability go to the first class.
+    """
+    n_scores, intercept = coefficients.shape[0], coefficients.shape[1] - 1
+    if n_scores == 1:
+        score = coefficients[0, intercept]
+        for i in range(n_chosen):
+            score += coefficients[0, chosen[i]] * rows[row, chosen[i]]
+        if math.isnan(score):
+            return -999
+        label = 1 if score > 0 else 0
+        size = abs(score)
+        confident = size >= score_thresholds[label]
+        if least > 0 or abs(size - score_thresholds[label]) < CLOSE or score_thresholds[label] > 25.0:
+            p = 1.0 / (1.0 + math.exp(-size))
+            confident = p >= thresholds[label] and p >= least
+        return label if confident else -1 - label
+    label = 0
+    for k in range(n_scores):
+        score = coefficients[k, intercept]
+        for i in range(n_chosen):
+            score += coefficients[k, chosen[i]] * rows[row, chosen[i]]
+        if math.isnan(score):
+            return -999
+        scores[k] = score
+        if score > scores[label]:
+            label = k
+    total = 0.0
+    for k in range(n_scores):
+        total += math.exp(scores[k] - scores[label])
+    p = 1.0 / total
+    return label if p >= thresholds[label] and p >= least else -1 - label
+
+
+@kernel(
+    "void(float64[:, ::1], int64[::1], float64[:, :, ::1], int64[::1], bool_[:, ::1], float64[::1], float64[::1],"
+    " float64[::1], uint64[:, :, ::1])"
+)
+def decision_bits(
+    rows: Doubles,
+    truth: Longs,
+    coefficients: Doubles,
+    slots: Longs,
+    columns: Flags,
+    thresholds: Doubles,
+    score_thresholds: Doubles,
+    least: Doubles,
+    bits: Words,
+) -> None:
+    """Write, for the subset in each of `slots`, who is confident and who is confident and right."""
+    n_rows, n_columns = rows.shape
+    chosen = np.empty(n_columns, dtype=np.int64)
+    scores = np.empty(coefficients.shape[1])
+    for s in range(len(slots)):
+        slot = slots[s]
+        size = 0
+        for c in range(n_columns):
+            if columns[s, c]:
+                chosen[size] = c
+                size += 1
+        for word in range(bits.shape[2]):
+            bits[slot, 0, word] = np.uint64(0)
+            bits[slot, 1, word] = np.uint64(0)
+        for row in range(n_rows):
+            label = decide_row(
+                rows, row, coefficients[slot], chosen, size, thresholds, score_thresholds, least[slot], scores
+            )
+            if label >= 0:
+                bit = np.uint64(1) << np.uint64(row & 63)
+                bits[slot, 0, row >> 6] |= bit
+                if label == truth[row]:
+                    bits[slot, 1, row >> 6] |= bit
+
+
+@kernel(
+    "int64(float64[:, ::1], int64[::1], float64[:, ::1], int64[::1], float64[::1], float64[::1], float64, int64[::1])"
+)
+def decide_rows(
+    rows: Doubles,
+    active: Longs,
+    coefficients: Doubles,
+    chosen: Longs,
+    thresholds: Doubles,
+    score_thresholds: Doubles,
+    least: float,
+    labels: Longs,
+) -> int:
+    """Decide the `active` rows at one stage: set `labels`, move the undecided to the front, return their number."""
+    scores = np.empty(coefficients.shape[0])
+    left = 0
+    for a in range(len(active)):
+        row = active[a]
+        label = decide_row(
+            rows, row, coefficients, chosen, len(chosen), thresholds, score_thresholds, least, scores
+        )
+        if label >= 0:
+            labels[row] = label
+        else:
+            active[left] = row
+            left += 1
+    return left
+
+
+def sums(value: Any) -> Doubles:
+    """Return the inner products of rows with themselves."""
+    return np.ascontiguousarray(value @ value.T)

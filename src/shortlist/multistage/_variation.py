@@ -1,0 +1,142 @@
+"""Kernels of EMSCO's mutation and recombination; every random number comes in as a uniform draw from [0, 1)."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._jit import kernel
+
+Chromosomes: TypeAlias = NDArray[np.int8]
+Doubles: TypeAlias = NDArray[np.float64]
+Longs: TypeAlias = NDArray[np.int64]
+
+
+@kernel("int64(int8[::1])")
+def compress_row(assignment: Chromosomes) -> int:
+    """Renumber the stages of one assignment densely, in place; return how many there are."""
+    used = np.zeros(129, dtype=np.int64)
+    for i in range(len(assignment)):
+        if assignment[i] >= 0:
+            used[assignment[i]] = 1
+    count = 0
+    for stage in range(129):
+        if used[stage]:
+            used[stage] = count
+            count += 1
+    for i in range(len(assignment)):
+        if assignment[i] >= 0:
+            assignment[i] = used[assignment[i]]
+    return count
+
+
+@kernel("void(int8[::1], int64, float64, float64[:, ::1], float64, float64[::1], float64[::1])")
+def mutate_row(
+    assignment: Chromosomes,
+    max_stages: int,
+    rate: float,
+    cumulative: Doubles,
+    removal: float,
+    gates: Doubles,
+    draws: Doubles,
+) -> None:
+    """Mutate one assignment in place (Algorithm 1).
+
+    ``cumulative[m]`` is the distribution function of BB(m, 1, β). A draw below `removal` removes the feature, and the
+    rest of [0, 1) is stretched over the distribution. A removed feature may always come back.
+    """
+    n = len(assignment)
+    counts = np.zeros(max_stages + 1, dtype=np.int64)
+    stages = 0
+    for i in range(n):
+        if assignment[i] >= 0:
+            counts[assignment[i]] += 1
+            stages = max(stages, assignment[i] + 1)
+    for i in range(n):
+        before = assignment[i]
+        if gates[i] > rate or (before >= 0 and counts[before] <= 1):
+            continue
+        if before >= 0:
+            counts[before] -= 1
+        if draws[i] < removal:
+            assignment[i] = -1
+            continue
+        draw = (draws[i] - removal) / (1.0 - removal)
+        last = min(stages, max_stages - 1)
+        stage = 0
+        while stage < last and draw >= cumulative[last, stage]:
+            stage += 1
+        assignment[i] = stage
+        counts[stage] += 1
+        stages = max(stages, stage + 1)
+
+
+@kernel("int64(int64, int64, int64)")
+def normalized_stage(stage: int, own: int, child: int) -> int:
+    """Return the analogue of `stage` of `own` stages among `child` stages (Algorithm 2), halves rounded up."""
+    return max(0, (2 * (stage + 1) * child + own) // (2 * own) - 1)
+
+
+@kernel("void(int8[::1], int8[::1], int64, int64, int64, float64[::1], int8[::1])")
+def recombine_rows(
+    first: Chromosomes,
+    second: Chromosomes,
+    n_first: int,
+    n_second: int,
+    n_child: int,
+    picks: Doubles,
+    child: Chromosomes,
+) -> None:
+    """Write the child of two assignments (Algorithm 2): a pick below ½ takes the feature from the first."""
+    for i in range(len(child)):
+        parent = first[i] if picks[i] < 0.5 else second[i]
+        own = n_first if picks[i] < 0.5 else n_second
+        child[i] = -1 if parent < 0 else normalized_stage(parent, own, n_child)
+
+
+@kernel(
+    "void(int8[:, ::1], int64[::1], float64[::1], float64[:, ::1], int64, float64, float64, float64[:, ::1], float64,"
+    " int8[:, ::1])"
+)
+def breed(
+    population: Chromosomes,
+    stages: Longs,
+    wheel: Doubles,
+    uniforms: Doubles,
+    max_stages: int,
+    recombination: float,
+    mutation: float,
+    cumulative: Doubles,
+    removal: float,
+    children: Chromosomes,
+) -> None:
+    """Fill `children`: select two parents by roulette, recombine, close gaps, mutate (the loop of Algorithm 3).
+
+    `wheel` is the running sum of fitness over the population, ending in 1; a row of `uniforms` holds 4 + 3n draws.
+    """
+    n = population.shape[1]
+    for c in range(len(children)):
+        draws = uniforms[c]
+        a = min(np.searchsorted(wheel, draws[0], side="right"), len(wheel) - 1)
+        b = min(np.searchsorted(wheel, draws[1], side="right"), len(wheel) - 1)
+        child = children[c]
+        if draws[2] < recombination:
+            if draws[3] < 1 / 3:
+                count = (stages[a] + stages[b]) // 2
+            elif draws[3] < 2 / 3:
+                count = stages[a]
+            else:
+                count = stages[b]
+            recombine_rows(
+                population[a], population[b], stages[a], stages[b], count, draws[4 : 4 + n], child
+            )
+            if compress_row(child) == 0:
+                for i in range(n):
+                    child[i] = population[a, i]
+        else:
+            parent = a if draws[3] < 0.5 else b
+            for i in range(n):
+                child[i] = population[parent, i]
+        mutate_row(
+            child, max_stages, mutation, cumulative, removal, draws[4 + n : 4 + 2 * n], draws[4 + 2 * n :]
+        )

@@ -1,0 +1,232 @@
+"""What acquiring features costs: a price per feature, and groups with a shared first price."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask
+from shortlist.errors import BadFileError, BadInputError
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureCosts:
+    """Prices of features in whole units of 1 / `scale`; build with :func:`feature_costs`.
+
+    The price of a feature set is the sum of its features' `prices`, plus, once for every group that has a feature in
+    the set, the group's `first_prices` entry (Turney 1995: one blood sample serves several tests).
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the features.
+    prices : ndarray of int64, shape (n_features,)
+        Price of each feature when its group, if it has one, is already open.
+    groups : ndarray of int64, shape (n_features,)
+        Group of each feature; -1 for none.
+    first_prices : ndarray of int64, shape (n_groups,)
+        What opening each group costs.
+    scale : int
+        Units per unit of the user's money.
+    """
+
+    names: tuple[str, ...]
+    prices: NDArray[np.int64]
+    groups: NDArray[np.int64]
+    first_prices: NDArray[np.int64]
+    scale: int
+
+    def price(self, subsets: Mask) -> NDArray[np.int64]:
+        """Return the price of each feature set in units, for masks of shape ``(..., n_features)``."""
+        masks = np.asarray(subsets, dtype=bool)
+        total = masks @ self.prices
+        for group, first in enumerate(self.first_prices):
+            total = total + first * masks[..., self.groups == group].any(axis=-1)
+        return np.asarray(total, dtype=np.int64)
+
+    def table(self) -> NDArray[np.int64]:
+        """Return the price of every feature set, indexed by bit mask, ``(2**n_features,)``."""
+        prices = np.zeros(1, dtype=np.int64)
+        opened = np.zeros((1, len(self.first_prices)), dtype=bool)
+        for price, group in zip(self.prices, self.groups, strict=True):
+            more, now = prices + price, opened.copy()
+            if group >= 0:
+                more = more + np.where(opened[:, group], 0, self.first_prices[group])
+                now[:, group] = True
+            prices, opened = np.concatenate([prices, more]), np.concatenate([opened, now])
+        return prices
+
+    @property
+    def total(self) -> int:
+        """Price of all features together, in units."""
+        return int(self.price(np.ones(len(self.names), dtype=bool)))
+
+
+def feature_costs(
+    costs: Mapping[str, Any] | Sequence[float] | FeatureCosts | None,
+    names: Sequence[str],
+    *,
+    groups: Mapping[str, str] | None = None,
+    first_prices: Mapping[str, float] | None = None,
+) -> FeatureCosts:
+    """Check prices and scale them to integers.
+
+    Parameters
+    ----------
+    costs : mapping from feature to price, sequence of prices, FeatureCosts, or None
+        At least 0, with at most 9 decimals, in any unit. None: every feature costs 1.
+    names : sequence of str
+        The features, in the order of the table's columns.
+    groups : mapping from feature to group, optional
+        Features that share a first price.
+    first_prices : mapping from group to price, optional
+        What the first feature of a group costs on top of its own price.
+
+    Raises
+    ------
+    BadInputError
+        If a price is missing, negative or not a number, or names something unknown.
+
+    Examples
+    --------
+    >>> costs = feature_costs({"a": 1.5, "b": 2}, ["a", "b"], groups={"b": "blood"}, first_prices={"blood": 10})
+    >>> int(costs.price([True, True])) / costs.scale
+    13.5
+    """
+    names = tuple(map(str, names))
+    if isinstance(costs, FeatureCosts):
+        return _reordered(costs, names)
+    exact = [_decimal(f"the cost of {name!r}", cost) for name, cost in _by_feature(costs, names).items()]
+    groups, first_prices = dict(groups or {}), dict(first_prices or {})
+    _check_known("groups", groups, names)
+    order = list(dict.fromkeys(groups.values()))
+    missing = [group for group in order if group not in first_prices]
+    if missing:
+        raise BadInputError(f"first_prices must hold every group, got none for {missing[0]!r}. Add its price.")
+    first = [_decimal(f"the first price of group {group!r}", first_prices[group]) for group in order]
+    scale = math.lcm(*(cost.denominator for cost in [*exact, *first]))
+    units = [int(cost * scale) for cost in [*exact, *first]]
+    if sum(units) >= 2**40:
+        raise BadInputError("feature_costs must have fewer digits to stay exact. Round them.")
+    return FeatureCosts(
+        names,
+        np.array(units[: len(names)], dtype=np.int64),
+        np.array([order.index(groups[name]) if name in groups else -1 for name in names], dtype=np.int64),
+        np.array(units[len(names) :], dtype=np.int64),
+        scale,
+    )
+
+
+def read_costs(path: str | Path, names: Sequence[str], *, dataset: str | None = None) -> FeatureCosts:
+    """Read prices from a CSV file.
+
+    Parameters
+    ----------
+    path : path
+        Columns ``feature`` (or ``test``) and ``cost``; where tests share a first price also ``discount_cost`` (the price
+        when another test of the group was already bought) and ``group`` (empty: none). Further columns are ignored.
+    names : sequence of str
+        The features that need a price; the file may not name others.
+    dataset : str, optional
+        Keep only the rows whose column ``dataset`` says so.
+
+    Raises
+    ------
+    BadFileError
+        If the file cannot be read or lacks a column.
+    BadInputError
+        If a price is missing or unusable, or the members of a group differ in what the first one costs more: then the
+        price of a set would depend on the order of buying.
+    """
+    import pandas as pd
+
+    try:
+        table = pd.read_csv(path, dtype={"group": str, "feature": str, "test": str})
+    except OSError as error:
+        raise BadFileError(f"{path} cannot be read: {error.strerror or error}. Check the path.") from None
+    except (ValueError, UnicodeError) as error:
+        raise BadFileError(f"{path} must be a CSV file of costs, but reading it failed: {error}.") from None
+    if dataset is not None and "dataset" in table:
+        table = table[table["dataset"] == dataset]
+    key = "feature" if "feature" in table else "test"
+    if key not in table or "cost" not in table:
+        raise BadFileError(
+            f"{path} must have the columns feature and cost, got {list(table.columns)}. Rename them."
+        )
+    if table[key].duplicated().any():
+        twice = table[key][table[key].duplicated()].iloc[0]
+        raise BadInputError(f"{path} must name each feature once, got {twice!r} twice. Drop one row.")
+    full = dict(zip(table[key], table["cost"].tolist(), strict=True))
+    groups: dict[str, str] = {}
+    first: dict[str, Fraction] = {}
+    if {"group", "discount_cost"} <= set(table.columns):
+        grouped = table[table["group"].notna()]
+        for name, group, later in zip(grouped[key], grouped["group"], grouped["discount_cost"], strict=True):
+            difference = _decimal(f"the cost of {name!r}", full[name]) - _decimal(
+                f"the discount cost of {name!r}", later
+            )
+            if difference < 0 or first.setdefault(group, difference) != difference:
+                raise BadInputError(
+                    f"{path}: in group {group!r} every test must save the same when it is not the first, "
+                    f"but {name!r} saves {float(difference):g}. Split the group."
+                )
+            groups[name], full[name] = group, later
+    return feature_costs(
+        full, names, groups=groups, first_prices={group: float(price) for group, price in first.items()}
+    )
+
+
+def _by_feature(costs: Mapping[str, Any] | Sequence[float] | None, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return one price per feature, in the order of the features."""
+    if costs is None:
+        return dict.fromkeys(names, 1)
+    if isinstance(costs, Mapping):
+        given = {str(name): cost for name, cost in costs.items()}
+        _check_known("feature_costs", given, names)
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise BadInputError(
+                f"feature_costs must price every feature, got none for {missing[0]!r}. Add its price, or 0."
+            )
+        return {name: given[name] for name in names}
+    if len(costs) != len(names):
+        raise BadInputError(
+            f"feature_costs must have one cost per feature, {len(names)}, got {len(costs)}. "
+            "Pass a mapping from feature to cost to be safe."
+        )
+    return dict(zip(names, costs, strict=True))
+
+
+def _check_known(argument: str, given: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise BadInputError(
+            f"{argument} must name columns of the table, got {unknown[0]!r}. The columns are {list(names)[:20]}."
+        )
+
+
+def _reordered(costs: FeatureCosts, names: tuple[str, ...]) -> FeatureCosts:
+    """Put checked prices into the order of the columns."""
+    if set(costs.names) != set(names) or len(names) != len(costs.names):
+        raise BadInputError(
+            f"feature_costs must price the columns {list(names)[:20]}, got prices of {list(costs.names)[:20]}."
+        )
+    order = [costs.names.index(name) for name in names]
+    return FeatureCosts(names, costs.prices[order], costs.groups[order], costs.first_prices, costs.scale)
+
+
+def _decimal(what: str, cost: Any) -> Fraction:
+    """Read a price as the decimal that people see."""
+    try:
+        number = float(cost)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number) or number < 0:
+        raise BadInputError(f"{what} must be a number of at least 0, got {cost!r}. Mend or drop the entry.")
+    return Fraction(Decimal(repr(number))).limit_denominator(10**9)

@@ -1,0 +1,179 @@
+"""From a table to numeric columns, where each column stays tied to the feature it came from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask
+from shortlist.errors import BadInputError
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureCode:
+    """How one feature becomes columns.
+
+    Attributes
+    ----------
+    name : str
+        Name of the feature.
+    fill : float
+        Number: what stands for a missing value, the median of the fitted rows.
+    categories : tuple or None
+        Category: its values, one 0/1 column each; an unseen value is zero everywhere. None: a number.
+    allows_missing : bool
+        Whether a value was missing when fitting; then a last 0/1 column says where, and only then it may be later.
+    """
+
+    name: str
+    fill: float
+    categories: tuple[Any, ...] | None
+    allows_missing: bool
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return (1 if self.categories is None else len(self.categories)) + self.allows_missing
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """How every feature becomes columns; build with :func:`learn_encoding`."""
+
+    codes: tuple[FeatureCode, ...]
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """First column of each feature, and one past the last column, ``(n_features + 1,)``."""
+        return np.concatenate([[0], np.cumsum([code.width for code in self.codes])]).astype(np.int64)
+
+    @property
+    def plain(self) -> bool:
+        """Whether columns are the features themselves."""
+        return all(code.categories is None and not code.allows_missing for code in self.codes)
+
+    def columns(self, subsets: Mask) -> Mask:
+        """Mark the columns of feature sets, from ``(..., n_features)`` to ``(..., n_columns)``."""
+        return np.repeat(subsets, np.diff(self.starts), axis=-1)
+
+    def encode(self, features: Sequence[int], values: Any) -> NDArray[np.float64]:
+        """Return the columns of some features, for values of shape ``(n_rows, len(features))``.
+
+        Raises
+        ------
+        BadInputError
+            If a number is infinite or text, or missing in a feature that was never missing when fitting.
+        """
+        if self.plain and not hasattr(values, "iloc"):
+            return self._numbers(features, values)
+        parts = [
+            _encode(self.codes[feature], _column(values, place)) for place, feature in enumerate(features)
+        ]
+        return np.ascontiguousarray(np.concatenate(parts, axis=1))
+
+    def _numbers(self, features: Sequence[int], values: Any) -> NDArray[np.float64]:
+        """Check many plain numbers at once."""
+        try:
+            numbers = np.ascontiguousarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            numbers = np.column_stack([_as_numbers(self.codes[f].name, values[:, i]) for i, f in enumerate(features)])
+        if not np.isfinite(numbers.sum()) and not np.isfinite(numbers).all():
+            row, place = np.argwhere(~np.isfinite(numbers))[0]
+            _refuse(self.codes[features[place]].name, numbers[row, place])
+        return numbers
+
+
+def learn_encoding(X: Any, names: Sequence[str]) -> Encoding:
+    """Learn how to encode each feature from the rows that fit the classifiers.
+
+    Numbers stay as they are and missing ones become the median; text, categories and booleans become one column
+    per value. Feature i of `names` is column i of `X`.
+
+    Parameters
+    ----------
+    X : DataFrame or array of shape (n_rows, n_features)
+    names : sequence of str
+    """
+    return Encoding(tuple(_learn(name, _column(X, place)) for place, name in enumerate(names)))
+
+
+def _learn(name: str, column: Any) -> FeatureCode:
+    missing = _missing(column)
+    if _is_category(column):
+        seen = {value for value, gap in zip(column.tolist(), missing, strict=True) if not gap}
+        categories = tuple(sorted(seen, key=lambda value: (type(value).__name__, value)))
+        # of two values one column says it all
+        return FeatureCode(name, 0.0, categories[1:] if len(categories) == 2 else categories, bool(missing.any()))
+    numbers = _as_numbers(name, column)
+    _check_finite(name, numbers)
+    known = numbers[~missing]
+    return FeatureCode(name, float(np.median(known)) if len(known) else 0.0, None, bool(missing.any()))
+
+
+def _encode(code: FeatureCode, column: Any) -> NDArray[np.float64]:
+    """Return the columns of one feature."""
+    missing = _missing(column)
+    if missing.any() and not code.allows_missing:
+        _refuse(code.name, float("nan"))
+    if code.categories is None:
+        numbers = _as_numbers(code.name, column)
+        _check_finite(code.name, numbers)
+        parts = [np.where(missing, code.fill, numbers)]
+    else:
+        parts = [np.asarray(column == value, dtype=np.float64) for value in code.categories]
+    if code.allows_missing:
+        parts.append(missing.astype(np.float64))
+    return np.column_stack(parts) if parts else np.empty((len(column), 0))
+
+
+def _column(X: Any, place: int) -> Any:
+    """Return one column as an array."""
+    if not hasattr(X, "iloc"):
+        return X[:, place]
+    column = X.iloc[:, place]
+    return column.to_numpy(dtype=object) if _is_extension(column) else column.to_numpy()
+
+
+def _is_extension(column: Any) -> bool:
+    return not isinstance(column.dtype, np.dtype)
+
+
+def _is_category(column: Any) -> bool:
+    """Tell text and booleans from numbers; an object column of numbers is numbers."""
+    if column.dtype.kind in "USb":
+        return True
+    if column.dtype.kind != "O":
+        return False
+    return any(isinstance(value, str | bool | np.bool_) for value in column)
+
+
+def _missing(column: Any) -> Mask:
+    import pandas as pd
+
+    return np.asarray(pd.isna(column))
+
+
+def _as_numbers(name: str, column: Any) -> NDArray[np.float64]:
+    try:
+        return np.array([np.nan if value is None else value for value in column], dtype=np.float64) if (
+            column.dtype.kind == "O"
+        ) else np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadInputError(
+            f"feature {name!r} must hold numbers, as when fitting, got {column[0]!r}. Convert the column."
+        ) from None
+
+
+def _check_finite(name: str, numbers: NDArray[np.float64]) -> None:
+    if np.isinf(numbers).any():
+        _refuse(name, float("inf"))
+
+
+def _refuse(name: str, value: float) -> None:
+    if np.isnan(value):
+        raise BadInputError(
+            f"feature {name!r} had no missing values when fitting, got NaN. Fill it, or fit on rows with gaps."
+        )
+    raise BadInputError(f"feature {name!r} must be finite, got infinity. Replace or drop those rows.")

@@ -1,0 +1,490 @@
+"""The complete front of S(n, k): every stage assignment accounted for, with ties counted."""
+
+import queue
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_positive_seconds
+from shortlist.front import Front, Proof, ProofKind
+from shortlist.multistage._enumeration import UNSEEN, walk_archive, walk_table
+from shortlist.multistage._evaluation import CONCLUSIVE, COST, CREDIT, N_MEASURES, nondominated_rows
+from shortlist.multistage.objectives import DEFAULT_OBJECTIVES, OBJECTIVES, StageProblem
+from shortlist.multistage.stages import assignment_of_chain, completions, ordered_partitions
+from shortlist.multistage.subclassifiers import pooled_threads, subset_masks
+from shortlist.runs import Cancellation, Report, Unit, run_units, silent
+
+TABLE_ROWS = 2000
+"""Up to this many validation rows, the least cost of every (conclusive, right) pair is kept in a table."""
+
+
+@dataclass(frozen=True, eq=False)
+class TiedBlock:
+    """Assignments that share an outcome and a beginning.
+
+    Attributes
+    ----------
+    chain : tuple of int
+        Feature sets, as bit masks, acquired by the first stages.
+    n_assignments : int
+        How many assignments begin so: 1 when the last stage takes the rest, more when nothing waits any longer and the
+        rest may follow in any way.
+    """
+
+    chain: tuple[int, ...]
+    n_assignments: int
+
+
+@dataclass(frozen=True, eq=False)
+class EnumerationResult:
+    """What an enumeration found, in the order of the front's points.
+
+    Attributes
+    ----------
+    assignments : ndarray of int8, shape (n_points, n_features)
+        One assignment for each point.
+    measures : ndarray of int64, shape (n_points, 7)
+        Its measures.
+    n_tied : ndarray of int64, shape (n_points,)
+        How many assignments have this objective vector.
+    n_looked : int
+        Chains that were looked at; the rest were accounted for by bounds.
+    proof : Proof
+        Complete, unless a limit was hit.
+    seconds : float
+        Wall-clock time of the walk, without fits.
+    """
+
+    problem: StageProblem = field(repr=False)
+    assignments: NDArray[np.int8]
+    measures: NDArray[np.int64]
+    n_tied: NDArray[np.int64]
+    n_looked: int
+    proof: Proof
+    seconds: float
+
+    def front(self) -> Front:
+        """Return the answer as a front; ``extras["n_tied"]`` counts the assignments behind each point."""
+        return self.problem.front(
+            self.assignments, self.measures, self.proof, method="enumerate", seconds=self.seconds,
+            extras={"n_tied": self.n_tied.tolist(), "n_looked": self.n_looked},
+        )  # fmt: skip
+
+
+def enumerate_front(
+    problem: StageProblem,
+    *,
+    bounds: bool = True,
+    n_jobs: int | None = 1,
+    time_limit_s: float | None = None,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> EnumerationResult:
+    """Find every non-dominated objective vector of S(n, k), and how many assignments have it.
+
+    Solves Eq. 6 of :cite:t:`Hamilton2022` exactly. Depth-first over chains of growing feature sets, on decision bits. A
+    chain on which no row waits any more is finished in closed form. With `bounds` a chain is also left when a known
+    point dominates anything that can follow: coverage and right answers are bounded by the union over all supersets,
+    wrong answers by those given and those that no superset can avoid, cost by what is bought and the cheapest next
+    step. Bounds never drop a tie, so the answer is the same with and without.
+
+    Parameters
+    ----------
+    problem : StageProblem
+        With at most 18 features, since every subset needs a classifier.
+    bounds : bool, default=True
+        Branch and bound, or look at every chain.
+    n_jobs : int or None, default=1
+        Threads.
+    time_limit_s : float or None
+        Stop then with what was found; the proof says that it is not complete.
+    report, cancellation : optional
+        Progress events, and a way to stop.
+
+    Raises
+    ------
+    BadInputError
+        If there are too many features.
+    """
+    limit = as_positive_seconds(time_limit_s, "time_limit_s")
+    space = _space(problem)
+    start = time.perf_counter()
+    k = problem.max_stages
+    found = _nothing(k)
+    looked, done, tasks = 0, 0, _tasks(problem, 1)
+    # the front of fewer stages is the best start for the bounds of more
+    for level in range(min(2, k), k + 1) if bounds else [k]:
+        tasks = _tasks(problem, level)
+        walk = _walk(
+            _walker(problem, space, level, found.measures, bounds=bounds), tasks, n_jobs=n_jobs,
+            deadline=start + limit, report=report, cancellation=cancellation,
+        )  # fmt: skip
+        looked += walk.looked
+        done = walk.done if level == k else 0
+        found = walk.found if walk.done == len(tasks) else _nondominated(problem, [walk.found, found], np.maximum)
+        if walk.done < len(tasks):
+            break
+    proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.names))
+    if done < len(tasks):
+        stopped = cancellation is not None and cancellation.cancelled
+        proof = Proof(
+            ProofKind.APPROXIMATE,
+            n_unresolved=len(tasks) - done,
+            limit="interrupted" if stopped else f"{limit:g} s",
+        )
+    order = _front_order(problem, found.measures)
+    chains = [tuple(int(mask) for mask in chain if mask) for chain in found.chains[order]]
+    assignments = [assignment_of_chain(chain, problem.n_features, removal=problem.removal) for chain in chains]
+    return EnumerationResult(
+        problem, np.array(assignments, dtype=np.int8).reshape(len(order), problem.n_features),
+        found.measures[order], found.ties[order], looked, proof, time.perf_counter() - start,
+    )  # fmt: skip
+
+
+def tied_blocks(result: EnumerationResult, point: int, *, limit: int = 1_000_000) -> list[TiedBlock]:
+    """Return all assignments that share one point of the front, as blocks, walking the space once more.
+
+    Parameters
+    ----------
+    result : EnumerationResult
+        A complete one.
+    point : int
+        Row of ``result.assignments``.
+    limit : int
+        Most blocks to return.
+
+    Returns
+    -------
+    blocks : list of TiedBlock
+        Their `n_assignments` add up to ``result.n_tied[point]`` unless `limit` was hit.
+    """
+    problem = result.problem
+    room = min(limit, 4096)
+    while True:
+        walker = _walker(problem, _space(problem), problem.max_stages, result.measures, bounds=True)
+        blocks = np.zeros((room, problem.max_stages + 3), dtype=np.int64)
+        n_blocks = np.zeros(1, dtype=np.int64)
+        firsts = np.concatenate(_tasks(problem, problem.max_stages))
+        walker.collect(firsts, point, result.measures, blocks, n_blocks)
+        if n_blocks[0] <= room or room >= limit:
+            break
+        room = min(limit, int(n_blocks[0]))
+    used = blocks[: min(room, int(n_blocks[0]))]
+    return [TiedBlock(tuple(row[: row[-3]].tolist()), int(row[-2])) for row in used]
+
+
+def tied_assignments(result: EnumerationResult, point: int) -> Iterator[NDArray[np.int8]]:
+    """Yield every assignment that shares one point of the front; there can be millions."""
+    n, k = result.problem.n_features, result.problem.max_stages
+    for block in tied_blocks(result, point):
+        start = assignment_of_chain(block.chain, n, removal=result.problem.removal)
+        if block.n_assignments == 1:
+            yield start
+            continue
+        rest = np.flatnonzero(start == len(block.chain))
+        for tail in ordered_partitions(len(rest), k - len(block.chain)):
+            assignment = start.copy()
+            assignment[rest] = np.array(tail, dtype=np.int8) + len(block.chain)
+            yield assignment
+
+
+@dataclass(frozen=True, eq=False)
+class _Space:
+    """Everything about feature subsets that a walk needs, indexed by bit mask."""
+
+    bits: NDArray[np.uint64]
+    reach: NDArray[np.uint64]
+    prices: NDArray[np.int64]
+    least_steps: NDArray[np.int64]
+    call_prices: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Outcomes, how many assignments tie for each, and the chain of one."""
+
+    measures: NDArray[np.int64]
+    ties: NDArray[np.int64]
+    chains: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Walk:
+    """A walk: what it found, finished tasks, and chains looked at."""
+
+    found: _Found
+    done: int
+    looked: int
+
+
+class _Walker(Protocol):
+    """Holds what one thread finds; `fresh` makes one for another thread."""
+
+    def fresh(self) -> "_Walker": ...
+    def walk(self, firsts: NDArray[np.int64]) -> int: ...
+    def found(self) -> _Found: ...
+    def collect(
+        self, firsts: NDArray[np.int64], point: int, measures: NDArray[np.int64],
+        blocks: NDArray[np.int64], n_blocks: NDArray[np.int64],
+    ) -> None: ...  # fmt: skip
+
+
+_NO_BLOCKS = np.zeros((0, 0), dtype=np.int64)
+_NO_COUNT = np.zeros(1, dtype=np.int64)
+
+
+class _TableWalker:
+    """Keeps the least cost of every pair (conclusive, right); for the paper's three objectives."""
+
+    def __init__(
+        self, problem: StageProblem, space: _Space, max_stages: int, seeds: NDArray[np.int64], *, bounds: bool
+    ) -> None:
+        self._arguments = (problem, space, max_stages, seeds)
+        self._bounds = bounds
+        self.problem, self.space, self.max_stages = problem, space, max_stages
+        n_pairs = (problem.n_rows + 1) * (problem.n_rows + 2) // 2
+        self.best = np.full(n_pairs, UNSEEN, dtype=np.int64)
+        self.ties = np.zeros(n_pairs, dtype=np.int64)
+        self.witnesses = np.zeros((n_pairs, max(1, max_stages - 1)), dtype=np.int32)
+        self.archive = np.zeros((8192, 3), dtype=np.int64)
+        self.size = np.array([min(len(seeds), len(self.archive))], dtype=np.int64)
+        self.archive[: self.size[0]] = seeds[: self.size[0], [CONCLUSIVE, CREDIT, COST]]
+
+    def fresh(self) -> "_TableWalker":
+        return _TableWalker(*self._arguments, bounds=self._bounds)
+
+    def walk(
+        self,
+        firsts: NDArray[np.int64],
+        blocks: NDArray[np.int64] = _NO_BLOCKS,
+        n_blocks: NDArray[np.int64] = _NO_COUNT,
+    ) -> int:
+        space, problem = self.space, self.problem
+        return walk_table(
+            firsts, space.bits, space.reach, space.prices, space.least_steps, problem.everyone, problem.n_rows,
+            self.max_stages, completions(problem.n_features, self.max_stages), int(self._bounds), self.best,
+            self.ties, self.witnesses, self.archive, self.size, blocks, n_blocks,
+        )  # fmt: skip
+
+    def found(self) -> _Found:
+        pairs = np.flatnonzero(self.ties)
+        conclusive = (np.sqrt(8.0 * pairs + 1) - 1).astype(np.int64) // 2
+        conclusive -= conclusive * (conclusive + 1) // 2 > pairs
+        conclusive += (conclusive + 1) * (conclusive + 2) // 2 <= pairs
+        measures = np.zeros((len(pairs), N_MEASURES), dtype=np.int64)
+        measures[:, CONCLUSIVE] = conclusive
+        measures[:, CREDIT] = pairs - conclusive * (conclusive + 1) // 2
+        measures[:, COST] = self.best[pairs]
+        return _Found(measures, self.ties[pairs], self.witnesses[pairs].astype(np.int64))
+
+    def collect(
+        self, firsts: NDArray[np.int64], point: int, measures: NDArray[np.int64],
+        blocks: NDArray[np.int64], n_blocks: NDArray[np.int64],
+    ) -> None:  # fmt: skip
+        self.best[:] = -1
+        conclusive, right, cost = measures[point, [CONCLUSIVE, CREDIT, COST]]
+        self.best[conclusive * (conclusive + 1) // 2 + right] = cost
+        self.walk(firsts, blocks, n_blocks)
+
+
+class _ArchiveWalker:
+    """Keeps the non-dominated outcomes; for any objectives, any number of rows, and removal."""
+
+    def __init__(
+        self, problem: StageProblem, space: _Space, max_stages: int, seeds: NDArray[np.int64], *, bounds: bool
+    ) -> None:
+        self._arguments = (problem, space, max_stages, seeds)
+        self._bounds = bounds
+        self.problem, self.space, self.max_stages = problem, space, max_stages
+        self.uses = np.zeros(N_MEASURES, dtype=np.int64)
+        self.uses[[OBJECTIVES[name] for name in problem.names]] = 1
+        self._state = self._room(max(4096, 2 * len(seeds)))
+        self._state[0][: len(seeds)] = seeds
+        self._state[3][0] = len(seeds)
+
+    def _room(self, size: int) -> tuple[NDArray[np.int64], ...]:
+        width = max(1, self.max_stages)
+        return (
+            np.zeros((size, N_MEASURES), dtype=np.int64),
+            np.zeros(size, dtype=np.int64),
+            np.zeros((size, width), dtype=np.int64),
+            np.zeros(2, dtype=np.int64),
+        )
+
+    def fresh(self) -> "_ArchiveWalker":
+        return _ArchiveWalker(*self._arguments, bounds=self._bounds)
+
+    def walk(
+        self,
+        firsts: NDArray[np.int64],
+        blocks: NDArray[np.int64] = _NO_BLOCKS,
+        n_blocks: NDArray[np.int64] = _NO_COUNT,
+    ) -> int:
+        looked = 0
+        for first in firsts:
+            before = [part.copy() for part in self._state]
+            visited = self._walk_one(np.array([first]), blocks, n_blocks)
+            while visited < 0:  # the archive was full: take back what this task did, with twice the room
+                self._state = self._room(2 * len(before[0]))
+                for part, old in zip(self._state, before, strict=True):
+                    part[: len(old)] = old
+                visited = self._walk_one(np.array([first]), blocks, n_blocks)
+            looked += visited
+        return looked
+
+    def _walk_one(
+        self, firsts: NDArray[np.int64], blocks: NDArray[np.int64], n_blocks: NDArray[np.int64]
+    ) -> int:
+        space, problem = self.space, self.problem
+        return walk_archive(
+            firsts, space.bits, space.reach, space.prices, space.least_steps, space.call_prices,
+            problem.everyone, problem.class_bits, problem.penalties, problem.unit, problem.negative_bits,
+            self.max_stages, self.uses, int(problem.removal), int(self._bounds), *self._state, blocks, n_blocks,
+        )  # fmt: skip
+
+    def found(self) -> _Found:
+        measures, ties, chains, size = self._state
+        counted = np.flatnonzero(ties[: size[0]])
+        return _Found(measures[counted], ties[counted], chains[counted])
+
+    def collect(
+        self, firsts: NDArray[np.int64], point: int, measures: NDArray[np.int64],
+        blocks: NDArray[np.int64], n_blocks: NDArray[np.int64],
+    ) -> None:  # fmt: skip
+        # the wanted point goes first: in this mode nothing moves
+        order = [point, *(other for other in range(len(measures)) if other != point)]
+        self._state[0][: len(measures)] = measures[order]
+        self._state[3][0] = len(measures)
+        everything = np.zeros((4096, blocks.shape[1]), dtype=np.int64)
+        for first in firsts:
+            count = np.zeros(1, dtype=np.int64)
+            self._walk_one(np.array([first]), everything, count)
+            if count[0] > len(everything):
+                everything = np.zeros((int(count[0]), blocks.shape[1]), dtype=np.int64)
+                count[0] = 0
+                self._walk_one(np.array([first]), everything, count)
+            ours = everything[: count[0]][everything[: count[0], -1] == 0]
+            room = max(0, len(blocks) - int(n_blocks[0]))
+            blocks[n_blocks[0] : n_blocks[0] + min(room, len(ours))] = ours[:room]
+            n_blocks[0] += len(ours)
+
+
+def _walker(
+    problem: StageProblem, space: _Space, max_stages: int, seeds: NDArray[np.int64], *, bounds: bool
+) -> _Walker:
+    """Choose how to keep what is found."""
+    plain = problem.names == DEFAULT_OBJECTIVES and not problem.removal and (problem.penalties == 1).all()
+    kind = _TableWalker if plain and problem.n_rows <= TABLE_ROWS else _ArchiveWalker
+    return kind(problem, space, max_stages, seeds, bounds=bounds)
+
+
+def _walk(
+    walker: _Walker,
+    tasks: list[NDArray[np.int64]],
+    *,
+    n_jobs: int | None,
+    deadline: float,
+    report: Report,
+    cancellation: Cancellation | None,
+) -> _Walk:
+    """Run all tasks on threads, each with a walker of its own while it runs."""
+    idle: queue.SimpleQueue[_Walker] = queue.SimpleQueue()
+    idle.put(walker)
+    walkers = [walker]
+
+    def run(firsts: NDArray[np.int64]) -> int:
+        if time.perf_counter() > deadline:
+            return -1
+        try:
+            mine = idle.get_nowait()
+        except queue.Empty:
+            mine = walker.fresh()
+            walkers.append(mine)
+        looked = mine.walk(firsts)
+        idle.put(mine)
+        return looked
+
+    units = [Unit(str(number), run, (firsts,)) for number, firsts in enumerate(tasks)]
+    with pooled_threads():
+        counts = [
+            looked
+            for _, looked in run_units(
+                units, n_jobs=n_jobs, stage="walking stage assignments", report=report, cancellation=cancellation
+            )
+        ]
+    finished = [looked for looked in counts if looked >= 0]
+    problem = walker.problem  # type: ignore[attr-defined]  # both kinds have it
+    return _Walk(_nondominated(problem, [each.found() for each in walkers]), len(finished), sum(finished))
+
+
+def _nondominated(problem: StageProblem, parts: list[_Found], join: np.ufunc = np.add) -> _Found:
+    """Join what walkers found: one entry per objective vector, ties added up, the least chain kept, the best only."""
+    width = max(part.chains.shape[1] for part in parts)
+    chains = np.concatenate([np.pad(p.chains, ((0, 0), (0, width - p.chains.shape[1]))) for p in parts])
+    measures = np.concatenate([part.measures for part in parts])
+    ties = np.concatenate([part.ties for part in parts])
+    if not len(measures):
+        return _Found(measures, ties, chains)
+    vectors = problem.vectors(measures)
+    order = np.lexsort((*chains.T[::-1], *vectors.T[::-1]))
+    fresh = np.ones(len(order), dtype=bool)
+    fresh[1:] = (vectors[order][1:] != vectors[order][:-1]).any(axis=1)
+    starts = np.flatnonzero(fresh)
+    summed = join.reduceat(ties[order], starts)
+    first = order[starts]
+    best = nondominated_rows(*problem.comparable(measures[first]))
+    return _Found(measures[first][best], summed[best], chains[first][best])
+
+
+def _nothing(max_stages: int) -> _Found:
+    return _Found(
+        np.empty((0, N_MEASURES), dtype=np.int64),
+        np.empty(0, dtype=np.int64),
+        np.empty((0, max(1, max_stages)), dtype=np.int64),
+    )
+
+
+def _front_order(problem: StageProblem, measures: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Order points as a front does: best first by the first objective, then the second, and so on."""
+    signs = np.array([objective.sign for objective in problem.objectives])
+    return np.lexsort((problem.values(measures) * signs).T[::-1])
+
+
+def _space(problem: StageProblem) -> _Space:
+    """Prepare prices and bits of all subsets, and what lies above each."""
+    n = problem.n_features
+    bits = problem.decisions.every_subset()
+    prices = problem.costs.table()
+    numbers = np.arange(1 << n)
+    unions = bits.copy()
+    for feature in range(n):
+        absent = numbers[numbers >> feature & 1 == 0]
+        unions[absent] |= unions[absent | 1 << feature]
+    reach = np.zeros_like(bits)
+    least = np.full(1 << n, UNSEEN, dtype=np.int64)
+    for feature in range(n):
+        absent = numbers[numbers >> feature & 1 == 0]
+        above = absent | 1 << feature
+        reach[absent] |= unions[above]
+        least[absent] = np.minimum(least[absent], prices[above] - prices[absent])
+    least[-1] = 0
+    sizes = np.concatenate([[0], subset_masks(n).sum(axis=1)])
+    calls = problem.call_price + problem.call_price_per_feature * sizes
+    return _Space(bits, reach, prices, least, calls.astype(np.int64))
+
+
+def _tasks(problem: StageProblem, max_stages: int) -> list[NDArray[np.int64]]:
+    """Split the first stages into tasks, the ones with most behind them first."""
+    n = problem.n_features
+    behind = completions(n, max_stages)[:, max_stages - 1]
+    sizes = np.array([int(mask).bit_count() for mask in range(1, 1 << n)])
+    order = np.argsort(sizes, kind="stable") + 1
+    work = np.cumsum(np.maximum(1, behind[n - sizes[order - 1]]).astype(float))
+    # at most 256 tasks of about equal size; a single feature alone may be more than that
+    cuts = np.searchsorted(work, np.arange(1, 256) * work[-1] / 256, side="left") + 1
+    pieces = np.split(order, np.unique(cuts))
+    return [piece for piece in pieces if len(piece)]

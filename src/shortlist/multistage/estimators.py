@@ -1,0 +1,505 @@
+"""A scikit-learn classifier that buys features stage by stage; a thin shell around functions."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import train_test_split
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+
+from shortlist._validation import as_choice, as_count
+from shortlist.arrays import Labels
+from shortlist.errors import BadInputError
+from shortlist.front import Front
+from shortlist.multistage.costs import FeatureCosts, feature_costs
+from shortlist.multistage.emsco import EmscoOptions, emsco
+from shortlist.multistage.encoding import learn_encoding
+from shortlist.multistage.enumeration import enumerate_front
+from shortlist.multistage.objectives import DEFAULT_OBJECTIVES, StageProblem, stage_problem
+from shortlist.multistage.prediction import (
+    REJECTED,
+    Acquire,
+    AcquisitionError,
+    Decisions,
+    FittedStage,
+    OnDemand,
+    StagedModel,
+    confidences,
+    decide_known,
+    decide_on_demand,
+)
+from shortlist.multistage.stages import acquired, space_size
+from shortlist.multistage.subclassifiers import (
+    DENSE_FEATURES,
+    DecisionBits,
+    ForeignSubclassifiers,
+    LogisticSubclassifiers,
+    StageRows,
+    reject_rule,
+)
+from shortlist.runs import Cancellation, Report, silent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+METHODS = ("auto", "emsco", "enumerate")
+USUAL_STAGES = 4
+
+
+class MultiStageClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier that acquires features in stages and stops as soon as it is confident.
+
+    Section 2 of :cite:t:`Hamilton2022`: every row starts with the first stage's features; where the largest class
+    probability reaches the confidence threshold, that class is the answer and nothing more is bought; where even the
+    last stage is not confident, the row is rejected. :meth:`fit` finds the trade-offs between coverage, accuracy on
+    what is covered, and cost, on validation rows, and takes one of them.
+
+    Parameters
+    ----------
+    feature_costs : mapping, sequence, FeatureCosts or None, default=None
+        Price per feature; :func:`shortlist.multistage.feature_costs` adds groups with a shared first price. None: 1 each.
+    confidence : float or mapping from class to float, default=0.75
+        p̂, in (0, 1].
+    max_stages : int or None, default=None
+        k; None: 4, or the number of features if less.
+    method : {"auto", "emsco", "enumerate"}, default="auto"
+        Evolution, or the complete front by enumeration; ``"auto"`` enumerates when at most `enumeration_budget` stage
+        assignments exist.
+    objectives : sequence of str
+        Names in :data:`shortlist.multistage.OBJECTIVES`.
+    pick : str or int, default="norm"
+        Which point of the front predicts: ``"norm"``, the largest ℓ2 norm of coverage, accuracy and inverse cost (the
+        paper's fitness among the non-dominated), a rule of :meth:`Front.pick`, or the number of a point.
+    subclassifier : estimator or None, default=None
+        A scikit-learn classifier with ``predict_proba``; None: ℓ2 logistic regression.
+    C : float, default=1.0
+        Inverse penalty of the logistic regression.
+    scale : bool, default=True
+        Penalise coefficients of standardised columns.
+    validation_share : float, default=1/3
+        Part of the rows that judges stage assignments, unless :meth:`fit` gets validation rows: the paper's 25 of 75.
+    reject_label : label or None, default=None
+        Answer for rejected rows; None: -1 for numeric classes (one less than the smallest where -1 is a class),
+        ``"REJECT"`` otherwise.
+    penalties : mapping from class to number in [0, 1] or None, default=None
+        What a wrong answer about a row of that class takes from its credit in conclusive accuracy.
+    positive : label or None, default=None
+        Positive class for false positives; None: the last of two classes.
+    removal : bool, default=False
+        Whether features may be left out of every stage.
+    accuracy_risk : float or None, default=None
+        Raise thresholds so that accuracy stays at p̂ with this error probability over all stages; None: the paper's rule.
+    enumeration_budget : int, default=300_000_000
+        See `method`.
+    emsco_options : EmscoOptions or None, default=None
+        Parameters of the evolution.
+    time_limit_s : float or None, default=None
+        Wall-clock limit of the enumeration, in seconds.
+    n_jobs : int or None, default=None
+        Threads that fit and enumerate; None is one.
+    random_state : int, RandomState or None, default=None
+        Seed of the split and of the evolution.
+
+    Attributes
+    ----------
+    front_ : Front
+        The trade-offs on the validation rows; the decision is the stage of each feature.
+    point_ : int
+        The point of the front that predicts.
+    assignment_ : ndarray of int8, shape (n_features,)
+        Stage of each feature, from 0; -1 if removed.
+    result_ : EnumerationResult or EmscoResult
+        All that the method found.
+    problem_ : StageProblem
+        What was searched, with the validation rows' decision bits.
+    classes_ : ndarray of shape (n_classes,)
+        Classes, sorted.
+    reject_label_ : label
+        Answer for rejected rows.
+    costs_ : FeatureCosts
+        Prices.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = MultiStageClassifier(feature_costs=[1, 1, 5, 5], confidence=0.8, random_state=0).fit(X, y)
+    >>> str(clf.front_.proof.kind)
+    'complete'
+    >>> bool((clf.decision_report(X)["cost"] <= 12).all())
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        feature_costs: Mapping[str, float] | Sequence[float] | FeatureCosts | None = None,
+        confidence: float | Mapping[Any, float] = 0.75,
+        max_stages: int | None = None,
+        method: str = "auto",
+        objectives: Sequence[str] = DEFAULT_OBJECTIVES,
+        pick: str | int = "norm",
+        subclassifier: Any = None,
+        C: float = 1.0,
+        scale: bool = True,
+        validation_share: float = 1 / 3,
+        reject_label: Any = None,
+        penalties: Mapping[Any, float] | None = None,
+        positive: Any = None,
+        removal: bool = False,
+        accuracy_risk: float | None = None,
+        enumeration_budget: int = 300_000_000,
+        emsco_options: EmscoOptions | None = None,
+        time_limit_s: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.feature_costs = feature_costs
+        self.confidence = confidence
+        self.max_stages = max_stages
+        self.method = method
+        self.objectives = objectives
+        self.pick = pick
+        self.subclassifier = subclassifier
+        self.C = C
+        self.scale = scale
+        self.validation_share = validation_share
+        self.reject_label = reject_label
+        self.penalties = penalties
+        self.positive = positive
+        self.removal = removal
+        self.accuracy_risk = accuracy_risk
+        self.enumeration_budget = enumeration_budget
+        self.emsco_options = emsco_options
+        self.time_limit_s = time_limit_s
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        validation: tuple[Any, Any] | None = None,
+        report: Report = silent,
+        cancellation: Cancellation | None = None,
+    ) -> Self:
+        """Fit subclassifiers, search stage assignments, and take one.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows; missing values and text columns are encoded, tied to their feature.
+        y : array-like of shape (n_samples,)
+            Their classes, two or more.
+        validation : tuple of X and y, optional
+            Rows that judge stage assignments; otherwise `validation_share` of the rows, stratified.
+        report, cancellation : optional
+            Progress events, and a way to stop with what was found.
+
+        Raises
+        ------
+        BadInputError
+            If the input or a parameter cannot be used; the sentence says how to mend it.
+        """
+        X, y = _checked_rows(self, X, y)
+        self.classes_ = _classes(y)
+        seed = _seed(self.random_state)
+        if validation is None:
+            X, X_validation, y, y_validation = _split(X, y, self.validation_share, seed)
+        else:
+            X_validation = _checked_rows(self, validation[0])
+            y_validation = _checked_labels(validation[1], self.classes_, len(X_validation))
+        names = [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]
+        encoding = learn_encoding(X, names)
+        everything = range(len(names))
+        rows = StageRows(
+            encoding,
+            encoding.encode(everything, X),
+            np.searchsorted(self.classes_, y).astype(np.int64),
+            encoding.encode(everything, X_validation),
+            np.searchsorted(self.classes_, y_validation).astype(np.int64),
+            len(self.classes_),
+        )
+        self.costs_ = feature_costs(self.feature_costs, names)
+        self.problem_ = self._problem(rows, report, cancellation)
+        self.reject_label_ = _reject_label(self.reject_label, self.classes_)
+        self._search(seed, report, cancellation)
+        return self.use(self._picked())
+
+    def use(self, point: int) -> Self:
+        """Predict with another point of ``front_`` from now on; nothing is fitted again."""
+        check_is_fitted(self, "front_")
+        self.point_ = as_count(point, "point", at_least=0, at_most=len(self.front_) - 1)
+        self.assignment_ = self.front_.decisions[self.point_].astype(np.int8)
+        subsets = acquired(self.assignment_[None, :], int(self.assignment_.max()) + 1)[0]
+        stages = []
+        known = np.zeros(len(self.assignment_), dtype=bool)
+        for subset in subsets:
+            model, least = self._models[subset.tobytes()]
+            stages.append(
+                FittedStage(
+                    np.flatnonzero(subset & ~known), subset, model, least, int(self.costs_.price(subset))
+                )
+            )
+            known = subset
+        decisions = self.problem_.decisions
+        self.model_ = StagedModel(
+            decisions.subclassifiers.rows.encoding, tuple(stages), decisions.rule, self.costs_
+        )
+        return self
+
+    def predict(self, X: Any) -> Labels:
+        """Return the class of every row, or ``reject_label_`` where nothing was confident, ``(n_samples,)``."""
+        return self._labels(decide_known(self.model_, self._encoded(X)))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the class probabilities of every row at the stage it reached, ``(n_samples, n_classes)``."""
+        rows = self._encoded(X)
+        reached = decide_known(self.model_, rows).stages
+        probabilities = np.empty((len(rows), len(self.classes_)))
+        for number, stage in enumerate(self.model_.stages, start=1):
+            here = np.flatnonzero(reached == number)
+            if len(here):
+                probabilities[here] = stage.model.probabilities(rows[here])
+        return probabilities
+
+    def predict_on_demand(self, acquire: Acquire, n_rows: int) -> OnDemand:
+        """Predict rows whose features are bought only when a stage needs them.
+
+        Parameters
+        ----------
+        acquire : callable
+            ``acquire(rows, features)`` gets row numbers and a tuple of features (names, or column numbers when fitted
+            without names), and returns their values, ``(len(rows), len(features))``. It is called at most once per
+            stage, and never for a row that is decided or a feature that is not needed.
+        n_rows : int
+            Number of rows.
+
+        Raises
+        ------
+        AcquisitionError
+            If `acquire` raises, or returns the wrong shape or values that cannot be used; its ``partial`` holds the rows
+            decided before and what was paid.
+        """
+        check_is_fitted(self, "model_")
+        names = getattr(self, "feature_names_in_", None)
+        features = list(range(self.n_features_in_)) if names is None else list(names)
+        decisions, failure, cause = decide_on_demand(self.model_, acquire, n_rows, features)
+        answer = OnDemand(self._labels(decisions), decisions)
+        if failure:
+            raise AcquisitionError(failure, answer) from cause
+        return answer
+
+    def decision_report(self, X: Any) -> "pd.DataFrame":
+        """Return one row per row of `X`: label, rejected, stage from 1, confidence, features acquired, cost."""
+        import pandas as pd
+
+        rows = self._encoded(X)
+        decisions = decide_known(self.model_, rows)
+        names = self.costs_.names
+        bought = [
+            ", ".join(names[feature] for feature in np.flatnonzero(stage.subset))
+            for stage in self.model_.stages
+        ]
+        return pd.DataFrame(
+            {
+                "label": self._labels(decisions),
+                "rejected": decisions.labels == REJECTED,
+                "stage": decisions.stages,
+                "confidence": confidences(self.model_, rows, decisions.stages),
+                "features": pd.Series([bought[stage - 1] for stage in decisions.stages], dtype=object),
+                "cost": decisions.costs,
+            },
+            index=getattr(X, "index", None) if hasattr(X, "iloc") else None,
+        )
+
+    def _encoded(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self, "model_")
+        X = _checked_rows(self, X)
+        return self.model_.encoding.encode(range(self.n_features_in_), X)
+
+    def _labels(self, decisions: Decisions) -> Labels:
+        """Turn class numbers into labels."""
+        rejected = decisions.labels == REJECTED
+        if not rejected.any():
+            return np.asarray(self.classes_[decisions.labels])
+        reject = np.array([self.reject_label_])
+        dtype = (
+            np.result_type(self.classes_, reject) if reject.dtype.kind == self.classes_.dtype.kind else object
+        )
+        labels = self.classes_[np.where(rejected, 0, decisions.labels)].astype(dtype)
+        labels[rejected] = self.reject_label_
+        return np.asarray(labels)
+
+    def _problem(self, rows: StageRows, report: Report, cancellation: Cancellation | None) -> StageProblem:
+        """State the problem; nothing is fitted yet."""
+        if not (isinstance(self.C, int | float) and self.C > 0):
+            raise BadInputError(f"C must be a number above 0, got {self.C!r}.")
+        n = rows.n_features
+        k = min(USUAL_STAGES, n) if self.max_stages is None else as_count(self.max_stages, "max_stages")
+        common = {"n_jobs": self.n_jobs or 1, "report": report, "cancellation": cancellation}
+        subclassifiers: Any = (
+            LogisticSubclassifiers(rows, C=self.C, scale=self.scale, **common)
+            if self.subclassifier is None
+            else ForeignSubclassifiers(rows, self.subclassifier, **common)
+        )
+        labels = self.classes_.tolist()
+        for argument, given in (("penalties", list(self.penalties or {})), ("positive", [self.positive])):
+            if any(label is not None and label not in labels for label in given):
+                raise BadInputError(f"{argument} must name classes of {labels}, got {given}.")
+        return stage_problem(
+            DecisionBits(
+                subclassifiers,
+                reject_rule(self.confidence, self.classes_, risk=self.accuracy_risk, max_stages=k),
+            ),
+            self.costs_,
+            max_stages=k,
+            objectives=self.objectives,
+            penalties={labels.index(label): value for label, value in (self.penalties or {}).items()},
+            positive=len(labels) - 1 if self.positive is None else labels.index(self.positive),
+            removal=self.removal,
+        )
+
+    def _search(self, seed: int, report: Report, cancellation: Cancellation | None) -> None:
+        """Run the method and keep the front and the models behind it."""
+        as_choice(self.method, "method", METHODS)
+        problem = self.problem_
+        n, k = problem.n_features, problem.max_stages
+        size = space_size(n + self.removal, k + self.removal)
+        small = n <= DENSE_FEATURES and size <= self.enumeration_budget
+        if self.method == "enumerate" or (self.method == "auto" and small):
+            self.result_: Any = enumerate_front(
+                problem, n_jobs=self.n_jobs or 1, time_limit_s=self.time_limit_s,
+                report=report, cancellation=cancellation,
+            )  # fmt: skip
+        else:
+            self.result_ = emsco(
+                problem, self.emsco_options, seed=seed, report=report, cancellation=cancellation
+            )
+        self.front_ = self.result_.front()
+        if not len(self.front_):
+            raise BadInputError("fitting was stopped before a stage assignment was found. Allow more time.")
+        self._keep_models()
+
+    def _keep_models(self) -> None:
+        """Keep the models behind the front: predictions use the very coefficients that made the bits."""
+        subclassifiers: Any = self.problem_.decisions.subclassifiers
+        self._models: dict[bytes, tuple[Any, float]] = {}
+        for assignment in self.front_.decisions:
+            for subset in acquired(assignment[None, :], int(assignment.max()) + 1)[0]:
+                key = subset.tobytes()
+                if key not in self._models:
+                    slot = int(subclassifiers.slots(subset[None, :])[0])
+                    least = subclassifiers.least_probability(slot, self.problem_.decisions.rule)
+                    self._models[key] = (subclassifiers.model(subset), least)
+
+    def _picked(self) -> int:
+        """Return the point that the user's rule names."""
+        if not isinstance(self.pick, str):
+            return as_count(self.pick, "pick", at_least=0, at_most=len(self.front_) - 1)
+        if self.pick == "norm":
+            measures = self.problem_.measures(self.front_.decisions.astype(np.int8))
+            return int(np.argmax(np.linalg.norm(self.problem_.merits(measures), axis=1)))
+        return self.front_.pick(self.pick).index
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the searched problem behind: its bits of all subsets are large and predict nothing."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        for heavy in ("problem_", "result_"):
+            state.pop(heavy, None)
+        return state
+
+
+def _checked_rows(estimator: MultiStageClassifier, X: Any, y: Any = None) -> Any:
+    """Check shapes and feature names; frames stay frames, so that text columns survive."""
+    if not hasattr(X, "columns"):
+        numeric = getattr(getattr(X, "dtype", None), "kind", "f") in "fiub"
+        X = check_array(
+            X, dtype=None, ensure_all_finite="allow-nan" if numeric else False, estimator=estimator
+        )
+    if y is None:
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+        return X
+    y = column_or_1d(y, warn=True)
+    if len(X) != len(y):
+        raise BadInputError(f"X and y must have one entry per row, got {len(X)} and {len(y)} rows.")
+    check_classification_targets(y)
+    validate_data(estimator, X, y, skip_check_array=True)
+    return X, y
+
+
+def _classes(y: Labels) -> Labels:
+    classes = np.unique(y)
+    if len(classes) < 2:
+        raise BadInputError(
+            f"y must hold at least two classes, got one class only: {classes[0]!r}. Add rows of another class."
+        )
+    return np.asarray(classes)
+
+
+def _checked_labels(y: Any, classes: Labels, n_rows: int) -> Labels:
+    """Check validation labels against the fitted classes."""
+    y = column_or_1d(y, warn=True)
+    if len(y) != n_rows or not n_rows:
+        raise BadInputError(f"validation must have one label per row, got {n_rows} rows and {len(y)} labels.")
+    unknown = sorted(set(y.tolist()) - set(classes.tolist()), key=str)
+    if unknown:
+        raise BadInputError(
+            f"validation must hold the classes of y, {classes.tolist()}, got {unknown[0]!r} besides. Drop those rows."
+        )
+    return np.asarray(y)
+
+
+def _split(X: Any, y: Labels, share: float, seed: int) -> tuple[Any, Any, Labels, Labels]:
+    """Split rows into those that fit and those that judge, stratified."""
+    if not 0 < share < 1:
+        raise BadInputError(f"validation_share must be in (0, 1), got {share!r}.")
+    classes, counts = np.unique(y, return_counts=True)
+    size = max(len(classes), round(share * len(y)))
+    if counts.min() < 2 or len(y) - size < len(classes):
+        raise BadInputError(
+            f"every class needs 2 rows, one to fit and one to judge, got {counts.min()} of "
+            f"{classes[counts.argmin()]!r}. Add rows, or pass validation rows."
+        )
+    X_fit, X_validation, y_fit, y_validation = train_test_split(
+        X, y, test_size=size, stratify=y, random_state=seed
+    )
+    return X_fit, X_validation, y_fit, y_validation
+
+
+def _reject_label(label: Any, classes: Labels) -> Any:
+    if label is not None:
+        if label in classes.tolist():
+            raise BadInputError(
+                f"reject_label must not be one of the classes {classes.tolist()}, got {label!r}."
+            )
+        return label
+    if classes.dtype.kind in "iuf":
+        return -1 if -1 not in classes.tolist() else classes.min().item() - 1
+    return "REJECT" if "REJECT" not in classes.tolist() else "REJECTED"
+
+
+def _seed(random_state: Any) -> int:
+    """Return one integer seed from scikit-learn's `random_state`."""
+    from sklearn.utils import check_random_state
+
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def default_options(**changes: Any) -> EmscoOptions:
+    """Return the evolution's parameters with some changed."""
+    return dataclasses.replace(EmscoOptions(), **changes)

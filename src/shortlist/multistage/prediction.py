@@ -1,0 +1,237 @@
+"""Deciding rows stage by stage, on rows at hand or on features bought when they are needed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_count
+from shortlist.arrays import Labels, Mask
+from shortlist.errors import BadInputError, ShortlistError
+from shortlist.multistage._logistic import decide_rows
+from shortlist.multistage.costs import FeatureCosts
+from shortlist.multistage.encoding import Encoding
+from shortlist.multistage.subclassifiers import LogisticModel, RejectRule, decide
+
+REJECTED = -1
+"""Class number of a row that no stage was confident about."""
+
+Acquire: TypeAlias = Callable[[NDArray[np.int64], tuple[Any, ...]], Any]
+"""Called with row numbers and features, returns their values, ``(len(rows), len(features))``."""
+
+
+@dataclass(frozen=True, eq=False)
+class FittedStage:
+    """One stage: what it buys, what it knows by then, and what predicts.
+
+    Attributes
+    ----------
+    bought : ndarray of int64
+        Features that this stage acquires.
+    subset : ndarray of bool, shape (n_features,)
+        Features known by then.
+    model : LogisticModel or ForeignModel
+        What predicts from them.
+    least : float
+        Least probability that the reject rule raised this subset's threshold to, or 0.
+    price : int
+        What a row has paid by then, in units.
+    """
+
+    bought: NDArray[np.int64]
+    subset: Mask
+    model: Any
+    least: float
+    price: int
+
+
+@dataclass(frozen=True, eq=False)
+class StagedModel:
+    """Everything that decides rows: encoding, stages in order, reject rule and prices."""
+
+    encoding: Encoding
+    stages: tuple[FittedStage, ...]
+    rule: RejectRule
+    costs: FeatureCosts
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """What was decided for each row.
+
+    Attributes
+    ----------
+    labels : ndarray of int64, shape (n_rows,)
+        Class numbers; -1 where nothing was confident.
+    stages : ndarray of int64, shape (n_rows,)
+        Last stage whose features were bought, from 1; 0 where none was.
+    costs : ndarray of float, shape (n_rows,)
+        What each row paid, in the user's money.
+    finished : ndarray of bool, shape (n_rows,)
+        Whether the row was decided or rejected; only a failed acquisition leaves rows unfinished.
+    """
+
+    labels: NDArray[np.int64]
+    stages: NDArray[np.int64]
+    costs: NDArray[np.float64]
+    finished: Mask
+
+
+@dataclass(frozen=True, eq=False)
+class OnDemand:
+    """Labels of rows whose features were bought on demand.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Classes, or the reject label; the reject label also where `decisions.finished` is False.
+    decisions : Decisions
+        Stage and cost of each row.
+    """
+
+    labels: Labels
+    decisions: Decisions
+
+
+class AcquisitionError(ShortlistError, RuntimeError):
+    """Acquiring features failed; `partial` holds what was decided before, and what was paid."""
+
+    def __init__(self, message: str, partial: OnDemand) -> None:
+        super().__init__(message)
+        self.partial = partial
+
+
+def decide_known(model: StagedModel, rows: NDArray[np.float64]) -> Decisions:
+    """Decide encoded rows, ``(n_rows, n_columns)``; only undecided rows enter a later stage.
+
+    Examples
+    --------
+    See :class:`shortlist.multistage.MultiStageClassifier`.
+    """
+    labels = np.full(len(rows), REJECTED, dtype=np.int64)
+    reached = np.zeros(len(rows), dtype=np.int64)
+    active = np.arange(len(rows))
+    for number, stage in enumerate(model.stages, start=1):
+        reached[active] = number
+        active = _decide(model, stage, rows, active, labels)
+        if not len(active):
+            break
+    return Decisions(labels, reached, _paid(model, reached), np.ones(len(rows), dtype=bool))
+
+
+def decide_on_demand(
+    model: StagedModel, acquire: Acquire, n_rows: int, features: Sequence[Any]
+) -> tuple[Decisions, str, BaseException | None]:
+    """Decide rows, buying for each stage only what its undecided rows need.
+
+    Parameters
+    ----------
+    model : StagedModel
+    acquire : callable
+        Gets row numbers and features, returns their values.
+    n_rows : int
+    features : sequence
+        What `acquire` calls each feature.
+
+    Returns
+    -------
+    decisions : Decisions
+    failure : str
+        Why it ended early; empty if it did not.
+    cause : exception or None
+        What `acquire` raised.
+    """
+    n_rows = as_count(n_rows, "n_rows", at_least=0)
+    starts = model.encoding.starts
+    rows = np.zeros((n_rows, int(starts[-1])))
+    labels = np.full(n_rows, REJECTED, dtype=np.int64)
+    reached = np.zeros(n_rows, dtype=np.int64)
+    active = np.arange(n_rows)
+    for number, stage in enumerate(model.stages, start=1):
+        if not len(active):
+            break
+        wanted = tuple(features[feature] for feature in stage.bought)
+        try:
+            values = acquire(active.copy(), wanted)
+        except Exception as error:  # noqa: BLE001  # whatever the user's function raises ends the run, with what it paid for
+            return _unfinished(model, labels, reached, active), _failure(number, wanted, error), error
+        reached[active] = number
+        try:
+            encoded = model.encoding.encode(stage.bought.tolist(), _shaped(values, len(active), wanted))
+        except BadInputError as error:
+            return _unfinished(model, labels, reached, active), f"acquire for stage {number}: {error}", None
+        place = 0
+        for feature in stage.bought:
+            width = int(starts[feature + 1] - starts[feature])
+            rows[active, starts[feature] : starts[feature + 1]] = encoded[:, place : place + width]
+            place += width
+        active = _decide(model, stage, rows, active, labels)
+    return Decisions(labels, reached, _paid(model, reached), np.ones(n_rows, dtype=bool)), "", None
+
+
+def confidences(
+    model: StagedModel, rows: NDArray[np.float64], reached: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the largest class probability of each row at the stage it reached."""
+    best = np.full(len(rows), np.nan)
+    for number, stage in enumerate(model.stages, start=1):
+        here = np.flatnonzero(reached == number)
+        if len(here):
+            best[here] = stage.model.probabilities(rows[here]).max(axis=1)
+    return best
+
+
+def _decide(
+    model: StagedModel,
+    stage: FittedStage,
+    rows: NDArray[np.float64],
+    active: NDArray[np.int64],
+    labels: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Decide the active rows at one stage; return those that go on."""
+    if isinstance(stage.model, LogisticModel):
+        left = decide_rows(
+            rows, active, stage.model.coefficients, stage.model.columns, np.array(model.rule.thresholds),
+            model.rule.scores, stage.least, labels,
+        )  # fmt: skip
+        return active[:left]
+    found, confident = decide(stage.model.probabilities(rows[active]), model.rule, stage.least)
+    labels[active[confident]] = found[confident]
+    return active[~confident]
+
+
+def _paid(model: StagedModel, reached: NDArray[np.int64]) -> NDArray[np.float64]:
+    prices = np.array([0, *(stage.price for stage in model.stages)], dtype=np.float64) / model.costs.scale
+    return np.asarray(prices[reached])
+
+
+def _unfinished(
+    model: StagedModel, labels: NDArray[np.int64], reached: NDArray[np.int64], active: NDArray[np.int64]
+) -> Decisions:
+    finished = np.ones(len(labels), dtype=bool)
+    finished[active] = False
+    return Decisions(labels, reached, _paid(model, reached), finished)
+
+
+def _failure(number: int, wanted: tuple[Any, ...], error: BaseException) -> str:
+    return (
+        f"acquire must return the features {list(wanted)} of stage {number}, "
+        f"but it raised {type(error).__name__}: {error}. The rows decided before are in the error's partial."
+    )
+
+
+def _shaped(values: Any, n_rows: int, wanted: tuple[Any, ...]) -> Any:
+    """Check the shape of what `acquire` returned; a frame is read by its names where it has them."""
+    if hasattr(values, "iloc") and hasattr(values, "columns"):
+        if all(name in values.columns for name in wanted):
+            values = values[list(wanted)]
+    else:
+        values = np.asarray(values)
+    if values.shape != (n_rows, len(wanted)):
+        raise BadInputError(
+            f"acquire must return values of shape {(n_rows, len(wanted))} for features {list(wanted)}, "
+            f"got {values.shape}. Return one row per row number and one column per feature."
+        )
+    return values

@@ -1,0 +1,164 @@
+"""Ordered partitions of features into stages, written as chromosomes.
+
+A *stage assignment* ``[Q]`` (Sec. 3.1 of :cite:t:`Hamilton2022`) gives every feature the number, from 0, of the stage
+that acquires it; -1 removes the feature from all stages (the paper's Sec. 5.1). It is feasible when no stage number
+below the largest is missing.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist._validation import as_count
+from shortlist.arrays import Mask
+from shortlist.errors import BadInputError
+
+REMOVED = -1
+"""Stage number of a feature that no stage acquires."""
+
+
+def stage_counts(assignments: NDArray[np.int8]) -> NDArray[np.int64]:
+    """Return ‖Q‖ per row of `assignments`, ``(n_assignments, n_features)``, which must have no gaps."""
+    return np.asarray(assignments).max(axis=1).astype(np.int64) + 1
+
+
+def has_gaps(assignment: ArrayLike) -> bool:
+    """Tell whether a stage number below the largest is missing (``gaps`` of Sec. 3.1).
+
+    Examples
+    --------
+    >>> has_gaps([0, 0, 0, 2]), has_gaps([1, 0, 0, 1])
+    (True, False)
+    """
+    used = set(np.asarray(assignment).tolist()) - {REMOVED}
+    return used != set(range(len(used)))
+
+
+def compress(assignments: ArrayLike) -> NDArray[np.int8]:
+    """Renumber stages densely, in their order (``compress`` of Sec. 3.1).
+
+    The paper's loop replaces j + 1 by a missing j and never ends when two numbers in a row are missing, so the
+    stages are ranked instead, which gives the same wherever that loop ends.
+
+    Parameters
+    ----------
+    assignments : array-like of int, shape (n_features,) or (n_assignments, n_features)
+        Stage numbers from 0, -1 for removed features. Not modified.
+
+    Returns
+    -------
+    compressed : ndarray of int8, same shape
+
+    Examples
+    --------
+    >>> compress([0, 0, 0, 2])
+    array([0, 0, 0, 1], dtype=int8)
+    """
+    given = np.asarray(assignments, dtype=np.int64)
+    rows = np.atleast_2d(given)
+    if not rows.size:
+        return given.astype(np.int8)
+    used = np.zeros((len(rows), rows.max() + 2), dtype=np.int64)
+    np.put_along_axis(used, rows + 1, 1, axis=1)
+    used[:, 0] = 0
+    ranks = np.cumsum(used, axis=1) - 1
+    ranks[:, 0] = REMOVED
+    return np.take_along_axis(ranks, rows + 1, axis=1).reshape(given.shape).astype(np.int8)
+
+
+def n_ordered_partitions(n_features: int, n_stages: int) -> int:
+    """Return j!·S2(n, j), the number of assignments with exactly `n_stages` stages (Eq. 1).
+
+    Examples
+    --------
+    >>> n_ordered_partitions(4, 2)
+    14
+    """
+    j = as_count(n_stages, "n_stages", at_least=0)
+    n = as_count(n_features, "n_features", at_least=0)
+    return sum((-1) ** (j - i) * math.comb(j, i) * i**n for i in range(j + 1))
+
+
+def space_size(n_features: int, max_stages: int) -> int:
+    """Return ‖S(n, k)‖, the number of assignments with 1 to `max_stages` stages (Eq. 2).
+
+    Examples
+    --------
+    >>> space_size(14, 4)
+    254152083
+    """
+    return sum(n_ordered_partitions(n_features, j) for j in range(1, max_stages + 1))
+
+
+def completions(n_features: int, max_stages: int) -> NDArray[np.int64]:
+    """Return how many ways m features can follow in at most s stages, as a table ``[m, s]``; 1 where m is 0."""
+    return np.array(
+        [
+            [1 if m == 0 else space_size(m, s) for s in range(max_stages + 1)]
+            for m in range(n_features + 1)
+        ],
+        dtype=np.int64,
+    )
+
+
+def ordered_partitions(n_features: int, max_stages: int) -> Iterator[tuple[int, ...]]:
+    """Yield every assignment of S(n, k), in lexicographic order; for small n only.
+
+    Examples
+    --------
+    >>> list(ordered_partitions(2, 2))
+    [(0, 0), (0, 1), (1, 0)]
+    """
+
+    def extend(prefix: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        if len(prefix) == n_features:
+            if not has_gaps(prefix):
+                yield prefix
+            return
+        for stage in range(max_stages):
+            yield from extend((*prefix, stage))
+
+    if n_features:
+        yield from extend(())
+
+
+def acquired(assignments: NDArray[np.int8], max_stages: int) -> Mask:
+    """Mark the features acquired up to each stage, ``(n_assignments, max_stages, n_features)``."""
+    rows = np.asarray(assignments)[:, None, :]
+    return np.asarray((rows >= 0) & (rows <= np.arange(max_stages)[None, :, None]))
+
+
+def assignment_of_chain(chain: Sequence[int], n_features: int, *, removal: bool = False) -> NDArray[np.int8]:
+    """Turn growing feature sets, as bit masks, into an assignment.
+
+    Parameters
+    ----------
+    chain : sequence of int
+        Feature sets of the stages, each holding the one before; bit i stands for feature i.
+    n_features : int
+    removal : bool, default=False
+        Features in no set are removed; otherwise they form one more, last stage.
+
+    Examples
+    --------
+    >>> assignment_of_chain([0b01], 2), assignment_of_chain([0b01], 2, removal=True)
+    (array([0, 1], dtype=int8), array([ 0, -1], dtype=int8))
+    """
+    stages = np.full(n_features, REMOVED if removal else len(chain), dtype=np.int8)
+    for stage in reversed(range(len(chain))):
+        inside = [feature for feature in range(n_features) if chain[stage] >> feature & 1]
+        stages[inside] = stage
+    return stages
+
+
+def check_max_stages(max_stages: int, n_features: int) -> int:
+    """Return `max_stages` if that many non-empty stages can exist."""
+    k = as_count(max_stages, "max_stages")
+    if k > n_features:
+        raise BadInputError(
+            f"max_stages must be at most the number of features, {n_features}, got {k}. "
+            f"Pass max_stages={n_features} or less."
+        )
+    return k

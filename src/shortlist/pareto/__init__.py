@@ -1,0 +1,1 @@
+"""Dominance between integer vectors, and indicators of the quality of a front."""

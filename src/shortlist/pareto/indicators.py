@@ -1,0 +1,136 @@
+"""Numbers that say how good a set of points is. Every objective is minimised."""
+
+from collections.abc import Sequence
+
+import moocore
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist.errors import BadInputError
+from shortlist.pareto.dominance import as_exact_doubles
+
+
+def scaled(points: ArrayLike, low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
+    """Scale each objective so that `low` becomes 0 and `high` becomes 1; an objective without range becomes 0.
+
+    Compare sets under one common box only, and say which: the range of the complete front, if it is known.
+
+    Examples
+    --------
+    >>> scaled([[2, 7], [4, 7]], low=[2, 7], high=[6, 7]).tolist()
+    [[0.0, 0.0], [0.5, 0.0]]
+    """
+    doubles = as_exact_doubles(points, "points")
+    bottom, top = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
+    if bottom.shape != top.shape or bottom.shape != (doubles.shape[1],) or (top < bottom).any():
+        raise BadInputError(
+            f"low and high must be {doubles.shape[1]} values each, low at most high, got {bottom} and {top}."
+        )
+    extent = np.where(top > bottom, top - bottom, 1.0)
+    return np.where(top > bottom, (doubles - bottom) / extent, 0.0)
+
+
+def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:
+    """Return the volume that the points dominate below a reference point (Zitzler & Thiele 1998), by moocore.
+
+    Parameters
+    ----------
+    points : array-like of shape (n_points, n_objectives)
+        Objective vectors, minimised; those not better than the reference in every objective add nothing.
+    reference : array-like of shape (n_objectives,)
+        The corner that bounds the volume.
+
+    Returns
+    -------
+    float
+        The volume, in the product of the objectives' units; 0 without points.
+
+    Examples
+    --------
+    >>> hypervolume([[0, 1], [1, 0]], reference=[2, 2])
+    3.0
+    """
+    doubles = as_exact_doubles(points, "points")
+    corner = np.asarray(reference, dtype=np.float64)
+    if corner.shape != (doubles.shape[1],):
+        raise BadInputError(f"reference must be {doubles.shape[1]} values, got shape {corner.shape}.")
+    if not len(doubles):
+        return 0.0
+    if doubles.shape[1] == 1:
+        return float(max(corner[0] - doubles.min(), 0.0))
+    return float(moocore.hypervolume(doubles, ref=corner))
+
+
+def spread(points: ArrayLike, *, order: Sequence[int] | None = None) -> float:
+    """Return how unevenly neighbouring points lie: 0 when all distances to the next point are equal.
+
+    The spread Δ of Deb, Pratap, Agarwal & Meyarivan (2002), as jMetal computes it for points sorted lexicographically,
+    with both extreme terms zero because the front is its own reference: Σ |d_i − d̄| / ((n − 1) · d̄), where d_i is the
+    Euclidean distance from point i to the next one and d̄ the mean of these n − 1 distances.
+
+    Parameters
+    ----------
+    points : array-like of shape (n_points, n_objectives)
+        Objective vectors, usually :func:`scaled`.
+    order : sequence of int, optional
+        The objectives to sort by, first to last. Default: as they come.
+
+    Returns
+    -------
+    float
+        The spread; 0 with fewer than three points or when all are equal.
+
+    Examples
+    --------
+    >>> spread([[0, 4], [1, 3], [4, 0]])
+    0.5
+    """
+    doubles = as_exact_doubles(points, "points")
+    columns = list(range(doubles.shape[1])) if order is None else list(order)
+    if sorted(columns) != list(range(doubles.shape[1])):
+        raise BadInputError(
+            f"order must name each of the {doubles.shape[1]} objectives once, got {columns}. Count from 0."
+        )
+    ranked = doubles[np.lexsort(doubles.T[columns[::-1]])]
+    distances = np.linalg.norm(np.diff(ranked, axis=0), axis=1)
+    total = distances.sum()
+    return float(np.abs(distances - distances.mean()).sum() / total) if total > 0 else 0.0
+
+
+def additive_epsilon(points: ArrayLike, reference: ArrayLike) -> float:
+    """Return the least ε such that every reference point has a point worse by at most ε in each objective.
+
+    The additive ε-indicator of Zitzler, Thiele, Laumanns, Fonseca & Grunert da Fonseca (2003), by moocore: not above
+    zero when `points` covers all of `reference`.
+
+    Examples
+    --------
+    >>> additive_epsilon([[1, 3]], reference=[[0, 3], [1, 1]])
+    2.0
+    """
+    return float(moocore.epsilon_additive(*_both(points, reference)))
+
+
+def igd_plus(points: ArrayLike, reference: ArrayLike) -> float:
+    """Return the mean over reference points of the distance to what `points` lacks of them (IGD+), by moocore.
+
+    The modified inverted generational distance of Ishibuchi, Masuda, Tanigaki & Nojima (2015): for each reference point
+    the least Euclidean length of the part by which a point is worse. Zero when `points` covers all of `reference`.
+
+    Examples
+    --------
+    >>> igd_plus([[1, 3]], reference=[[0, 3], [1, 1]])
+    1.5
+    """
+    return float(moocore.igd_plus(*_both(points, reference)))
+
+
+def _both(points: ArrayLike, reference: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Check a set and its reference set together."""
+    first, second = as_exact_doubles(points, "points"), as_exact_doubles(reference, "reference")
+    if not len(first) or not len(second) or first.shape[1] != second.shape[1]:
+        raise BadInputError(
+            "points and reference must hold points with the same number of objectives, "
+            f"got shapes {first.shape} and {second.shape}."
+        )
+    return first, second

@@ -1,0 +1,222 @@
+"""Numbers on features, kept exactly: decimals become integers with one scale per attribute."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.errors import BadInputError
+from shortlist.products.model import FeatureModel, Value
+from shortlist.products.names import suggestion
+
+MAX_DECIMALS = 9
+"""Most decimals that an attribute keeps; more need rounding, which only the user can ask for."""
+
+BUILT_IN = ("selected", "deselected")
+"""Objectives that every model has: how many features are selected and deselected."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """One number per feature.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    values : ndarray of int64, shape (n_features,)
+        The numbers times `scale`, in feature order.
+    scale : int
+        The smallest power of ten that makes every number an integer.
+    unit : str
+        Unit of the numbers, for people.
+    """
+
+    name: str
+    values: NDArray[np.int64]
+    scale: int = 1
+    unit: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeTable:
+    """Attributes as a file has them, before a choice is made.
+
+    Attributes
+    ----------
+    source : str
+        The file, for messages.
+    columns : mapping of str to mapping of int to value
+        By attribute and feature; what the file leaves out is left out.
+    lines : mapping of int to int
+        Line of each feature in the file, where known.
+    units : mapping of str to str
+        Units by attribute, where known.
+    """
+
+    source: str
+    columns: Mapping[str, Mapping[int, Value]]
+    lines: Mapping[int, int] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+
+
+def model_attributes(model: FeatureModel) -> AttributeTable:
+    """Return the attributes that came with the model itself."""
+    return AttributeTable(source=model.name or "the model", columns=model.attributes)
+
+
+def exact_attribute(
+    table: AttributeTable,
+    name: str,
+    model: FeatureModel,
+    *,
+    default: Decimal | float | str | None = None,
+    decimals: int | None = None,
+    unit: str | None = None,
+) -> Attribute:
+    """Return one attribute of a table as exact integers.
+
+    Parameters
+    ----------
+    table : AttributeTable
+        Where to look.
+    name : str
+        The attribute; one that differs in case only is found too, if there is just one.
+    model : FeatureModel
+        Gives the order of the features.
+    default : number, optional
+        Stands for features without a value; without a default they are an error.
+    decimals : int, optional
+        Round to this many decimals, half to even; by default nothing is rounded.
+    unit : str, optional
+        Unit, instead of the table's.
+
+    Raises
+    ------
+    BadInputError
+        If there is no such attribute, features lack a value, a value is no finite number, or one has more than
+        :data:`MAX_DECIMALS` decimals or does not fit into 53 bits.
+
+    Examples
+    --------
+    >>> from shortlist.products.model import make_model
+    >>> model = make_model(["A", "B"])
+    >>> table = AttributeTable("prices.csv", {"cost": {0: "1.25", 1: "3"}})
+    >>> cost = exact_attribute(table, "cost", model)
+    >>> cost.values.tolist(), cost.scale
+    ([125, 300], 100)
+    """
+    found = attribute_name(table, name)
+    column = table.columns[found]
+    missing = [i for i in range(model.n_features) if i not in column]
+    if missing and default is None:
+        first = ", ".join(model.labels[i] for i in missing[:3])
+        raise BadInputError(
+            f"{table.source} must give {found!r} for every feature, but {len(missing)} of {model.n_features} lack it: "
+            f"{first}{', ...' if len(missing) > 3 else ''}. Add them or give a default."
+        )
+    rest = Decimal(0) if default is None else _as_number(default, f"the default of {found!r}")
+    numbers = [
+        _as_number(column[i], _place(table, found, i, model)) if i in column else rest
+        for i in range(model.n_features)
+    ]
+    return scaled_attribute(found, numbers, decimals=decimals, unit=unit or table.units.get(found, ""))
+
+
+def chosen_attributes(
+    names: Iterable[str],
+    tables: Sequence[AttributeTable],
+    model: FeatureModel,
+    *,
+    defaults: Mapping[str, Decimal | float | str] | None = None,
+    units: Mapping[str, str] | None = None,
+    decimals: int | None = None,
+) -> dict[str, Attribute]:
+    """Return the attributes called `names`, each from the first table that has it; built-in names are passed over.
+
+    Options are by the name asked for; errors are those of :func:`exact_attribute`.
+    """
+    chosen = {}
+    for name in dict.fromkeys(names):
+        if name in BUILT_IN:
+            continue
+        having = [t for t in tables if name.casefold() in map(str.casefold, t.columns)]
+        every = AttributeTable(
+            " and ".join(t.source for t in tables) or "the model", {c: {} for t in tables for c in t.columns}
+        )
+        table = having[0] if having else every
+        chosen[name] = exact_attribute(
+            table,
+            name,
+            model,
+            default=(defaults or {}).get(name),
+            decimals=decimals,
+            unit=(units or {}).get(name),
+        )
+    return chosen
+
+
+def scaled_attribute(
+    name: str, numbers: list[Decimal], *, decimals: int | None = None, unit: str = ""
+) -> Attribute:
+    """Scale decimals to integers by the smallest power of ten that loses nothing; see :func:`exact_attribute`."""
+    if decimals is not None:
+        numbers = [round(number, decimals) for number in numbers]
+    digits = max((n_decimals(number) for number in numbers), default=0)
+    if digits > MAX_DECIMALS:
+        raise BadInputError(
+            f"{name!r} must have at most {MAX_DECIMALS} decimals to be exact, got {digits}. "
+            "Round it: give decimals, for instance 2."
+        )
+    integers = [int(number.scaleb(digits)) for number in numbers]
+    if sum(map(abs, integers)) >= 2**53:
+        raise BadInputError(
+            f"{name!r} must sum to less than 2^53 after scaling by 10^{digits}. Give fewer decimals."
+        )
+    return Attribute(name, np.array(integers, dtype=np.int64), 10**digits, unit)
+
+
+def attribute_name(table: AttributeTable, name: str) -> str:
+    """Return the name as the table spells it."""
+    if name in table.columns:
+        return name
+    alike = [other for other in table.columns if other.casefold() == name.casefold()]
+    if len(alike) == 1:
+        return alike[0]
+    known = ", ".join([*BUILT_IN, *table.columns])
+    hint = suggestion(name, [*BUILT_IN, *table.columns], f"Known are {known}.")
+    raise BadInputError(f"{table.source} has no attribute {name!r}. {hint}")
+
+
+def n_decimals(number: Decimal) -> int:
+    """Return how many decimals a number needs, without trailing zeros."""
+    exponent = number.normalize().as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def as_decimal(text: str) -> Decimal | None:
+    """Return a finite number, or None where the text is none."""
+    try:
+        number = Decimal(text.strip())
+    except InvalidOperation:
+        return None
+    if not number.is_finite() or number.adjusted() > 18 or "_" in text:
+        return None
+    return number
+
+
+def _as_number(value: Value | float, place: str) -> Decimal:
+    """Return a value as a number; true and false count 1 and 0."""
+    if isinstance(value, bool):
+        return Decimal(int(value))
+    number = as_decimal(str(value))
+    if number is None:
+        raise BadInputError(f"{place} must be a number, got {value!r}. Correct it.")
+    return number
+
+
+def _place(table: AttributeTable, name: str, feature: int, model: FeatureModel) -> str:
+    line = f":{table.lines[feature]}" if feature in table.lines else ""
+    return f"{table.source}{line}: {name!r} of {model.labels[feature]!r}"

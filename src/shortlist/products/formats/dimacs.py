@@ -1,0 +1,174 @@
+"""DIMACS clauses with names in comments, as feature-model tools write them, and the side files of LVAT."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.errors import BadInputError
+from shortlist.logic.clauses import Clauses
+from shortlist.products.clauses import to_clauses
+from shortlist.products.formats.source import Source, read_source
+from shortlist.products.model import FeatureModel, make_model
+
+_NAME = re.compile(r"^c[ \t]+(\d+)(\$?)[ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
+_HEADER = re.compile(r"^p[ \t].*$", re.MULTILINE)
+SIDE_FILES = ("augment", "dead", "mandatory")
+"""Endings of the files beside an LVAT model."""
+
+
+def read_dimacs(source: Source) -> FeatureModel:
+    """Read a model without a tree: every variable is a feature, every clause a constraint.
+
+    Comments ``c 12 NAME`` name variables; a ``$`` after the number marks one that a translation generated. Variables
+    without a name are called by their number.
+
+    Raises
+    ------
+    BadFileError
+        If the header is missing, repeated or disagrees with the clauses, or a literal is none.
+    """
+    headers = list(_HEADER.finditer(source.text))
+    if len(headers) != 1:
+        line = source.text.count("\n", 0, headers[1].start()) + 1 if headers else None
+        raise source.error(
+            f"there must be one header 'p cnf VARIABLES CLAUSES', got {len(headers)}.", line=line
+        )
+    header = headers[0]
+    line = source.text.count("\n", 0, header.start()) + 1
+    found = re.fullmatch(r"p\s+cnf\s+(\d+)\s+(\d+)\s*", header[0])
+    if found is None or not int(found[1]):
+        raise source.error(f"the header must read 'p cnf VARIABLES CLAUSES', got {header[0]!r}.", line=line)
+    n_variables, n_clauses = int(found[1]), int(found[2])
+    if n_variables >= 2**31 or n_variables > 10 * len(source.text) + 10**6:
+        raise source.error(
+            f"the header says {n_variables} variables, which the file is too small for.", line=line
+        )
+    clauses = _clauses(source, header.end(), n_variables, n_clauses, line)
+    names = [str(number) for number in range(1, n_variables + 1)]
+    given: dict[int, str] = {}
+    generated = []
+    for comment in _NAME.finditer(source.text):
+        number = int(comment[1])
+        if not 1 <= number <= n_variables:
+            continue  # a comment that only looks like a name, such as a year
+        if given.get(number, comment[3]) != comment[3]:
+            raise source.error(
+                f"variable {number} is called {given[number]!r} and {comment[3]!r}. Keep one name.",
+                line=source.text.count("\n", 0, comment.start()) + 1,
+            )
+        given[number] = names[number - 1] = comment[3]
+        if comment[2]:
+            generated.append(number - 1)
+    ids = [str(number) for number in range(1, n_variables + 1)]
+    try:
+        return make_model(names, ids=ids, clauses=clauses, generated=generated, name=Path(source.path).name)
+    except BadInputError as error:
+        raise source.error(str(error)) from None
+
+
+def _clauses(source: Source, start: int, n_variables: int, n_clauses: int, header_line: int) -> Clauses:
+    """Read the clauses behind the header."""
+    body = source.text[start:]
+    if re.search(r"^[ \t]*[c%]", body, re.MULTILINE):
+        body = re.sub(
+            r"^[ \t]*c.*$",
+            "",
+            re.split(r"^[ \t]*%", body, maxsplit=1, flags=re.MULTILINE)[0],
+            flags=re.MULTILINE,
+        )
+    try:
+        numbers: NDArray[np.int64] = np.fromiter(map(int, body.split()), dtype=np.int64)
+    except (ValueError, OverflowError):
+        numbers = np.array([n_variables + 1])
+    if len(numbers) and np.abs(numbers).max() > n_variables:
+        raise _bad_literal(source, body, n_variables, header_line)
+    ends = np.flatnonzero(numbers == 0)
+    if len(numbers) and (not len(ends) or ends[-1] != len(numbers) - 1):
+        ends = np.append(ends, len(numbers))  # the last clause may lack its 0
+    if len(ends) != n_clauses:
+        raise source.error(
+            f"the header says {n_clauses} clauses, the file has {len(ends)}. "
+            f"{'It was cut off: get it again.' if len(ends) < n_clauses else 'Correct the header.'}",
+            line=header_line,
+        )
+    offsets = np.concatenate([[0], ends - np.arange(len(ends))])
+    return Clauses(n_variables, numbers[numbers != 0].astype(np.int32), offsets)
+
+
+def _bad_literal(source: Source, body: str, n_variables: int, header_line: int) -> BadInputError:
+    """Find the first word that is no literal."""
+    for line, text in enumerate(body.split("\n"), start=header_line):
+        for word in re.finditer(r"\S+", text):
+            if not re.fullmatch(r"[+-]?\d{1,10}", word[0]) or abs(int(word[0])) > n_variables:
+                return source.error(
+                    f"a literal must be a number from -{n_variables} to {n_variables}, got {word[0]!r}.",
+                    line=line,
+                    column=word.start() + 1,
+                )
+    raise AssertionError("some word is no literal")
+
+
+def side_files(path: str | Path) -> dict[str, Path]:
+    """Return the side files that exist beside a model, by ending; they may be compressed.
+
+    The model ``x.dimacs`` or ``x.dimacs.gz`` has ``x.dimacs.augment``, ``x.dimacs.dead`` and ``x.dimacs.mandatory``.
+    """
+    stem = str(path).removesuffix(".gz")
+    found: dict[str, Path] = {}
+    for ending in SIDE_FILES:
+        for candidate in (Path(f"{stem}.{ending}"), Path(f"{stem}.{ending}.gz")):
+            if candidate.is_file():
+                found.setdefault(ending, candidate)
+    return found
+
+
+def read_variable_list(path: str | Path, n_variables: int) -> tuple[int, ...]:
+    """Read the variable numbers of a ``.dead`` or ``.mandatory`` file; it may be empty.
+
+    Raises
+    ------
+    BadFileError
+        If a word is no variable of the model.
+    """
+    if Path(path).is_file() and not Path(path).stat().st_size:
+        return ()
+    source = read_source(path)
+    numbers = []
+    for line, text in enumerate(source.text.split("\n"), start=1):
+        for word in text.split():
+            if not re.fullmatch(r"\d{1,10}", word) or not 1 <= int(word) <= n_variables:
+                raise source.error(f"a variable must be 1 to {n_variables}, got {word!r}.", line=line)
+            numbers.append(int(word))
+    return tuple(numbers)
+
+
+def dimacs_text(model: FeatureModel) -> str:
+    """Return a model as DIMACS: features are variables 1 to n, auxiliary variables are marked with ``$``.
+
+    Reading it back gives the same products, cut to the features; a tree becomes clauses, attributes are left out.
+
+    Examples
+    --------
+    >>> from shortlist.products.model import make_group, make_model
+    >>> print(dimacs_text(make_model(["A", "B"], root=0, groups=[make_group(0, [1], "optional")])), end="")
+    c 1 A
+    c 2 B
+    p cnf 2 2
+    1 0
+    -2 1 0
+    """
+    clauses = to_clauses(model)
+    names = [
+        f"c {i}{'$' if i - 1 in model.generated else ''} {_line(n)}" for i, n in enumerate(model.labels, 1)
+    ]
+    names += [f"c {i}$ _X{i}" for i in range(model.n_features + 1, clauses.n_variables + 1)]
+    lines = [" ".join(map(str, (*clause, 0))) for clause in clauses]
+    header = f"p cnf {clauses.n_variables} {clauses.n_clauses}"
+    return "\n".join([*names, header, *lines]) + "\n"
+
+
+def _line(name: str) -> str:
+    """Return a name on one line."""
+    return " ".join(name.split())

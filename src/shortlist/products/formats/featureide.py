@@ -1,0 +1,200 @@
+"""FeatureIDE's XML (Thüm, Kästner, Benduhn, Meinicke, Saake & Leich 2014)."""
+
+from itertools import combinations
+
+from shortlist.errors import BadInputError
+from shortlist.products.attributes import as_decimal
+from shortlist.products.formats.source import Source
+from shortlist.products.formats.xml_tree import Element, parse_xml
+from shortlist.products.formulas import And, Formula, Iff, Implies, Literal, Not, Or
+from shortlist.products.model import Constraint, FeatureModel, Group, Value, make_group, make_model
+
+_KINDS = {"and": "and", "or": "or", "alt": "alternative", "feature": "and"}
+_BESIDE = {"description", "graphics", "property", "attribute", "tags", "imports"}
+_CONNECTIVES = {"var", "not", "conj", "disj", "imp", "eq", "atmost1"}
+
+
+def read_featureide(source: Source) -> FeatureModel:
+    """Read a FeatureIDE model: tree, abstract features, attributes and rules.
+
+    An empty ``conj`` counts as true and an empty ``disj`` as false; ``atmost1`` allows one of its parts at most.
+
+    Raises
+    ------
+    BadFileError
+        If the file is not a well-formed FeatureIDE model, defines a feature twice or names an unknown one.
+    """
+    root = parse_xml(source)
+    struct = root.child("struct")
+    if struct is None:
+        raise source.error("the model must have a <struct> with its features, got none.", line=root.line)
+    tops = [child for child in struct.children if child.tag in _KINDS]
+    if len(tops) != 1:
+        raise source.error(f"<struct> must hold one root feature, got {len(tops)}.", line=struct.line)
+    names: list[str] = []
+    abstract: list[int] = []
+    groups: list[Group] = []
+    attributes: dict[str, dict[int, Value]] = {}
+    numbers: dict[str, int] = {}
+    lines: dict[str, int] = {}
+    stack = [(tops[0], -1)]
+    members: dict[int, list[tuple[Element, int]]] = {}
+    elements: list[Element] = []
+    while stack:
+        element, parent = stack.pop()
+        name = _name(source, element, lines)
+        number = numbers[name] = len(names)
+        names.append(name)
+        lines[name] = element.line
+        elements.append(element)
+        members.setdefault(parent, []).append((element, number))
+        if element.attributes.get("abstract", "").lower() == "true":
+            abstract.append(number)
+        _take_attributes(element, number, attributes)
+        stack.extend((child, number) for child in reversed(_features(source, element)))
+    for parent, element in enumerate(elements):
+        groups += _groups(parent, element, members.get(parent, []))
+    constraints = root.child("constraints")
+    try:
+        return make_model(
+            names,
+            root=0,
+            groups=groups,
+            constraints=_rules(source, constraints, numbers) if constraints else [],
+            name=names[0],
+            abstract=abstract,
+            attributes=attributes,
+        )
+    except BadInputError as error:
+        raise source.error(str(error)) from None
+
+
+def _name(source: Source, element: Element, lines: dict[str, int]) -> str:
+    name = element.attributes.get("name", "")
+    if not name:
+        raise source.error("a feature must have a name, got none.", line=element.line, column=element.column)
+    if name in lines:
+        raise source.error(
+            f"feature {name!r} is defined twice, first in line {lines[name]}. Rename one.",
+            line=element.line,
+            column=element.column,
+        )
+    return name
+
+
+def _features(source: Source, element: Element) -> list[Element]:
+    """Return the features directly below one."""
+    below = []
+    for child in element.children:
+        if child.tag in _KINDS:
+            below.append(child)
+        elif child.tag not in _BESIDE:
+            raise source.error(
+                f"a feature must be <and>, <or>, <alt> or <feature>, got <{child.tag}>.",
+                line=child.line,
+                column=child.column,
+            )
+    return below
+
+
+def _groups(parent: int, element: Element, members: list[tuple[Element, int]]) -> list[Group]:
+    """Return the groups of one parent."""
+    if not members:
+        return []
+    kind = _KINDS[element.tag]
+    if kind != "and":
+        return [make_group(parent, [number for _, number in members], kind)]
+    return [
+        make_group(
+            parent,
+            [number],
+            "mandatory" if child.attributes.get("mandatory", "").lower() == "true" else "optional",
+        )
+        for child, number in members
+    ]
+
+
+def _take_attributes(element: Element, number: int, attributes: dict[str, dict[int, Value]]) -> None:
+    """Take up the attributes of a feature in an extended model."""
+    for child in element.children:
+        if child.tag == "attribute" and "name" in child.attributes and "value" in child.attributes:
+            text = child.attributes["value"]
+            decimal = as_decimal(text)
+            value: Value = text if decimal is None else decimal
+            if text.lower() in {"true", "false"}:
+                value = text.lower() == "true"
+            attributes.setdefault(child.attributes["name"], {})[number] = value
+
+
+def _rules(source: Source, element: Element, numbers: dict[str, int]) -> list[Constraint]:
+    """Read the rules."""
+    constraints = []
+    for rule in element.children:
+        if rule.tag != "rule":
+            continue
+        parts = [child for child in rule.children if child.tag in _CONNECTIVES]
+        other = [c for c in rule.children if c.tag not in _CONNECTIVES | {"description", "tags", "graphics"}]
+        if other:
+            raise _unknown(source, other[0])
+        if len(parts) != 1:
+            raise source.error(f"a rule must hold one formula, got {len(parts)}.", line=rule.line)
+        constraints.append(Constraint(_formula(source, parts[0], numbers), line=rule.line))
+    return constraints
+
+
+def _formula(source: Source, top: Element, numbers: dict[str, int]) -> Formula:
+    """Turn an element into a formula, its parts first, without recursion."""
+    order, stack = [], [top]
+    while stack:
+        element = stack.pop()
+        order.append(element)
+        if element.tag not in _CONNECTIVES:
+            raise _unknown(source, element)
+        stack.extend(element.children)
+    values: list[Formula] = []
+    for element in reversed(order):
+        first = len(values) - len(element.children)
+        parts = values[first:]
+        del values[first:]
+        values.append(_node(source, element, parts, numbers))
+    return values[0]
+
+
+def _node(  # noqa: PLR0911  # one return per kind of node
+    source: Source, element: Element, parts: list[Formula], numbers: dict[str, int]
+) -> Formula:
+    match element.tag, parts:
+        case "var", []:
+            if element.text not in numbers:
+                raise source.error(
+                    f"the rule names {element.text!r}, which is no feature. Correct it.",
+                    line=element.line,
+                    column=element.column,
+                )
+            return Literal(numbers[element.text] + 1)
+        case "not", [Literal(value)]:
+            return Literal(-value)
+        case "not", [part]:
+            return Not(part)
+        case "conj", _:
+            return And(tuple(parts))
+        case "disj", _:
+            return Or(tuple(parts))
+        case "imp", [left, right]:
+            return Implies(left, right)
+        case "eq", [left, right]:
+            return Iff(left, right)
+        case "atmost1", _:
+            return And(tuple(Not(And(pair)) for pair in combinations(parts, 2)))
+    raise source.error(
+        f"<{element.tag}> cannot have {len(parts)} parts. Give not one, imp and eq two.",
+        line=element.line,
+        column=element.column,
+    )
+
+
+def _unknown(source: Source, element: Element) -> BadInputError:
+    known = ", ".join(sorted(_CONNECTIVES))
+    return source.error(
+        f"a rule must be made of {known}, got <{element.tag}>.", line=element.line, column=element.column
+    )

@@ -1,0 +1,235 @@
+"""SXFM, the format of SPLOT: XML around a text tree and clauses (Mendonca, Branco & Cowan 2009)."""
+
+import re
+from dataclasses import dataclass
+
+from shortlist.errors import BadInputError
+from shortlist.products.formats.source import Source
+from shortlist.products.formats.xml_tree import Element, parse_xml
+from shortlist.products.formulas import Literal, Or
+from shortlist.products.model import Constraint, FeatureModel, Group, make_group, make_model
+
+_LINE = re.compile(r"^(\s*):([rmog]?)(?:\s+(.*?))?\s*$")
+_BOUNDS = re.compile(r"\[\s*(\d+)\s*,\s*(\d+|\*)\s*\]\s*$")
+_BARE_AMPERSAND = re.compile(r"&(?!(?:#\d+|#x[0-9a-fA-F]+|[A-Za-z_][\w.-]*);)")
+_FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+
+
+@dataclass(frozen=True)
+class _Node:
+    """One line of the tree."""
+
+    line: int
+    indent: str
+    kind: str
+    name: str
+    identifier: str
+    bounds: tuple[int, int | None]
+
+
+def read_sxfm(source: Source) -> FeatureModel:
+    """Read an SXFM model.
+
+    SPLOT's own editor writes files that are not quite in order, so two things are mended and noted: bare ampersands
+    and control characters, which XML forbids, and a feature that stands twice under one parent, with the same
+    identifier and the same features below it, which counts once.
+
+    Raises
+    ------
+    BadFileError
+        If the file is not a well-formed SXFM model, defines an identifier twice or uses an unknown one.
+    """
+    notes = []
+    text = _FORBIDDEN.sub("", _BARE_AMPERSAND.sub("&amp;", source.text))
+    if text != source.text:
+        notes.append("bare ampersands or control characters were mended")
+    root = parse_xml(Source(source.path, text))
+    tree = root.child("feature_tree")
+    if tree is None:
+        raise source.error("the model must have a <feature_tree>, got none.", line=root.line)
+    nodes, repeated = _without_repetitions(source, _tree_lines(source, tree))
+    notes += [f"{node.name or node.identifier} stood twice (line {node.line})" for node in repeated]
+    names, ids, groups, numbers = _built(source, nodes)
+    constraints = root.child("constraints")
+    try:
+        return make_model(
+            names,
+            ids=ids,
+            root=0,
+            groups=groups,
+            constraints=_constraints(source, constraints, numbers) if constraints else [],
+            name=root.attributes.get("name", ""),
+            notes=notes,
+        )
+    except BadInputError as error:
+        raise source.error(str(error)) from None
+
+
+def _tree_lines(source: Source, tree: Element) -> list[_Node]:
+    """Read the lines of the tree."""
+    nodes = []
+    for line, text in tree.numbered_lines():
+        if not text.strip():
+            continue
+        found = _LINE.match(text)
+        if found is None:
+            raise source.error(
+                f"a line of the tree must start with :r, :m, :o, :g or :, got {text.strip()!r}.",
+                line=line,
+                column=len(text) - len(text.lstrip()) + 1,
+            )
+        indent, kind, rest = found[1], found[2], found[3] or ""
+        bounds: tuple[int, int | None] = (0, 0)
+        if kind == "g":
+            cut = _BOUNDS.search(rest)
+            if cut is None:
+                raise source.error(f"a group must end in bounds like [1,*], got {text.strip()!r}.", line=line)
+            bounds = int(cut[1]), None if cut[2] == "*" else int(cut[2])
+            rest = rest[: cut.start()].rstrip()
+        name, identifier = rest, ""
+        if rest.endswith(")") and "(" in rest:
+            name, _, identifier = rest[:-1].rpartition("(")
+        name, identifier = name.strip(), identifier.strip()
+        if kind != "g" and not (name or identifier):
+            raise source.error("a feature must have a name or an identifier, got none.", line=line)
+        nodes.append(_Node(line, indent, kind, name, identifier, bounds))
+    if not nodes:
+        raise source.error("the feature tree must hold features, got none.", line=tree.line)
+    return nodes
+
+
+def _without_repetitions(source: Source, nodes: list[_Node]) -> tuple[list[_Node], list[_Node]]:
+    """Leave out a subtree that repeats an earlier one under the same parent; any other repetition is an error."""
+    kept: list[_Node] = []
+    left_out: list[_Node] = []
+    first: dict[str, tuple[int, int]] = {}  # identifier -> place in nodes, place of its parent
+    path: list[int] = []
+    skip_until = 0
+    for place, node in enumerate(nodes):
+        while path and len(nodes[path[-1]].indent) >= len(node.indent):
+            path.pop()
+        parent = path[-1] if path else -1
+        path.append(place)
+        if place < skip_until:
+            continue
+        if node.identifier and node.identifier in first:
+            earlier, earlier_parent = first[node.identifier]
+            block, same = _block(nodes, place), _block(nodes, earlier)
+            if parent != earlier_parent or [_bare(n) for n in block] != [_bare(n) for n in same]:
+                raise source.error(
+                    f"feature {node.identifier!r} is defined twice, first in line {nodes[earlier].line}. Rename one.",
+                    line=node.line,
+                )
+            left_out.append(node)
+            skip_until = place + len(block)
+            continue
+        if node.identifier:
+            first[node.identifier] = (place, parent)
+        kept.append(node)
+    return kept, left_out
+
+
+def _block(nodes: list[_Node], place: int) -> list[_Node]:
+    """Return a node and all that is below it."""
+    end = place + 1
+    while end < len(nodes) and len(nodes[end].indent) > len(nodes[place].indent):
+        end += 1
+    return nodes[place:end]
+
+
+def _bare(node: _Node) -> tuple[str, str, str, str, tuple[int, int | None]]:
+    """Return all of a node but its line."""
+    return node.indent, node.kind, node.name, node.identifier, node.bounds
+
+
+def _built(source: Source, nodes: list[_Node]) -> tuple[list[str], list[str], list[Group], dict[str, int]]:
+    """Return names, identifiers, groups, and features by identifier."""
+    names: list[str] = []
+    numbers: dict[str, int] = {}
+    slots: list[tuple[int, str, list[int], _Node]] = []  # parent, kind, children, node
+    path: list[tuple[int, int, int | None]] = []  # indent, feature, slot of an open group
+    for node in nodes:
+        depth = len(node.indent)
+        while path and path[-1][0] >= depth:
+            path.pop()
+        in_group = bool(path) and path[-1][2] is not None
+        _check_place(source, node, bool(path), in_group, bool(names))
+        if node.kind == "g":
+            slots.append((path[-1][1], "group", [], node))
+            path.append((depth, -1, len(slots) - 1))
+            continue
+        number = len(names)
+        names.append(node.name or node.identifier)
+        numbers[node.identifier or _free(node.name, numbers)] = number
+        if in_group:
+            slots[path[-1][2] or 0][2].append(number)
+        elif path:
+            kind = "mandatory" if node.kind == "m" else "optional"
+            slots.append((path[-1][1], kind, [number], node))
+        path.append((depth, number, None))
+    return names, list(numbers), [_group(source, *slot) for slot in slots], numbers
+
+
+def _free(name: str, taken: dict[str, int]) -> str:
+    """Return an identifier for a feature without one: its name, with a number behind it if that is taken."""
+    identifier, number = name, 1
+    while identifier in taken:
+        identifier, number = f"{name}_{number}", number + 1
+    return identifier
+
+
+def _check_place(source: Source, node: _Node, below: bool, in_group: bool, started: bool) -> None:
+    """Check that a line may stand where it does."""
+    wrong = ""
+    if node.kind == "r":
+        wrong = "there must be one root, got a second one" if started else ""
+    elif not below:
+        wrong = "the tree must start with one root, marked :r, and all else must be indented below it"
+    elif in_group and node.kind not in {"", "m"}:
+        wrong = f"a group must hold features marked with a bare colon or :m, got :{node.kind}"
+    elif not in_group and not node.kind:
+        wrong = "a feature outside of a group must be marked :m or :o"
+    if wrong:
+        raise source.error(f"{wrong}.", line=node.line, column=len(node.indent) + 1)
+
+
+def _group(source: Source, parent: int, kind: str, children: list[int], node: _Node) -> Group:
+    if kind != "group":
+        return make_group(parent, children, kind)
+    if not children:
+        raise source.error("a group must hold features, got none.", line=node.line)
+    lower, upper = node.bounds[0], len(children) if node.bounds[1] is None else node.bounds[1]
+    if lower > upper:
+        raise source.error(f"a group's bounds must rise, got [{lower},{upper}].", line=node.line)
+    if (lower, upper) == (1, 1):
+        return make_group(parent, children, "alternative")
+    if (lower, upper) == (1, len(children)):
+        return make_group(parent, children, "or")
+    return make_group(parent, children, "cardinality", lower, upper)
+
+
+def _constraints(source: Source, element: Element, numbers: dict[str, int]) -> list[Constraint]:
+    """Read the clauses, one per line: ``name: ~a or b``."""
+    constraints = []
+    for line, text in element.numbered_lines():
+        if not text.strip():
+            continue
+        name, colon, body = text.partition(":")
+        literals = re.split(r"\s+or\s+", body.strip(), flags=re.IGNORECASE)
+        if not colon or not body.strip():
+            raise source.error(f"a constraint must read like 'c1: ~a or b', got {text.strip()!r}.", line=line)
+        parts = tuple(_literal(source, literal, numbers, text, line) for literal in literals)
+        constraints.append(Constraint(Or(parts), name.strip(), line))
+    return constraints
+
+
+def _literal(source: Source, written: str, numbers: dict[str, int], text: str, line: int) -> Literal:
+    identifier = written.lstrip("~").strip()
+    if identifier not in numbers:
+        raise source.error(
+            f"the constraint names {identifier!r}, which is no feature's identifier. Correct it.",
+            line=line,
+            column=text.find(identifier) + 1,
+        )
+    negative = (len(written) - len(written.lstrip("~"))) % 2
+    return Literal((-1 if negative else 1) * (numbers[identifier] + 1))

@@ -1,0 +1,266 @@
+"""UVL, the Universal Variability Language (Benavides, Sundermann, Feichtinger, Galindo, Rabiser & Thüm 2025)."""
+
+import re
+from dataclasses import dataclass, field
+
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.products.formats.source import Source
+from shortlist.products.formats.uvl_attributes import read_attribute_list
+from shortlist.products.formats.uvl_expressions import ExpressionReader
+from shortlist.products.model import Constraint, FeatureModel, Group, Value, make_group, make_model
+
+_SECTIONS = ("namespace", "include", "imports", "features", "constraints")
+_GROUPS = ("or", "alternative", "optional", "mandatory")
+_BOUNDS = re.compile(r"\[\s*(?:(\d+)\s*\.\.\s*)?(\d+|\*)\s*\]")
+_FEATURE = re.compile(
+    r"""(?:(Boolean|String|Integer|Real)\s+(?=["\w]))?
+    (?:"([^"\n]*)"|([^\s"'{}\[\],()]+))
+    (?:\s+cardinality\s*(\[[^\]\n]*\]))?\s*(\{.*\})?\s*""",
+    re.VERBOSE | re.DOTALL,
+)
+_COMMENT = re.compile(r"""("[^"\n]*"|'[^'\n]*')|//[^\n]*|/\*.*?\*/""", re.DOTALL)
+_TAB = 8
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line without its indentation; attributes and brackets may have drawn the next ones into it."""
+
+    number: int
+    indent: int
+    column: int
+    text: str
+
+
+@dataclass(eq=False)
+class _Tree:
+    """The features as they are collected."""
+
+    names: list[str] = field(default_factory=list)
+    numbers: dict[str, int] = field(default_factory=dict)
+    lines: list[int] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    groups: list[tuple[int, str, list[int], _Line]] = field(default_factory=list)
+    abstract: list[int] = field(default_factory=list)
+    attributes: dict[str, dict[int, Value]] = field(default_factory=dict)
+    constraints: list[tuple[str, int, int]] = field(default_factory=list)
+
+
+def read_uvl(source: Source) -> FeatureModel:
+    """Read a UVL model with Boolean features.
+
+    Understood are groups (or, alternative, optional, mandatory, ``[n..m]``), attributes, constraints inside and outside
+    of attributes, comparisons that are linear in attributes, and ``sum(attribute)``. Imports, feature cardinalities,
+    and features of other types are refused with a sentence.
+
+    Raises
+    ------
+    BadFileError
+        If the file is not such a model, defines a feature twice or names an unknown one.
+    """
+    text = source.text
+    if "//" in text or "/*" in text:
+        text = _COMMENT.sub(lambda found: found[1] or "\n" * found[0].count("\n"), text)
+    sections, name = _sections(source, _lines(source, text))
+    tree = _Tree()
+    if not sections["features"]:
+        raise source.error("the model must have a section 'features' with a root, got none.")
+    _read_tree(source, tree, sections["features"])
+    constraints = _read_constraints(source, tree, sections["constraints"])
+    try:
+        return make_model(
+            tree.names,
+            root=0,
+            groups=[group for entry in tree.groups for group in _groups(source, *entry)],
+            constraints=constraints,
+            name=name or tree.names[0],
+            abstract=tree.abstract,
+            attributes=tree.attributes,
+        )
+    except BadInputError as error:
+        raise source.error(str(error)) from None
+
+
+def _lines(source: Source, text: str) -> list[_Line]:
+    """Split the text into lines that say something."""
+    lines: list[_Line] = []
+    pending = ""
+    for number, raw in enumerate(text.split("\n"), start=1):
+        body = raw.strip()
+        if not body:
+            continue
+        if pending:
+            last = lines[-1]
+            lines[-1] = _Line(last.number, last.indent, last.column, f"{last.text} {body}")
+        else:
+            white = raw[: len(raw) - len(raw.lstrip())]
+            lines.append(_Line(number, len(white.expandtabs(_TAB)), len(white) + 1, body))
+        pending = _open_brackets(lines[-1].text)
+    if pending:
+        raise source.error(f"the bracket {pending!r} is never closed.", line=lines[-1].number)
+    return lines
+
+
+def _open_brackets(text: str) -> str:
+    """Return the kind of bracket that is still open at the end, or an empty text."""
+    if "{" not in text and "(" not in text:
+        return ""
+    bare = re.sub(r"""\"[^"\n]*"|'[^'\n]*'""", "", text)
+    for opening, closing in ("{}", "()"):
+        if bare.count(opening) > bare.count(closing):
+            return opening
+    return ""
+
+
+def _sections(source: Source, lines: list[_Line]) -> tuple[dict[str, list[_Line]], str]:
+    """Sort the lines into sections; return them and the name of the model."""
+    sections: dict[str, list[_Line]] = {section: [] for section in _SECTIONS}
+    current, name = "", ""
+    seen: set[str] = set()
+    for line in lines:
+        if line.indent:
+            if not current:
+                raise source.error("the model must start with a section, such as features.", line=line.number)
+            sections[current].append(line)
+            continue
+        current, _, rest = line.text.partition(" ")
+        if current not in _SECTIONS or (rest.strip() and current != "namespace"):
+            raise source.error(
+                f"a section must be one of {', '.join(_SECTIONS)}, got {line.text[:40]!r}.",
+                line=line.number,
+                column=1,
+            )
+        if current in seen:
+            raise source.error(f"the section {current!r} stands twice. Join them.", line=line.number)
+        seen.add(current)
+        if current == "namespace":
+            name = rest.strip().strip('"')
+    if sections["imports"]:
+        raise source.error(
+            "imports are not supported. Compose the models into one file first.",
+            line=sections["imports"][0].number,
+        )
+    return sections, name
+
+
+def _read_tree(source: Source, tree: _Tree, lines: list[_Line]) -> None:
+    """Read features and groups, which alternate from level to level."""
+    path: list[tuple[int, int, int]] = []  # indentation, feature, its group or -1
+    for line in lines:
+        level = -1
+        while path and path[-1][0] >= line.indent:
+            level = path.pop()[0]
+        if level not in {-1, line.indent}:
+            raise source.error("the indentation fits no line above.", line=line.number, column=line.column)
+        if path and path[-1][2] < 0:
+            parent = path[-1][1]
+            bounds = _BOUNDS.fullmatch(line.text)
+            if line.text not in _GROUPS and bounds is None:
+                raise source.error(
+                    f"below a feature there must be one of {', '.join(_GROUPS)}, [n..m], got {line.text[:40]!r}.",
+                    line=line.number,
+                    column=line.column,
+                )
+            tree.groups.append((parent, line.text, [], line))
+            path.append((line.indent, parent, len(tree.groups) - 1))
+            continue
+        if not path and tree.names:
+            raise source.error("there must be one root feature, got a second one.", line=line.number)
+        number = _read_feature(source, tree, line, path[-1][1] if path else -1)
+        if path:
+            tree.groups[path[-1][2]][2].append(number)
+        path.append((line.indent, number, -1))
+
+
+def _read_feature(source: Source, tree: _Tree, line: _Line, parent: int) -> int:
+    """Read one feature and return its number."""
+    found = _FEATURE.fullmatch(line.text)
+    if found is None:
+        raise source.error(
+            f"a feature must be a name with attributes in braces, got {line.text[:40]!r}. Quote unusual names.",
+            line=line.number,
+            column=line.column,
+        )
+    kind, quoted, bare, cardinality, attributes = found.groups()
+    name = bare if quoted is None else quoted
+    if kind not in {None, "Boolean"}:
+        raise source.error(
+            f"feature {name!r} is of type {kind}; only Boolean features are supported.", line=line.number
+        )
+    if cardinality:
+        raise source.error(
+            f"feature {name!r} has the cardinality {cardinality}; features that repeat are not supported.",
+            line=line.number,
+        )
+    number = len(tree.names)
+    if not name or name in tree.numbers:
+        _refuse_name(source, tree, name, parent, line)
+    tree.names.append(name)
+    tree.numbers[name] = number
+    tree.lines.append(line.number)
+    tree.parents.append(parent)
+    if attributes:
+        _take_attributes(source, tree, number, attributes, line)
+    return number
+
+
+def _refuse_name(source: Source, tree: _Tree, name: str, parent: int, line: _Line) -> None:
+    """Raise the error for an empty or repeated name."""
+    if not name:
+        raise source.error(
+            "a feature must have a name, got an empty one.", line=line.number, column=line.column
+        )
+    first, above = tree.numbers[name], parent
+    while above not in {-1, first}:
+        above = tree.parents[above]
+    circle = "below itself, a cycle" if above == first else "twice"
+    raise source.error(
+        f"feature {name!r} is defined {circle}; first in line {tree.lines[first]}. Rename one.",
+        line=line.number,
+        column=line.column,
+    )
+
+
+def _take_attributes(source: Source, tree: _Tree, number: int, text: str, line: _Line) -> None:
+    def fail(sentence: str) -> BadFileError:
+        return source.error(f"attributes of {tree.names[number]!r}: {sentence}", line=line.number)
+
+    values, constraints = read_attribute_list(text, fail)
+    for name, value in values.items():
+        if name == "abstract" and isinstance(value, bool):
+            if value:
+                tree.abstract.append(number)
+        else:
+            tree.attributes.setdefault(name, {})[number] = value
+    tree.constraints += [(constraint, line.number, line.column) for constraint in constraints]
+
+
+def _groups(source: Source, parent: int, kind: str, children: list[int], line: _Line) -> list[Group]:
+    """Return the groups that one heading stands for."""
+    if not children:
+        raise source.error(f"the group {kind!r} must hold features, got none.", line=line.number)
+    if kind in {"mandatory", "optional"}:
+        return [make_group(parent, [child], kind) for child in children]
+    bounds = _BOUNDS.fullmatch(kind)
+    if bounds is None:
+        return [make_group(parent, children, kind)]
+    upper = len(children) if bounds[2] == "*" else int(bounds[2])
+    lower = int(bounds[1]) if bounds[1] else (0 if bounds[2] == "*" else upper)
+    if lower > upper:
+        raise source.error(f"a group's bounds must rise, got {kind}.", line=line.number)
+    return [make_group(parent, children, "cardinality", lower, upper)]
+
+
+def _read_constraints(source: Source, tree: _Tree, lines: list[_Line]) -> list[Constraint]:
+    place = [0, 0]
+
+    def fail(sentence: str, column: int) -> BadFileError:
+        return source.error(sentence, line=place[0], column=place[1] + column)
+
+    reader = ExpressionReader(tree.numbers, tree.attributes, fail)
+    texts = [*tree.constraints, *((line.text, line.number, line.column) for line in lines)]
+    constraints = []
+    for text, number, column in texts:
+        place[:] = number, column
+        constraints.append(Constraint(reader.read(text), line=number))
+    return constraints

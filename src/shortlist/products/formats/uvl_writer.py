@@ -1,0 +1,189 @@
+"""Feature models and products as UVL."""
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+
+from shortlist.errors import BadInputError
+from shortlist.products.formulas import Formula, Linear, Literal, Or, formula_text
+from shortlist.products.model import FeatureModel, Group, GroupKind, Value
+
+_SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_RESERVED = {
+    *(
+        "features",
+        "constraints",
+        "imports",
+        "include",
+        "namespace",
+        "or",
+        "alternative",
+        "optional",
+        "mandatory",
+    ),
+    *("cardinality", "constraint", "true", "false", "sum", "avg", "len", "floor", "ceil", "as"),
+    *("Boolean", "Integer", "Real", "String"),
+}
+
+
+def uvl_text(model: FeatureModel) -> str:
+    """Return a model as UVL; reading it back gives the same products.
+
+    A model without a tree gets an abstract root that is selected in every product, with all features optional below
+    it. A linear constraint is written over an attribute of its own, ``sum(weight_1) <= 5``. Names that repeat get
+    their number (see :attr:`~shortlist.products.model.FeatureModel.labels`); double quotes, dots and line ends in
+    names, which UVL cannot express, become underscores if that leaves the names distinct.
+
+    Raises
+    ------
+    BadInputError
+        If two names are the same once they are made fit for UVL.
+
+    Examples
+    --------
+    >>> from shortlist.products.model import make_group, make_model
+    >>> model = make_model(["Shop", "Pop-ups"], root=0, groups=[make_group(0, [1], "optional")])
+    >>> print(uvl_text(model).expandtabs(2), end="")
+    features
+      Shop
+        optional
+          "Pop-ups"
+    """
+    names = _names(model.labels)
+    attributes = {name: dict(column) for name, column in model.attributes.items()}
+    constraints = [
+        formula_text(c.formula, names, linear=lambda node: _weighted(node, attributes))
+        for c in model.constraints
+    ]
+    if model.clauses is not None:
+        for clause in model.clauses:
+            formula: Formula = Or(tuple(map(Literal, clause)))
+            constraints.append(formula_text(formula, names))
+    lines = [f"namespace {_quoted(model.name)}", ""] if model.name and "\n" not in model.name else []
+    lines += ["features", *_tree_lines(model, names, attributes)]
+    if constraints:
+        lines += ["constraints", *(f"\t{constraint}" for constraint in constraints)]
+    return "\n".join(lines) + "\n"
+
+
+def product_text(model: FeatureModel, selected: Sequence[bool]) -> str:
+    """Return one product as a UVL model: the selected features at their places, all mandatory, no constraints.
+
+    Examples
+    --------
+    >>> from shortlist.products.model import make_group, make_model
+    >>> model = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
+    >>> print(product_text(model, [True, False, True]).expandtabs(2), end="")
+    features
+      Shop
+        mandatory
+          Cash
+    """
+    names = _names(model.labels)
+    groups = [
+        Group(group.parent, (child,), GroupKind.MANDATORY, 1, 1)
+        for group in model.groups
+        for child in group.children
+        if selected[child]
+    ]
+    chosen = [i for i in range(model.n_features) if selected[i]]
+    root = model.root
+    if root is None:
+        names = [*names, _root_name(names)]
+        root = len(names) - 1
+        groups = [Group(root, (i,), GroupKind.MANDATORY, 1, 1) for i in chosen]
+    return "\n".join(["features", *_lines_below(root, groups, names, {})]) + "\n"
+
+
+def _tree_lines(model: FeatureModel, names: list[str], attributes: dict[str, dict[int, Value]]) -> list[str]:
+    """Return the lines of the section of features."""
+    braces = _braces(model, attributes)
+    if model.root is not None:
+        return _lines_below(model.root, model.groups, names, braces)
+    root = model.n_features
+    groups = [Group(root, (i,), GroupKind.OPTIONAL, 0, 1) for i in range(root)]
+    return _lines_below(root, groups, [*names, _root_name(names)], {**braces, root: " {abstract}"})
+
+
+def _lines_below(
+    root: int, groups: Sequence[Group], names: Sequence[str], braces: dict[int, str]
+) -> list[str]:
+    """Return the lines of a tree; neighbouring mandatory and optional features share a heading."""
+    below: dict[int, list[tuple[str, list[int]]]] = {}
+    for group in groups:
+        headings = below.setdefault(group.parent, [])
+        single = group.kind in {GroupKind.MANDATORY, GroupKind.OPTIONAL}
+        heading = (
+            f"[{group.lower}..{group.upper}]" if group.kind is GroupKind.CARDINALITY else group.kind.value
+        )
+        if single and headings and headings[-1][0] == heading:
+            headings[-1][1].extend(group.children)
+        else:
+            headings.append((heading, list(group.children)))
+    lines = []
+    stack: list[tuple[int, int | str]] = [(1, root)]
+    while stack:
+        depth, entry = stack.pop()
+        if isinstance(entry, str):
+            lines.append("\t" * depth + entry)
+            continue
+        lines.append("\t" * depth + names[entry] + braces.get(entry, ""))
+        for heading, children in reversed(below.get(entry, ())):
+            stack.extend((depth + 2, child) for child in reversed(children))
+            stack.append((depth + 1, heading))
+    return lines
+
+
+def _braces(model: FeatureModel, attributes: dict[str, dict[int, Value]]) -> dict[int, str]:
+    """Return the text of each feature's attributes."""
+    parts: dict[int, list[str]] = {feature: ["abstract"] for feature in model.abstract}
+    for name, column in attributes.items():
+        for feature, value in column.items():
+            parts.setdefault(feature, []).append(f"{_quoted(name)} {_value(value)}")
+    return {feature: f" {{{', '.join(texts)}}}" for feature, texts in parts.items()}
+
+
+def _value(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    text = " ".join(value.split())
+    return f'"{text}"' if "'" in text else f"'{text}'"
+
+
+def _weighted(node: Linear, attributes: dict[str, dict[int, Value]]) -> str:
+    """Write a linear comparison over a new attribute that holds its coefficients."""
+    number = 1
+    while f"weight_{number}" in attributes:
+        number += 1
+    name = f"weight_{number}"
+    pairs = zip(node.variables, node.coefficients, strict=True)
+    attributes[name] = {variable - 1: Decimal(factor) for variable, factor in pairs}
+    if not attributes[name]:
+        attributes[name] = {0: Decimal(0)}
+    bound = str(node.upper) if node.upper >= 0 else f"0 - {-node.upper}"
+    return f"sum({name}) <= {bound}"
+
+
+def _names(labels: Sequence[str]) -> list[str]:
+    fit = [_quoted(label) for label in labels]
+    if len(set(fit)) < len(fit):
+        twice = next(name for name in fit if fit.count(name) > 1)
+        raise BadInputError(
+            f"names must differ in UVL, but two become {twice}. Rename one: UVL has no dots and double quotes in names."
+        )
+    return fit
+
+
+def _quoted(name: str) -> str:
+    if _SIMPLE.fullmatch(name) and name not in _RESERVED:
+        return name
+    return '"' + re.sub(r'["\n\r.]', "_", name) + '"'
+
+
+def _root_name(names: Sequence[str]) -> str:
+    name = "every_product"
+    while name in names:
+        name += "_"
+    return name

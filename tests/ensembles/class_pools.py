@@ -1,0 +1,31 @@
+"""Small pools for several classes, with ties and duplicates, and the same as arrays."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from shortlist.ensembles.plurality import ClassVotes, class_votes, merge_class_rows
+from tests.ensembles.rule_oracles import Samples
+
+Pool = tuple[Samples, int, int]
+"""Samples, number of classifiers, number of classes."""
+
+
+@st.composite
+def class_pools(draw: st.DrawFn, max_classifiers: int = 8, max_rows: int = 10) -> Pool:
+    """Two to four classes; many rows and columns are equal."""
+    n_classes = draw(st.integers(2, 4))
+    k = draw(st.integers(1, max_classifiers))
+    answer = st.integers(0, n_classes - 1)
+    row = st.tuples(*[answer] * k)
+    samples = draw(st.lists(st.tuples(row, answer), min_size=1, max_size=max_rows))
+    if draw(st.booleans()):
+        samples += samples[: draw(st.integers(0, 3))]
+    return samples, k, n_classes
+
+
+def as_votes(pool: Pool, *, merged: bool = False) -> ClassVotes:
+    samples, _, n_classes = pool
+    votes = class_votes(
+        np.array([votes for votes, _ in samples]), np.array([label for _, label in samples]), n_classes=n_classes
+    )
+    return merge_class_rows(votes) if merged else votes
