@@ -26,6 +26,8 @@ def class_pools(draw: st.DrawFn, max_classifiers: int = 8, max_rows: int = 10) -
 def as_votes(pool: Pool, *, merged: bool = False) -> ClassVotes:
     samples, _, n_classes = pool
     votes = class_votes(
-        np.array([votes for votes, _ in samples]), np.array([label for _, label in samples]), n_classes=n_classes
+        np.array([votes for votes, _ in samples]),
+        np.array([label for _, label in samples]),
+        n_classes=n_classes,
     )
     return merge_class_rows(votes) if merged else votes

@@ -76,12 +76,18 @@ def best_value(
 ) -> int | None:
     """The largest weighted sum over all allowed subsets and thresholds 0..S; None when nothing is allowed."""
     candidates = list(subsets(n_classifiers)) if allowed is None else allowed
-    sums = [
-        weighted_sum(rows, members, threshold, weights)
-        for members in candidates
-        for threshold in range(len(members) + 1)
-    ]
-    return max(sums, default=None)
+    if not candidates:
+        return None
+    votes, labels = as_arrays(rows)
+    members = np.array([[k in chosen for k in range(n_classifiers)] for chosen in candidates], dtype=np.int64)
+    tallies = members @ votes.T.astype(np.int64)
+    tp, fn, tn, fp = weights
+    best = []
+    for threshold in range(n_classifiers + 1):
+        said = tallies > threshold
+        worth = np.where(labels == 1, np.where(said, tp, fn), np.where(said, fp, tn)).sum(axis=1)
+        best.append(np.where(threshold <= members.sum(axis=1), worth, worth.min()).max())
+    return int(max(best))
 
 
 def as_arrays(rows: Rows) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:

@@ -1,9 +1,10 @@
 """Slow and plain: every pruning rule written from its formula, on lists.
 
-Samples are (votes, true class); nothing is merged. Ties go to the first classifier and to the lowest class.
+Samples are (votes, true class); nothing is merged. Ties of a vote go to the lowest class.
 """
 
 import itertools
+from collections.abc import Mapping
 from fractions import Fraction
 
 Sample = tuple[tuple[int, ...], int]
@@ -24,9 +25,15 @@ def n_right(samples: Samples, members: list[int], n_classes: int) -> int:
     return sum(right(samples, members, n_classes))
 
 
-def first_best(scores: dict[int, Fraction | int]) -> int:
+def first_best(scores: Mapping[int, Fraction | int]) -> int:
     """The first key with the largest score."""
     return max(sorted(scores), key=lambda k: scores[k])
+
+
+def best_candidate(scores: Mapping[int, Fraction | int], samples: Samples) -> int:
+    """The largest score; of equals the one that is right most often alone; of these the first."""
+    alone = {h: sum(votes[h] == label for votes, label in samples) for h in scores}
+    return max(sorted(scores), key=lambda h: (scores[h], alone[h]))
 
 
 def score(rule: str, samples: Samples, members: list[int], h: int, n_classes: int) -> Fraction:
@@ -55,7 +62,7 @@ def hill_climb(rule: str, samples: Samples, k: int, n_classes: int) -> tuple[lis
     fitness: list[Fraction] = []
     while len(order) < k:
         scores = {h: score(rule, samples, order, h, n_classes) for h in range(k) if h not in order}
-        best = first_best(scores)  # type: ignore[arg-type]  # every value is a fraction
+        best = best_candidate(scores, samples)
         fitness.append(scores[best])
         order.append(best)
     return order, fitness
@@ -85,9 +92,12 @@ def margin_distance(samples: Samples, k: int, p: Fraction) -> tuple[list[int], l
         scores = {}
         for h in range(k):
             if h not in order:
-                sums = [Fraction(sum(column), k) for column in zip(*(signatures[m] for m in [*order, h]), strict=True)]
+                sums = [
+                    Fraction(sum(column), k)
+                    for column in zip(*(signatures[m] for m in [*order, h]), strict=True)
+                ]
                 scores[h] = -sum(((p - s) ** 2 for s in sums), Fraction(0))
-        order.append(first_best(scores))  # type: ignore[arg-type]  # every value is a fraction
+        order.append(best_candidate(scores, samples))
         distances.append(-scores[order[-1]])
     return order, distances
 
@@ -102,7 +112,7 @@ def drep(samples: Samples, k: int, rho: Fraction, n_classes: int) -> list[int]:
         }
         size = -(-rho.numerator * len(left) // rho.denominator)
         diverse = sorted(left, key=lambda h: (diff[h], h))[:size]
-        best = first_best({h: n_right(samples, [*members, h], n_classes) for h in diverse})
+        best = best_candidate({h: n_right(samples, [*members, h], n_classes) for h in diverse}, samples)
         if n_right(samples, [*members, best], n_classes) <= n_right(samples, members, n_classes):
             break
         members.append(best)
@@ -165,14 +175,16 @@ def backfitting(samples: Samples, k: int, most: int, n_classes: int) -> list[lis
     members: list[int] = []
     by_size = []
     while len(members) < most:
-        members.append(first_best({h: value([*members, h]) for h in range(k) if h not in members}))
+        members.append(
+            best_candidate({h: value([*members, h]) for h in range(k) if h not in members}, samples)
+        )
         place = 0
         while place < len(members):
             replaced = {
                 h: value([*members[:place], h, *members[place + 1 :]]) for h in range(k) if h not in members
             }
             if replaced and max(replaced.values()) > value(members):
-                members[place] = first_best(dict(replaced))
+                members[place] = best_candidate(replaced, samples)
                 place = 0
             else:
                 place += 1

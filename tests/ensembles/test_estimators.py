@@ -96,7 +96,7 @@ def test_probabilities_grow_with_votes_and_pass_one_half_at_the_threshold(size: 
         assert ((shares > 0.5) == (np.arange(size + 1) > threshold)).all()
 
 
-@pytest.mark.parametrize("labels", [("no", "yes"), (False, True), (-1, 1), ("1", "0"), (2.5, 1.5)])
+@pytest.mark.parametrize("labels", [("no", "yes"), (False, True), (-1, 1), ("1", "0"), (2.0, 1.0)])
 def test_any_two_labels_work_and_either_may_be_positive(labels: tuple[Any, Any]) -> None:
     y = np.array(labels)[Y]
     for positive in labels:

@@ -33,7 +33,9 @@ def _weights_of(numbers: tuple[int, int, int, int], votes: Votes) -> Weights:
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 @EXAMPLES
-@given(rows=strategies.labelled_votes(), name=st.sampled_from(sorted(OBJECTIVES)))
+@given(
+    rows=strategies.labelled_votes(max_classifiers=10, max_rows=16), name=st.sampled_from(sorted(OBJECTIVES))
+)
 def test_named_objectives_equal_brute_force(solver: str, rows: oracles.Rows, name: str) -> None:
     votes = merge_rows(*oracles.as_arrays(rows))
     weights = named_weights(name, votes)

@@ -11,6 +11,7 @@ from shortlist.ensembles.margins import (
     distinct_classifiers,
     grow_by_margins,
     select_by_margins,
+    vote_digests,
     vote_margins,
 )
 from shortlist.ensembles.plurality import class_tally, class_votes
@@ -93,7 +94,7 @@ def test_permuting_classifiers_permutes_the_order(seed: int, n_classes: int) -> 
 def test_a_classifier_that_a_member_already_is_does_not_count_as_distinct() -> None:
     codes = np.array([[0, 0, 1, 1], [1, 1, 0, 0]], dtype=np.uint8)
     assert distinct_classifiers(codes).tolist() == [0, 2]
-    assert distinct_classifiers(codes, codes[:, [3]]).tolist() == [0]
+    assert distinct_classifiers(codes, vote_digests(codes[:, [3]])).tolist() == [0]
 
 
 def test_the_minimum_alone_ties_where_the_histogram_tells_apart() -> None:

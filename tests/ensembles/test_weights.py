@@ -89,3 +89,16 @@ def test_explicit_weights_are_exact_decimals() -> None:
 def test_bad_objectives_are_refused(objective: object, message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         named_weights(objective, merge_rows([[0], [1]], [0, 1]))  # type: ignore[arg-type]  # bad on purpose
+
+
+@given(rows=strategies.labelled_votes(max_classifiers=4), numbers=strategies.weight_sets)
+def test_the_oracle_that_goes_fast_equals_the_one_that_counts(
+    rows: oracles.Rows, numbers: tuple[int, int, int, int]
+) -> None:
+    n_classifiers = len(rows[0][0])
+    sums = [
+        oracles.weighted_sum(rows, members, threshold, numbers)
+        for members in oracles.subsets(n_classifiers)
+        for threshold in range(len(members) + 1)
+    ]
+    assert oracles.best_value(rows, n_classifiers, numbers) == max(sums)

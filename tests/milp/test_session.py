@@ -33,7 +33,8 @@ from tests.milp import oracles, strategies
 
 INSTALLED = list(installed_solvers())
 CONTINUOUS = [name for name in INSTALLED if open_solver(name).handles_continuous]
-SHORT = settings(max_examples=25)
+SHORT = settings(max_examples=20)
+MEDIUM = settings(max_examples=40)
 inf = math.inf
 
 
@@ -94,6 +95,7 @@ def agree(session: Session, program: Program, costs: NDArray[np.float64], cutoff
 
 
 @pytest.mark.parametrize("name", INSTALLED)
+@MEDIUM
 @given(program=strategies.programs())
 def test_objective_equals_brute_force(name: str, program: Program) -> None:
     agree(open_solver(name).open(program), program, program.minimised_costs()[0])
@@ -378,7 +380,7 @@ def test_no_bound_is_no_claim(solver: Solver) -> None:
 
 
 def test_the_same_seed_and_node_limit_give_the_same_answer(solver: Solver) -> None:
-    program = cover(50, 80, 6)
+    program = cover(40, 60, 6)
     limits = Limits(nodes=30)
     first, second = (solver.open(program, seed=7).solve(limits) for _ in range(2))
     assert first.status == second.status
@@ -403,16 +405,16 @@ def test_no_time_is_no_answer(solver: Solver) -> None:
 
 
 def test_an_absolute_gap_stops_early_and_is_kept(solver: Solver) -> None:
-    program = cover(40, 60, 5)
+    program = cover(30, 50, 5)
     best = solver.open(program).solve().objective
-    solution = solver.open(program).solve(Limits(absolute_gap=20))
+    solution = solver.open(program).solve(Limits(absolute_gap=15))
     assert solution.status is Status.OPTIMAL
     assert solution.objective - solution.bound <= 20
     assert solution.bound <= best <= solution.objective
 
 
 def test_less_than_one_of_absolute_gap_loses_nothing_with_integer_costs(solver: Solver) -> None:
-    program = cover(40, 60, 5)
+    program = cover(30, 50, 5)
     exact, early = (solver.open(program).solve(Limits(absolute_gap=gap)) for gap in (0, 1 - 1e-6))
     assert early.objective == exact.objective == early.bound
 
@@ -478,7 +480,7 @@ def test_an_error_in_the_callers_code_stops_the_solve(solver: Solver) -> None:
 
 
 def test_bounds_on_the_way_get_better_and_enclose_the_optimum(solver: Solver) -> None:
-    program = cover(40, 60, 5)
+    program = cover(30, 50, 5)
     heard: list[tuple[float, float]] = []
     solution = solver.open(program).solve(on_bound=lambda *news: heard.append(news))
     assert heard[-1] == (solution.objective, solution.bound)
@@ -492,12 +494,12 @@ def test_bounds_on_the_way_get_better_and_enclose_the_optimum(solver: Solver) ->
 
 def test_bounds_are_heard_in_the_callers_thread(solver: Solver) -> None:
     threads = set()
-    solver.open(cover(40, 60, 5)).solve(on_bound=lambda *_: threads.add(threading.current_thread()))
+    solver.open(cover(30, 50, 5)).solve(on_bound=lambda *_: threads.add(threading.current_thread()))
     assert threads == {threading.current_thread()}
 
 
 def test_a_start_is_where_the_solve_begins(solver: Solver) -> None:
-    program = cover(50, 80, 6)
+    program = cover(30, 50, 5)
     best = solver.open(program).solve()
     session = solver.open(program)
     session.set_start(best.values)
@@ -515,7 +517,7 @@ def test_a_feasible_start_is_not_called_infeasible(solver: Solver) -> None:
 
 
 def test_sessions_are_independent(solver: Solver) -> None:
-    programs = [cover(40, 60, 5, seed) for seed in range(3)]
+    programs = [cover(25, 40, 4, seed) for seed in range(3)]
     alone = [solver.open(program).solve().objective for program in programs]
     sessions = [solver.open(program, threads=1 + i % 2) for i, program in enumerate(programs)]
     together: list[float] = [math.nan] * 3

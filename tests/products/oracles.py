@@ -6,7 +6,7 @@ from shortlist.products.formulas import And, Formula, Iff, Implies, Linear, Lite
 from shortlist.products.model import FeatureModel
 
 
-def truth(formula: Formula, selected: tuple[bool, ...]) -> bool:
+def truth(formula: Formula, selected: tuple[bool, ...]) -> bool:  # noqa: PLR0911  # one return per kind of node
     """Evaluate a formula by the textbook."""
     match formula:
         case Literal(value):

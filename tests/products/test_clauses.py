@@ -5,20 +5,29 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
 from shortlist.front import Objective
 from shortlist.logic.clauses import Clauses
 from shortlist.milp.program import LinearObjective, Program
-from shortlist.products import FeatureModel, make_group, make_model, to_clauses, to_program, traced_clauses
-from shortlist.products import cnf, pseudo_boolean
+from shortlist.products import (
+    FeatureModel,
+    are_valid,
+    cnf,
+    make_group,
+    make_model,
+    pseudo_boolean,
+    to_clauses,
+    to_program,
+    traced_clauses,
+)
 from shortlist.products.formulas import And, Formula, Iff, Implies, Linear, Literal, Or
 from tests.products import oracles, strategies
 
 
-@pytest.fixture(params=[1, 256], ids=["definitions everywhere", "distribution"])
+@pytest.fixture(scope="class", params=[1, 256], ids=["definitions everywhere", "distribution"])
 def limit(request: pytest.FixtureRequest) -> Iterator[int]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cnf, "DISTRIBUTION_LIMIT", request.param)
@@ -33,8 +42,12 @@ def n_extensions(clauses: Clauses, selected: tuple[bool, ...]) -> int:
 
     def count(rest: list[list[int]], literals: list[int], free: set[int]) -> int:
         literals = list(literals)
+        done: set[int] = set()
         while literals:
             literal = literals.pop()
+            if -literal in done:
+                return 0
+            done.add(literal)
             rest = [[v for v in clause if v != -literal] for clause in rest if literal not in clause]
             free = free - {abs(literal)}
             if [] in rest:
@@ -49,13 +62,16 @@ def n_extensions(clauses: Clauses, selected: tuple[bool, ...]) -> int:
 
 
 @given(model=strategies.models(max_features=6))
-def test_every_product_is_one_solution_and_nothing_else_is(limit: int, model: FeatureModel) -> None:
+@settings(max_examples=25)
+@pytest.mark.usefixtures("limit")
+def test_every_product_is_one_solution_and_nothing_else_is(model: FeatureModel) -> None:
     clauses = to_clauses(model)
     for selected in oracles.configurations(model.n_features):
         assert n_extensions(clauses, selected) == oracles.is_product(model, selected)
 
 
 @given(model=strategies.models(max_features=9, linear=False, trees_only=True))
+@settings(max_examples=25)
 def test_trees_and_simple_constraints_need_no_auxiliary_variables(model: FeatureModel) -> None:
     clauses = to_clauses(model)
     assert clauses.n_variables == model.n_features
@@ -65,6 +81,7 @@ def test_trees_and_simple_constraints_need_no_auxiliary_variables(model: Feature
 
 
 @given(model=strategies.models(max_features=5))
+@settings(max_examples=25)
 def test_a_broken_clause_names_a_broken_rule(model: FeatureModel) -> None:
     traced = traced_clauses(model)
     assert len(traced.rules) == traced.clauses.n_clauses
@@ -127,10 +144,10 @@ def test_equal_coefficients_share_their_nodes() -> None:
 
 
 def test_a_comparison_that_is_too_hard_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pseudo_boolean, "NODE_LIMIT", 50)
+    monkeypatch.setattr(pseudo_boolean, "NODE_LIMIT", 5)
     factors = tuple(2**i + 1 for i in range(12))
     model = make_model([f"F{i}" for i in range(12)], constraints=[Linear(factors, tuple(range(1, 13)), 2000)])
-    with pytest.raises(BadInputError, match="more than 50 auxiliary variables"):
+    with pytest.raises(BadInputError, match="more than 5 auxiliary variables"):
         to_clauses(model)
 
 
@@ -149,7 +166,7 @@ def test_nested_equivalences_do_not_explode() -> None:
 def _points(program: Program, n_features: int) -> set[tuple[bool, ...]]:
     """Return the integer points, cut to the features, by trying all."""
     n_auxiliary = program.n_columns - n_features
-    found = set()
+    found: set[tuple[bool, ...]] = set()
     selections = np.array(oracles.configurations(n_features), dtype=np.float64)
     for extra in itertools.product((0.0, 1.0), repeat=n_auxiliary):
         points = np.hstack([selections, np.tile(extra, (len(selections), 1))])
@@ -163,6 +180,7 @@ def _points(program: Program, n_features: int) -> set[tuple[bool, ...]]:
 
 
 @given(model=strategies.models(max_features=14, linear=False, trees_only=True))
+@settings(max_examples=25)
 def test_the_integer_points_of_trees_and_constraints_are_exactly_the_products(model: FeatureModel) -> None:
     program = to_program(model)
     assert program.n_columns == model.n_features
@@ -173,19 +191,20 @@ def test_the_integer_points_of_trees_and_constraints_are_exactly_the_products(mo
     sample = np.random.default_rng(0).permutation(len(selections))[:500]
     expected = [oracles.is_product(model, tuple(bool(x) for x in selections[i])) for i in sample]
     assert inside[sample].tolist() == expected
-    from shortlist.products import are_valid
-
     np.testing.assert_array_equal(inside, are_valid(model, selections))
 
 
 @given(model=strategies.models(max_features=6))
-def test_the_integer_points_of_any_model_are_exactly_the_products(limit: int, model: FeatureModel) -> None:
+@settings(max_examples=25)
+@pytest.mark.usefixtures("limit")
+def test_the_integer_points_of_any_model_are_exactly_the_products(model: FeatureModel) -> None:
     program = to_program(model)
     assume(program.n_columns <= model.n_features + 7)
     assert _points(program, model.n_features) == set(oracles.products(model))
 
 
 @given(model=strategies.models(max_features=5), data=st.data())
+@settings(max_examples=25)
 def test_fixed_features_keep_exactly_the_products_that_agree(
     model: FeatureModel, data: st.DataObject
 ) -> None:
@@ -238,6 +257,7 @@ def test_the_lemmas_give_these_rows() -> None:
 
 
 @given(model=strategies.models(max_features=14, linear=False, trees_only=True))
+@settings(max_examples=25)
 def test_the_tree_takes_a_number_of_coefficients_linear_in_its_size(model: FeatureModel) -> None:
     tree = make_model(model.names, root=model.root, groups=model.groups)
     program = to_program(tree)

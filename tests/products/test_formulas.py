@@ -4,7 +4,17 @@ from hypothesis import strategies as st
 
 from shortlist.errors import BadFileError
 from shortlist.products.formats.uvl_expressions import ExpressionReader
-from shortlist.products.formulas import And, Formula, Literal, Not, Or, formula_text, holds, variables_of
+from shortlist.products.formulas import (
+    And,
+    Formula,
+    Linear,
+    Literal,
+    Not,
+    Or,
+    formula_text,
+    holds,
+    variables_of,
+)
 from tests.products import oracles, strategies
 
 N = 4
@@ -31,7 +41,7 @@ def test_the_text_of_a_formula_reads_back_as_the_same_function(formula: Formula)
 
 @given(comparison=strategies.comparisons(N))
 def test_a_negated_comparison_holds_exactly_where_the_comparison_does_not(
-    comparison: strategies.Linear,
+    comparison: Linear,
 ) -> None:
     assert (holds(comparison, COLUMNS) ^ holds(comparison.negated(), COLUMNS)).all()
 

@@ -2,7 +2,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from shortlist.errors import BadInputError
 from shortlist.products import (
@@ -21,6 +21,7 @@ from tests.products import oracles, strategies
 
 
 @given(model=strategies.models())
+@settings(max_examples=25)
 def test_exactly_the_products_break_no_rule(model: FeatureModel) -> None:
     configurations = oracles.configurations(model.n_features)
     expected = [oracles.is_product(model, c) for c in configurations]
@@ -31,6 +32,7 @@ def test_exactly_the_products_break_no_rule(model: FeatureModel) -> None:
 
 
 @given(model=strategies.models())
+@settings(max_examples=25)
 def test_each_broken_rule_has_its_own_sentence(model: FeatureModel) -> None:
     selection = [False] * model.n_features
     broken = broken_rules(model, [selection])[0]
@@ -128,13 +130,24 @@ def test_repeated_names_are_told_apart() -> None:
         None,
     ]
     assert names.find("Catalog", repeats=True) == 1
-    with pytest.raises(BadInputError, match="2 features are called 'Catalog'.*c, d"):
+    with pytest.raises(BadInputError, match=r"2 features are called 'Catalog'.*c, d"):
         names.find("Catalog")
+
+
+def test_names_that_differ_in_case_only_are_told_apart() -> None:
+    names = feature_names(make_model(["Personal Information", "Personal information"]))
+    assert [
+        names.find(n) for n in ("Personal_Information", "personal information", "Personalinformation")
+    ] == [
+        0,
+        None,
+        1,
+    ]
 
 
 def test_an_unknown_name_brings_the_ones_like_it() -> None:
     names = feature_names(make_model(["Encryption", "Logging"]))
     with pytest.raises(
-        BadInputError, match="select names no feature: 'Enrcyption'. Did you mean 'Encryption'"
+        BadInputError, match=r"select names no feature: 'Enrcyption'\. Did you mean 'Encryption'"
     ):
         names.find_all(["Enrcyption"], "select")

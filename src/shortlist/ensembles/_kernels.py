@@ -2,8 +2,8 @@
 
 In all of them ``codes`` is (n_rows, n_classifiers), ``columns`` the same transposed, ``tally[i, c]`` counts the members that give row i class c, and the
 *lead* of a row is the number of votes of its true class ahead of the strongest rival, one less where the rival is
-the lower class and so wins ties: the row is decided right iff its lead is at least 0. Equal scores go to the
-classifier with the lowest index. Only rows whose weight changed since the last step touch the scores. Callers
+the lower class and so wins ties: the row is decided right iff its lead is at least 0. Of equal scores the classifier
+that is right most often alone (``alone``) wins, then the lowest index; margins go by index only. Only rows whose weight changed since the last step touch the scores. Callers
 allocate everything: allocation inside costs seconds of compilation.
 """
 
@@ -36,12 +36,16 @@ def lead(tally: Tally, row: int, label: int) -> int:
     return least
 
 
-@kernel("int64(int64[::1], boolean[::1])")
-def best_left(scores: Integers, left: Mask) -> int:
-    """Return the first classifier with the highest score among those left, or NONE."""
+@kernel("int64(int64[::1], boolean[::1], int64[::1])")
+def best_left(scores: Integers, left: Mask, alone: Counts) -> int:
+    """Return the classifier with the highest score among those left, or NONE; see above for equal ones."""
     pick = NONE
     for k in range(len(scores)):
-        if left[k] and (pick == NONE or scores[k] > scores[pick]):
+        if left[k] and (
+            pick == NONE
+            or scores[k] > scores[pick]
+            or (scores[k] == scores[pick] and alone[k] > alone[pick])
+        ):
             pick = k
     return pick
 
@@ -113,14 +117,15 @@ def keep_near_rows(labels: ClassCodes, counts: Counts, tally: Tally, near: Integ
 
 
 @kernel(
-    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int32[:, ::1], int64[::1], int64[::1], boolean[::1],"
-    " int64[::1], int64[::1])"
+    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64[::1], int64[::1],"
+    " boolean[::1], int64[::1], int64[::1])"
 )
 def climb_by_accuracy(
     codes: ClassCodes,
     columns: ClassCodes,
     labels: ClassCodes,
     counts: Counts,
+    alone: Counts,
     tally: Tally,
     rows: Integers,
     gains: Integers,
@@ -131,7 +136,7 @@ def climb_by_accuracy(
     """Add the classifier with which most samples are right, until all are members."""
     for step in range(len(order)):
         sure = score_additions(codes, labels, counts, tally, rows, len(rows), gains)
-        pick = best_left(gains, left)
+        pick = best_left(gains, left, alone)
         left[pick] = False
         order[step] = pick
         right[step] = sure + gains[pick]
@@ -139,7 +144,7 @@ def climb_by_accuracy(
 
 
 @kernel(
-    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int32[:, ::1], int64, int64[::1], int64[::1],"
+    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64, int64[::1], int64[::1],"
     " boolean[::1], int64[::1], int64[::1], int64[::1])"
 )
 def climb_by_weights(
@@ -147,6 +152,7 @@ def climb_by_weights(
     columns: ClassCodes,
     labels: ClassCodes,
     counts: Counts,
+    alone: Counts,
     tally: Tally,
     rule: int,
     weights: Integers,
@@ -193,7 +199,7 @@ def climb_by_weights(
                     scores[k] += change if codes[i, k] == label else 0
         right[size - 1] = sure
         if size < len(order):
-            pick = best_left(scores, left)
+            pick = best_left(scores, left, alone)
             order[size] = pick
             fitness[size] = base + scores[pick]
 
@@ -301,11 +307,17 @@ def climb_by_margins(
             equal[1, j] = 0
             equal[2, j] = 0
             equal[3, j] = 0
+        n_quiet = 0  # levels since one with rows: after three of them nothing there can differ
         for level in range(low - 1, high + 2):
+            n_quiet += 1
+            if level < high and totals[level + 1 - low] > 0:
+                n_quiet = 0
+            if n_quiet > 2:
+                continue
             for j in range(n_equal):
                 equal[4, j] = 0
                 equal[5, j] = 0
-            if level < high:
+            if n_quiet == 0:
                 first = ends[level - low] if level >= low else 0
                 for position in range(first, ends[level + 1 - low]):
                     i = rows[0, position]
@@ -347,14 +359,15 @@ def climb_by_margins(
 
 
 @kernel(
-    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int32[:, ::1], int64[::1], int64[::1], int64[::1],"
-    " boolean[::1], int64[:, ::1], int64[::1])"
+    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64[::1], int64[::1],"
+    " int64[::1], boolean[::1], int64[:, ::1], int64[::1])"
 )
 def climb_with_backfitting(
     codes: ClassCodes,
     columns: ClassCodes,
     labels: ClassCodes,
     counts: Counts,
+    alone: Counts,
     tally: Tally,
     rows: Integers,
     near: Integers,
@@ -371,7 +384,7 @@ def climb_with_backfitting(
     far_right = np.zeros(1, dtype=np.int64)
     for step in range(len(members)):
         best = score_additions(codes, labels, counts, tally, rows, n_rows, gains)
-        pick = best_left(gains, left)
+        pick = best_left(gains, left, alone)
         best += gains[pick]
         left[pick] = False
         for place in range(step):
@@ -385,7 +398,7 @@ def climb_with_backfitting(
             add_votes(columns, near, n_near, old, -1, tally)
             sure = far_right[0] + score_additions(codes, labels, counts, tally, near, n_near, gains)
             add_votes(columns, near, n_near, old, 1, tally)
-            new = best_left(gains, left)
+            new = best_left(gains, left, alone)
             if new != NONE and sure + gains[new] > best:
                 best = sure + gains[new]
                 left[old] = True

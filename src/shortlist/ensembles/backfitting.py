@@ -6,7 +6,7 @@ import numpy as np
 
 from shortlist.arrays import Counts
 from shortlist.ensembles import _kernels
-from shortlist.ensembles.orderings import sizes_to_try
+from shortlist.ensembles.orderings import single_right, sizes_to_try
 from shortlist.ensembles.plurality import ClassVotes, Members
 
 
@@ -42,7 +42,8 @@ def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
 
     Section 5.2 of :cite:t:`Bastos2022`, after Margineantu and Dietterich (1997). The revision goes through the
     members in the order of their places; one that can be replaced by a classifier left out so that more samples are
-    right is replaced by the best such one, and the revision starts again. Equal classifiers go by lowest index.
+    right is replaced by the best such one, and the revision starts again. Of equal classifiers the more accurate one alone
+    is taken, then the lowest index.
     Members for size M are a step on the way to M + 1, so all sizes come from one run.
 
     Parameters
@@ -65,7 +66,7 @@ def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
     >>> from shortlist.ensembles.plurality import class_votes
     >>> votes = class_votes([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
     >>> backfit(votes, sizes=range(1, 4)).members.tolist()
-    [1]
+    [1, 2, 0]
     """
     tried = sizes_to_try(votes.n_classifiers) if sizes is None else sizes
     most = tried[-1]
@@ -77,6 +78,7 @@ def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
         votes.columns,
         votes.labels,
         votes.counts,
+        single_right(votes),
         np.zeros((n_rows, votes.n_classes), dtype=np.int32),
         np.arange(n_rows),
         np.empty(n_rows, dtype=np.int64),

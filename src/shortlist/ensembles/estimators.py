@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import train_test_split
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
@@ -145,7 +146,7 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         BadInputError
             If the input or a parameter cannot be used; the sentence says how to mend it.
         """
-        X, y = _checked_rows(self, X, y)
+        X, y = _checked_fit(self, X, y)
         self.classes_ = _two_classes(y)
         self.positive_ = _positive_class(self.positive, self.classes_)
         seed = _seed(self.random_state)
@@ -234,21 +235,33 @@ def _stretched(votes: NDArray[np.int64], threshold: int, size: int) -> NDArray[n
     return np.where(votes <= threshold, below, above)
 
 
-def _checked_rows(estimator: ExactPruner, X: Any, y: Any = None) -> Any:
-    """Check shapes and feature names; frames stay frames, so that text columns survive."""
-    if not hasattr(X, "columns"):
-        X = check_array(
-            X, dtype=None, ensure_all_finite="allow-nan" if _is_float(X) else False, estimator=estimator
-        )
+def _checked_fit(estimator: BaseEstimator, X: Any, y: Any) -> tuple[Any, Labels]:
+    """Check shapes and feature names of rows to fit on, and their classes."""
+    X = _checked_shape(estimator, X)
     if y is None:
-        validate_data(estimator, X, reset=False, skip_check_array=True)
-        return X
+        raise BadInputError("y should be a 1d array of classes, got None. Pass the class of every row.")
     y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
     if len(X) != len(y):
         raise BadInputError(f"X and y must have one entry per row, got {len(X)} and {len(y)} rows.")
     check_classification_targets(y)
     validate_data(estimator, X, y, skip_check_array=True)
     return X, y
+
+
+def _checked_rows(estimator: BaseEstimator, X: Any) -> Any:
+    """Check shapes and feature names of rows to answer."""
+    X = _checked_shape(estimator, X)
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    return X
+
+
+def _checked_shape(estimator: BaseEstimator, X: Any) -> Any:
+    """Check arrays; frames stay frames, so that text columns survive until the pool reads them."""
+    if hasattr(X, "columns"):
+        return X
+    finite: Any = "allow-nan" if _is_float(X) else False
+    return check_array(X, dtype=None, ensure_all_finite=finite, estimator=estimator)
 
 
 def _is_float(X: Any) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist._validation import as_choice, as_count
-from shortlist.ensembles.margins import distinct_classifiers, grow_by_margins
+from shortlist.ensembles.margins import distinct_classifiers, grow_by_margins, vote_digests
 from shortlist.ensembles.plurality import ClassCodes, class_tally, class_votes, plurality
 from shortlist.ensembles.spaces import Population, SearchSpace
 from shortlist.errors import BadInputError
@@ -72,7 +72,7 @@ class Evolved:
     stopped: str
 
 
-def row_weights(wrong: ArrayLike, gamma: float = 1.0) -> NDArray[np.float64]:
+def row_weights(n_wrong: ArrayLike, n_reference: int, gamma: float = 1.0) -> NDArray[np.float64]:
     """Return w_i^γ, where w_i is the share of a reference set that gets row i wrong; 0^0 = 1.
 
     Section 3.1 of :cite:t:`Gagne2007`: the hardness of a row, bounded by 0 and 1. Where the reference set is right on
@@ -80,21 +80,22 @@ def row_weights(wrong: ArrayLike, gamma: float = 1.0) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    wrong : array-like of bool, shape (n_rows, n_reference)
-        Where a classifier of the reference set is wrong.
+    n_wrong : array-like of int, shape (n_rows,)
+        How many classifiers of the reference set are wrong.
+    n_reference : int
+        How many classifiers are in the reference set.
     gamma : float, default=1
         γ, at least 0; 0 makes every row equal.
 
     Examples
     --------
-    >>> row_weights([[True, False], [False, False], [True, True]], gamma=2).tolist()
+    >>> row_weights([1, 0, 2], 2, gamma=2).tolist()
     [0.25, 0.0, 1.0]
     """
-    flags = np.asarray(wrong)
-    n_wrong = np.count_nonzero(flags, axis=1)
-    if not n_wrong.any():
-        return np.ones(len(n_wrong))
-    return np.asarray((n_wrong / flags.shape[1]) ** gamma)
+    wrong = np.asarray(n_wrong)
+    if not wrong.any():
+        return np.ones(len(wrong))
+    return np.asarray((wrong / n_reference) ** gamma)
 
 
 def evolve(
@@ -195,8 +196,8 @@ def evolve(
     report(Progress("evolving", 0, total))
     for number in itertools.count(1):
         if number > 1:
-            reference = None if mode == "single" else ensemble.codes if mode == "online" else codes
-            fitness = rows.fitness(codes, reference, gamma)
+            weights = rows.weights(mode, codes, ensemble, gamma)
+            fitness = rows.fitness(codes, weights)
             children = breed(population, fitness, size - elites if survivors == "children" else size)
             if survivors == "children":
                 kept = np.argsort(-fitness, kind="stable")[:elites]
@@ -205,7 +206,7 @@ def evolve(
             else:
                 everyone = np.concatenate([population, children])
                 everyones = np.hstack([codes, rows.codes(children)])
-                judged = rows.fitness(everyones, everyones if mode == "offline" else reference, gamma)
+                judged = rows.fitness(everyones, rows.weights(mode, everyones, ensemble, gamma))
                 kept = np.sort(np.argsort(-judged, kind="stable")[:size])
                 population, codes = everyone[kept], everyones[:, kept]
             if mode == "online":
@@ -228,10 +229,14 @@ def evolve(
 
 @dataclass(frozen=True, eq=False)
 class _Ensemble:
-    """Members, and what they answer on the training rows."""
+    """Members, and what is kept of their answers on the training rows: a large ensemble's votes would fill memory."""
 
     genomes: Population
-    codes: ClassCodes
+    tally: NDArray[np.int32]
+    known: frozenset[bytes]
+
+    def __len__(self) -> int:
+        return len(self.genomes)
 
 
 class _Rows:
@@ -264,12 +269,20 @@ class _Rows:
             )
         return codes.astype(np.uint8, copy=False)
 
-    def fitness(self, codes: ClassCodes, reference: ClassCodes | None, gamma: float) -> NDArray[np.float64]:
-        """Return F(h) = Σ_i w_i^γ · 1[h(x_i) = y_i] of every individual; every w_i is 1 without a reference."""
+    def weights(
+        self, mode: str, codes: ClassCodes, ensemble: _Ensemble, gamma: float
+    ) -> NDArray[np.float64]:
+        """Return w_i^γ of every row against the reference set of the mode."""
+        if mode == "single":
+            return np.ones(len(self.labels))
+        if mode == "offline":
+            return row_weights(np.count_nonzero(codes != self.labels[:, None], axis=1), codes.shape[1], gamma)
+        right = ensemble.tally[np.arange(len(self.labels)), self.labels]
+        return row_weights(len(ensemble) - right, len(ensemble), gamma)
+
+    def fitness(self, codes: ClassCodes, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return F(h) = Σ_i w_i^γ · 1[h(x_i) = y_i] of every individual."""
         right = codes == self.labels[:, None]
-        weights = (
-            np.ones(len(right)) if reference is None else row_weights(reference != self.labels[:, None], gamma)
-        )
         fitness = np.zeros(right.shape[1])
         for start in range(0, len(right), 1024):  # by blocks, so that the flags never all become floats
             rows = slice(start, start + 1024)
@@ -279,26 +292,31 @@ class _Rows:
     def single_best(self, population: Population, codes: ClassCodes) -> _Ensemble:
         """Return the most accurate individual alone; the first of equals."""
         best = [int(np.count_nonzero(codes == self.labels[:, None], axis=0).argmax())]
-        return _Ensemble(population[best], codes[:, best])
+        return self._joined(None, population[best], codes[:, best])
 
     def grown(self, ensemble: _Ensemble, population: Population, codes: ClassCodes) -> _Ensemble:
         """Run Figure 1 from the ensemble on, with the population as pool."""
-        votes = class_votes(codes, self.labels, n_classes=self.n_classes)
         order, right = grow_by_margins(
-            votes,
-            distinct_classifiers(votes.codes, ensemble.codes),
-            class_tally(ensemble.codes, self.n_classes),
+            class_votes(codes, self.labels, n_classes=self.n_classes),
+            distinct_classifiers(codes, ensemble.known),
+            ensemble.tally,
             criterion=self.criterion,
         )
         joined = order[: int(right.argmax())]
+        return self._joined(ensemble, population[joined], codes[:, joined])
+
+    def _joined(self, ensemble: _Ensemble | None, genomes: Population, codes: ClassCodes) -> _Ensemble:
+        """Add members to an ensemble, or start one."""
+        tally, known = class_tally(codes, self.n_classes), frozenset(vote_digests(codes))
+        if ensemble is None:
+            return _Ensemble(genomes, tally, known)
         return _Ensemble(
-            np.concatenate([ensemble.genomes, population[joined]]),
-            np.hstack([ensemble.codes, codes[:, joined]]),
+            np.concatenate([ensemble.genomes, genomes]), ensemble.tally + tally, ensemble.known | known
         )
 
     def error(self, ensemble: _Ensemble) -> float:
         """Return the share of rows that the ensemble gets wrong."""
-        return float((plurality(class_tally(ensemble.codes, self.n_classes)) != self.labels).mean())
+        return float((plurality(ensemble.tally) != self.labels).mean())
 
     def generation(self, number: int, codes: ClassCodes, ensemble: _Ensemble) -> Generation:
         """Measure a generation."""
@@ -308,7 +326,7 @@ class _Rows:
             float(errors.min()),
             float(errors.mean()),
             self.error(ensemble),
-            ensemble.codes.shape[1],
+            len(ensemble),
         )
 
 

@@ -1,5 +1,8 @@
 """Ensemble selection by margin histograms (Section 3.2 and Figure 1 of the evolutionary ensemble learning paper)."""
 
+import hashlib
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -58,14 +61,20 @@ def compare_histograms(first: ArrayLike, second: ArrayLike, counts: ArrayLike | 
     return 1 if a[differ[0]] < b[differ[0]] else -1
 
 
-def distinct_classifiers(codes: ClassCodes, known: ClassCodes | None = None) -> Members:
-    """Return the classifiers whose votes differ from all before them and from all of `known`, by index."""
-    seen = set() if known is None else {column.tobytes() for column in np.ascontiguousarray(known.T)}
+def vote_digests(codes: ClassCodes) -> list[bytes]:
+    """Return 16 bytes per classifier that are equal for equal votes, and for others with a chance of 2^-128 only."""
+    return [
+        hashlib.blake2b(column.tobytes(), digest_size=16).digest() for column in np.ascontiguousarray(codes.T)
+    ]
+
+
+def distinct_classifiers(codes: ClassCodes, known: Collection[bytes] = ()) -> Members:
+    """Return the classifiers whose votes differ from all before them and from the digests in `known`, by index."""
+    seen = set(known)
     distinct = []
-    for index, column in enumerate(np.ascontiguousarray(codes.T)):
-        word = column.tobytes()
-        if word not in seen:
-            seen.add(word)
+    for index, digest in enumerate(vote_digests(codes)):
+        if digest not in seen:
+            seen.add(digest)
             distinct.append(index)
     return np.array(distinct, dtype=np.int64)
 

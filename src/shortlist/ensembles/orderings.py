@@ -52,8 +52,9 @@ def order_classifiers(
 ) -> Ordering:
     """Order classifiers by a rule, and keep the best prefix.
 
-    Equal scores go to the classifier with the lowest index, equal prefixes to the smallest; a plurality's ties go to
-    the lowest class, so that with two classes a tie is negative.
+    Of equal scores the classifier that is more accurate alone wins (uwa's second choice is always such a tie), then
+    the lowest index; of equal prefixes the smallest. A plurality's ties go to the lowest class, so that with two
+    classes a tie is negative.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def order_classifiers(
     >>> from shortlist.ensembles.plurality import class_votes
     >>> votes = class_votes([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
     >>> order_classifiers(votes, "reduced-error").members.tolist()
-    [1]
+    [1, 2, 0]
     """
     as_choice(rule, "rule", list(RULES))
     as_choice(stop, "stop", STOPS)
@@ -113,7 +114,7 @@ def _reduced_error(votes: ClassVotes, _stop: str) -> Ordering:
     order, right = _empty(votes)
     state = _tally(votes), np.arange(len(votes.labels)), order.copy(), _all(votes)
     _kernels.climb_by_accuracy(
-        votes.codes, votes.columns, votes.labels, votes.counts, *state, order, right
+        votes.codes, votes.columns, votes.labels, votes.counts, single_right(votes), *state, order, right
     )
     return Ordering(order, right, right / votes.n_samples, int(right.argmax()) + 1)
 
@@ -124,10 +125,20 @@ def _weighted(rule: int) -> Callable[[ClassVotes, str], Ordering]:
     def climb(votes: ClassVotes, stop: str) -> Ordering:
         order, right = _empty(votes)
         scaled = right.copy()
-        order[0] = single_right(votes).argmax()
+        alone = single_right(votes)
+        order[0] = alone.argmax()
         state = _tally(votes), rule, np.zeros(len(votes.labels), np.int64), np.zeros(len(order), np.int64)
         _kernels.climb_by_weights(
-            votes.codes, votes.columns, votes.labels, votes.counts, *state, _all(votes), order, scaled, right
+            votes.codes,
+            votes.columns,
+            votes.labels,
+            votes.counts,
+            alone,
+            *state,
+            _all(votes),
+            order,
+            scaled,
+            right,
         )
         fitness = scaled.astype(np.float64)
         if rule == _kernels.UNCERTAINTY:
@@ -188,7 +199,7 @@ def _margin_distance(votes: ClassVotes, stop: str, p: Fraction) -> Ordering:
     squares = along = 0
     distances = []
     for step in range(n_classifiers):
-        pick = _kernels.best_left(scores, left)
+        pick = _kernels.best_left(scores, left, right)
         order[step] = pick
         squares += 2 * int(products[order[:step], pick].sum()) + n
         along += int(signs[pick])
@@ -207,8 +218,9 @@ def _drep(votes: ClassVotes, rho: Fraction) -> Ordering:
     The paper's diff of two classes, the mean product of a classifier's answers and the members' mean answer, grows
     with the share of members that agree, which is defined for any number of classes and is what is compared.
     """
-    order = [int(single_right(votes).argmax())]
-    right = [int(single_right(votes).max())]
+    alone = single_right(votes)
+    order = [int(alone.argmax())]
+    right = [int(alone.max())]
     left = _all(votes)
     left[order[0]] = False
     similarity = np.zeros(votes.n_classifiers, dtype=np.int64)
@@ -225,7 +237,7 @@ def _drep(votes: ClassVotes, rho: Fraction) -> Ordering:
         sure = _kernels.score_additions(
             votes.codes, votes.labels, votes.counts, tally, rows, len(rows), gains
         )
-        pick = _kernels.best_left(gains, diverse)
+        pick = _kernels.best_left(gains, diverse, alone)
         if sure + gains[pick] <= right[-1]:
             break
         order.append(pick)

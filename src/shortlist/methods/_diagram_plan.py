@@ -141,7 +141,8 @@ def make_plan(diagram: Diagram, costs: Points, coding: Coding) -> Plan:
     Each level adds a non-negative vector on either side: what it costs above the cheaper side, objective by objective.
     A skipped level whose cost has one sign goes only to its better side; one without cost goes both ways at once.
     """
-    rising, falling = (costs >= 0).all(axis=0).tolist(), (costs <= 0).all(axis=0).tolist()
+    rising: list[bool] = np.all(costs >= 0, axis=0).tolist()
+    falling: list[bool] = np.all(costs <= 0, axis=0).tolist()
     low_shifts, high_shifts = coding.encode(np.maximum(-costs, 0).T), coding.encode(np.maximum(costs, 0).T)
     zero = np.zeros(coding.n_words, np.int64)
     places: list[tuple[int, int, int]] = [(diagram.n_levels, -1, -1)]

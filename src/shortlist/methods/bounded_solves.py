@@ -19,8 +19,8 @@ from shortlist.milp.solution import Limits, Solution
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress, Report, silent
 
-LARGEST_OBJECTIVE = 10**8
-"""Weighted objectives stay below this, so that a solver's tolerance of 1e-9 of the value is well below one step."""
+LARGEST_OBJECTIVE = 4 * 10**8
+"""Weighted objectives stay below this, so that a tolerance of 1e-9 of the value and the gap stay below one step."""
 
 WITHIN_A_STEP = 0.5
 """Absolute gap: weighted objectives are integers, so this proves optimality and leaves the solver room for rounding."""

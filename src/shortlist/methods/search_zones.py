@@ -135,14 +135,23 @@ class _Search:
         self._first = int(np.argmax(self.zones[0] - self._lower))
         while self._open.any():
             chosen = self._largest()
-            zone = self.zones[chosen].copy()
-            weights, _ = safe_weights(self._solves, self._first, self._lower, zone - 1)
-            point = self._solves.minimise(weights, _below(zone))
-            if point is None:
-                self._open[chosen] = False
-                continue
+            self._search_zone(chosen, self.zones[chosen].copy())
+
+    def _search_zone(self, chosen: int, zone: Vector) -> None:
+        """Solve one program for the zone number `chosen`, and note what the answer proves."""
+        first, upper = self._first, _below(zone)
+        weights, decides = safe_weights(self._solves, first, self._lower, upper)
+        if decides:
+            upper[first] = UNLIMITED  # a known answer then says "empty", sooner than an infeasible program does
+        point = self._solves.minimise(weights, upper)
+        if point is None:
+            self._open[chosen] = False
+            return
+        known = (point == self.found).all(axis=1).any()
+        if not known:
             self._check(point)
-            self._add_box(weights, point, zone)
+        self._add_box(weights, point, zone)
+        if not known:
             self._split(point)
 
     def _find_ideal(self) -> bool:
@@ -163,13 +172,17 @@ class _Search:
 
     def _check(self, point: Vector) -> None:
         """Raise if `point` contradicts what earlier answers proved."""
-        if (point < self._boxes).all(axis=1).any() or (point <= self.found).all(axis=1).any():
+        in_box = (point < self._boxes).all(axis=1).any()
+        if in_box or (point <= self.found).all(axis=1).any() or (point >= self.found).all(axis=1).any():
             raise SolverError(
                 "the solver found a point where it had proved that there is none. Use another solver or seed."
             )
 
     def _add_box(self, weights: Vector, point: Vector, zone: Vector) -> None:
-        """Note the box that the optimality of `point` in `zone` proves to be empty, and close the zones inside."""
+        """Note the box that the optimality of `point` proves to be empty, and close the zones inside.
+
+        `point` minimises ``weights @ y`` over the zone or over the zone without its bound on the first objective.
+        """
         first = self._first
         others = np.arange(len(zone)) != first
         most = sum((zone[others] - 1).tolist())  # no vector of the zone has a larger sum of the others

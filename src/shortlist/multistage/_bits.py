@@ -5,7 +5,7 @@ from typing import Any
 from numba import config, types
 from numba.extending import intrinsic
 
-if config.DISABLE_JIT:
+if config.DISABLE_JIT:  # type: ignore[attr-defined]  # numba sets it while loading
 
     def popcount(word: Any) -> int:
         """Return the number of ones in a 64-bit word."""
@@ -13,7 +13,7 @@ if config.DISABLE_JIT:
 
 else:
 
-    @intrinsic  # type: ignore[untyped-decorator]  # numba carries no types
+    @intrinsic
     def popcount(typing_context: Any, word: Any) -> Any:  # noqa: ARG001  # numba calls it so
         """Return the number of ones in a 64-bit word, in one instruction."""
 

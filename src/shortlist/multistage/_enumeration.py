@@ -1,3 +1,4 @@
+# ruff: noqa: C901, PLR0912, PLR0915, PLR0917  # kernels take their state as arguments and keep their loops flat
 """Kernels that walk through every chain of growing feature sets, which is every stage assignment.
 
 A chain M1 ⊂ M2 ⊂ … of bit masks, with all features as its last set, is an ordered partition. A node is a chain without
@@ -563,6 +564,7 @@ def walk_archive(
                 added[depth] = rest if removal else (rest - 1) & rest
                 if added[depth]:
                     continue
+                depth -= 1
             while depth > 0:
                 if depth == 1:
                     depth = 0

@@ -1,3 +1,4 @@
+# ruff: noqa: C901, PLR0912, PLR0915, PLR0917  # kernels take their state as arguments and keep their loops flat
 """Kernels of ℓ2 logistic regression on many feature subsets: Newton fits, scores, and decision bits.
 
 Rows are given transposed, ``(n_columns, n_rows)``, so that choosing columns copies whole runs of memory. A subset is
@@ -83,7 +84,9 @@ def choose_columns(rows: Doubles, subset: Flags, chosen: Longs, design: Doubles)
     return size
 
 
-@kernel("int64(float64[:, ::1], float64[::1], float64[:, ::1], float64[::1], bool_[:, ::1], float64[:, :, ::1])")
+@kernel(
+    "int64(float64[:, ::1], float64[::1], float64[:, ::1], float64[::1], bool_[:, ::1], float64[:, :, ::1])"
+)
 def fit_binary(
     rows: Doubles, truth: Doubles, gram: Doubles, penalties: Doubles, subsets: Flags, coefficients: Doubles
 ) -> int:

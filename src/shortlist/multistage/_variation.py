@@ -1,3 +1,4 @@
+# ruff: noqa: PLR0917  # kernels take their state as arguments and keep their loops flat
 """Kernels of EMSCO's mutation and recombination; every random number comes in as a uniform draw from [0, 1)."""
 
 from typing import TypeAlias
@@ -127,9 +128,7 @@ def breed(
                 count = stages[a]
             else:
                 count = stages[b]
-            recombine_rows(
-                population[a], population[b], stages[a], stages[b], count, draws[4 : 4 + n], child
-            )
+            recombine_rows(population[a], population[b], stages[a], stages[b], count, draws[4 : 4 + n], child)
             if compress_row(child) == 0:
                 for i in range(n):
                     child[i] = population[a, i]

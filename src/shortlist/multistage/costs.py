@@ -108,7 +108,9 @@ def feature_costs(
     order = list(dict.fromkeys(groups.values()))
     missing = [group for group in order if group not in first_prices]
     if missing:
-        raise BadInputError(f"first_prices must hold every group, got none for {missing[0]!r}. Add its price.")
+        raise BadInputError(
+            f"first_prices must hold every group, got none for {missing[0]!r}. Add its price."
+        )
     first = [_decimal(f"the first price of group {group!r}", first_prices[group]) for group in order]
     scale = math.lcm(*(cost.denominator for cost in [*exact, *first]))
     units = [int(cost * scale) for cost in [*exact, *first]]

@@ -240,7 +240,13 @@ def initial_population(
     cumulative = beta_binomial(max_stages, options.beta)
     for row in population:
         mutate_row(
-            row, max_stages, options.mutation, cumulative, removal, rng.random(n_features), rng.random(n_features)
+            row,
+            max_stages,
+            options.mutation,
+            cumulative,
+            removal,
+            rng.random(n_features),
+            rng.random(n_features),
         )
     return population
 
@@ -257,7 +263,8 @@ def beta_binomial(max_stages: int, beta: float) -> NDArray[np.float64]:
     table = np.ones((max_stages, max_stages))
     for m in range(max_stages):
         mass = [
-            math.comb(m, j) * math.exp(_log_beta(j + 1, m - j + beta) - _log_beta(1, beta)) for j in range(m + 1)
+            math.comb(m, j) * math.exp(_log_beta(j + 1, m - j + beta) - _log_beta(1, beta))
+            for j in range(m + 1)
         ]
         table[m, : m + 1] = np.cumsum(mass)
         table[m, m] = 1.0

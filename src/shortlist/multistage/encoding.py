@@ -76,9 +76,12 @@ class Encoding:
     def _numbers(self, features: Sequence[int], values: Any) -> NDArray[np.float64]:
         """Check many plain numbers at once."""
         try:
-            numbers = np.ascontiguousarray(values, dtype=np.float64)
+            # kernels take only arrays that could be written
+            numbers = np.require(values, dtype=np.float64, requirements=["C", "W"])
         except (TypeError, ValueError):
-            numbers = np.column_stack([_as_numbers(self.codes[f].name, values[:, i]) for i, f in enumerate(features)])
+            numbers = np.column_stack(
+                [_as_numbers(self.codes[f].name, values[:, i]) for i, f in enumerate(features)]
+            )
         if not np.isfinite(numbers.sum()) and not np.isfinite(numbers).all():
             row, place = np.argwhere(~np.isfinite(numbers))[0]
             _refuse(self.codes[features[place]].name, numbers[row, place])
@@ -105,7 +108,9 @@ def _learn(name: str, column: Any) -> FeatureCode:
         seen = {value for value, gap in zip(column.tolist(), missing, strict=True) if not gap}
         categories = tuple(sorted(seen, key=lambda value: (type(value).__name__, value)))
         # of two values one column says it all
-        return FeatureCode(name, 0.0, categories[1:] if len(categories) == 2 else categories, bool(missing.any()))
+        return FeatureCode(
+            name, 0.0, categories[1:] if len(categories) == 2 else categories, bool(missing.any())
+        )
     numbers = _as_numbers(name, column)
     _check_finite(name, numbers)
     known = numbers[~missing]
@@ -157,9 +162,11 @@ def _missing(column: Any) -> Mask:
 
 def _as_numbers(name: str, column: Any) -> NDArray[np.float64]:
     try:
-        return np.array([np.nan if value is None else value for value in column], dtype=np.float64) if (
-            column.dtype.kind == "O"
-        ) else np.asarray(column, dtype=np.float64)
+        return (
+            np.array([np.nan if value is None else value for value in column], dtype=np.float64)
+            if (column.dtype.kind == "O")
+            else np.asarray(column, dtype=np.float64)
+        )
     except (TypeError, ValueError):
         raise BadInputError(
             f"feature {name!r} must hold numbers, as when fitting, got {column[0]!r}. Convert the column."

@@ -125,7 +125,9 @@ def enumerate_front(
         )  # fmt: skip
         looked += walk.looked
         done = walk.done if level == k else 0
-        found = walk.found if walk.done == len(tasks) else _nondominated(problem, [walk.found, found], np.maximum)
+        found = (
+            walk.found if walk.done == len(tasks) else _nondominated(problem, [walk.found, found], np.maximum)
+        )
         if walk.done < len(tasks):
             break
     proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.names))
@@ -138,7 +140,9 @@ def enumerate_front(
         )
     order = _front_order(problem, found.measures)
     chains = [tuple(int(mask) for mask in chain if mask) for chain in found.chains[order]]
-    assignments = [assignment_of_chain(chain, problem.n_features, removal=problem.removal) for chain in chains]
+    assignments = [
+        assignment_of_chain(chain, problem.n_features, removal=problem.removal) for chain in chains
+    ]
     return EnumerationResult(
         problem, np.array(assignments, dtype=np.int8).reshape(len(order), problem.n_features),
         found.measures[order], found.ties[order], looked, proof, time.perf_counter() - start,
@@ -340,10 +344,12 @@ class _ArchiveWalker:
         self, firsts: NDArray[np.int64], blocks: NDArray[np.int64], n_blocks: NDArray[np.int64]
     ) -> int:
         space, problem = self.space, self.problem
+        archive, ties, chains, size = self._state
         return walk_archive(
             firsts, space.bits, space.reach, space.prices, space.least_steps, space.call_prices,
             problem.everyone, problem.class_bits, problem.penalties, problem.unit, problem.negative_bits,
-            self.max_stages, self.uses, int(problem.removal), int(self._bounds), *self._state, blocks, n_blocks,
+            self.max_stages, self.uses, int(problem.removal), int(self._bounds), archive, ties, chains, size,
+            blocks, n_blocks,
         )  # fmt: skip
 
     def found(self) -> _Found:
@@ -413,7 +419,11 @@ def _walk(
         counts = [
             looked
             for _, looked in run_units(
-                units, n_jobs=n_jobs, stage="walking stage assignments", report=report, cancellation=cancellation
+                units,
+                n_jobs=n_jobs,
+                stage="walking stage assignments",
+                report=report,
+                cancellation=cancellation,
             )
         ]
     finished = [looked for looked in counts if looked >= 0]

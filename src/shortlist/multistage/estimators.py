@@ -1,13 +1,11 @@
 """A scikit-learn classifier that buys features stage by stage; a thin shell around functions."""
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import train_test_split
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
@@ -206,7 +204,7 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         BadInputError
             If the input or a parameter cannot be used; the sentence says how to mend it.
         """
-        X, y = _checked_rows(self, X, y)
+        X, y = _checked_training(self, X, y)
         self.classes_ = _classes(y)
         seed = _seed(self.random_state)
         if validation is None:
@@ -255,7 +253,8 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Labels:
         """Return the class of every row, or ``reject_label_`` where nothing was confident, ``(n_samples,)``."""
-        return self._labels(decide_known(self.model_, self._encoded(X)))
+        rows = self._encoded(X)
+        return self._labels(decide_known(self.model_, rows))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of every row at the stage it reached, ``(n_samples, n_classes)``."""
@@ -342,7 +341,7 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
             raise BadInputError(f"C must be a number above 0, got {self.C!r}.")
         n = rows.n_features
         k = min(USUAL_STAGES, n) if self.max_stages is None else as_count(self.max_stages, "max_stages")
-        common = {"n_jobs": self.n_jobs or 1, "report": report, "cancellation": cancellation}
+        common: dict[str, Any] = {"n_jobs": self.n_jobs or 1, "report": report, "cancellation": cancellation}
         subclassifiers: Any = (
             LogisticSubclassifiers(rows, C=self.C, scale=self.scale, **common)
             if self.subclassifier is None
@@ -405,10 +404,13 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         if self.pick == "norm":
             measures = self.problem_.measures(self.front_.decisions.astype(np.int8))
             return int(np.argmax(np.linalg.norm(self.problem_.merits(measures), axis=1)))
-        return self.front_.pick(self.pick).index
+        front: Front = self.front_
+        return front.pick(self.pick).index
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        # a rejected row counts as wrong in `score`, and cheap features are preferred on purpose
+        tags.classifier_tags.poor_score = True
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
@@ -422,22 +424,31 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         return state
 
 
-def _checked_rows(estimator: MultiStageClassifier, X: Any, y: Any = None) -> Any:
-    """Check shapes and feature names; frames stay frames, so that text columns survive."""
-    if not hasattr(X, "columns"):
-        numeric = getattr(getattr(X, "dtype", None), "kind", "f") in "fiub"
-        X = check_array(
-            X, dtype=None, ensure_all_finite="allow-nan" if numeric else False, estimator=estimator
-        )
-    if y is None:
-        validate_data(estimator, X, reset=False, skip_check_array=True)
-        return X
+def _checked_rows(estimator: MultiStageClassifier, X: Any) -> Any:
+    """Check the rows to predict; frames stay frames, so that text columns survive."""
+    X = _as_rows(estimator, X)
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    return X
+
+
+def _checked_training(estimator: MultiStageClassifier, X: Any, y: Any) -> tuple[Any, Labels]:
+    """Check rows and labels to fit on, and remember names and number of the features."""
+    X = _as_rows(estimator, X)
     y = column_or_1d(y, warn=True)
     if len(X) != len(y):
         raise BadInputError(f"X and y must have one entry per row, got {len(X)} and {len(y)} rows.")
     check_classification_targets(y)
     validate_data(estimator, X, y, skip_check_array=True)
     return X, y
+
+
+def _as_rows(estimator: MultiStageClassifier, X: Any) -> Any:
+    if hasattr(X, "columns"):
+        return X
+    numeric = getattr(getattr(X, "dtype", None), "kind", "f") in "fiub"
+    return check_array(
+        X, dtype=None, ensure_all_finite="allow-nan" if numeric else False, estimator=estimator
+    )
 
 
 def _classes(y: Labels) -> Labels:
@@ -463,20 +474,21 @@ def _checked_labels(y: Any, classes: Labels, n_rows: int) -> Labels:
 
 
 def _split(X: Any, y: Labels, share: float, seed: int) -> tuple[Any, Any, Labels, Labels]:
-    """Split rows into those that fit and those that judge, stratified."""
+    """Split rows into those that fit and those that judge, by class; a class with one row only fits."""
     if not 0 < share < 1:
         raise BadInputError(f"validation_share must be in (0, 1), got {share!r}.")
-    classes, counts = np.unique(y, return_counts=True)
-    size = max(len(classes), round(share * len(y)))
-    if counts.min() < 2 or len(y) - size < len(classes):
+    rng = np.random.default_rng(seed)
+    judge = np.zeros(len(y), dtype=bool)
+    for label in np.unique(y):
+        members = rng.permutation(np.flatnonzero(y == label))
+        judge[members[: min(len(members) - 1, max(1, round(share * len(members))))]] = True
+    if not judge.any():
         raise BadInputError(
-            f"every class needs 2 rows, one to fit and one to judge, got {counts.min()} of "
-            f"{classes[counts.argmin()]!r}. Add rows, or pass validation rows."
+            f"some class needs 2 rows, one to fit and one to judge, got {len(y)} rows of {len(y)} classes. "
+            "Add rows, or pass validation rows."
         )
-    X_fit, X_validation, y_fit, y_validation = train_test_split(
-        X, y, test_size=size, stratify=y, random_state=seed
-    )
-    return X_fit, X_validation, y_fit, y_validation
+    rows = X.iloc if hasattr(X, "iloc") else X
+    return rows[~judge], rows[judge], y[~judge], y[judge]
 
 
 def _reject_label(label: Any, classes: Labels) -> Any:
@@ -498,8 +510,3 @@ def _seed(random_state: Any) -> int:
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def default_options(**changes: Any) -> EmscoOptions:
-    """Return the evolution's parameters with some changed."""
-    return dataclasses.replace(EmscoOptions(), **changes)

@@ -264,7 +264,9 @@ def stage_problem(
         raise BadInputError(
             f"false_positive_rate needs two classes, got {rows.n_classes}. Leave it out or join classes."
         )
-    given = [_fraction("penalties", (penalties or {}).get(label, 1.0), 1.0) for label in range(rows.n_classes)]
+    given = [
+        _fraction("penalties", (penalties or {}).get(label, 1.0), 1.0) for label in range(rows.n_classes)
+    ]
     unit = math.lcm(*(penalty.denominator for penalty in given))
     calls = [_fraction("call_cost", cost, math.inf) for cost in (call_cost, call_cost_per_feature)]
     call_scale = math.lcm(*(cost.denominator for cost in calls))

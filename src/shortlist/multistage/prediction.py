@@ -192,8 +192,11 @@ def _decide(
 ) -> NDArray[np.int64]:
     """Decide the active rows at one stage; return those that go on."""
     if isinstance(stage.model, LogisticModel):
+        # a model read from a memory map cannot be written, and kernels take only arrays that can
+        coefficients = np.require(stage.model.coefficients, requirements="W")
+        columns = np.require(stage.model.columns, requirements="W")
         left = decide_rows(
-            rows, active, stage.model.coefficients, stage.model.columns, np.array(model.rule.thresholds),
+            rows, active, coefficients, columns, np.array(model.rule.thresholds),
             model.rule.scores, stage.least, labels,
         )  # fmt: skip
         return active[:left]

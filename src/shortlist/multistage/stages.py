@@ -21,7 +21,7 @@ REMOVED = -1
 
 def stage_counts(assignments: NDArray[np.int8]) -> NDArray[np.int64]:
     """Return ‖Q‖ per row of `assignments`, ``(n_assignments, n_features)``, which must have no gaps."""
-    return np.asarray(assignments).max(axis=1).astype(np.int64) + 1
+    return np.asarray(assignments.max(axis=1), dtype=np.int64) + 1
 
 
 def has_gaps(assignment: ArrayLike) -> bool:
@@ -95,10 +95,7 @@ def space_size(n_features: int, max_stages: int) -> int:
 def completions(n_features: int, max_stages: int) -> NDArray[np.int64]:
     """Return how many ways m features can follow in at most s stages, as a table ``[m, s]``; 1 where m is 0."""
     return np.array(
-        [
-            [1 if m == 0 else space_size(m, s) for s in range(max_stages + 1)]
-            for m in range(n_features + 1)
-        ],
+        [[1 if m == 0 else space_size(m, s) for s in range(max_stages + 1)] for m in range(n_features + 1)],
         dtype=np.int64,
     )
 

@@ -353,7 +353,9 @@ class LogisticSubclassifiers:
         return LogisticModel(self._coefficients[slot].copy(), columns)
 
 
-def raised_threshold(probabilities: NDArray[np.float64], labels: NDArray[np.int64], rule: RejectRule) -> float:
+def raised_threshold(
+    probabilities: NDArray[np.float64], labels: NDArray[np.int64], rule: RejectRule
+) -> float:
     """Return the least probability at and above which accuracy is at least the smallest p̂, by Hoeffding's bound.
 
     2 when there is none, so that nothing is confident.
@@ -424,7 +426,7 @@ class ForeignSubclassifiers:
                 self._models[int(key)] = model
                 self.n_fits += 1
             if any(int(slots[i]) not in self._models for i in new):
-                raise FitsStoppedError
+                raise FitsStoppedError  # noqa: TRY301  # the places are given back below
         except BaseException:
             self.places.forget(slots[new])
             raise
@@ -529,7 +531,7 @@ class DecisionBits:
 def subset_masks(n_features: int) -> Mask:
     """Return all non-empty feature subsets in the order of their bit masks, ``(2**n - 1, n)``."""
     numbers = np.arange(1, 1 << n_features)
-    masks = (numbers[:, None] >> np.arange(n_features)) & 1 == 1
+    masks: Mask = (numbers[:, None] >> np.arange(n_features)) & 1 == 1
     masks.flags.writeable = False
     return masks
 

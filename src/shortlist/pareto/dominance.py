@@ -86,14 +86,14 @@ def as_exact_doubles(points: ArrayLike, argument: str) -> NDArray[np.float64]:
 def _marked(points: ArrayLike, *, keep_equal: bool) -> Mask:
     """Call moocore, which wants at least one point and one objective."""
     doubles = as_exact_doubles(points, "points")
+    marked: Mask
     if not doubles.size:
         marked = np.ones(len(doubles), dtype=bool)
         marked[1:] = keep_equal
-        return marked
-    if doubles.shape[1] == 1:
+    elif doubles.shape[1] == 1:
         marked = doubles[:, 0] == doubles.min()
         if not keep_equal:
             marked &= np.arange(len(doubles)) == marked.argmax()
-        return marked
-    marked = np.asarray(moocore.is_nondominated(doubles, keep_weakly=keep_equal), dtype=bool)
+    else:
+        marked = np.asarray(moocore.is_nondominated(doubles, keep_weakly=keep_equal), dtype=bool)
     return marked

@@ -7,6 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shortlist.products.attribute_draws import random_attributes
     from shortlist.products.attribute_files import read_attributes
     from shortlist.products.attributes import (
         Attribute,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
         parse_limit,
         parse_objectives,
     )
-    from shortlist.products.random_attributes import random_attributes
     from shortlist.products.requirements import Requirements, make_requirements, read_requirements
 
 _MODULES = {
@@ -67,7 +67,7 @@ _MODULES = {
     ),
     "names": ("feature_names",),
     "objectives": ("FeatureObjective", "limit_name", "objective_names", "parse_limit", "parse_objectives"),
-    "random_attributes": ("random_attributes",),
+    "attribute_draws": ("random_attributes",),
     "requirements": ("Requirements", "make_requirements", "read_requirements"),
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}

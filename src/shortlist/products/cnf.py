@@ -126,8 +126,8 @@ def _distributed(program: list[tuple[str, int]]) -> list[Clause] | None:
         if joined is None or len(joined) > DISTRIBUTION_LIMIT:
             return None
         values.append(without_implied(joined))
-    literals = sorted(((shift, v) for v, shift in bits.items()), key=lambda pair: abs(pair[1]))
-    return [
+    literals = sorted(((shift, v) for v, shift in bits.items()), key=lambda pair: pair[1])
+    clauses = [
         tuple(
             sign * variable
             for shift, variable in literals
@@ -136,6 +136,7 @@ def _distributed(program: list[tuple[str, int]]) -> list[Clause] | None:
         )
         for clause in values[0]
     ]
+    return sorted(clauses, key=lambda clause: [(abs(literal), literal) for literal in clause])
 
 
 def _normal_form(formula: Formula, definitions: Definitions) -> list[tuple[str, int]] | None:

@@ -12,7 +12,12 @@ from shortlist.products.model import FeatureModel
 
 def plain(name: str) -> str:
     """Return a name without case, spaces and signs, as the same feature is often spelled in two files."""
-    return re.sub(r"[\W_]+", "", name).casefold() or name
+    return _unsigned(name).casefold()
+
+
+def _unsigned(name: str) -> str:
+    """Return a name without spaces and signs."""
+    return re.sub(r"[\W_]+", "", name) or name
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +32,8 @@ class FeatureNames:
     def find(self, name: str, *, repeats: bool = False) -> int | None:
         """Return the feature called `name`, or None.
 
-        Names as written come first, then identifiers, then names that differ in case, spaces or signs only, if
-        exactly one feature fits. A name that several features bear is an error, unless `repeats`: then it is the
+        Names as written come first, then identifiers, then names that differ in spaces and signs only, then in case
+        too, if exactly one feature fits. A name that several features bear is an error, unless `repeats`: then it is the
         first of them.
         """
         if name in self.repeated and not repeats:
@@ -36,7 +41,9 @@ class FeatureNames:
             ids = ", ".join(self.model.ids[i] for i in same)
             raise BadInputError(f"{len(same)} features are called {name!r}. Use one of their ids: {ids}.")
         found = self.exact.get(name)
-        return self.loose.get(plain(name)) if found is None else found
+        if found is None:
+            found = self.loose.get(_unsigned(name), self.loose.get(plain(name)))
+        return found
 
     def close_to(self, name: str) -> str:
         """Return a sentence with the names most like `name`, or with the number of features."""
@@ -65,8 +72,10 @@ def feature_names(model: FeatureModel) -> FeatureNames:
     """
     exact = {identifier: i for i, identifier in enumerate(model.ids)}
     exact.update((label, i) for i, label in enumerate(model.labels))
-    counts = Counter(map(plain, model.labels))
-    loose = {plain(label): i for i, label in enumerate(model.labels) if counts[plain(label)] == 1}
+    loose: dict[str, int] = {}
+    for form in (plain, _unsigned):  # the stricter form wins where both lead somewhere
+        counts = Counter(map(form, model.labels))
+        loose |= {form(label): i for i, label in enumerate(model.labels) if counts[form(label)] == 1}
     repeated = frozenset(name for name, count in Counter(model.names).items() if count > 1)
     return FeatureNames(model, exact, loose, repeated)
 

@@ -192,7 +192,7 @@ def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribu
 
 
 def _split_limit(text: str) -> tuple[str, str, Decimal]:
-    found = re.fullmatch(r"\s*(.+?)\s*(<=|>=|==|<|>|=)\s*(\S+)\s*", text)
+    found = re.fullmatch(r"\s*([^<>=]*[^<>=\s])\s*(<=|>=|==|<|>|=)\s*([^<>=\s]+)\s*", text)
     number = as_decimal(found[3]) if found else None
     if found is None or number is None:
         raise BadInputError(f"a limit must read like 'cost<=120', got {text!r}.")

@@ -109,7 +109,7 @@ class GeneticPrograms:
         --------
         >>> space = GeneticPrograms(3, 2, depth=1)
         >>> space.shown(space.sample(1, np.random.default_rng(3))[0])
-        ['(x2 * x0)']
+        ['(x0 + x0)']
         """
         return [self._text(*self._read(program, (index,))) for index in range(len(program))]
 

@@ -80,8 +80,9 @@ class _CpSatEngine:
         self._lower = self._upper = np.zeros(program.n_columns, dtype=np.int64)  # as the model has them
         self._any_empty = False
         self._stale = True  # whether bounds changed since they were written
+        self._clausal: Mask = np.zeros(program.n_rows, dtype=bool)  # rows that the model has as clauses
         self._write_columns()
-        self._write_rows(np.arange(program.n_rows))
+        self._write_rows(np.flatnonzero(~self._clausal), self._clausal)
         self.change_costs(costs)
 
     def change_costs(self, costs: Costs) -> None:
@@ -104,7 +105,7 @@ class _CpSatEngine:
         rows, lower, upper = change
         self._program.row_lower[rows] = lower
         self._program.row_upper[rows] = upper
-        self._write_rows(rows)
+        self._write_rows(rows, self._clausal)
         self._stale = True  # rows may imply bounds
 
     def change_cutoff(self, cutoff: float) -> None:
@@ -214,34 +215,31 @@ class _CpSatEngine:
         if self._any_empty:
             self._stale = True
             return
-        before = self._boolean()
         for column in np.flatnonzero((lower != self._lower) | (upper != self._upper)).tolist():
             self._model.variables[column].copy_from(_variable(int(lower[column]), int(upper[column])))
         self._lower, self._upper = lower, upper
-        switched = before != self._boolean()
-        if switched.any():
-            entries = np.flatnonzero(switched[self._program.rows.indices])
-            self._write_rows(np.unique(np.searchsorted(self._program.rows.indptr, entries, side="right") - 1))
+        clauses = self._clauses()
+        self._write_rows(np.flatnonzero(clauses != self._clausal), clauses)
+        self._clausal = clauses
 
-    def _write_rows(self, rows: NDArray[np.integer[Any]]) -> None:
-        """Write `rows` with their present limits."""
-        boolean = self._boolean()
+    def _write_rows(self, rows: NDArray[np.integer[Any]], clausal: Mask) -> None:
+        """Write `rows` with their present limits, as clauses where `clausal`."""
         scaled, indices, indptr = self._rows.scaled, self._program.rows.indices, self._program.rows.indptr
+        constraints = self._model.constraints
         for row in rows.tolist():
             part = slice(indptr[row], indptr[row + 1])
-            columns, coefficients = indices[part], scaled[part]
             scale = int(self._rows.scales[row])
             least = -_down(-float(self._program.row_lower[row]) * scale)
             most = _down(float(self._program.row_upper[row]) * scale)
-            clausal = bool(boolean[columns].all() and (np.abs(coefficients) == 1).all())
-            write = _as_clause if clausal else _as_linear
-            self._model.constraints[row].copy_from(
-                write(columns.tolist(), coefficients.tolist(), least, most)
-            )
+            write = _as_clause if clausal[row] else _as_linear
+            constraints[row].copy_from(write(indices[part].tolist(), scaled[part].tolist(), least, most))
 
-    def _boolean(self) -> Mask:
-        """Mark the columns that the model bounds by 0 and 1."""
-        mask: Mask = (self._lower >= 0) & (self._upper <= 1)
+    def _clauses(self) -> Mask:
+        """Mark the rows of booleans, as the model bounds them, with coefficients 1 and -1."""
+        boolean = (self._lower >= 0) & (self._upper <= 1)
+        others = ~boolean[self._program.rows.indices] | (np.abs(self._rows.scaled) != 1)
+        before = np.concatenate([[0], np.cumsum(others)])
+        mask: Mask = before[self._program.rows.indptr[1:]] == before[self._program.rows.indptr[:-1]]
         return mask
 
 

@@ -10,7 +10,7 @@ from shortlist.products.formats.source import Source
 
 @dataclass(eq=False)
 class Element:
-    """An element: its tag, attributes, children, place, and the pieces of text directly in it with their lines."""
+    """An element: its tag, attributes, children, place, and the pieces of text directly in it with their first lines."""
 
     tag: str
     attributes: dict[str, str]
@@ -27,7 +27,11 @@ class Element:
     def numbered_lines(self) -> list[tuple[int, str]]:
         """Return the text line by line, each with its number in the file."""
         lines: dict[int, str] = {}
-        for first, piece in self.pieces:
+        numbered, following = [], 0
+        for first, piece in reversed(self.pieces):
+            following = first or following - piece.count("\n")
+            numbered.append((following, piece))
+        for first, piece in reversed(numbered):
             for number, part in enumerate(piece.split("\n"), start=first):
                 lines[number] = lines.get(number, "") + part
         return sorted(lines.items())
@@ -63,9 +67,9 @@ class _TreeBuilder(ContentHandler):
 
     def characters(self, content: str) -> None:
         # Text is handed over where it ends: its first line lies as many line feeds above.
-        if content.strip():
-            line = self._place()[0] - content.count("\n")
-            self._open[-1].pieces.append((line, content))
+        # Blank text is common and asking for the place slow: 0 stands for a line that follows from the next piece.
+        line = 0 if content.isspace() else self._place()[0] - content.count("\n")
+        self._open[-1].pieces.append((line, content))
 
     def _place(self) -> tuple[int, int]:
         assert self._locator is not None, "the parser announces itself first"

@@ -1,0 +1,160 @@
+"""The paper's protocol on one table: split 50 : 25 : 25, fit, choose, and measure on rows that nothing has seen."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Labels
+from shortlist.errors import BadInputError
+from shortlist.multistage.estimators import MultiStageClassifier
+from shortlist.multistage.prediction import REJECTED, Decisions, decide_known
+from shortlist.runs import Cancellation, Report, silent
+
+SHARES = (0.5, 0.25, 0.25)
+"""Rows that fit the subclassifiers, judge stage assignments, and measure the choice (Sec. 4.3.1)."""
+
+
+@dataclass(frozen=True)
+class StagedMeasure:
+    """What a stage assignment does on some rows.
+
+    Attributes
+    ----------
+    coverage, accuracy, cost : float
+        g1, g2 and g3*, the mean acquisition cost per row.
+    aggregate : float
+        g1 + g2 + (1 - g3* / ΣC), the paper's overall figure.
+    n_rows : int
+        Number of rows.
+    """
+
+    coverage: float
+    accuracy: float
+    cost: float
+    aggregate: float
+    n_rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class StagedTable:
+    """A fitted classifier, and what it and a single stage without reject do on the test rows."""
+
+    classifier: MultiStageClassifier
+    n_rows: dict[str, int]
+    test: StagedMeasure
+    single_stage: StagedMeasure
+
+
+def stage_table(
+    X: Any,
+    y: Labels,
+    classifier: MultiStageClassifier,
+    *,
+    seed: int = 0,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> StagedTable:
+    """Split the rows 50 : 25 : 25, by class, fit and choose on the first two parts, measure on the third.
+
+    Parameters
+    ----------
+    X : DataFrame or array of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+    classifier : MultiStageClassifier
+        Unfitted; fitted afterwards.
+    seed : int
+        Of the split.
+    report, cancellation : optional
+        Progress events, and a way to stop with what was found.
+
+    Raises
+    ------
+    BadInputError
+        If a class has too few rows to be in every part.
+    """
+    y = np.asarray(y)
+    fit, judge, test = split_three(y, seed=seed)
+    classifier.fit(
+        _rows(X, fit),
+        y[fit],
+        validation=(_rows(X, judge), y[judge]),
+        report=report,
+        cancellation=cancellation,
+    )
+    return StagedTable(
+        classifier,
+        {"train": len(fit), "validation": len(judge), "test": len(test)},
+        measure_on(classifier, _rows(X, test), y[test]),
+        _single_stage(classifier, _rows(X, test), y[test]),
+    )
+
+
+def split_three(
+    y: Labels, *, seed: int = 0
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return row numbers of the three parts, each class split alike.
+
+    Raises
+    ------
+    BadInputError
+        If a class has fewer than 4 rows, or there is one class only.
+    """
+    rng = np.random.default_rng(seed)
+    parts: list[list[NDArray[np.int64]]] = [[], [], []]
+    labels = np.unique(y)
+    for label in labels:
+        members = rng.permutation(np.flatnonzero(y == label))
+        if len(members) < 4 or len(labels) < 2:
+            raise BadInputError(
+                f"every part of a 50 : 25 : 25 split needs two classes, so 4 rows of each, got {len(members)} of "
+                f"{label!r} and {len(labels)} classes. Add rows or join classes."
+            )
+        ends = [round(len(members) * SHARES[0]), round(len(members) * (SHARES[0] + SHARES[1]))]
+        for part, piece in zip(parts, np.split(members, ends), strict=True):
+            part.append(piece)
+    fit, judge, test = (np.sort(np.concatenate(part)) for part in parts)
+    return fit, judge, test
+
+
+def measure_on(classifier: MultiStageClassifier, X: Any, y: Labels) -> StagedMeasure:
+    """Measure a fitted classifier on some rows; labels it does not know count as wrong."""
+    encoded = classifier.model_.encoding.encode(range(classifier.n_features_in_), X)
+    return summarize(
+        decide_known(classifier.model_, encoded), classifier.classes_, y,
+        total_cost=classifier.costs_.total / classifier.costs_.scale,
+    )  # fmt: skip
+
+
+def summarize(decisions: Decisions, classes: Labels, y: Labels, *, total_cost: float) -> StagedMeasure:
+    """Summarise decisions as the paper's three objectives and their sum."""
+    conclusive = decisions.labels != REJECTED
+    right = conclusive & (classes[np.maximum(decisions.labels, 0)] == np.asarray(y))
+    coverage = float(conclusive.mean())
+    accuracy = float(right.sum() / max(1, conclusive.sum()))
+    cost = float(decisions.costs.mean())
+    return StagedMeasure(
+        coverage,
+        accuracy,
+        cost,
+        coverage + accuracy + 1 - (cost / total_cost if total_cost else 0.0),
+        len(decisions.labels),
+    )
+
+
+def _single_stage(classifier: MultiStageClassifier, X: Any, y: Labels) -> StagedMeasure:
+    """Measure one stage with all features and no reject."""
+    everything = np.ones(classifier.n_features_in_, dtype=bool)
+    model = classifier.problem_.decisions.subclassifiers.model(everything)
+    rows = classifier.model_.encoding.encode(range(classifier.n_features_in_), X)
+    total = classifier.costs_.total / classifier.costs_.scale
+    n = len(rows)
+    decisions = Decisions(
+        model.probabilities(rows).argmax(axis=1), np.ones(n, dtype=np.int64), np.full(n, total), np.ones(n, dtype=bool)
+    )  # fmt: skip
+    return summarize(decisions, classifier.classes_, y, total_cost=total)
+
+
+def _rows(X: Any, rows: NDArray[np.int64]) -> Any:
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

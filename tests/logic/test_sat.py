@@ -1,0 +1,130 @@
+"""Satisfiability against trying every assignment."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shortlist.errors import BadInputError
+from shortlist.logic.clauses import Clauses
+from shortlist.logic.sat import Solver, backbone, minimal_conflict
+from shortlist.products.clauses import to_clauses
+from shortlist.products.formats import read_model
+from tests.logic.oracles import clause_sets, models, true_in
+
+
+@given(clauses=clause_sets(most_clauses=35), data=st.data())
+def test_answers_under_assumptions_equal_trying_everything(clauses: Clauses, data: st.DataObject) -> None:
+    solver = Solver(clauses)
+    literal = st.integers(1, clauses.n_variables).flatmap(lambda v: st.sampled_from([v, -v]))
+    everything = models(clauses)
+    for _ in range(4):  # the same solver again: what it learned must not change its answers
+        assumptions = data.draw(st.lists(literal, max_size=4))
+        fitting = [m for m in everything if all(true_in(m, a) for a in assumptions)]
+
+        answer = solver.solve(assumptions)
+
+        assert answer.satisfiable == bool(fitting)
+        if answer.model is not None:
+            assert tuple(answer.model.tolist()) in fitting
+        else:
+            assert set(answer.conflict) <= set(assumptions)
+            assert not [m for m in everything if all(true_in(m, a) for a in answer.conflict)]
+
+
+@given(clauses=clause_sets())
+def test_backbone_is_what_all_models_share(clauses: Clauses) -> None:
+    everything = models(clauses)
+    found = backbone(clauses)
+
+    if not everything:
+        assert found is None
+    else:
+        signed = [{v + 1 if value else -v - 1 for v, value in enumerate(model)} for model in everything]
+        assert set(found or ()) == set.intersection(*signed)
+
+
+@given(clauses=clause_sets(most_variables=4, most_clauses=12), data=st.data())
+def test_a_minimal_conflict_loses_it_without_any_member(clauses: Clauses, data: st.DataObject) -> None:
+    groups = data.draw(st.lists(st.integers(-1, 4), min_size=clauses.n_clauses, max_size=clauses.n_clauses))
+
+    def possible(kept: set[int]) -> bool:
+        chosen = [c for c, group in zip(clauses, groups, strict=True) if group < 0 or group in kept]
+        return bool(models(Clauses.from_clauses(clauses.n_variables, chosen)))
+
+    found = minimal_conflict(clauses, groups)
+
+    if found is None:
+        assert possible(set(groups))
+    else:
+        assert not possible(set(found))
+        assert all(possible(set(found) - {member}) for member in found)
+
+
+def pigeons(n_pigeons: int, n_holes: int) -> Clauses:
+    """Every pigeon in a hole, no two in one: true proofs of impossibility need learning and restarts."""
+    number = {pair: i for i, pair in enumerate(itertools.product(range(n_pigeons), range(n_holes)), start=1)}
+    some = [[number[p, h] for h in range(n_holes)] for p in range(n_pigeons)]
+    alone = [
+        [-number[p, h], -number[q, h]]
+        for h in range(n_holes)
+        for p, q in itertools.combinations(range(n_pigeons), 2)
+    ]
+    return Clauses.from_clauses(len(number), [*some, *alone])
+
+
+def test_pigeons_do_not_fit_into_fewer_holes() -> None:
+    assert not Solver(pigeons(7, 6)).solve().satisfiable
+    assert Solver(pigeons(6, 6)).solve().satisfiable
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_hard_random_formulas_have_checked_models_and_repeatable_answers(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = 120
+    rows = [(rng.choice(n, 3, replace=False) + 1) * rng.choice([-1, 1], 3) for _ in range(int(4.26 * n))]
+    clauses = Clauses.from_clauses(n, [row.tolist() for row in rows])
+
+    first, second = Solver(clauses).solve(), Solver(clauses).solve()
+
+    assert first.satisfiable == second.satisfiable
+    if first.model is not None and second.model is not None:
+        assert clauses.satisfied(first.model[None, :]).all()
+        assert (first.model == second.model).all()
+
+
+def test_the_store_of_learned_clauses_grows_when_it_is_full() -> None:
+    solver = Solver(pigeons(7, 6))
+    solver._arena = solver._arena[: int(solver._starts[solver._counts[3]]) + 60].copy()
+
+    assert not solver.solve().satisfiable
+
+
+def test_unknown_assumptions_are_refused() -> None:
+    with pytest.raises(BadInputError, match="variables 1 to 1, got \\[2\\]"):
+        Solver(Clauses.from_clauses(1, [])).solve([2])
+    with pytest.raises(BadInputError, match="one entry per clause, 1, got 2"):
+        minimal_conflict(Clauses.from_clauses(1, [(1,)]), [0, 1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "n_core", "n_dead"),
+    [
+        pytest.param("2.6.28.6-compact.dimacs.gz", 58, 102, id="Linux X86"),
+        pytest.param("ecos-icse11.dimacs", 0, 35, id="eCos"),
+        pytest.param("uClinux.dimacs", 7, 1237, id="uClinux"),
+        pytest.param("fiasco.dimacs", 49, 964, id="Fiasco"),
+        pytest.param("freebsd-icse11.dimacs.gz", 3, 38, id="FreeBSD"),
+    ],
+)
+def test_core_and_dead_features_of_real_models_are_as_published(
+    data_folder: Path, name: str, n_core: int, n_dead: int
+) -> None:
+    found = backbone(to_clauses(read_model(data_folder / "feature-models" / "lvat" / name)))
+
+    assert found is not None
+    assert (sum(literal > 0 for literal in found), sum(literal < 0 for literal in found)) == (n_core, n_dead)

@@ -1,0 +1,130 @@
+"""Plain twins of the paper's definitions, on fractions and sets, one row at a time."""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.multistage.costs import FeatureCosts
+from shortlist.multistage.encoding import Encoding, FeatureCode
+from shortlist.multistage.subclassifiers import RejectRule, StageRows, pack
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Who is confident and right, per feature set and row, and what features cost."""
+
+    n_features: int
+    labels: tuple[int, ...]
+    answers: dict[frozenset[int], tuple[tuple[bool, bool], ...]]  # (confident, right) per row
+    prices: tuple[int, ...]
+
+    def chain(self, assignment: Sequence[int]) -> list[frozenset[int]]:
+        """Return the features known at each stage."""
+        last = max(assignment)
+        return [
+            frozenset(i for i, stage in enumerate(assignment) if 0 <= stage <= s) for s in range(last + 1)
+        ]
+
+    def price(self, features: frozenset[int]) -> int:
+        return sum(self.prices[i] for i in features)
+
+    def row(self, assignment: Sequence[int], row: int) -> tuple[bool, bool, int, int]:
+        """Return whether a row is conclusive, right, what it paid, and how many stages it saw."""
+        for number, known in enumerate(self.chain(assignment), start=1):
+            confident, right = self.answers[known][row]
+            if confident:
+                return True, right, self.price(known), number
+        return False, False, self.price(known), number
+
+    def outcome(self, assignment: Sequence[int]) -> tuple[Fraction, Fraction, Fraction]:
+        """Return g1, g2 and g3* (Eqs. 3 to 5)."""
+        rows = [self.row(assignment, r) for r in range(len(self.labels))]
+        n_conclusive = sum(conclusive for conclusive, *_ in rows)
+        n_right = sum(right for _, right, *_ in rows)
+        return (
+            Fraction(n_conclusive, len(rows)),
+            Fraction(n_right, n_conclusive) if n_conclusive else Fraction(0),
+            Fraction(sum(paid for *_, paid, _ in rows), len(rows)),
+        )
+
+
+def dominates(a: Sequence[Fraction], b: Sequence[Fraction]) -> bool:
+    """Tell whether (g1, g2, g3*) `a` dominates `b`."""
+    better = (a[0] >= b[0], a[1] >= b[1], a[2] <= b[2])
+    return all(better) and tuple(a) != tuple(b)
+
+
+def all_assignments(n: int, k: int) -> Iterator[tuple[int, ...]]:
+    """Return S(n, k) by trying every list of stage numbers."""
+    for stages in itertools.product(range(k), repeat=n):
+        if set(stages) == set(range(max(stages) + 1)):
+            yield stages
+
+
+def levels(outcomes: Sequence[Sequence[Fraction]]) -> list[int]:
+    """Return the paper's rank, the number of fronts left when a row is removed, by removing fronts."""
+    left = set(range(len(outcomes)))
+    removed: list[set[int]] = []
+    while left:
+        front = {a for a in left if not any(dominates(outcomes[b], outcomes[a]) for b in left)}
+        removed.append(front)
+        left -= front
+    ranks = [0] * len(outcomes)
+    for t, front in enumerate(removed):
+        for a in front:
+            ranks[a] = len(removed) - 1 - t
+    return ranks
+
+
+def fitness(outcomes: Sequence[Sequence[Fraction]], epsilon: float) -> list[float]:
+    """Return Eq. 9 for a generation."""
+    least = min(g3 for *_, g3 in outcomes)
+    norms = [
+        math.sqrt(float(g1) ** 2 + float(g2) ** 2 + (1.0 if g3 == least else float(least / g3)) ** 2)
+        for g1, g2, g3 in outcomes
+    ]
+    gamma = max(norms) / min(norms) + epsilon
+    return [gamma**rank * norm for rank, norm in zip(levels(outcomes), norms, strict=True)]
+
+
+class Told:
+    """Subclassifiers whose decisions are told instead of fitted."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        n = facts.n_features
+        labels = np.array(facts.labels, dtype=np.int64)
+        codes = tuple(FeatureCode(str(i), 0.0, None, allows_missing=False) for i in range(n))
+        empty = np.empty((0, n))
+        self.rows = StageRows(
+            Encoding(codes), empty, np.empty(0, dtype=np.int64), np.zeros((len(labels), n)), labels, 2
+        )
+        self.capacity = 1 << n
+        self.epoch = 0
+
+    def slots(self, subsets: NDArray[np.bool_]) -> NDArray[np.int64]:
+        return (subsets @ (1 << np.arange(self.facts.n_features))).astype(np.int64)
+
+    def write_bits(self, slots: NDArray[np.int64], _rule: RejectRule, bits: NDArray[np.uint64]) -> None:
+        for slot in slots.tolist():
+            known = frozenset(i for i in range(self.facts.n_features) if slot >> i & 1)
+            answers = np.array(self.facts.answers[known], dtype=bool).reshape(-1, 2)
+            bits[slot, 0] = pack(answers[:, 0], self.rows.n_words)
+            bits[slot, 1] = pack(answers[:, 1], self.rows.n_words)
+
+    def model(self, subset: NDArray[np.bool_]) -> None:
+        raise NotImplementedError
+
+
+def whole_costs(prices: Sequence[int]) -> FeatureCosts:
+    """Return prices without groups."""
+    n = len(prices)
+    return FeatureCosts(
+        tuple(map(str, range(n))), np.array(prices, dtype=np.int64), np.full(n, -1, dtype=np.int64),
+        np.empty(0, dtype=np.int64), 1,
+    )  # fmt: skip

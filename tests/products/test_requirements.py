@@ -1,0 +1,91 @@
+from pathlib import Path
+
+import pytest
+
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.products import (
+    make_model,
+    make_requirements,
+    read_model,
+    read_requirements,
+    write_configuration,
+)
+from shortlist.products.requirements import from_literals
+
+MODEL = make_model(["Shop", "Web Server", "-dash", "Pop-ups"])
+
+
+def _file(folder: Path, text: str, name: str = "wishes.txt") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "literals"),
+    [
+        pytest.param("a.csv", "feature,selected\nShop,1\nPop-ups,false\n", (1, -4), id="table"),
+        pytest.param("a.txt", "Shop\n# why not\n-Pop-ups\n-dash\n", (1, 3, -4), id="names"),
+        pytest.param("a.txt", "Shop -> true\nWeb Server -> false\n", (1, -2), id="arrows"),
+        pytest.param("Yes_a.txt", "1   Shop\n2   Web_Server\n\n148ms", (1, 2), id="yes list"),
+        pytest.param("No_a.txt", "4   Popups\n", (-4,), id="no list"),
+        pytest.param("No_a.txt", "\n", (), id="empty list"),
+        pytest.param("a.config", "c 1 Shop\nv 1 -2 3 -4 0\n", (1, 3, -2, -4), id="solver's literals"),
+        pytest.param("a.richseed", "1 -2\n4", (1, 4, -2), id="bare literals"),
+    ],
+)
+def test_every_form_of_a_partial_configuration_is_read(
+    name: str, text: str, literals: tuple[int, ...], tmp_path: Path
+) -> None:
+    assert read_requirements(_file(tmp_path, text, name), MODEL).literals == literals
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        pytest.param("a.csv", "feature,selected\nShop,2\n", r":2: selected must be 1, 0", id="truth"),
+        pytest.param("a.csv", "feature,selected\nShop\n", r":2: the row must have 2 columns", id="columns"),
+        pytest.param(
+            "a.txt", "Shop\nWebb Server\n", r":2: .*'Webb Server'. Did you mean 'Web Server'", id="unknown"
+        ),
+        pytest.param(
+            "a.txt", "Shop\n-Shop\n", r":2: feature 'Shop' is selected and deselected, see line 1", id="both"
+        ),
+        pytest.param(
+            "Yes_a.txt", "2   Shop\n", r":1: variable 2 is 'Web Server' in the model, got 'Shop'", id="name"
+        ),
+        pytest.param(
+            "Yes_a.txt", "9   Shop\n", r":1: the line must start with a variable 1 to 4", id="number"
+        ),
+        pytest.param("a.txt", "1   Shop\n", r"must be called Yes_... or No_", id="unnamed list"),
+        pytest.param("a.txt", "5 0\n", r":1: a literal must name a variable 1 to 4, got 5", id="literal"),
+    ],
+)
+def test_a_bad_file_gets_a_sentence_with_the_line(name: str, text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(BadFileError, match=message):
+        read_requirements(_file(tmp_path, text, name), MODEL)
+
+
+def test_names_and_files_are_joined_and_contradictions_refused(tmp_path: Path) -> None:
+    path = _file(tmp_path, "-Pop-ups\n")
+    joined = make_requirements(MODEL, select=["shop"], deselect=["Web Server"], fixed=[path])
+    assert (joined.select, joined.deselect) == ((0,), (1, 3))
+    with pytest.raises(BadInputError, match="'Pop-ups' is required to be selected and deselected at once"):
+        make_requirements(MODEL, select=["popups"], fixed=[path])
+    with pytest.raises(BadInputError, match=r"deselect names no feature: 'Sop'\. Did you mean 'Shop'"):
+        make_requirements(MODEL, deselect=["Sop"])
+    with pytest.raises(BadFileError, match="cannot be read"):
+        make_requirements(MODEL, fixed=[tmp_path / "none"])
+    with pytest.raises(BadInputError, match="variables 1 to 4, got 5"):
+        from_literals(MODEL, [5])
+
+
+@pytest.mark.parametrize("ending", [".csv", ".config"])
+def test_a_written_product_reads_back_as_requirements(ending: str, tmp_path: Path) -> None:
+    model = read_model(Path(__file__).parent / "models" / "phone.uvl")
+    selection = [1, 1, 1, 0, 1, 0, 0, 1, 0, 1]
+    path = tmp_path / f"product{ending}"
+    write_configuration(path, model, selection)
+    wanted = read_requirements(path, model)
+    assert [int(i in wanted.select) for i in range(model.n_features)] == selection
+    assert len(wanted.literals) == model.n_features
