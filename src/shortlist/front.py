@@ -237,8 +237,9 @@ class Front:
             raise BadInputError(
                 "points need objectives with an integer scale. Use Front.from_values instead."
             )
-        factors = np.array([o.sign / (o.scale or 1) for o in objectives])
-        return cls.from_values(objectives, points * factors, decisions, candidates, proof, **facts)
+        signs = np.array([objective.sign for objective in objectives])
+        scales = np.array([objective.scale or 1 for objective in objectives])
+        return cls.from_values(objectives, points * signs / scales, decisions, candidates, proof, **facts)
 
     @classmethod
     def from_values(

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -20,7 +20,7 @@ class Facts:
 
     n_features: int
     labels: tuple[int, ...]
-    answers: dict[frozenset[int], tuple[tuple[bool, bool], ...]]  # (confident, right) per row
+    answers: Mapping[frozenset[int], tuple[tuple[bool, bool], ...]]  # (confident, right) per row
     prices: tuple[int, ...]
 
     def chain(self, assignment: Sequence[int]) -> list[frozenset[int]]:

@@ -17,9 +17,7 @@ NAMES = ["a", "b", "c"]
 )
 def test_the_price_table_equals_one_sum_per_subset(prices: list[int], groups: list[str]) -> None:
     of_group = {name: group for name, group in zip(NAMES, groups, strict=True) if group}
-    costs = feature_costs(
-        [p / 10 for p in prices], NAMES, groups=of_group, first_prices={"x": 2.1, "y": 0.5}
-    )
+    costs = feature_costs([p / 10 for p in prices], NAMES, groups=of_group, first_prices={"x": 2.1, "y": 0.5})
     table = costs.table()
     for mask in range(8):
         inside = [i for i in range(3) if mask >> i & 1]

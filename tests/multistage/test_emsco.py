@@ -135,7 +135,10 @@ def test_what_is_globally_non_dominated_is_never_lost(
         seen.update(now)
 
     result = emsco(
-        problem, EmscoOptions(population=12, generations=6, patience=None, elites=elites), seed=seed, observe=note
+        problem,
+        EmscoOptions(population=12, generations=6, patience=None, elites=elites),
+        seed=seed,
+        observe=note,
     )
     assert seen <= {row.tobytes() for row in problem.vectors(result.measures)}
     for generation in generations:

@@ -42,9 +42,7 @@ def test_further_measures_equal_the_plain_twin(known: oracles.Facts, k: int) -> 
             conclusive and not right and label == 0
             for (conclusive, right, *_), label in zip(rows, known.labels, strict=True)
         )
-        assert named["false_positive_rate"] == pytest.approx(
-            wrongly_positive / max(1, known.labels.count(0))
-        )
+        assert named["false_positive_rate"] == pytest.approx(wrongly_positive / max(1, known.labels.count(0)))
         assert named["stages"] == max(assignment) + 1
         assert named["worst_case_cost"] == max(paid for *_, paid, _ in rows)
         assert named["evaluation_cost"] == pytest.approx(np.mean([stages for *_, stages in rows]))

@@ -1,3 +1,4 @@
+import itertools
 import math
 from fractions import Fraction
 
@@ -36,7 +37,7 @@ def test_the_spaces_of_the_paper_have_their_known_sizes(n: int, sizes: tuple[int
     assert tuple(space_size(n, k) for k in (2, 3, 4)) == sizes
 
 
-@pytest.mark.parametrize("n", range(1, 7))
+@pytest.mark.parametrize("n", range(1, 6))
 def test_counts_equal_factorial_times_stirling_and_listing(n: int) -> None:
     for j in range(1, n + 1):
         stirling = sum(
@@ -50,7 +51,7 @@ def test_counts_equal_factorial_times_stirling_and_listing(n: int) -> None:
 def test_the_space_grows_like_the_power_of_theorem_1() -> None:
     ratios = [space_size(n, 3) / 3**n for n in (5, 10, 20, 40)]
 
-    assert all(abs(1 - a) > abs(1 - b) for a, b in zip(ratios, ratios[1:], strict=False))
+    assert all(abs(1 - a) > abs(1 - b) for a, b in itertools.pairwise(ratios))
     assert ratios[-1] == pytest.approx(1, abs=1e-6)
 
 

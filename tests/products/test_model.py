@@ -3,8 +3,10 @@ import re
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
+from shortlist.logic.clauses import Clauses
 from shortlist.products import (
     FeatureModel,
     are_valid,
@@ -45,6 +47,17 @@ def test_many_configurations_are_judged_in_blocks() -> None:
     chosen = np.random.default_rng(0).integers(0, 2, size=(1500, 2))
     np.testing.assert_array_equal(are_valid(model, chosen), chosen.all(axis=1))
     assert are_valid(model, np.zeros((0, 2), dtype=bool)).tolist() == []
+
+
+@given(n=st.integers(0, 130), seed=st.integers(0, 99))
+@settings(max_examples=25)
+def test_clauses_are_judged_for_any_number_of_configurations(n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    clauses = [rng.choice([-3, -2, -1, 1, 2, 3], size).tolist() for size in rng.integers(0, 4, 4)]
+    model = make_model(["A", "B", "C"], clauses=Clauses.from_clauses(3, clauses))
+    chosen = rng.integers(0, 2, (n, 3)).astype(bool)
+    expected = [[not any(row[abs(v) - 1] == (v > 0) for v in c) for c in clauses] for row in chosen]
+    assert broken_rules(model, chosen).tolist() == expected
 
 
 @pytest.mark.parametrize(

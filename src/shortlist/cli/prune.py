@@ -49,7 +49,7 @@ def prune(
         list[str] | None, typer.Option(help="Column to leave out, such as an id; may be repeated.")
     ] = None,
     time_limit: Annotated[float, typer.Option(help="Seconds for the proof.")] = 60.0,
-    solver: Annotated[str, typer.Option(help="cpsat, highs or scip.")] = "cpsat",
+    solver: Annotated[str, typer.Option(help="highs, cpsat or scip.")] = "highs",
     seed: Annotated[int, typer.Option(help="Seed of the split, the pool and the solver.")] = 0,
     jobs: Annotated[int, typer.Option(help="Workers and solver threads; -1 for every core.")] = -1,
     out: Annotated[Path | None, typer.Option(help="Model file to write, for shortlist predict.")] = None,

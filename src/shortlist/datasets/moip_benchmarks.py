@@ -15,7 +15,9 @@ from shortlist.files import read_bytes
 from shortlist.front import Objective, Sense
 from shortlist.milp.program import LinearObjective, Program, make_program
 
-_ROW = re.compile(r"(?:(?P<label>\w+)\s*:)?(?P<terms>[^<>=:]*)(?P<relation><=|>=|=|<|>)\s*(?P<limit>[-+]?[\d.]+)$")
+_ROW = re.compile(
+    r"(?:(?P<label>\w+)\s*:)?(?P<terms>[^<>=:]*)(?P<relation><=|>=|=|<|>)\s*(?P<limit>[-+]?[\d.]+)$"
+)
 _TERM = re.compile(r"\s*(?P<sign>[-+]?)\s*(?P<number>\d+(?:\.\d+)?)?\s*(?P<name>[A-Za-z_]\w*)\s*")
 _PROGRAMS = re.compile(r"(\d+)\s+IPs solved")
 _POINTS = re.compile(r"(\d+)\s+Solutions found")
@@ -108,7 +110,9 @@ def _read_lp(path: str | Path, lines: list[str]) -> Program:
             continue
         match = _ROW.match(lines[at].strip())
         if match is None:
-            raise BadFileError(f"{path}, line {at + 1} must be a row 'terms <= number', got {lines[at].strip()[:60]!r}.")
+            raise BadFileError(
+                f"{path}, line {at + 1} must be a row 'terms <= number', got {lines[at].strip()[:60]!r}."
+            )
         row = _terms(f"{path}, line {at + 1}", match["terms"], numbers)
         if match["relation"] in {"<", ">"}:
             costs.append(row)
@@ -168,9 +172,7 @@ def _read_knapsack(path: str | Path, lines: list[str]) -> Program:
     )
 
 
-def _objectives(
-    costs: "list[np.ndarray[Any, np.dtype[np.float64]]]", sense: Sense
-) -> list[LinearObjective]:
+def _objectives(costs: "list[np.ndarray[Any, np.dtype[np.float64]]]", sense: Sense) -> list[LinearObjective]:
     return [
         LinearObjective(Objective(f"f{number}", sense, scale=None), row)
         for number, row in enumerate(costs, start=1)

@@ -42,16 +42,16 @@ def best_left(scores: Integers, left: Mask, alone: Counts) -> int:
     pick = NONE
     for k in range(len(scores)):
         if left[k] and (
-            pick == NONE
-            or scores[k] > scores[pick]
-            or (scores[k] == scores[pick] and alone[k] > alone[pick])
+            pick == NONE or scores[k] > scores[pick] or (scores[k] == scores[pick] and alone[k] > alone[pick])
         ):
             pick = k
     return pick
 
 
 @kernel("void(uint8[:, ::1], int64[::1], int64, int64, int64, int32[:, ::1])")
-def add_votes(columns: ClassCodes, rows: Integers, n_rows: int, member: int, change: int, tally: Tally) -> None:
+def add_votes(
+    columns: ClassCodes, rows: Integers, n_rows: int, member: int, change: int, tally: Tally
+) -> None:
     """Add one classifier's votes to the tally of the first `n_rows` rows, `change` times."""
     for position in range(n_rows):
         i = rows[position]

@@ -12,7 +12,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
-from shortlist._validation import as_positive_seconds
+from shortlist._validation import as_count, as_positive_seconds
 from shortlist.arrays import BinaryLabels, Labels
 from shortlist.ensembles.diversity import diversity_limits
 from shortlist.ensembles.exact import DEFAULT_SOLVER, EnsembleSelection, prune_exactly
@@ -21,6 +21,7 @@ from shortlist.ensembles.pool import Pool, as_pool, make_pool, positive_probabil
 from shortlist.ensembles.votes import merge_rows, round_votes
 from shortlist.ensembles.weights import named_weights
 from shortlist.errors import BadInputError, ShortlistError
+from shortlist.milp import open_solver
 from shortlist.runs import Cancellation, Report, silent
 
 VALIDATION_SHARE = 0.3
@@ -52,7 +53,7 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         Wall-clock limit of the solve in seconds; fitting a pool is not counted.
     node_limit : int or None, default=None
         Limit in the solver's own steps, which gives the same answer on every machine.
-    solver : {"cpsat", "highs", "scip"}, default="cpsat"
+    solver : {"cpsat", "highs", "scip"}, default="highs"
         Which solver proves.
     n_classifiers : int, default=100
         Size of the pool when `pool` is None.
@@ -147,8 +148,7 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
             If the input or a parameter cannot be used; the sentence says how to mend it.
         """
         X, y = _checked_fit(self, X, y)
-        self.classes_ = _two_classes(y)
-        self.positive_ = _positive_class(self.positive, self.classes_)
+        self.classes_, self.positive_ = checked_options(self, y)
         seed = _seed(self.random_state)
         if self.pool is None:
             X, X_validation, y, y_validation = _split(X, y, seed)
@@ -225,6 +225,28 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def checked_options(pruner: ExactPruner, y: Labels) -> tuple[Labels, Any]:
+    """Refuse options that cannot be used before any long work; return the classes and the positive one.
+
+    Raises
+    ------
+    BadInputError
+        If `y` does not hold two classes, or an option has a bad value.
+    MissingDependencyError
+        If the solver is not installed.
+    """
+    classes = _two_classes(y)
+    positive = _positive_class(pruner.positive, classes)
+    two_rows = merge_rows([[0], [1]], [0, 1])
+    named_weights(pruner.objective, two_rows)
+    diversity_limits(pruner.diversity, two_rows)
+    selection_limits(1, min_size=pruner.min_size, max_size=pruner.max_size)
+    as_positive_seconds(pruner.time_limit_s, "time_limit_s")
+    as_count(pruner.n_classifiers, "n_classifiers")
+    open_solver(pruner.solver)
+    return classes, positive
 
 
 def _stretched(votes: NDArray[np.int64], threshold: int, size: int) -> NDArray[np.float64]:

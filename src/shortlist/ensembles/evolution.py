@@ -183,6 +183,8 @@ def evolve(
     total = as_count(n_generations, "n_generations")
     as_count(tournament, "tournament")
     elites = as_count(n_elites, "n_elites", at_least=0, at_most=size)
+    if patience is not None:
+        as_count(patience, "patience")
     _check_numbers(gamma, crossover_rate)
     rng = np.random.default_rng(0) if rng is None else rng
     rows = _Rows(space, X, np.asarray(labels), n_classes, criterion)
@@ -269,9 +271,7 @@ class _Rows:
             )
         return codes.astype(np.uint8, copy=False)
 
-    def weights(
-        self, mode: str, codes: ClassCodes, ensemble: _Ensemble, gamma: float
-    ) -> NDArray[np.float64]:
+    def weights(self, mode: str, codes: ClassCodes, ensemble: _Ensemble, gamma: float) -> NDArray[np.float64]:
         """Return w_i^γ of every row against the reference set of the mode."""
         if mode == "single":
             return np.ones(len(self.labels))
@@ -354,7 +354,9 @@ class _Breeding:
         return np.asarray(drawn[np.arange(n_winners), fitness[drawn].argmax(axis=1)])
 
 
-def _reason_to_stop(history: list[Generation], patience: int | None, cancellation: Cancellation | None) -> str:
+def _reason_to_stop(
+    history: list[Generation], patience: int | None, cancellation: Cancellation | None
+) -> str:
     """Say why evolution should end now, or nothing."""
     if cancellation is not None and cancellation.cancelled:
         return "interrupted"

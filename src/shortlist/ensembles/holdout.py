@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from shortlist.arrays import BinaryLabels, Labels, Mask
-from shortlist.ensembles.estimators import ExactPruner
+from shortlist.ensembles.estimators import ExactPruner, checked_options
 from shortlist.ensembles.pool import Pool, make_pool, positive_probabilities
 from shortlist.ensembles.votes import Confusion, Votes, confusion, merge_rows, round_votes
 from shortlist.ensembles.weights import named_weights
@@ -90,6 +90,7 @@ def prune_table(
     BadInputError
         If a class has too few rows to be in every part.
     """
+    checked_options(pruner, y)
     rest, test = _split(np.arange(len(y)), y, TEST_SHARE, seed)
     n_rows = {"test": len(test)}
     if pruner.pool is None:

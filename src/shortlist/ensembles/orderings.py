@@ -48,7 +48,13 @@ class Ordering:
 
 
 def order_classifiers(
-    votes: ClassVotes, rule: str, *, stop: str = "accuracy", p: float = 0.075, rho: float = 0.25, seed: int = 0
+    votes: ClassVotes,
+    rule: str,
+    *,
+    stop: str = "accuracy",
+    p: float = 0.075,
+    rho: float = 0.25,
+    seed: int = 0,
 ) -> Ordering:
     """Order classifiers by a rule, and keep the best prefix.
 

@@ -1,21 +1,36 @@
 """Scikit-learn estimators for the pruning rules and for evolved ensembles; thin shells around functions."""
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays import Labels
 from shortlist.ensembles.answers import class_answers
 from shortlist.ensembles.backfitting import backfit
-from shortlist.ensembles.estimators import _check_pool_classes, _checked_fit, _checked_rows, _seed, _split
+from shortlist.ensembles.estimators import (
+    VALIDATION_SHARE,
+    _check_pool_classes,
+    _checked_fit,
+    _checked_rows,
+    _seed,
+)
 from shortlist.ensembles.evolution import Evolved, evolve
 from shortlist.ensembles.margins import select_by_margins
 from shortlist.ensembles.orderings import order_classifiers
-from shortlist.ensembles.plurality import ClassVotes, Members, class_tally, class_votes, merge_class_rows, n_right
+from shortlist.ensembles.plurality import (
+    ClassVotes,
+    Members,
+    class_tally,
+    class_votes,
+    merge_class_rows,
+    n_right,
+)
 from shortlist.ensembles.pool import Pool, as_pool, make_pool
 from shortlist.ensembles.spaces import SpaceFactory, open_space
 from shortlist.ensembles.tables import fit_table
@@ -70,11 +85,12 @@ class PluralityPruner(ClassifierMixin, BaseEstimator, ABC):
         self.classes_ = _several_classes(y)
         seed = _seed(self.random_state)
         if self.pool is None:
-            X, X_validation, y, y_validation = _split(X, y, seed)
+            fitted, validation = rows_to_fit_and_prune(y, seed)
             pool = make_pool(
-                X, y, n_classifiers=self.n_classifiers, random_state=seed, n_jobs=self.n_jobs or 1,
-                report=report, cancellation=cancellation,
+                _rows(X, fitted), y[fitted], n_classifiers=self.n_classifiers, random_state=seed,
+                n_jobs=self.n_jobs or 1, report=report, cancellation=cancellation,
             )  # fmt: skip
+            X_validation, y_validation = _rows(X, validation), y[validation]
         else:
             pool, X_validation, y_validation = as_pool(self.pool), X, y
             _check_pool_classes(pool, self.classes_)
@@ -380,6 +396,29 @@ class EvolutionaryEnsembleClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         return _any_table(super().__sklearn_tags__())
+
+
+def rows_to_fit_and_prune(y: Labels, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Split rows 70 : 30, stratified; a class with one row only is fitted and takes no part in pruning.
+
+    Raises
+    ------
+    BadInputError
+        If no class has two rows.
+    """
+    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    lonely = counts[codes] < 2
+    rest = np.flatnonzero(~lonely)
+    n_classes = int((counts >= 2).sum())
+    if not n_classes:
+        raise BadInputError("a class needs at least 2 rows to fit and to prune on, got 1 of each. Add rows.")
+    size = max(n_classes, math.ceil(VALIDATION_SHARE * len(rest)))
+    fitted, validation = train_test_split(rest, test_size=size, stratify=codes[rest], random_state=seed)
+    return np.sort(np.concatenate([np.flatnonzero(lonely), fitted])), np.sort(validation)
+
+
+def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def _vote_shares(codes: NDArray[np.uint8], n_classes: int) -> NDArray[np.float64]:

@@ -98,7 +98,7 @@ def sweep_order(integers: IntegerObjectives, order: Sequence[str] | None) -> lis
     """
     if order is None:
         ranges = integers.upper - integers.lower
-        return np.argsort(-ranges, kind="stable").tolist()
+        return [int(number) for number in np.argsort(-ranges, kind="stable")]
     names = integers.names
     for name in order:
         as_choice(name, "order", names)
@@ -113,7 +113,5 @@ def nondominated(points: Sequence[Vector]) -> list[int]:
         return []
     array: Points = np.array(points)
     return [
-        number
-        for number, point in enumerate(array)
-        if np.count_nonzero((array <= point).all(axis=1)) == 1
+        number for number, point in enumerate(array) if np.count_nonzero((array <= point).all(axis=1)) == 1
     ]

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_count, as_positive_seconds
 from shortlist.errors import BadInputError, SolverError
-from shortlist.front import Front, Proof, ProofKind, Status
+from shortlist.front import Front, Proof, Status
 from shortlist.methods.integer_objectives import UNLIMITED, IntegerObjectives, Vector, integer_objectives
 from shortlist.milp.program import Program
 from shortlist.milp.session import Session, Solver, open_solver
@@ -24,6 +24,9 @@ LARGEST_OBJECTIVE = 4 * 10**8
 
 WITHIN_A_STEP = 0.5
 """Absolute gap: weighted objectives are integers, so this proves optimality and leaves the solver room for rounding."""
+
+LARGEST_COEFFICIENT = 10**6
+"""Objective rows with larger coefficients are divided by a power of two: HiGHS has called feasible rows of 10^8 infeasible."""
 
 N_ATTEMPTS = 3
 
@@ -87,6 +90,8 @@ class BoundedSolves:
         self._seed = seed
         self._session: Session | None = None
         self._upper = self.integers.upper
+        largest = np.abs(self.integers.costs).max(axis=1, initial=1).astype(np.float64)
+        self._units = 2.0 ** np.ceil(np.log2(np.maximum(1.0, largest / LARGEST_COEFFICIENT)))
         self._budget = budget
         self._stage = stage
         self._begin = time.perf_counter()
@@ -97,8 +102,10 @@ class BoundedSolves:
         """Wall-clock time since the search began."""
         return time.perf_counter() - self._begin
 
-    def minimise(self, weights: Vector, upper: Vector) -> Vector | None:
+    def minimise(self, weights: Vector, upper: Vector, *, start: Vector | None = None) -> Vector | None:
         """Return the objectives of a solution that minimises ``weights @ f`` with ``f <= upper``; None if there is none.
+
+        `start` is an earlier answer within `upper`; the solver starts from its solution.
 
         Raises
         ------
@@ -110,7 +117,7 @@ class BoundedSolves:
             If no attempt gives an answer that stands the check in integers.
         """
         for attempt in range(N_ATTEMPTS):
-            solution = self._solve(weights, upper, attempt)
+            solution = self._solve(weights, upper, start, attempt)
             if solution.status is Status.INFEASIBLE:
                 return None
             if solution.status is Status.UNBOUNDED:
@@ -157,7 +164,7 @@ class BoundedSolves:
             extras=facts,
         )
 
-    def _solve(self, weights: Vector, upper: Vector, attempt: int) -> Solution:
+    def _solve(self, weights: Vector, upper: Vector, start: Vector | None, attempt: int) -> Solution:
         """Solve once, in a fresh session with another seed if an attempt has failed."""
         if self._session is None or attempt:
             self._session = self._open(attempt)
@@ -165,8 +172,12 @@ class BoundedSolves:
         session.set_costs((weights @ self.integers.costs).astype(np.float64))
         changed = np.flatnonzero(upper != self._upper)
         if len(changed):
-            session.set_row_bounds(self._rows[changed], -math.inf, _as_limits(upper[changed]))
+            session.set_row_bounds(
+                self._rows[changed], -math.inf, self._limits(upper)[changed]
+            )
             self._upper = upper.copy()
+        if start is not None and self._program.integer.all():
+            session.set_start(self._witnesses[tuple(start.tolist())])
         budget = self._budget
         solution = session.solve(
             Limits(seconds=self._seconds_left(), absolute_gap=WITHIN_A_STEP), cancellation=budget.cancellation
@@ -185,7 +196,9 @@ class BoundedSolves:
     def _open(self, attempt: int) -> Session:
         integers = self.integers
         program = self._program.with_rows(
-            integers.costs.astype(np.float64), np.full(len(integers), -math.inf), _as_limits(integers.upper)
+            integers.costs / self._units[:, None],
+            np.full(len(integers), -math.inf),
+            self._limits(integers.upper),
         )
         self._upper = integers.upper.copy()
         return self._solver.open(program, seed=self._seed + attempt)
@@ -204,6 +217,11 @@ class BoundedSolves:
             raise LimitReachedError(f"{budget.time_limit_s:g} s")
         return left
 
+    def _limits(self, upper: Vector) -> NDArray[np.float64]:
+        """Return integer bounds as limits of the objective rows; scaled rows are limited half a step above."""
+        limits = np.where(self._units > 1, (upper + 0.5) / self._units, upper)
+        return np.where(upper >= UNLIMITED, math.inf, limits)
+
     def _keep(self, vector: Vector, columns: NDArray[np.float64]) -> None:
         """Remember the solution as the witness of its vector, unless there is one already."""
         key = tuple(vector.tolist())
@@ -211,31 +229,21 @@ class BoundedSolves:
             self._witnesses[key] = np.rint(columns[self._program.integer]).astype(np.int64)
 
 
-def safe_weights(solves: BoundedSolves, first: int, lower: Vector, upper: Vector) -> tuple[Vector, bool]:
+def safe_weights(
+    integers: IntegerObjectives, first: int, lower: Vector, upper: Vector
+) -> tuple[Vector, bool]:
     """Return weights for ``W f_first + sum of the others``, and whether W makes `first` decide alone.
 
     With every other objective between `lower` and `upper`, one step of `first` outweighs all others when
     W = 1 + the sum of their ranges. W is smaller when the weighted objective could pass :data:`LARGEST_OBJECTIVE`. All
     weights are at least 1, so a minimum over a set that contains every vector below its members is non-dominated.
     """
-    integers = solves.integers
     others = np.arange(len(integers)) != first
-    needed = 1 + sum(max(0, high - low) for high, low in zip(upper[others].tolist(), lower[others].tolist(), strict=True))
+    needed = 1 + sum(
+        max(0, high - low) for high, low in zip(upper[others].tolist(), lower[others].tolist(), strict=True)
+    )
     size = np.maximum(np.abs(integers.lower), np.abs(integers.upper))
     room = (LARGEST_OBJECTIVE - int(size[others].sum())) // max(1, int(size[first]))
     weights = np.ones(len(integers), dtype=np.int64)
     weights[first] = max(1, min(needed, room))
     return weights, bool(weights[first] == needed)
-
-
-def stopped_proof(kind: ProofKind, limit: str, n_unresolved: int) -> Proof:
-    """Return the proof of a search that a limit ended."""
-    return Proof(kind, n_unresolved=n_unresolved, limit=limit)
-
-
-Minimise = Callable[[Vector, Vector], Vector | None]
-
-
-def _as_limits(upper: Vector) -> NDArray[np.float64]:
-    """Return integer bounds as limits of rows."""
-    return np.where(upper >= UNLIMITED, math.inf, upper.astype(np.float64))

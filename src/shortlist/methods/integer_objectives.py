@@ -74,7 +74,9 @@ class IntegerObjectives:
 
     def points(self, vectors: Sequence[Vector] | Points) -> Points:
         """Turn vectors in steps into the points of a front, ``(n_points, n_objectives)``."""
-        points: Points = np.asarray(vectors, dtype=np.int64).reshape(-1, len(self)) * self.steps + self.offsets
+        points: Points = (
+            np.asarray(vectors, dtype=np.int64).reshape(-1, len(self)) * self.steps + self.offsets
+        )
         return points
 
 

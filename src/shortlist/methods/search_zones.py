@@ -140,10 +140,12 @@ class _Search:
     def _search_zone(self, chosen: int, zone: Vector) -> None:
         """Solve one program for the zone number `chosen`, and note what the answer proves."""
         first, upper = self._first, _below(zone)
-        weights, decides = safe_weights(self._solves, first, self._lower, upper)
-        if decides:
-            upper[first] = UNLIMITED  # a known answer then says "empty", sooner than an infeasible program does
-        point = self._solves.minimise(weights, upper)
+        weights, decides = safe_weights(self._solves.integers, first, self._lower, upper)
+        start = None
+        if decides:  # without a bound on the first objective, a known answer says "empty" sooner than an infeasible program
+            upper[first] = UNLIMITED
+            start = self._best_known(weights, upper)
+        point = self._solves.minimise(weights, upper, start=start)
         if point is None:
             self._open[chosen] = False
             return
@@ -153,6 +155,11 @@ class _Search:
         self._add_box(weights, point, zone)
         if not known:
             self._split(point)
+
+    def _best_known(self, weights: Vector, upper: Vector) -> Vector | None:
+        """Return the best point found so far within `upper`."""
+        within = self.found[(self.found <= upper).all(axis=1)]
+        return within[np.argmin(within @ weights)] if len(within) else None
 
     def _find_ideal(self) -> bool:
         """Find the least value of each objective; False if the program is infeasible."""
@@ -197,7 +204,7 @@ class _Search:
     def _split(self, point: Vector) -> None:
         """Replace the zones that contain `point` by smaller ones, closed if a known box contains them."""
         hit, fresh = split_zones(self.zones, point)
-        opened = (fresh > self._lower).all(axis=1)
+        opened: Mask = np.all(fresh > self._lower, axis=1)
         for index in np.flatnonzero(opened):
             opened[index] = not (fresh[index] <= self._boxes).all(axis=1).any()
         self.zones = np.vstack([self.zones[~hit], fresh])
@@ -220,7 +227,7 @@ def split_zones(zones: Points, point: Vector) -> tuple[Mask, Points]:
     ([True], [[4, 10], [10, 3]])
     """
     exceeds = point < zones
-    hit: Mask = exceeds.all(axis=1)
+    hit: Mask = np.all(exceeds, axis=1)
     parents = zones[hit]
     fresh = []
     for j, value in enumerate(point):
@@ -230,7 +237,7 @@ def split_zones(zones: Points, point: Vector) -> tuple[Mask, Points]:
         others = np.arange(len(point)) != j
         neighbours = zones[(zones[:, j] == value) & exceeds[:, others].all(axis=1)]
         rivals = np.vstack([candidates, neighbours])
-        inside = (candidates[:, None, :] <= rivals[None, :, :]).all(axis=2)
+        inside: Mask = np.all(candidates[:, None, :] <= rivals[None, :, :], axis=2)
         np.fill_diagonal(inside, val=False)
         fresh.append(candidates[~inside.any(axis=1)])
     return hit, np.vstack(fresh)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
@@ -245,10 +246,7 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
                 )
             )
             known = subset
-        decisions = self.problem_.decisions
-        self.model_ = StagedModel(
-            decisions.subclassifiers.rows.encoding, tuple(stages), decisions.rule, self.costs_
-        )
+        self.model_ = StagedModel(self._encoding, tuple(stages), self._rule, self.costs_)
         return self
 
     def predict(self, X: Any) -> Labels:
@@ -388,6 +386,8 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
     def _keep_models(self) -> None:
         """Keep the models behind the front: predictions use the very coefficients that made the bits."""
         subclassifiers: Any = self.problem_.decisions.subclassifiers
+        self._encoding = subclassifiers.rows.encoding
+        self._rule = self.problem_.decisions.rule
         self._models: dict[bytes, tuple[Any, float]] = {}
         for assignment in self.front_.decisions:
             for subset in acquired(assignment[None, :], int(assignment.max()) + 1)[0]:
@@ -437,6 +437,7 @@ def _checked_training(estimator: MultiStageClassifier, X: Any, y: Any) -> tuple[
     y = column_or_1d(y, warn=True)
     if len(X) != len(y):
         raise BadInputError(f"X and y must have one entry per row, got {len(X)} and {len(y)} rows.")
+    assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     validate_data(estimator, X, y, skip_check_array=True)
     return X, y

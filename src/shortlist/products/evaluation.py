@@ -110,8 +110,10 @@ def _broken(model: FeatureModel, columns: Mask) -> Mask:
     for constraint in model.constraints:
         broken[row] = ~holds(constraint.formula, columns)
         row += 1
-    if model.clauses is not None and model.clauses.n_clauses:
+    if model.clauses is not None and len(model.clauses.literals):
         broken[row:] = _broken_clauses(model, columns)
+    elif model.clauses is not None:
+        broken[row:] = True  # a clause without literals never holds
     return broken
 
 
@@ -119,8 +121,14 @@ def _broken_clauses(model: FeatureModel, columns: Mask) -> Mask:
     """Mark broken clauses, ``(n_clauses, n_configurations)``."""
     assert model.clauses is not None
     literals, offsets = model.clauses.literals, model.clauses.offsets
-    true = columns[np.abs(literals) - 1] == (literals > 0)[:, None]
+    n = columns.shape[1]
+    padded = np.zeros((len(columns), -(-n // 64) * 64), dtype=bool)
+    padded[:, :n] = columns
+    words = np.packbits(padded, axis=1).view(np.uint64)  # 64 configurations at a time
+    true = words[np.abs(literals) - 1]
+    np.invert(true, out=true, where=(literals < 0)[:, None])
     filled = np.diff(offsets) > 0
-    broken = np.ones((model.clauses.n_clauses, columns.shape[1]), dtype=bool)
-    broken[filled] = ~np.logical_or.reduceat(true, offsets[:-1][filled], axis=0)
+    broken = np.ones((model.clauses.n_clauses, n), dtype=bool)
+    unsatisfied = ~np.bitwise_or.reduceat(true, offsets[:-1][filled], axis=0)
+    broken[filled] = np.unpackbits(unsatisfied.view(np.uint8), axis=1, count=n)
     return broken

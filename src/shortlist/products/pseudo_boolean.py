@@ -8,7 +8,7 @@ from shortlist.errors import BadInputError
 from shortlist.products.cnf import Clause, Definitions
 from shortlist.products.formulas import Linear
 
-NODE_LIMIT = 200_000
+NODE_LIMIT = 20_000
 """Most nodes of the diagram of one comparison."""
 
 _Node: TypeAlias = tuple[float, float, int]  # lowest and highest rest with this node, and its literal

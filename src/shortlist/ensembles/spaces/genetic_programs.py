@@ -164,9 +164,7 @@ class GeneticPrograms:
         programs["symbols"] = END
         return programs
 
-    def _write(
-        self, programs: Programs, index: tuple[int, ...], tree: tuple[list[int], list[float]]
-    ) -> None:
+    def _write(self, programs: Programs, index: tuple[int, ...], tree: tuple[list[int], list[float]]) -> None:
         programs["symbols"][index] = END
         programs["symbols"][index][: len(tree[0])] = tree[0]
         programs["constants"][index][: len(tree[1])] = tree[1]

@@ -1,0 +1,422 @@
+"""Methods side by side: repeated stratified cross-validation over several tables, resumable and in parallel."""
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.model_selection import StratifiedKFold
+
+from shortlist._validation import as_count
+from shortlist.arrays import Labels
+from shortlist.ensembles.answers import class_answers
+from shortlist.ensembles.estimators import ExactPruner
+from shortlist.ensembles.orderings import RULES
+from shortlist.ensembles.pool import Pool, make_pool
+from shortlist.ensembles.rule_estimators import (
+    BackfittingPruner,
+    MarginPruner,
+    OrderedPruner,
+    rows_to_fit_and_prune,
+)
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.files import read_bytes, whole_file
+from shortlist.runs import Cancellation, Report, Unit, run_units, silent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ("dataset", "repeat", "fold", "method", "accuracy", "balanced_accuracy", "size", "seconds")
+"""Of a result: where and what; shares of the test rows; members, or missing; seconds of fitting without the pool."""
+
+Table = tuple[Any, Labels]
+"""Rows and their classes."""
+
+
+def pruning_methods(names: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return unfitted pruners by name; all of them by default.
+
+    The names are ``exact``, ``margin``, ``backfitting`` and those of :data:`shortlist.ensembles.orderings.RULES`.
+
+    Raises
+    ------
+    BadInputError
+        If a name is unknown.
+    """
+    known = {
+        "exact": ExactPruner(),
+        "margin": MarginPruner(),
+        "backfitting": BackfittingPruner(),
+        **{rule: OrderedPruner(rule=rule) for rule in RULES},
+    }
+    wanted = list(known) if names is None else list(names)
+    for name in wanted:
+        if name not in known:
+            raise BadInputError(f"method must be one of {sorted(known)}, got {name!r}.")
+    return {name: known[name] for name in wanted}
+
+
+def compare_methods(
+    tables: Mapping[str, Table],
+    methods: Mapping[str, Any] | Sequence[str],
+    *,
+    n_folds: int = 10,
+    n_repeats: int = 1,
+    n_classifiers: int = 100,
+    random_state: int = 0,
+    n_jobs: int | None = 1,
+    store: str | Path | None = None,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> "pd.DataFrame":
+    """Measure methods on the test folds of repeated stratified cross-validation.
+
+    In every fold one pool is fitted on 70 % of the training rows, and every pruner (an estimator whose ``pool`` is None)
+    prunes that pool on the other 30 %: with ten folds the 63 : 27 : 10 of Section 5.1 of :cite:t:`Bastos2022`. Other
+    estimators are fitted on all training rows. An estimator with a ``random_state`` receives the fold's seed.
+
+    Parameters
+    ----------
+    tables : mapping of str to (X, y)
+        Tables by name: frames or arrays, and classes.
+    methods : mapping of str to estimator, or sequence of str
+        Unfitted classifiers by name, or names that :func:`pruning_methods` knows.
+    n_folds, n_repeats : int, default=10 and 1
+        Folds, each class with at least one row in each; repeats with other folds.
+    n_classifiers : int, default=100
+        Size of the pools.
+    random_state : int, default=0
+        Seed of folds, pools and methods.
+    n_jobs : int or None, default=1
+        Workers, one fold at a time each, in joblib's sense.
+    store : path, optional
+        A file of JSON lines to which every fold is added when it is finished. Folds and methods found there are
+        not run again.
+    report, cancellation : optional
+        Progress events, one per fold, and a way to stop with the folds finished so far.
+
+    Returns
+    -------
+    results : DataFrame
+        One row per table, repeat, fold and method, with the columns of :data:`COLUMNS`, in that order.
+
+    Raises
+    ------
+    BadInputError
+        If a number is out of range, a class has fewer rows than there are folds, or a method cannot be used.
+    BadFileError
+        If `store` cannot be read, or holds results of other settings.
+    """
+    import pandas as pd
+
+    chosen = dict(methods) if isinstance(methods, Mapping) else pruning_methods(methods)
+    folds, repeats = as_count(n_folds, "n_folds", at_least=2), as_count(n_repeats, "n_repeats")
+    size, seed = as_count(n_classifiers, "n_classifiers"), as_count(random_state, "random_state", at_least=0)
+    described = {name: repr(method) for name, method in chosen.items()}
+    found = {} if store is None else _read(Path(store))
+    units, finished = [], []
+    for table, (X, y) in tables.items():
+        labels = np.asarray(y)
+        settings = _digest(table, X, labels, folds, size, seed)
+        for repeat, fold, (train, test) in _folds(table, labels, folds, repeats, seed):
+            key = f"{table}/{repeat}/{fold}"
+            missing = {}
+            for name, method in chosen.items():
+                row = found.get((key, name))
+                if row is None:
+                    missing[name] = method
+                elif row["settings"] != settings or row["described"] != described[name]:
+                    raise BadFileError(
+                        f"{store} holds results of {name} on {key} under other settings. Pass another file."
+                    )
+                else:
+                    finished.append(row)
+            if missing:
+                arguments = (X, labels, train, test, missing, size, [seed, repeat, fold])
+                head = {"table": table, "repeat": repeat, "fold": fold, "settings": settings}
+                units.append((head, Unit(key, measure_fold, arguments)))
+    heads = {unit.key: head for head, unit in units}
+    for key, measured in run_units(
+        [unit for _, unit in units],
+        n_jobs=n_jobs,
+        stage="comparing",
+        report=report,
+        cancellation=cancellation,
+    ):
+        rows = [{**heads[key], "unit": key, "described": described[row["method"]], **row} for row in measured]
+        if store is not None:
+            _append(Path(store), rows)
+        finished += rows
+    frame = pd.DataFrame([{**row, "dataset": row["table"]} for row in finished], columns=list(COLUMNS))
+    places = {name: place for place, name in enumerate([*tables, *chosen])}
+    return frame.sort_values(
+        list(COLUMNS[:4]),
+        key=lambda column: column.map(places) if column.name in ("dataset", "method") else column,
+    ).reset_index(drop=True)
+
+
+def measure_fold(
+    X: Any,
+    y: Labels,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    methods: Mapping[str, Any],
+    n_classifiers: int,
+    seeds: Sequence[int],
+) -> list[dict[str, Any]]:
+    """Fit and measure every method on one fold; see :func:`compare_methods`."""
+    seed = int(np.random.SeedSequence(seeds).generate_state(1)[0] % 2**31)
+    pruners = {name for name, method in methods.items() if _prunes(method)}
+    pool: Pool | None = None
+    validation = train
+    if pruners:
+        fitted, pruned = rows_to_fit_and_prune(y[train], seed)
+        validation = train[pruned]
+        pool = make_pool(
+            _rows(X, train[fitted]), y[train[fitted]], n_classifiers=n_classifiers, random_state=seed
+        )
+        asked = np.concatenate([validation, test])
+        pool = remembered(pool, class_answers(pool, _rows(X, asked)), asked, len(y))
+    measured = []
+    for name, method in methods.items():
+        estimator = clone(method)
+        if "random_state" in estimator.get_params():
+            estimator.set_params(random_state=seed)
+        start = time.perf_counter()
+        if name in pruners:
+            estimator.set_params(pool=pool).fit(validation[:, None], y[validation])
+            seconds = time.perf_counter() - start
+            predicted = estimator.predict(test[:, None])
+        else:
+            estimator.fit(_rows(X, train), y[train])
+            seconds = time.perf_counter() - start
+            predicted = estimator.predict(_rows(X, test))
+        right = np.asarray(predicted) == y[test]
+        recalls = [float(right[y[test] == label].mean()) for label in np.unique(y[test])]
+        measured.append(
+            {
+                "method": name,
+                "accuracy": float(right.mean()),
+                "balanced_accuracy": float(np.mean(recalls)),
+                "size": _n_members(estimator),
+                "seconds": seconds,
+            }
+        )
+    return measured
+
+
+class RememberedClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier of row numbers, which answers what another one said of those rows."""
+
+    def __init__(self, codes: Any, classes_: Any) -> None:
+        self.codes = codes
+        self.classes_ = classes_
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return 1 for the remembered class of each row number and 0 for the others."""
+        return np.asarray(np.eye(len(self.classes_))[self.codes[np.asarray(X)[:, 0]]])
+
+    def predict(self, X: Any) -> Labels:
+        """Return the remembered class of each row number."""
+        return np.asarray(self.classes_[self.codes[np.asarray(X)[:, 0]]])
+
+
+def remembered(pool: Pool, answers: NDArray[np.uint8], rows: NDArray[np.intp], n_rows: int) -> Pool:
+    """Return a pool for row numbers, so that every method prunes the same answers and they are asked for once."""
+    codes = np.zeros((len(pool), n_rows), dtype=np.uint8)
+    codes[:, rows] = answers.T
+    members = tuple(RememberedClassifier(each, pool.classes) for each in codes)
+    return Pool(members, pool.classes, pool.names, pool.families, costs=pool.costs)
+
+
+@dataclass(frozen=True)
+class RankTest:
+    """Whether methods differ over tables (:cite:t:`Demsar2006`).
+
+    Attributes
+    ----------
+    mean_ranks : dict of str to float
+        Mean rank of every method, best first; 1 is best, ties share their mean rank.
+    n_tables : int
+        Tables that rank.
+    chi_square, chi_square_p : float
+        Friedman's statistic without correction for ties, and how probable one as large is if the methods are equal.
+    f, f_p : float
+        The same for Iman and Davenport's less conservative statistic.
+    alpha : float
+        Level of the critical difference.
+    critical_difference : float
+        Methods whose mean ranks differ by at least this much differ (Nemenyi).
+    """
+
+    mean_ranks: dict[str, float]
+    n_tables: int
+    chi_square: float
+    chi_square_p: float
+    f: float
+    f_p: float
+    alpha: float
+    critical_difference: float
+
+
+def rank_methods(results: "pd.DataFrame", *, metric: str = "accuracy", alpha: float = 0.05) -> RankTest:
+    """Rank methods by their mean over folds on every table, and test whether they differ.
+
+    Parameters
+    ----------
+    results : DataFrame
+        From :func:`compare_methods`, complete.
+    metric : str, default="accuracy"
+        A column where more is better.
+    alpha : float, default=0.05
+        Level of the critical difference, in (0, 1).
+
+    Raises
+    ------
+    BadInputError
+        If there are fewer than two methods or tables, a method was not measured on a table, or `alpha` is out of range.
+
+    Notes
+    -----
+    With k methods and N tables χ² = 12N/(k(k+1)) · (Σ R_j² − k(k+1)²/4), F = (N−1)χ² / (N(k−1) − χ²), and the critical
+    difference is q_α √(k(k+1)/6N), q_α the studentised range over √2.
+    """
+    from scipy import stats
+
+    if not 0 < alpha < 1:
+        raise BadInputError(f"alpha must be between 0 and 1, got {alpha!r}.")
+    means = results.pivot_table(index="dataset", columns="method", values=metric, aggfunc="mean", sort=False)
+    n, k = means.shape
+    if n < 2 or k < 2:
+        raise BadInputError(f"ranks need at least two tables and two methods, got {n} and {k}.")
+    if means.isna().to_numpy().any():
+        raise BadInputError("every method must be measured on every table. Finish the comparison first.")
+    ranks = means.round(12).rank(axis=1, ascending=False).mean().sort_values(kind="stable")
+    chi_square = 12 * n / (k * (k + 1)) * (float((ranks**2).sum()) - k * (k + 1) ** 2 / 4)
+    rest = n * (k - 1) - chi_square
+    f = (n - 1) * chi_square / rest if rest > 1e-9 else np.inf
+    studentised = float(stats.studentized_range.ppf(1 - alpha, k, np.inf))
+    return RankTest(
+        {str(name): float(rank) for name, rank in ranks.items()},
+        n,
+        chi_square,
+        float(stats.chi2.sf(chi_square, k - 1)),
+        float(f),
+        float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))),
+        alpha,
+        studentised / np.sqrt(2) * float(np.sqrt(k * (k + 1) / (6 * n))),
+    )
+
+
+def results_table(results: "pd.DataFrame", *, metric: str = "accuracy") -> "pd.DataFrame":
+    """Return the mean over folds per table (rows) and method (columns), each with the mean size beside it.
+
+    The columns are pairs ``(method, metric)`` and ``(method, "size")``.
+    """
+    means = results.pivot_table(
+        index="dataset", columns="method", values=[metric, "size"], aggfunc="mean", sort=False, dropna=False
+    )
+    order = list(dict.fromkeys(results["method"]))
+    return means.swaplevel(axis=1)[[(method, value) for method in order for value in (metric, "size")]]
+
+
+def write_results(results: "pd.DataFrame", path: str | Path) -> None:
+    """Write results as Parquet, whole or not at all."""
+    with whole_file(path) as temporary:
+        results.to_parquet(temporary, index=False)
+
+
+def _prunes(method: Any) -> bool:
+    """Whether a method chooses from a pool that it is still to be given."""
+    parameters = method.get_params()
+    return "pool" in parameters and parameters["pool"] is None
+
+
+def _n_members(estimator: Any) -> float:
+    """Return how many classifiers a fitted method asks, NaN if it does not say."""
+    for name in ("pool_", "members_", "estimators_"):
+        if hasattr(estimator, name):
+            return len(getattr(estimator, name))
+    return float("nan")
+
+
+def _folds(
+    table: str, y: Labels, n_folds: int, n_repeats: int, seed: int
+) -> list[tuple[int, int, tuple[NDArray[np.intp], NDArray[np.intp]]]]:
+    """Return (repeat, fold, (training rows, test rows)) for every fold."""
+    classes, counts = np.unique(y, return_counts=True)
+    if len(classes) < 2 or counts.min() < n_folds:
+        raise BadInputError(
+            f"{table} must hold two classes or more with at least {n_folds} rows each, one per fold, got "
+            f"{dict(zip(classes.tolist(), counts.tolist(), strict=True))}. Use fewer folds."
+        )
+    return [
+        (repeat, fold, split)
+        for repeat in range(n_repeats)
+        for fold, split in enumerate(
+            StratifiedKFold(n_folds, shuffle=True, random_state=(seed + repeat) % 2**32).split(y, y)
+        )
+    ]
+
+
+def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
+
+
+def _digest(table: str, X: Any, y: Labels, *numbers: int) -> str:
+    """Return a word that differs for other data or other settings."""
+    import pandas as pd
+
+    frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
+    content = [
+        pd.util.hash_pandas_object(part, index=False).to_numpy().tobytes() for part in (frame, pd.Series(y))
+    ]
+    head = json.dumps([table, [str(name) for name in frame.columns], list(numbers)]).encode()
+    return hashlib.blake2b(b"".join([head, *content]), digest_size=12).hexdigest()
+
+
+def _read(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """Read finished folds by unit and method; a last line without its end was cut off by a crash, and is left out."""
+    if not path.exists():
+        return {}
+    whole, end, _cut = read_bytes(path).rpartition(b"\n")
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for number, line in enumerate((whole + end).splitlines(), start=1):
+        try:
+            row = json.loads(line)
+            rows[row["unit"], row["method"]] = {
+                **row,
+                "size": float("nan") if row["size"] is None else row["size"],
+            }
+            _ = [row[name] for name in ("table", "settings", "described", *COLUMNS[1:])]
+        except (ValueError, KeyError, TypeError):
+            raise BadFileError(
+                f"{path} must hold results of a comparison, one JSON object per line, but line {number} is none."
+            ) from None
+    return rows
+
+
+def _append(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Add finished folds to the file, and wait until they are on the disk."""
+    lines = b"".join(
+        json.dumps({**row, "size": None if np.isnan(row["size"]) else row["size"]}).encode() + b"\n"
+        for row in rows
+    )
+    with path.open("r+b" if path.exists() else "wb") as file:
+        content_end = file.seek(0, os.SEEK_END)
+        if content_end:
+            # what a crash cut off in the last line is overwritten
+            file.seek(0)
+            content_end = file.read().rfind(b"\n") + 1
+            file.seek(content_end)
+            file.truncate()
+        file.write(lines)
+        file.flush()
+        os.fsync(file.fileno())

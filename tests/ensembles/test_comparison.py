@@ -1,0 +1,205 @@
+"""Comparisons of methods."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.datasets import load_iris, make_classification
+from sklearn.dummy import DummyClassifier
+
+from shortlist import BadFileError, BadInputError
+from shortlist.ensembles.comparison import (
+    COLUMNS,
+    compare_methods,
+    pruning_methods,
+    rank_methods,
+    results_table,
+    write_results,
+)
+from shortlist.ensembles.rule_estimators import EvolutionaryEnsembleClassifier, OrderedPruner
+from shortlist.runs import Cancellation, Progress
+
+TABLES: dict[str, Any] = {
+    "made": make_classification(90, 4, random_state=0),
+    "iris": load_iris(return_X_y=True),
+}
+METHODS: dict[str, Any] = {
+    "best-single": OrderedPruner(rule="best-single"),
+    "uwa": OrderedPruner(rule="uwa"),
+    "evolved": EvolutionaryEnsembleClassifier(population_size=20, n_generations=4),
+    "guess": DummyClassifier(),
+}
+OPTIONS: dict[str, Any] = {"n_folds": 2, "n_repeats": 2, "n_classifiers": 4, "random_state": 3}
+
+
+@pytest.fixture(scope="module")
+def results() -> pd.DataFrame:
+    return compare_methods(TABLES, METHODS, **OPTIONS)
+
+
+def _values(results: pd.DataFrame) -> pd.DataFrame:
+    return results.drop(columns="seconds")
+
+
+def test_every_method_is_measured_once_per_fold(results: pd.DataFrame) -> None:
+    assert list(results.columns) == list(COLUMNS)
+    assert len(results) == 2 * 2 * 2 * 4
+    assert not results.duplicated(["dataset", "repeat", "fold", "method"]).any()
+    assert results["dataset"].tolist() == ["made"] * 16 + ["iris"] * 16
+    assert results["method"].tolist()[:4] == list(METHODS)
+    assert results["accuracy"].between(0, 1).all()
+    assert (results["seconds"] >= 0).all()
+
+
+def test_sizes_are_those_of_the_ensembles(results: pd.DataFrame) -> None:
+    sizes = results.set_index("method")["size"]
+    assert (sizes["best-single"] == 1).all()
+    assert sizes["uwa"].between(1, 4).all()
+    assert sizes["guess"].isna().all()
+
+
+def test_a_guess_scores_the_share_of_the_largest_class(results: pd.DataFrame) -> None:
+    guesses = results[(results["method"] == "guess") & (results["dataset"] == "iris")]
+    assert guesses["balanced_accuracy"].tolist() == pytest.approx([1 / 3] * 4)
+
+
+def test_the_same_seed_gives_the_same_table_whatever_the_workers(results: pd.DataFrame) -> None:
+    again = compare_methods(TABLES, METHODS, **OPTIONS, n_jobs=2)
+    pd.testing.assert_frame_equal(_values(again), _values(results))
+
+
+def test_a_killed_comparison_goes_on_where_it_was(tmp_path: Path, results: pd.DataFrame) -> None:
+    store = tmp_path / "folds.jsonl"
+    cancellation = Cancellation()
+    done: list[Progress] = []
+
+    def stop_after_three(event: Progress) -> None:
+        done.append(event)
+        if event.done == 3:
+            cancellation.cancel()
+
+    partial = compare_methods(
+        TABLES, METHODS, **OPTIONS, store=store, report=stop_after_three, cancellation=cancellation
+    )
+    assert 0 < len(partial) < len(results)
+    lines = store.read_text().splitlines(keepends=True)
+    store.write_text("".join(lines[:-1]) + lines[-1][:20])  # a crash while writing
+
+    done.clear()
+    whole = compare_methods(TABLES, METHODS, **OPTIONS, store=store, report=done.append)
+
+    assert done[0].total == 8 - (len(partial) - 1) // 4
+    pd.testing.assert_frame_equal(_values(whole), _values(results))
+    assert len(store.read_text().splitlines()) == len(results)
+    done.clear()
+    compare_methods(TABLES, METHODS, **OPTIONS, store=store, report=done.append)
+    assert [event.total for event in done] == [0]
+
+
+def test_a_method_that_comes_later_is_added_to_the_store(tmp_path: Path, results: pd.DataFrame) -> None:
+    store = tmp_path / "folds.jsonl"
+    few = {name: METHODS[name] for name in ("guess", "uwa")}
+    compare_methods(TABLES, few, **OPTIONS, store=store)
+    whole = compare_methods(TABLES, METHODS, **OPTIONS, store=store)
+    pd.testing.assert_frame_equal(_values(whole), _values(results))
+
+
+def test_a_store_of_other_settings_is_refused(tmp_path: Path) -> None:
+    store = tmp_path / "folds.jsonl"
+    guess = {"guess": DummyClassifier()}
+    compare_methods(TABLES, guess, n_folds=2, store=store)
+    with pytest.raises(BadFileError, match="under other settings"):
+        compare_methods(TABLES, guess, n_folds=2, random_state=1, store=store)
+    with pytest.raises(BadFileError, match="under other settings"):
+        compare_methods(TABLES, {"guess": DummyClassifier(strategy="uniform")}, n_folds=2, store=store)
+    store.write_text("no json\n")
+    with pytest.raises(BadFileError, match="line 1 is none"):
+        compare_methods(TABLES, guess, n_folds=2, store=store)
+
+
+@pytest.mark.slow
+def test_every_pruning_method_runs_by_name() -> None:
+    results = compare_methods(
+        {"made": TABLES["made"]}, list(pruning_methods()), n_folds=2, n_classifiers=5, random_state=1
+    )
+    assert results["method"].nunique() == len(pruning_methods()) == 15
+    means = results.groupby("method")["size"].mean()
+    assert means["full"] == 5
+    assert means["best-single"] == 1
+
+
+def test_results_survive_parquet(tmp_path: Path, results: pd.DataFrame) -> None:
+    write_results(results, tmp_path / "results.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "results.parquet"), results)
+
+
+def test_the_table_shows_each_size_beside_its_accuracy(results: pd.DataFrame) -> None:
+    table = results_table(results)
+    assert table.columns.tolist() == [(name, value) for name in METHODS for value in ("accuracy", "size")]
+    of_uwa = results[(results["method"] == "uwa") & (results["dataset"] == "made")]
+    assert table.loc["made", ("uwa", "accuracy")] == pytest.approx(of_uwa["accuracy"].mean())
+
+
+def _invented(values: dict[str, list[float]]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"dataset": f"table {n}", "method": method, "accuracy": value}
+            for method, row in values.items()
+            for n, value in enumerate(row)
+        ]
+    )
+
+
+def test_ranks_equal_friedmans_test() -> None:
+    rng = np.random.default_rng(0)
+    values = {name: rng.permutation(100)[:9].tolist() for name in "abcd"}
+    test = rank_methods(_invented(values))
+    expected = stats.friedmanchisquare(*values.values())
+    ranks = stats.rankdata([[-v for v in row] for row in zip(*values.values(), strict=True)], axis=1).mean(
+        axis=0
+    )
+    assert test.mean_ranks == pytest.approx(dict(zip("abcd", ranks, strict=True)))
+    assert list(test.mean_ranks.values()) == sorted(ranks)
+    assert test.chi_square == pytest.approx(expected.statistic)
+    assert test.chi_square_p == pytest.approx(expected.pvalue)
+    assert test.f == pytest.approx(8 * test.chi_square / (9 * 3 - test.chi_square))
+
+
+@pytest.mark.parametrize(("k", "q"), [(2, 1.960), (3, 2.343), (4, 2.569), (5, 2.728), (10, 3.164)])
+def test_the_critical_difference_uses_the_table_of_demsar(k: int, q: float) -> None:
+    rng = np.random.default_rng(1)
+    values = {f"m{index}": rng.random(6).tolist() for index in range(k)}
+    test = rank_methods(_invented(values))
+    assert test.critical_difference == pytest.approx(q * np.sqrt(k * (k + 1) / 36), abs=1e-3)
+
+
+def test_methods_in_one_order_everywhere_differ_for_certain() -> None:
+    test = rank_methods(_invented({"a": [3, 3, 3], "b": [2, 2, 2], "c": [1, 1, 1]}))
+    assert test.mean_ranks == {"a": 1, "b": 2, "c": 3}
+    assert test.f == np.inf
+    assert test.f_p == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        pytest.param(lambda: compare_methods(TABLES, ["best"]), "method must be one of", id="unknown"),
+        pytest.param(lambda: compare_methods(TABLES, ["uwa"], n_folds=60), "Use fewer folds", id="folds"),
+        pytest.param(
+            lambda: compare_methods(TABLES, ["uwa"], n_folds=1), "n_folds must be at least 2", id="one"
+        ),
+        pytest.param(
+            lambda: rank_methods(_invented({"a": [1, 2]})), "two tables and two methods", id="one method"
+        ),
+        pytest.param(lambda: rank_methods(_invented({"a": [1, 2], "b": [1]})), "every method", id="a gap"),
+        pytest.param(
+            lambda: rank_methods(_invented({"a": [1]}), alpha=1), "alpha must be between", id="alpha"
+        ),
+    ],
+)
+def test_bad_input_is_one_sentence(call: Any, message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        call()

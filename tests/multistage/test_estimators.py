@@ -1,0 +1,222 @@
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.datasets import load_iris, make_classification
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from shortlist.errors import BadInputError
+from shortlist.front import ProofKind
+from shortlist.multistage import AcquisitionError, EmscoOptions, MultiStageClassifier
+
+
+def rejects(estimator: MultiStageClassifier) -> dict[str, str]:
+    """Name the checks that expect the most probable class for every row, also a rejected one."""
+    if estimator.confidence < 0.5:  # type: ignore[operator]  # a number here
+        return {}
+    return {"check_classifiers_train": "the label of a rejected row is the reject label"}
+
+
+@parametrize_with_checks(  # type: ignore[untyped-decorator]  # scikit-learn carries no types
+    [MultiStageClassifier(), MultiStageClassifier(confidence=0.3)], expected_failed_checks=rejects
+)
+def test_scikit_learns_contract_is_kept(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def mixed(n_rows: int = 150, seed: int = 0) -> tuple[pd.DataFrame, NDArray[Any]]:
+    """Rows with numbers, gaps and text."""
+    X, y = make_classification(n_rows, 4, n_informative=3, n_redundant=0, random_state=seed)
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    frame["c"] = np.where(frame["c"] > 0.5, "high", np.where(frame["c"] > -0.5, "mid", "low"))
+    frame.loc[::7, "b"] = np.nan
+    return frame, np.where(y == 1, "ill", "well")
+
+
+def staged(**options: Any) -> tuple[MultiStageClassifier, pd.DataFrame]:
+    X, y = mixed()
+    defaults: dict[str, Any] = {
+        "feature_costs": {"a": 5, "b": 1, "c": 1.5, "d": 2},
+        "confidence": 0.8,
+        "max_stages": 3,
+        "random_state": 0,
+    }
+    clf = MultiStageClassifier(**{**defaults, **options})
+    return clf.fit(X, y), mixed(60, seed=1)[0]
+
+
+class Market:
+    """Sells features of rows and remembers every sale."""
+
+    def __init__(self, X: pd.DataFrame, as_frame: bool = False) -> None:
+        self.X = X
+        self.as_frame = as_frame
+        self.sold: list[tuple[int, str]] = []
+
+    def __call__(self, rows: NDArray[np.int64], features: tuple[str, ...]) -> Any:
+        self.sold += [(int(row), feature) for row in rows for feature in features]
+        part = self.X.iloc[rows][list(features)]
+        return part if self.as_frame else part.to_numpy(dtype=object)
+
+
+@settings(max_examples=25)
+@given(data=st.data())
+def test_on_demand_equals_predict_and_buys_exactly_what_is_charged(data: st.DataObject) -> None:
+    clf = SHARED[data.draw(st.sampled_from(sorted(SHARED)))]
+    clf.use(data.draw(st.integers(0, len(clf.front_) - 1)))
+    X = mixed(40, seed=data.draw(st.integers(1, 50)))[0]
+    market = Market(X, as_frame=data.draw(st.booleans()))
+    answer = clf.predict_on_demand(market, len(X))
+    report = clf.decision_report(X)
+
+    assert answer.labels.tolist() == clf.predict(X).tolist() == report["label"].tolist()
+    assert len(set(market.sold)) == len(market.sold)
+    charged = {
+        (row, name) for row, bought in enumerate(report["features"]) for name in bought.split(", ") if name
+    }
+    assert set(market.sold) == charged
+    prices = {"a": 5, "b": 1, "c": 1.5, "d": 2}
+    for row in range(len(X)):
+        paid = sum(prices[name] for r, name in market.sold if r == row)
+        assert report["cost"].iloc[row] == pytest.approx(paid)
+        assert answer.decisions.costs[row] == report["cost"].iloc[row]
+    rejected = report["rejected"].to_numpy()
+    threshold = np.where(rejected, 1.0, report["confidence"])
+    assert (threshold >= 0.8).all()
+    assert (report["confidence"][rejected] < 0.8).all()
+
+
+SHARED = {
+    "enumerate": staged(method="enumerate")[0],
+    "emsco": staged(method="emsco", emsco_options=EmscoOptions(population=20, generations=10))[0],
+    "removal": staged(removal=True)[0],
+    "foreign": staged(subclassifier=GaussianNB())[0],
+}
+
+
+def test_validation_measures_are_what_predict_does_on_those_rows() -> None:
+    X, y = mixed()
+    V, labels = mixed(77, seed=3)
+    clf = MultiStageClassifier(feature_costs=[5, 1, 1.5, 2], confidence=0.8, max_stages=3)
+    clf.fit(X, y, validation=(V, labels))
+    for point, (coverage, accuracy, cost) in enumerate(clf.front_.values):
+        report = clf.use(point).decision_report(V)
+        accepted = ~report["rejected"].to_numpy()
+        assert accepted.mean() == pytest.approx(coverage)
+        assert (report["label"].to_numpy() == labels)[accepted].mean() == pytest.approx(accuracy)
+        assert report["cost"].mean() == pytest.approx(cost)
+
+
+def test_the_front_is_proved_complete_when_it_is_enumerated() -> None:
+    clf, _ = staged()
+    assert clf.front_.proof.kind is ProofKind.COMPLETE
+    assert clf.front_.names == ["coverage", "conclusive_accuracy", "acquisition_cost"]
+    evolved, _ = staged(enumeration_budget=10, emsco_options=EmscoOptions(population=10, generations=3))
+    assert evolved.front_.proof.kind is ProofKind.APPROXIMATE
+
+
+def test_probabilities_agree_with_labels_where_a_row_is_accepted() -> None:
+    clf, X = staged()
+    labels = clf.predict(X)
+    accepted = labels != clf.reject_label_
+    best = clf.classes_[clf.predict_proba(X).argmax(axis=1)]
+
+    assert (best[accepted] == labels[accepted]).all()
+    assert clf.predict_proba(X).sum(axis=1) == pytest.approx(np.ones(len(X)))
+
+
+def test_several_classes_and_a_chosen_reject_label() -> None:
+    X, y = load_iris(return_X_y=True)
+    clf = MultiStageClassifier(
+        feature_costs=[1, 1, 5, 5], confidence=0.97, reject_label=99, random_state=0
+    ).fit(X, y)
+
+    assert set(clf.predict(X)) <= {0, 1, 2, 99}
+    assert 99 in clf.predict(X)
+    assert clf.predict(X).dtype.kind == "i"
+
+
+def test_a_pickled_classifier_predicts_the_same() -> None:
+    clf, X = staged()
+    again = pickle.loads(pickle.dumps(clf))
+
+    assert again.predict(X).tolist() == clf.predict(X).tolist()
+    assert again.use(0).predict(X).tolist() == clf.use(0).predict(X).tolist()
+
+
+@pytest.mark.parametrize(
+    ("bad", "sentence"),
+    [
+        pytest.param(
+            lambda rows, _features: np.zeros((len(rows), 9)), "must return values of shape", id="shape"
+        ),
+        pytest.param(
+            lambda rows, features: np.full((len(rows), len(features)), np.inf), "finite", id="infinite"
+        ),
+        pytest.param(lambda _rows, _features: 1 / 0, "it raised ZeroDivisionError", id="raises"),
+    ],
+)
+def test_a_failed_purchase_keeps_what_was_decided(bad: Any, sentence: str) -> None:
+    clf, X = staged(feature_costs={"a": 1, "b": 1, "c": 1, "d": 1})
+    several = [p for p, q in enumerate(clf.front_.decisions) if q.max() == 2]
+    clf.use(several[0])
+    whole = clf.decision_report(X)
+    assert (whole["stage"] > 1).any()
+    market = Market(X)
+    calls = []
+
+    def acquire(rows: NDArray[np.int64], features: tuple[str, ...]) -> Any:
+        calls.append(features)
+        return market(rows, features) if len(calls) == 1 else bad(rows, features)
+
+    with pytest.raises(AcquisitionError, match=sentence) as caught:
+        clf.predict_on_demand(acquire, len(X))
+    partial = caught.value.partial
+    decided = (whole["stage"] == 1).to_numpy()
+    assert partial.decisions.finished.tolist() == decided.tolist()
+    assert partial.labels[decided].tolist() == whole["label"][decided].tolist()
+    assert (partial.decisions.costs[decided] == whole["cost"][decided]).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"confidence": 0}, r"confidence must be in \(0, 1\], got 0"),
+        ({"max_stages": 5}, "max_stages must be at most the number of features, 4, got 5"),
+        ({"max_stages": 0}, "max_stages must be at least 1"),
+        ({"feature_costs": {"a": 1}}, "feature_costs must price every feature"),
+        ({"method": "magic"}, "method must be one of"),
+        ({"reject_label": "ill"}, "reject_label must not be one of the classes"),
+        ({"penalties": {"dead": 1}}, "penalties must name classes"),
+        ({"positive": "dead"}, "positive must name classes"),
+        ({"C": 0}, "C must be a number above 0"),
+        ({"validation_share": 1}, r"validation_share must be in \(0, 1\)"),
+        ({"accuracy_risk": 2}, r"accuracy_risk must be in \(0, 1\)"),
+        ({"pick": "best"}, "rule"),
+        ({"pick": 10_000}, "pick must be at least 0 and at most"),
+    ],
+)
+def test_bad_parameters_are_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(BadInputError, match=sentence):
+        staged(**options)
+
+
+def test_bad_tables_are_refused() -> None:
+    X, y = mixed()
+    clf = MultiStageClassifier()
+    with pytest.raises(BadInputError, match="y must hold at least two classes"):
+        clf.fit(X, ["ill"] * len(X))
+    with pytest.raises(BadInputError, match="validation must hold the classes of y"):
+        clf.fit(X, y, validation=(X, np.where(y == "ill", "ill", "new")))
+    with pytest.raises(BadInputError, match="X and y must have one entry per row"):
+        clf.fit(X, y[:-1])
+    fitted, rows = staged()
+    rows.loc[0, "a"] = np.nan
+    with pytest.raises(BadInputError, match="feature 'a' had no missing values when fitting"):
+        fitted.predict(rows)

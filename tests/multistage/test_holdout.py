@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from shortlist.errors import BadInputError
+from shortlist.multistage import MultiStageClassifier, preset, stage_table, synthetic30
+from shortlist.multistage.holdout import split_three
+from shortlist.multistage.presets import PRESETS
+
+
+def test_the_parts_are_half_quarter_quarter_of_each_class() -> None:
+    y = np.array([0] * 40 + [1] * 20)
+    parts = split_three(y, seed=3)
+
+    assert sorted(np.concatenate(parts).tolist()) == list(range(60))
+    assert [(y[part] == 0).sum() for part in parts] == [20, 10, 10]
+    assert [(y[part] == 1).sum() for part in parts] == [10, 5, 5]
+    assert [part.tolist() for part in split_three(y, seed=3)] == [part.tolist() for part in parts]
+
+
+def test_the_test_rows_are_measured_by_the_papers_definitions() -> None:
+    X, y = make_classification(400, 5, random_state=1)
+    table = stage_table(
+        X, y, MultiStageClassifier(feature_costs=[1, 2, 3, 4, 5], max_stages=3, random_state=0), seed=2
+    )
+    test = split_three(y, seed=2)[2]
+    report = table.classifier.decision_report(X[test])
+    accepted = ~report["rejected"].to_numpy()
+
+    assert table.n_rows == {"train": 200, "validation": 100, "test": 100}
+    assert table.test.coverage == accepted.mean()
+    assert table.test.accuracy == pytest.approx((report["label"] == y[test])[accepted].mean())
+    assert table.test.cost == pytest.approx(report["cost"].mean())
+    assert table.test.aggregate == pytest.approx(
+        table.test.coverage + table.test.accuracy + 1 - report["cost"].mean() / 15
+    )
+    assert table.single_stage.coverage == 1
+    assert table.single_stage.cost == 15
+
+
+def test_too_few_rows_of_a_class_are_refused() -> None:
+    with pytest.raises(BadInputError, match="needs two classes, so 4 rows of each, got 3 of"):
+        split_three(np.array([0] * 9 + [1] * 3))
+
+
+def test_presets_follow_the_tables() -> None:
+    assert {name: len(p.cost_classes) for name, p in PRESETS.items()} == {
+        "heart": 12,
+        "pima": 8,
+        "credit": 14,
+    }
+    assert preset("credit").costs()["A8"] == 1000
+    assert preset("credit").costs("10T")["A8"] == 30
+    assert preset("pima").costs()["plasma_glucose"] == 300
+    assert preset("heart").costs("10^T")["time"] == 10
+    with pytest.raises(BadInputError, match="preset must be one of"):
+        preset("iris")
+    with pytest.raises(BadInputError, match="scaling must be one of"):
+        preset("heart").costs("T")
+
+
+@pytest.mark.slow
+def test_synthetic30_follows_the_recipe() -> None:
+    X, y, costs = synthetic30(seed=1)
+
+    assert X.shape == (1000, 30)
+    assert np.bincount(y).min() >= 300
+    assert sorted(costs.values()) == [100] * 6 + [200] * 6 + [300] * 6 + [400] * 6 + [500] * 6
