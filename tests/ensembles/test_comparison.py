@@ -66,9 +66,10 @@ def test_a_guess_scores_the_share_of_the_largest_class(results: pd.DataFrame) ->
     assert guesses["balanced_accuracy"].tolist() == pytest.approx([1 / 3] * 4)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_table_whatever_the_workers(results: pd.DataFrame) -> None:
-    again = compare_methods(TABLES, METHODS, **OPTIONS, n_jobs=2)
-    pd.testing.assert_frame_equal(_values(again), _values(results))
+    again = compare_methods({"made": TABLES["made"]}, METHODS, **OPTIONS, n_jobs=2)
+    pd.testing.assert_frame_equal(_values(again), _values(results[results["dataset"] == "made"]))
 
 
 def test_a_killed_comparison_goes_on_where_it_was(tmp_path: Path, results: pd.DataFrame) -> None:

@@ -20,7 +20,8 @@ from shortlist.ensembles.weights import OBJECTIVES, Weights, named_weights
 from shortlist.errors import SolverError
 from shortlist.front import ProofKind, Status
 from shortlist.milp import Limits, Program, Session, Solution, open_solver
-from shortlist.milp.session import OnBound, installed_solvers
+from shortlist.milp.session import installed_solvers
+from shortlist.milp.watch import OnBound
 from shortlist.runs import Cancellation, Progress
 from tests.ensembles import oracles, strategies
 

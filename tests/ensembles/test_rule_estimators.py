@@ -40,7 +40,6 @@ PRUNERS: list[PluralityPruner] = [
         MarginPruner(n_classifiers=6, random_state=0),
         BackfittingPruner(n_classifiers=6, random_state=0),
         EvolutionaryEnsembleClassifier(population_size=30, n_generations=15, random_state=0),
-        EvolutionaryEnsembleClassifier("online", population_size=30, n_generations=15, random_state=0),
     ]
 )
 def test_every_estimator_keeps_scikit_learns_contract(estimator: Any, check: Any) -> None:

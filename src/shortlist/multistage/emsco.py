@@ -277,7 +277,9 @@ def score(problem: StageProblem, measures: NDArray[np.int64], *, epsilon: float 
     The merits are relative to the generation: the least cost in it has inverse cost 1 (Eq. 5). Where some E is 0, γ is
     taken over the others, and fitness 0 still ranks last in its rank.
     """
-    levels = domination_levels(*problem.comparable(measures))
+    # equal vectors have equal rank, and converged generations hold many
+    same = np.unique(_as_keys(problem.vectors(measures)), return_index=True, return_inverse=True)
+    levels = domination_levels(*problem.comparable(measures[same[1]]))[same[2]]
     ranks = levels.max(initial=0) - levels
     norms = np.linalg.norm(problem.merits(measures), axis=1)
     positive = norms[norms > 0]
@@ -339,14 +341,14 @@ def _generation(
 
 def _first_of_each(rows: NDArray[np.int8] | NDArray[np.int64]) -> Mask:
     """Mark the first of equal rows."""
-    keys = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
     mask = np.zeros(len(rows), dtype=bool)
-    seen: set[bytes] = set()
-    for place, key in enumerate(keys.tolist()):
-        if key not in seen:
-            seen.add(key)
-            mask[place] = True
+    mask[np.unique(_as_keys(rows), return_index=True)[1]] = True
     return mask
+
+
+def _as_keys(rows: NDArray[np.int8] | NDArray[np.int64]) -> NDArray[np.void]:
+    """View each row as one value."""
+    return np.ascontiguousarray(rows).view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
 
 
 def _log_beta(a: float, b: float) -> float:

@@ -19,6 +19,8 @@ DENSE_FEATURES = 18
 """Up to this many features every subset has a place of its own, found by its bit mask."""
 BATCH = 512
 """Subsets fitted in one unit of work."""
+SMALL = 64
+"""Up to this many subsets are fitted at once, without workers."""
 
 
 class FitsStoppedError(ShortlistError):
@@ -284,16 +286,21 @@ class LogisticSubclassifiers:
 
     def _fit(self, slots: NDArray[np.int64], subsets: Mask) -> None:
         """Fit subsets in batches, in threads, and keep their coefficients."""
-        from threadpoolctl import threadpool_limits
-
+        if len(slots) <= SMALL:
+            if self.cancellation is not None and self.cancellation.cancelled:
+                raise FitsStoppedError
+            with _blas().limit(limits=1):
+                self._coefficients[slots] = self._fit_batch(subsets)
+            self._subsets[slots] = subsets
+            self.n_fits += len(slots)
+            return
         size = max(1, min(BATCH, -(-len(slots) // 4)))
         pieces = [slice(start, start + size) for start in range(0, len(slots), size)]
         units = [Unit(str(i), self._fit_batch, (subsets[piece],)) for i, piece in enumerate(pieces)]
-        jobs = self.n_jobs if len(slots) > 64 else 1
         done = 0
-        with threadpool_limits(1), pooled_threads():
+        with _blas().limit(limits=1), pooled_threads():
             for key, coefficients in run_units(
-                units, n_jobs=jobs, stage="fitting subclassifiers",
+                units, n_jobs=self.n_jobs, stage="fitting subclassifiers",
                 report=self.report, cancellation=self.cancellation,
             ):  # fmt: skip
                 piece = pieces[int(key)]
@@ -534,6 +541,14 @@ def subset_masks(n_features: int) -> Mask:
     masks: Mask = (numbers[:, None] >> np.arange(n_features)) & 1 == 1
     masks.flags.writeable = False
     return masks
+
+
+@functools.cache
+def _blas() -> Any:
+    """Find the linear-algebra libraries once; looking for them takes milliseconds."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def pooled_threads() -> Any:
