@@ -10,6 +10,7 @@ export SHORTLIST_DATA := $(if $(DATA),$(abspath $(DATA)),$(SHORTLIST_DATA))
 
 .PHONY: run test check format bench help clean lock
 run: .venv/ready  ## prune a pool of 100 classifiers on scikit-learn's breast-cancer data, with proof
+	@mkdir -p out
 	.venv/bin/shortlist prune example:breast-cancer --out out/breast-cancer.joblib
 
 test: .venv/ready-dev  ## every test, doctests, layers, types and style included

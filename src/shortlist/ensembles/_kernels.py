@@ -22,7 +22,7 @@ COMPLEMENTARINESS, CONCURRENCY, UNCERTAINTY = 0, 1, 2
 
 
 @kernel("int64(int32[:, ::1], int64, int64)")
-def lead(tally: Tally, row: int, label: int) -> int:
+def lead(tally: Tally, row: int, label: np.int64) -> np.int64:
     """Return the lead of a row."""
     own = np.int64(tally[row, label])
     least = own + 1

@@ -1,6 +1,7 @@
 """How much classifiers agree: pairs, κ, and the orders made of them."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +38,10 @@ def common_counts(flags: Sequence[Flags], votes: ClassVotes) -> NDArray[np.float
     for start in range(0, len(votes.labels), n_together):
         rows = slice(start, start + n_together)
         counts = votes.counts[rows]
-        exact = np.float32 if counts.sum() < 2**24 else np.float64
+        exact: type[np.floating[Any]] = np.float32 if counts.sum() < 2**24 else np.float64
         for flag in flags:
-            marked = flag(rows).astype(exact)
-            weighted = marked if (counts == 1).all() else marked * counts[:, None].astype(exact)
+            marked: NDArray[Any] = flag(rows).astype(exact)
+            weighted: NDArray[Any] = marked if (counts == 1).all() else marked * counts[:, None].astype(exact)
             common += marked.T @ weighted
     return common
 

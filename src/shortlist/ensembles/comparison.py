@@ -165,13 +165,14 @@ def compare_methods(
 def measure_fold(
     X: Any,
     y: Labels,
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
+    split: tuple[NDArray[np.intp], NDArray[np.intp]],
+    *,
     methods: Mapping[str, Any],
     n_classifiers: int,
     seeds: Sequence[int],
 ) -> list[dict[str, Any]]:
-    """Fit and measure every method on one fold; see :func:`compare_methods`."""
+    """Fit and measure every method on one fold, (training rows, test rows); see :func:`compare_methods`."""
+    train, test = split
     seed = int(np.random.SeedSequence(seeds).generate_state(1)[0] % 2**31)
     pruners = {name for name, method in methods.items() if _prunes(method)}
     pool: Pool | None = None

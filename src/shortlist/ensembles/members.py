@@ -39,7 +39,7 @@ class Member:
     classes_: Labels
     columns: NDArray[np.intp] | None = None
 
-    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return one column per class of `classes_`, ``(n_samples, n_classes)``; classes never seen have 0."""
         answers = self.estimator.predict_proba(self._seen(X))

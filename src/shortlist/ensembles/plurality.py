@@ -42,7 +42,7 @@ class ClassVotes:
     @property
     def n_classifiers(self) -> int:
         """Number of classifiers, K in the papers."""
-        return self.codes.shape[1]
+        return int(self.codes.shape[1])
 
     @cached_property
     def columns(self) -> ClassCodes:

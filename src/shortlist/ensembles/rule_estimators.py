@@ -31,7 +31,7 @@ from shortlist.ensembles.plurality import (
     merge_class_rows,
     n_right,
 )
-from shortlist.ensembles.pool import Pool, as_pool, make_pool
+from shortlist.ensembles.pool import as_pool, make_pool
 from shortlist.ensembles.spaces import SpaceFactory, open_space
 from shortlist.ensembles.tables import fit_table
 from shortlist.errors import BadInputError
