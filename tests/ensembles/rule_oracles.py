@@ -157,7 +157,7 @@ def kappa_pairs(samples: Samples, k: int, n_classes: int) -> list[int]:
     order: list[int] = []
     pairs = sorted(
         itertools.combinations(range(k), 2),
-        key=lambda pair: (billionths(kappa(samples, *pair, n_classes)), pair),
+        key=lambda pair: (billionths(kappa(samples, pair[0], pair[1], n_classes)), pair),
     )
     for pair in pairs:
         for h in sorted(pair, key=lambda h: (-alone[h], h)):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from scipy import stats
 from sklearn.datasets import load_iris, make_classification
 from sklearn.dummy import DummyClassifier
@@ -66,10 +67,19 @@ def test_a_guess_scores_the_share_of_the_largest_class(results: pd.DataFrame) ->
     assert guesses["balanced_accuracy"].tolist() == pytest.approx([1 / 3] * 4)
 
 
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_table_whatever_the_workers(results: pd.DataFrame) -> None:
-    again = compare_methods({"made": TABLES["made"]}, METHODS, **OPTIONS, n_jobs=2)
-    pd.testing.assert_frame_equal(_values(again), _values(results[results["dataset"] == "made"]))
+def test_the_same_seed_gives_the_same_table_whatever_the_workers() -> None:
+    few = {name: METHODS[name] for name in ("evolved", "guess")}
+    alone = compare_methods(TABLES, few, **OPTIONS)
+    with parallel_config(backend="threading"):  # starting processes would take longer than all other tests
+        together = compare_methods(TABLES, few, **OPTIONS, n_jobs=2)
+    pd.testing.assert_frame_equal(_values(together), _values(alone))
+
+
+def test_the_same_seed_gives_the_same_pools(results: pd.DataFrame) -> None:
+    few = {name: METHODS[name] for name in ("uwa", "best-single")}
+    again = compare_methods({"iris": TABLES["iris"]}, few, **OPTIONS).set_index(["repeat", "fold", "method"])
+    of_iris = results[results["dataset"] == "iris"].set_index(["repeat", "fold", "method"])
+    assert (again["accuracy"] == of_iris.loc[again.index, "accuracy"]).all()
 
 
 def test_a_killed_comparison_goes_on_where_it_was(tmp_path: Path, results: pd.DataFrame) -> None:

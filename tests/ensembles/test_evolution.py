@@ -1,5 +1,6 @@
 """Evolutionary ensemble learning."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -52,19 +53,26 @@ class _Recorded:
         self.answers = answers
         self.chosen: list[int] = []
 
-    def sample(self, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        return np.arange(size) % self.answers.shape[1]
+    def sample(self, size: int, rng: np.random.Generator) -> NDArray[np.int64]:  # noqa: ARG002  # the protocol's
+        return np.asarray(np.arange(size) % self.answers.shape[1])
 
-    def mutate(self, population: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    def mutate(
+        self,
+        population: NDArray[np.int64],
+        rng: np.random.Generator,  # noqa: ARG002  # the protocol's
+    ) -> NDArray[np.int64]:
         self.chosen += population.tolist()
         return population.copy()
 
     def recombine(
-        self, first: NDArray[np.int64], second: NDArray[np.int64], rng: np.random.Generator
+        self,
+        first: NDArray[np.int64],
+        second: NDArray[np.int64],  # noqa: ARG002  # the protocol's
+        rng: np.random.Generator,  # noqa: ARG002  # the protocol's
     ) -> NDArray[np.int64]:
         return first.copy()
 
-    def predict(self, population: NDArray[np.int64], X: NDArray[np.float64]) -> Any:
+    def predict(self, population: NDArray[np.int64], X: NDArray[np.float64]) -> Any:  # noqa: ARG002  # the protocol's
         return self.answers[:, population]
 
 
@@ -118,7 +126,7 @@ def test_onlines_ensemble_starts_with_one_and_never_shrinks_or_gets_worse() -> N
     assert tuple(seen) == evolved.history
     assert seen[0].ensemble_size == 1
     assert seen[0].ensemble_error == seen[0].best_error
-    for before, after in zip(seen, seen[1:], strict=False):
+    for before, after in itertools.pairwise(seen):
         assert after.ensemble_size >= before.ensemble_size
         assert after.ensemble_error <= before.ensemble_error
         if after.ensemble_size > before.ensemble_size:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from shortlist.ensembles.diversity import DiversityLimits, diversity_limits
-from shortlist.ensembles.exact import prune_exactly
+from shortlist.ensembles.exact import best_threshold, prune_exactly, without_idle_members
 from shortlist.ensembles.limits import selection_limits
 from shortlist.ensembles.votes import Votes, merge_rows
 from shortlist.ensembles.weights import OBJECTIVES, Weights, named_weights
@@ -341,3 +341,22 @@ def test_breast_cancer_with_diversity_has_one_optimum(solver: str) -> None:
 
     assert result.status is Status.OPTIMAL
     assert result.value * 154 == pytest.approx(153)
+
+
+@given(rows=strategies.labelled_votes(), numbers=strategies.weight_sets, least=st.integers(0, 3))
+def test_no_member_of_the_answer_can_be_dropped_without_loss(
+    rows: oracles.Rows, numbers: tuple[int, int, int, int], least: int
+) -> None:
+    votes = merge_rows(*oracles.as_arrays(rows))
+    weights = _weights_of(numbers, votes)
+    limits = selection_limits(votes.n_classifiers, min_size=min(least, votes.n_classifiers))
+    full = np.ones(votes.n_classifiers, dtype=bool)
+
+    kept = without_idle_members(votes, weights, limits, full)
+
+    worth = best_threshold(votes, weights, kept)[1]
+    assert worth >= best_threshold(votes, weights, full)[1]
+    assert limits.satisfied_by(kept)
+    for k in np.flatnonzero(kept):
+        fewer = kept & (np.arange(len(kept)) != k)
+        assert not limits.satisfied_by(fewer) or best_threshold(votes, weights, fewer)[1] < worth

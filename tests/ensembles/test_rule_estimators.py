@@ -71,7 +71,7 @@ def test_every_rule_prunes_three_classes(rule: str, pool: Any) -> None:
     assert fitted.accuracy_ > 0.5
 
 
-class _Counting(DecisionTreeClassifier):  # type: ignore[misc]  # scikit-learn is untyped
+class _Counting(DecisionTreeClassifier):
     calls = 0
 
     def predict_proba(self, X: Any, check_input: bool = True) -> Any:
@@ -105,7 +105,7 @@ def test_a_classifier_without_probabilities_votes_by_its_prediction() -> None:
 
 
 def test_nan_probabilities_are_refused() -> None:
-    class Broken(DecisionTreeClassifier):  # type: ignore[misc]  # scikit-learn is untyped
+    class Broken(DecisionTreeClassifier):
         def predict_proba(self, X: Any, check_input: bool = True) -> Any:
             return super().predict_proba(X, check_input) * np.nan
 
@@ -160,7 +160,7 @@ def test_a_class_with_one_row_is_fitted_but_not_pruned_on() -> None:
         pytest.param(EvolutionaryEnsembleClassifier("on"), Y, "mode must be one of", id="mode"),
         pytest.param(EvolutionaryEnsembleClassifier(space="trees"), Y, "space must be one of", id="space"),
         pytest.param(
-            EvolutionaryEnsembleClassifier(space=lambda _n_features, _n_classes: {}),  # type: ignore[arg-type]  # on purpose
+            EvolutionaryEnsembleClassifier(space=lambda _n_features, _n_classes: {}),  # type: ignore[arg-type,return-value]  # on purpose
             Y,
             "sample, mutate, recombine and predict, got a dict",
             id="no space",

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,11 @@ if TYPE_CHECKING:
 COLUMNS = ("dataset", "repeat", "fold", "method", "accuracy", "balanced_accuracy", "size", "seconds")
 """Of a result: where and what; shares of the test rows; members, or missing; seconds of fitting without the pool."""
 
-Table = tuple[Any, Labels]
+Table: TypeAlias = tuple[Any, Labels]
 """Rows and their classes."""
+
+Result: TypeAlias = dict[str, Any]
+"""What one method did in one fold."""
 
 
 def pruning_methods(names: Sequence[str] | None = None) -> dict[str, Any]:
@@ -114,74 +117,56 @@ def compare_methods(
     BadFileError
         If `store` cannot be read, or holds results of other settings.
     """
-    import pandas as pd
-
     chosen = dict(methods) if isinstance(methods, Mapping) else pruning_methods(methods)
     folds, repeats = as_count(n_folds, "n_folds", at_least=2), as_count(n_repeats, "n_repeats")
     size, seed = as_count(n_classifiers, "n_classifiers"), as_count(random_state, "random_state", at_least=0)
-    described = {name: repr(method) for name, method in chosen.items()}
-    found = {} if store is None else _read(Path(store))
-    units, finished = [], []
+    path = None if store is None else Path(store)
+    found = {} if path is None else _read(path)
+    finished: list[Result] = []
+    units = []
+    heads = {}
     for table, (X, y) in tables.items():
         labels = np.asarray(y)
         settings = _digest(table, X, labels, folds, size, seed)
-        for repeat, fold, (train, test) in _folds(table, labels, folds, repeats, seed):
-            key = f"{table}/{repeat}/{fold}"
-            missing = {}
-            for name, method in chosen.items():
-                row = found.get((key, name))
-                if row is None:
-                    missing[name] = method
-                elif row["settings"] != settings or row["described"] != described[name]:
+        for fold in _folds(table, X, labels, n_folds=folds, n_repeats=repeats, n_classifiers=size, seed=seed):
+            key = f"{table}/{fold.repeat}/{fold.number}"
+            heads[key] = {"dataset": table, "repeat": fold.repeat, "fold": fold.number, "settings": settings}
+            known = {name: found[key, name] for name in chosen if (key, name) in found}
+            for name, row in known.items():
+                if row["settings"] != settings or row["described"] != _described(chosen[name]):
                     raise BadFileError(
                         f"{store} holds results of {name} on {key} under other settings. Pass another file."
                     )
-                else:
-                    finished.append(row)
+            finished += known.values()
+            missing = {name: method for name, method in chosen.items() if name not in known}
             if missing:
-                arguments = (X, labels, train, test, missing, size, [seed, repeat, fold])
-                head = {"table": table, "repeat": repeat, "fold": fold, "settings": settings}
-                units.append((head, Unit(key, measure_fold, arguments)))
-    heads = {unit.key: head for head, unit in units}
-    for key, measured in run_units(
-        [unit for _, unit in units],
-        n_jobs=n_jobs,
-        stage="comparing",
-        report=report,
-        cancellation=cancellation,
-    ):
-        rows = [{**heads[key], "unit": key, "described": described[row["method"]], **row} for row in measured]
-        if store is not None:
-            _append(Path(store), rows)
+                units.append(Unit(key, measure_fold, (fold, missing)))
+    results = run_units(units, n_jobs=n_jobs, stage="comparing", report=report, cancellation=cancellation)
+    for key, measured in results:
+        rows = [
+            {**heads[key], "unit": key, "described": _described(chosen[row["method"]]), **row}
+            for row in measured
+        ]
+        if path is not None:
+            _append(path, rows)
         finished += rows
-    frame = pd.DataFrame([{**row, "dataset": row["table"]} for row in finished], columns=list(COLUMNS))
-    places = {name: place for place, name in enumerate([*tables, *chosen])}
-    return frame.sort_values(
-        list(COLUMNS[:4]),
-        key=lambda column: column.map(places) if column.name in ("dataset", "method") else column,
-    ).reset_index(drop=True)
+    return _frame(finished, [*tables, *chosen])
 
 
-def measure_fold(
-    X: Any,
-    y: Labels,
-    split: tuple[NDArray[np.intp], NDArray[np.intp]],
-    *,
-    methods: Mapping[str, Any],
-    n_classifiers: int,
-    seeds: Sequence[int],
-) -> list[dict[str, Any]]:
-    """Fit and measure every method on one fold, (training rows, test rows); see :func:`compare_methods`."""
-    train, test = split
-    seed = int(np.random.SeedSequence(seeds).generate_state(1)[0] % 2**31)
+def measure_fold(fold: "Fold", methods: Mapping[str, Any]) -> list[Result]:
+    """Fit and measure every method on one fold; see :func:`compare_methods`."""
+    X, y, test, train = fold.X, fold.y, fold.test, fold.train
     pruners = {name for name, method in methods.items() if _prunes(method)}
     pool: Pool | None = None
     validation = train
     if pruners:
-        fitted, pruned = rows_to_fit_and_prune(y[train], seed)
+        fitted, pruned = rows_to_fit_and_prune(y[train], fold.seed)
         validation = train[pruned]
         pool = make_pool(
-            _rows(X, train[fitted]), y[train[fitted]], n_classifiers=n_classifiers, random_state=seed
+            _rows(X, train[fitted]),
+            y[train[fitted]],
+            n_classifiers=fold.n_classifiers,
+            random_state=fold.seed,
         )
         asked = np.concatenate([validation, test])
         pool = remembered(pool, class_answers(pool, _rows(X, asked)), asked, len(y))
@@ -189,16 +174,14 @@ def measure_fold(
     for name, method in methods.items():
         estimator = clone(method)
         if "random_state" in estimator.get_params():
-            estimator.set_params(random_state=seed)
+            estimator.set_params(random_state=fold.seed)
         start = time.perf_counter()
         if name in pruners:
             estimator.set_params(pool=pool).fit(validation[:, None], y[validation])
-            seconds = time.perf_counter() - start
-            predicted = estimator.predict(test[:, None])
         else:
             estimator.fit(_rows(X, train), y[train])
-            seconds = time.perf_counter() - start
-            predicted = estimator.predict(_rows(X, test))
+        seconds = time.perf_counter() - start
+        predicted = estimator.predict(test[:, None] if name in pruners else _rows(X, test))
         right = np.asarray(predicted) == y[test]
         recalls = [float(right[y[test] == label].mean()) for label in np.unique(y[test])]
         measured.append(
@@ -211,6 +194,32 @@ def measure_fold(
             }
         )
     return measured
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """One split of one table.
+
+    Attributes
+    ----------
+    X, y
+        The table.
+    repeat, number : int
+        Which repeat and which of its folds, from 0.
+    train, test : ndarray of int
+        Rows.
+    n_classifiers, seed : int
+        Of the pool; the seed is also that of the methods.
+    """
+
+    X: Any
+    y: Labels
+    repeat: int
+    number: int
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+    n_classifiers: int
+    seed: int
 
 
 class RememberedClassifier(ClassifierMixin, BaseEstimator):
@@ -349,22 +358,49 @@ def _n_members(estimator: Any) -> float:
 
 
 def _folds(
-    table: str, y: Labels, n_folds: int, n_repeats: int, seed: int
-) -> list[tuple[int, int, tuple[NDArray[np.intp], NDArray[np.intp]]]]:
-    """Return (repeat, fold, (training rows, test rows)) for every fold."""
+    table: str, X: Any, y: Labels, *, n_folds: int, n_repeats: int, n_classifiers: int, seed: int
+) -> list[Fold]:
+    """Split a table, stratified, differently in every repeat."""
     classes, counts = np.unique(y, return_counts=True)
     if len(classes) < 2 or counts.min() < n_folds:
         raise BadInputError(
             f"{table} must hold two classes or more with at least {n_folds} rows each, one per fold, got "
             f"{dict(zip(classes.tolist(), counts.tolist(), strict=True))}. Use fewer folds."
         )
-    return [
-        (repeat, fold, split)
-        for repeat in range(n_repeats)
-        for fold, split in enumerate(
-            StratifiedKFold(n_folds, shuffle=True, random_state=(seed + repeat) % 2**32).split(y, y)
-        )
-    ]
+    folds = []
+    for repeat in range(n_repeats):
+        splitter = StratifiedKFold(n_folds, shuffle=True, random_state=_word(seed, repeat))
+        for number, (train, test) in enumerate(splitter.split(y, y)):
+            fold_seed = _word(seed, repeat, number)
+            folds.append(Fold(X, y, repeat, number, train, test, n_classifiers, fold_seed))
+    return folds
+
+
+def _word(*numbers: int) -> int:
+    """Mix numbers into a seed."""
+    return int(np.random.SeedSequence(numbers).generate_state(1)[0] % 2**31)
+
+
+def _frame(finished: Sequence[Result], order: Sequence[str]) -> "pd.DataFrame":
+    """Return results as a frame, sorted as the user named tables and methods."""
+    import pandas as pd
+
+    places = {name: place for place, name in enumerate(order)}
+    frame = pd.DataFrame(finished, columns=list(COLUMNS))
+    named = ("dataset", "method")
+    return frame.sort_values(
+        list(COLUMNS[:4]), key=lambda column: column.map(places) if column.name in named else column
+    ).reset_index(drop=True)
+
+
+def _described(method: Any) -> str:
+    """Return an estimator's class and parameters, the same in every process."""
+
+    def shown(value: Any) -> str:
+        return f"{value.__module__}.{value.__qualname__}" if hasattr(value, "__qualname__") else repr(value)
+
+    parameters = ", ".join(f"{name}={shown(value)}" for name, value in sorted(method.get_params().items()))
+    return f"{type(method).__name__}({parameters})"
 
 
 def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
@@ -396,7 +432,7 @@ def _read(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
                 **row,
                 "size": float("nan") if row["size"] is None else row["size"],
             }
-            _ = [row[name] for name in ("table", "settings", "described", *COLUMNS[1:])]
+            _ = [row[name] for name in ("settings", "described", *COLUMNS)]
         except (ValueError, KeyError, TypeError):
             raise BadFileError(
                 f"{path} must hold results of a comparison, one JSON object per line, but line {number} is none."

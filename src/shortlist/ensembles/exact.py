@@ -51,15 +51,54 @@ def best_threshold(votes: Votes, weights: Weights, mask: Mask) -> tuple[int, int
     -----
     Takes O(n_rows · n_members) time.
     """
-    size = int(mask.sum())
-    gains = np.where(votes.labels == 1, weights.gain_positive, -weights.gain_negative) * votes.counts
-    per_tally = np.bincount(tally(votes.votes, mask), weights=gains, minlength=size + 1)  # exact below 2^53
+    threshold, gain = _threshold_of(tally(votes.votes, mask), _gains(votes, weights), int(mask.sum()))
+    return threshold, gain + _all_negative(votes, weights)
+
+
+def without_idle_members(votes: Votes, weights: Weights, limits: SelectionLimits, mask: Mask) -> Mask:
+    """Drop members, the last first, as long as the rest is worth as much and keeps the limits.
+
+    Many selections are worth the same; whoever pays per call wants few members.
+
+    Notes
+    -----
+    Takes O(n_rows · n_members²) time at most, usually O(n_rows · n_members).
+    """
+    kept = mask.copy()
+    tallies, gains = tally(votes.votes, kept), _gains(votes, weights)
+    worth = _threshold_of(tallies, gains, int(kept.sum()))[1]
+    dropped = True
+    while dropped:
+        dropped = False
+        for k in np.flatnonzero(kept)[::-1]:
+            kept[k] = False
+            fewer = tallies - votes.votes[:, k]
+            left = _threshold_of(fewer, gains, int(kept.sum()))[1]
+            if left >= worth and limits.satisfied_by(kept):
+                tallies, worth, dropped = fewer, left, True
+            else:
+                kept[k] = True
+    return kept
+
+
+def _gains(votes: Votes, weights: Weights) -> NDArray[np.int64]:
+    """Return what answering positive instead of negative adds on each row."""
+    return np.where(votes.labels == 1, weights.gain_positive, -weights.gain_negative) * votes.counts
+
+
+def _all_negative(votes: Votes, weights: Weights) -> int:
+    """Return the weighted sum of answering negative everywhere."""
+    return weights.fn * votes.n_positive + weights.tn * votes.n_negative
+
+
+def _threshold_of(tallies: NDArray[np.int64], gains: NDArray[np.int64], size: int) -> tuple[int, int]:
+    """Return the best threshold for these tallies, and what it adds to answering negative everywhere."""
+    per_tally = np.bincount(tallies, weights=gains, minlength=size + 1)  # exact below 2^53
     # with threshold L the rows with more than L votes are positive
     above = per_tally[::-1].cumsum()[::-1]
     gain = np.append(above[1:], 0.0)
     best = np.flatnonzero(gain == gain.max())
-    threshold = int(best[np.argmin(np.abs(2 * best - size))])
-    return threshold, weights.total(confusion(votes, mask, threshold))
+    return int(best[np.argmin(np.abs(2 * best - size))]), int(gain.max())
 
 
 def prune_exactly(
@@ -113,7 +152,9 @@ def prune_exactly(
     start = time.monotonic()
     conflict = limits.conflict()
     if conflict:
-        return _without_answer(votes, weights, Status.INFEASIBLE, conflict, "", time.monotonic() - start)
+        return _without_answer(
+            votes, weights, Status.INFEASIBLE, reason=conflict, limit="", seconds=time.monotonic() - start
+        )
     backend = open_solver(solver) if isinstance(solver, str) else solver
     built = pruning_program(votes, weights, limits, integer_pairs=not backend.handles_continuous)
     search = _Search(votes, weights, limits, built)
@@ -169,11 +210,11 @@ class _Search:
         self._consider(mask)
         return None
 
-    def _consider(self, mask: Mask) -> None:
+    def _consider(self, mask: Mask, *, ties: bool = False) -> None:
         if not self.limits.satisfied_by(mask):
             return
         threshold, total = best_threshold(self.votes, self.weights, mask)
-        if self.mask is None or total > self.total:
+        if self.mask is None or total > self.total or (ties and total == self.total):
             self.mask, self.threshold, self.total = mask, threshold, total
 
     def start(self) -> NDArray[np.float64] | None:
@@ -206,9 +247,12 @@ class _Search:
             else:
                 reason = f"no selection was found before the limit ({limit or 'the solver gave up'})"
                 solution = dataclasses.replace(solution, status=Status.UNKNOWN)
-            return _without_answer(self.votes, self.weights, solution.status, reason, limit, seconds)
+            return _without_answer(
+                self.votes, self.weights, solution.status, reason=reason, limit=limit, seconds=seconds
+            )
         if solution.status is Status.INFEASIBLE:
             raise SolverError("the solver calls the program infeasible, but a selection keeps every limit.")
+        self._consider(without_idle_members(self.votes, self.weights, self.limits, self.mask), ties=True)
         bound = self.weighted_bound(solution.bound)
         if bound < self.total:
             raise SolverError(
@@ -241,7 +285,7 @@ def _without(program: Program, mask: Mask) -> Program:
 
 
 def _without_answer(
-    votes: Votes, weights: Weights, status: Status, reason: str, limit: str, seconds: float
+    votes: Votes, weights: Weights, status: Status, *, reason: str, limit: str, seconds: float
 ) -> EnsembleSelection:
     """Return a result that chooses nothing and says why."""
     return EnsembleSelection(

@@ -25,8 +25,11 @@ LARGEST_OBJECTIVE = 4 * 10**8
 WITHIN_A_STEP = 0.5
 """Absolute gap: weighted objectives are integers, so this proves optimality and leaves the solver room for rounding."""
 
-LARGEST_COEFFICIENT = 10**6
-"""Objective rows with larger coefficients are divided by a power of two: HiGHS has called feasible rows of 10^8 infeasible."""
+LARGEST_COEFFICIENTS = {"cpsat": 2**53}
+"""Largest coefficient of an objective, in steps, that a solver by name compares exactly; 10^6 for others."""
+
+OTHERWISE_LARGEST = 10**6
+"""With coefficients of 10^7 and bounds one step apart, HiGHS called feasible programs infeasible (1 of 100 random ones)."""
 
 N_ATTEMPTS = 3
 
@@ -87,11 +90,10 @@ class BoundedSolves:
         self._program = program
         self._rows = program.n_rows + np.arange(len(self.integers))
         self._solver = open_solver(solver) if isinstance(solver, str) else solver
+        _check_precision(self.integers, self._solver.name)
         self._seed = seed
         self._session: Session | None = None
         self._upper = self.integers.upper
-        largest = np.abs(self.integers.costs).max(axis=1, initial=1).astype(np.float64)
-        self._units = 2.0 ** np.ceil(np.log2(np.maximum(1.0, largest / LARGEST_COEFFICIENT)))
         self._budget = budget
         self._stage = stage
         self._begin = time.perf_counter()
@@ -172,9 +174,7 @@ class BoundedSolves:
         session.set_costs((weights @ self.integers.costs).astype(np.float64))
         changed = np.flatnonzero(upper != self._upper)
         if len(changed):
-            session.set_row_bounds(
-                self._rows[changed], -math.inf, self._limits(upper)[changed]
-            )
+            session.set_row_bounds(self._rows[changed], -math.inf, _as_limits(upper[changed]))
             self._upper = upper.copy()
         if start is not None and self._program.integer.all():
             session.set_start(self._witnesses[tuple(start.tolist())])
@@ -196,9 +196,7 @@ class BoundedSolves:
     def _open(self, attempt: int) -> Session:
         integers = self.integers
         program = self._program.with_rows(
-            integers.costs / self._units[:, None],
-            np.full(len(integers), -math.inf),
-            self._limits(integers.upper),
+            integers.costs.astype(np.float64), np.full(len(integers), -math.inf), _as_limits(integers.upper)
         )
         self._upper = integers.upper.copy()
         return self._solver.open(program, seed=self._seed + attempt)
@@ -216,11 +214,6 @@ class BoundedSolves:
         if left <= 0:
             raise LimitReachedError(f"{budget.time_limit_s:g} s")
         return left
-
-    def _limits(self, upper: Vector) -> NDArray[np.float64]:
-        """Return integer bounds as limits of the objective rows; scaled rows are limited half a step above."""
-        limits = np.where(self._units > 1, (upper + 0.5) / self._units, upper)
-        return np.where(upper >= UNLIMITED, math.inf, limits)
 
     def _keep(self, vector: Vector, columns: NDArray[np.float64]) -> None:
         """Remember the solution as the witness of its vector, unless there is one already."""
@@ -247,3 +240,19 @@ def safe_weights(
     weights = np.ones(len(integers), dtype=np.int64)
     weights[first] = max(1, min(needed, room))
     return weights, bool(weights[first] == needed)
+
+
+def _check_precision(integers: IntegerObjectives, solver: str) -> None:
+    """Raise if a coefficient is so large that one step drowns in the solver's tolerance."""
+    most = LARGEST_COEFFICIENTS.get(solver, OTHERWISE_LARGEST)
+    for name, costs in zip(integers.names, np.abs(integers.costs), strict=True):
+        if costs.max(initial=0) > most:
+            raise BadInputError(
+                f"costs of objective {name!r} must be at most {most} steps for an exact front by {solver!r}, "
+                f"got {costs.max()}. Pass solver='cpsat', or round the costs to fewer decimals."
+            )
+
+
+def _as_limits(upper: Vector) -> NDArray[np.float64]:
+    """Return integer bounds as limits of rows."""
+    return np.where(upper >= UNLIMITED, math.inf, upper.astype(np.float64))
