@@ -1,0 +1,133 @@
+"""Whether a model and what a customer asks for can be met, what follows from it, and what is in the way."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shortlist.errors import BadInputError
+from shortlist.front import Objective, Status
+from shortlist.logic.clauses import Clauses
+from shortlist.logic.sat import Solver, backbone, minimal_conflict
+from shortlist.products.clauses import traced_clauses
+from shortlist.products.model import Constraint, FeatureModel, rule_text, with_constraints
+from shortlist.products.requirements import Requirements
+
+NO_REQUIREMENTS = Requirements()
+
+SECONDS_PER_QUESTION = 10.0
+"""Limit of each program that looks for limits which can be left out of a conflict."""
+
+
+@dataclass(frozen=True)
+class Feasibility:
+    """What the clauses of a model say about requirements.
+
+    Attributes
+    ----------
+    checked : bool
+        Whether the model has clauses; a linear constraint of it may need too many.
+    conflict : tuple of str
+        A sentence for each constraint and requirement of a smallest contradiction: with any one of them left out, the
+        others can be met. Empty if all can be met.
+    fixed : tuple of int
+        Literals that hold in every product that meets the requirements, these included.
+    implied : tuple of int
+        Those of them that hold because of the requirements, without the requirements themselves.
+    """
+
+    checked: bool
+    conflict: tuple[str, ...] = ()
+    fixed: tuple[int, ...] = ()
+    implied: tuple[int, ...] = ()
+
+
+def check_feasibility(model: FeatureModel, requirements: Requirements = NO_REQUIREMENTS) -> Feasibility:
+    """Find out whether a model has a product that meets the requirements, and what they imply.
+
+    Notes
+    -----
+    By satisfiability: one question, then about one for each feature that has the same value in all products met.
+
+    Examples
+    --------
+    >>> from shortlist.products.model import make_group, make_model
+    >>> from shortlist.products.requirements import make_requirements
+    >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "alternative")])
+    >>> check_feasibility(shop, make_requirements(shop, select=["Card"])).implied
+    (-3,)
+    >>> check_feasibility(shop, make_requirements(shop, select=["Card", "Cash"])).conflict
+    ('exactly one of Card, Cash below Shop', 'Card is required', 'Cash is required')
+    """
+    try:
+        traced = traced_clauses(model)
+    except BadInputError:
+        return Feasibility(checked=False)
+    asked = traced.clauses.with_units(requirements.literals)
+    fixed = backbone(asked)
+    if fixed is None:
+        rules = [*traced.rules.tolist(), *range(model.n_rules, model.n_rules + len(requirements.literals))]
+        return Feasibility(checked=True, conflict=_sentences(model, requirements, asked, rules))
+    own = fixed if not requirements.literals else backbone(traced.clauses)
+    given = {*(own or ()), *requirements.literals}
+    implied = [v for v in fixed if v not in given and abs(v) <= model.n_features]
+    kept = {*fixed, *requirements.literals}
+    ordered = sorted((v for v in kept if abs(v) <= model.n_features), key=abs)
+    return Feasibility(checked=True, fixed=tuple(ordered), implied=tuple(implied))
+
+
+def is_satisfiable(clauses: Clauses) -> bool:
+    """Tell whether clauses have a model."""
+    return Solver(clauses).solve().satisfiable
+
+
+def conflicting_limits(
+    model: FeatureModel,
+    limits: Sequence[Constraint],
+    requirements: Requirements = NO_REQUIREMENTS,
+    *,
+    solver: str = "highs",
+) -> tuple[str, ...]:
+    """Return the names of limits that no product meets together, as few as could be found.
+
+    Limits are left out one by one as long as an integer program proves that the others still contradict the model and
+    the requirements; one that is not answered within :data:`SECONDS_PER_QUESTION` keeps its limit in.
+    """
+    needed = list(limits)
+    for limit in limits:
+        rest = [other for other in needed if other is not limit]
+        if rest and _has_no_product(with_constraints(model, rest), requirements, solver):
+            needed = rest
+    return tuple(limit.name for limit in needed)
+
+
+def _has_no_product(model: FeatureModel, requirements: Requirements, solver: str) -> bool:
+    """Whether an integer program proves that no product meets the requirements."""
+    from shortlist.milp.program import LinearObjective
+    from shortlist.milp.session import open_solver
+    from shortlist.milp.solution import Limits
+    from shortlist.products.inequalities import to_program
+
+    nothing = LinearObjective(Objective("nothing"), np.zeros(model.n_features))
+    program = to_program(model, objectives=[nothing], fixed=requirements.literals)
+    answer = open_solver(solver).open(program).solve(Limits(seconds=SECONDS_PER_QUESTION))
+    return answer.status is Status.INFEASIBLE and answer.bound == math.inf
+
+
+def _sentences(
+    model: FeatureModel, requirements: Requirements, asked: Clauses, rules: Sequence[int]
+) -> tuple[str, ...]:
+    """Return a smallest contradiction in words."""
+    found = minimal_conflict(asked, rules) or ()
+    literals = requirements.literals
+    return tuple(
+        rule_text(model, number)
+        if number < model.n_rules
+        else _required(model, literals[number - model.n_rules])
+        for number in found
+    )
+
+
+def _required(model: FeatureModel, literal: int) -> str:
+    return f"{model.labels[abs(literal) - 1]} is required" + ("" if literal > 0 else " to be left out")
