@@ -1,14 +1,25 @@
-"""Run benchmarks: ``python -m benchmarks [speed|pruning-proofs|pruning-gaps ...] [--data FOLDER]``."""
+"""Run benchmarks: ``python -m benchmarks [speed fronts moip pruning-proofs ...] [--data FOLDER]``."""
 
 import argparse
 import os
 import time
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import pruning
+from benchmarks import fronts, pruning
 from benchmarks.registry import load_cases
 from benchmarks.rows import write_rows
+
+STUDIES: dict[str, Callable[[Path], Iterable[Mapping[str, Any]]]] = {
+    "fronts": fronts.fronts,
+    "moip": fronts.moip,
+    "moip-long": fronts.moip_long,
+    "pruning-gaps": pruning.gaps,
+    "pruning-proofs": pruning.proofs,
+    "reading": fronts.reading,
+}
+"""Studies on real data, each with a file of its name in results/."""
 
 
 def speed() -> None:
@@ -44,17 +55,14 @@ def main() -> None:
         "names", nargs="*", default=["speed"], choices=["speed", "pruning-proofs", "pruning-gaps"]
     )
     parser.add_argument("--data", type=Path, default=os.environ.get("SHORTLIST_DATA") or None)
-    parser.add_argument("--seconds", type=float, default=300.0)
     options = parser.parse_args()
     for name in options.names:
         if name == "speed":
             speed()
         elif options.data is None:
             print(f"{name} left out: it needs real data. Pass --data FOLDER.")
-        elif name == "pruning-proofs":
-            write_rows("pruning-proofs", pruning.proofs(Path(options.data)))
         else:
-            write_rows("pruning-gaps", pruning.gaps(Path(options.data), options.seconds))
+            write_rows(name, STUDIES[name](Path(options.data)))
 
 
 if __name__ == "__main__":

@@ -40,7 +40,9 @@ def proofs(folder: Path, solvers: tuple[str, ...] = SOLVERS) -> Iterator[dict[st
                 yield _solve(votes, name, setting, solver, limit_s=limit_s, marks=())
 
 
-def gaps(folder: Path, seconds: float, solvers: tuple[str, ...] = SOLVERS) -> Iterator[dict[str, Any]]:
+def gaps(
+    folder: Path, seconds: float = 300.0, solvers: tuple[str, ...] = SOLVERS
+) -> Iterator[dict[str, Any]]:
     """Run every solver on the larger sets; value, bound and gap after 60 s and at the end."""
     for name in LARGE:
         votes = _votes(folder, name)

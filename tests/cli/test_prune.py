@@ -1,14 +1,11 @@
 """The commands prune and predict, as a user runs them."""
 
-import contextlib
-import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import joblib
@@ -19,34 +16,9 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from shortlist.cli import main
+from tests.cli.running import shortlist
 
 QUICK = ["--classifiers", "10", "--time-limit", "20", "--jobs", "1"]
-
-
-@dataclass(frozen=True)
-class _Ran:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def _shortlist(*arguments: str | Path, cwd: Path) -> _Ran:
-    """Run the command in this process: imports are paid once."""
-    stdout, stderr = io.StringIO(), io.StringIO()
-    with (
-        contextlib.chdir(cwd),
-        pytest.MonkeyPatch.context() as patch,
-        contextlib.redirect_stdout(stdout),
-        contextlib.redirect_stderr(stderr),
-    ):
-        patch.setattr(sys, "argv", ["shortlist", *map(str, arguments)])
-        try:
-            main.run()
-            code = 0
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-    return _Ran(code, stdout.getvalue(), stderr.getvalue())
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_prune_and_predict_work_together(folder: Path) -> None:
-    run = _shortlist(
+    run = shortlist(
         "prune", "patients.csv", "--target", "outcome", "--drop", "id_patient", "--objective", "balanced-accuracy",
         "--positive", "ill", "--out", "model.joblib", "--json", *QUICK, cwd=folder,
     )  # fmt: skip
@@ -84,7 +56,7 @@ def test_prune_and_predict_work_together(folder: Path) -> None:
     assert sum(facts["test"]["full"]["confusion"].values()) == 40
     assert facts["test"]["full"]["size"] == 10
 
-    predicted = _shortlist("predict", "model.joblib", "new.csv", "--out", "answers.csv", cwd=folder)
+    predicted = shortlist("predict", "model.joblib", "new.csv", "--out", "answers.csv", cwd=folder)
     assert predicted.returncode == 0, predicted.stderr
     answers = pd.read_csv(folder / "answers.csv")
     assert len(answers) == 20
@@ -94,7 +66,7 @@ def test_prune_and_predict_work_together(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_the_report_for_people_names_the_proof_and_the_rules(folder: Path) -> None:
-    run = _shortlist("prune", "patients.csv", "--target", "outcome", *QUICK, cwd=folder)
+    run = shortlist("prune", "patients.csv", "--target", "outcome", *QUICK, cwd=folder)
     assert run.returncode == 0, run.stderr
     for words in ("proved optimal", "best single", "full", "pruned", "balanced", "ms/1000"):
         assert words in run.stdout
@@ -112,19 +84,19 @@ def test_a_pool_from_a_file_needs_trust(folder: Path) -> None:
     table[["a", "b", "outcome"]].to_csv(folder / "two.csv", index=False)
     command = ["prune", "two.csv", "--target", "outcome", "--pool", "pool.joblib", "--json"]
 
-    refused = _shortlist(*command, cwd=folder)
+    refused = shortlist(*command, cwd=folder)
     assert refused.returncode == 2
     assert "--trust" in refused.stderr
     assert refused.stderr.count("\n") == 1
 
-    run = _shortlist(*command, "--trust", "--diversity", "each", cwd=folder)
+    run = shortlist(*command, "--trust", "--diversity", "each", cwd=folder)
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout)["n_classifiers"] == 4
 
 
 @pytest.mark.slow
 def test_infeasible_limits_are_a_status_and_write_nothing(folder: Path) -> None:
-    run = _shortlist(
+    run = shortlist(
         "prune", "patients.csv", "--target", "outcome", "--min-size", "9", "--max-size", "3", "--json",
         "--out", "never.joblib", *QUICK, cwd=folder,
     )  # fmt: skip
@@ -184,7 +156,7 @@ def _write_bad_tables(folder: Path) -> None:
 def test_bad_input_is_one_sentence_and_exit_2(folder: Path, arguments: list[str], message: str) -> None:
     _write_bad_tables(folder)
     before = sorted(folder.iterdir())
-    run = _shortlist("prune", *arguments, "--jobs", "1", cwd=folder)
+    run = shortlist("prune", *arguments, "--jobs", "1", cwd=folder)
     assert run.returncode == 2, run.stderr
     last = run.stderr.strip().splitlines()[-1]
     assert last.startswith("shortlist: ")
@@ -195,7 +167,7 @@ def test_bad_input_is_one_sentence_and_exit_2(folder: Path, arguments: list[str]
 
 @pytest.mark.slow
 def test_predict_says_what_is_wrong(folder: Path) -> None:
-    _shortlist("prune", "patients.csv", "--target", "outcome", "--out", "m.joblib", *QUICK, cwd=folder)
+    shortlist("prune", "patients.csv", "--target", "outcome", "--out", "m.joblib", *QUICK, cwd=folder)
     (folder / "few.csv").write_text("a,b\n1,2\n")
     joblib.dump([1], folder / "list.joblib")
     for arguments, message in [
@@ -204,7 +176,7 @@ def test_predict_says_what_is_wrong(folder: Path) -> None:
         (["list.joblib", "new.csv", "--trust"], "must be a model file"),
         (["m.joblib", "new.csv", "--json"], "Pass --out"),
     ]:
-        run = _shortlist("predict", *arguments, cwd=folder)
+        run = shortlist("predict", *arguments, cwd=folder)
         assert run.returncode == 2
         assert message in run.stderr
         assert run.stderr.count("\n") == 1

@@ -1,9 +1,11 @@
 """Reduced-error pruning with backfitting."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shortlist import BadInputError
 from shortlist.ensembles.backfitting import backfit
 from shortlist.ensembles.orderings import sizes_to_try
 from shortlist.ensembles.plurality import class_votes
@@ -53,3 +55,9 @@ def test_permuting_classifiers_permutes_the_members(seed: int, n_classes: int) -
 def test_a_perfect_pool_needs_the_least_size() -> None:
     labels = np.array([0, 1, 1])
     assert len(backfit(class_votes(np.repeat(labels[:, None], 10, axis=1), labels)).members) == 2
+
+
+@pytest.mark.parametrize("sizes", [range(0), range(3), range(1, 4)])
+def test_sizes_that_no_ensemble_can_have_are_refused(sizes: range) -> None:
+    with pytest.raises(BadInputError, match="sizes must lie from 1 to 2"):
+        backfit(class_votes([[0, 1]], [1]), sizes=sizes)

@@ -211,3 +211,13 @@ def test_bad_votes_are_one_sentence(
 ) -> None:
     with pytest.raises(BadInputError, match=message):
         class_votes(codes, labels, **options)  # type: ignore[arg-type]  # wrong on purpose
+
+
+@given(seed=st.integers(0, 10**6), scale=st.sampled_from([2**28, 2**31, 2**40]))
+def test_counts_of_any_size_give_the_order_of_their_proportions(seed: int, scale: int) -> None:
+    rng = np.random.default_rng(seed)
+    codes, labels, counts = rng.integers(0, 3, (30, 6)), rng.integers(0, 3, 30), rng.integers(1, 5, 30)
+    for rule in CLIMBERS:
+        small = order_classifiers(class_votes(codes, labels, counts), rule)
+        large = order_classifiers(class_votes(codes, labels, counts * scale), rule)
+        assert small.order.tolist() == large.order.tolist()

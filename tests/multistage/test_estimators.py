@@ -23,7 +23,7 @@ def rejects(estimator: MultiStageClassifier) -> dict[str, str]:
     return {"check_classifiers_train": "the label of a rejected row is the reject label"}
 
 
-@parametrize_with_checks(  # type: ignore[untyped-decorator]  # scikit-learn carries no types
+@parametrize_with_checks(
     [MultiStageClassifier(), MultiStageClassifier(confidence=0.3)], expected_failed_checks=rejects
 )
 def test_scikit_learns_contract_is_kept(estimator: Any, check: Any) -> None:

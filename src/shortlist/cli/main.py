@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 
 from shortlist import __version__
+from shortlist.cli import front, model
+from shortlist.cli.configure import configure
 from shortlist.cli.predict import predict
 from shortlist.cli.prune import prune
 from shortlist.errors import ShortlistError
@@ -20,6 +22,9 @@ app = typer.Typer(
 )
 app.command()(prune)
 app.command()(predict)
+app.command()(configure)
+app.add_typer(front.app, name="front")
+app.add_typer(model.app, name="model")
 
 
 def _show_version(wanted: bool) -> None:

@@ -18,6 +18,7 @@ Integers = NDArray[np.int64]
 Tally = NDArray[np.int32]
 
 NONE = -1
+ROOM = 2**30
 COMPLEMENTARINESS, CONCURRENCY, UNCERTAINTY = 0, 1, 2
 
 
@@ -90,14 +91,16 @@ def score_additions(
         if ahead >= 0:
             sure += weight
         if ahead == -1:
+            byte = labels[i]
             for k in range(len(gains)):
-                gains[k] += weight if codes[i, k] == label else 0
+                gains[k] += weight if codes[i, k] == byte else 0
         elif ahead == 0:
             for c in range(tally.shape[1]):
                 slack = tally[i, label] - tally[i, c]
                 if c != label and slack == (1 if c < label else 0):
+                    other = np.uint8(c)
                     for k in range(len(gains)):
-                        gains[k] -= weight if codes[i, k] == c else 0
+                        gains[k] -= weight if codes[i, k] == other else 0
     return sure
 
 
@@ -143,8 +146,16 @@ def climb_by_accuracy(
         add_votes(columns, rows, len(rows), pick, 1, tally)
 
 
+@kernel("void(int32[::1], int64[::1])")
+def drain(recent: NDArray[np.int32], scores: Integers) -> None:
+    """Add the recent changes to the scores, and forget them."""
+    for k in range(len(scores)):
+        scores[k] += recent[k]
+        recent[k] = 0
+
+
 @kernel(
-    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64, int64[::1], int64[::1],"
+    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64, int64[::1], int64[::1], int32[::1],"
     " boolean[::1], int64[::1], int64[::1], int64[::1])"
 )
 def climb_by_weights(
@@ -157,6 +168,7 @@ def climb_by_weights(
     rule: int,
     weights: Integers,
     scores: Integers,
+    recent: NDArray[np.int32],
     left: Mask,
     order: Integers,
     fitness: Integers,
@@ -165,10 +177,13 @@ def climb_by_weights(
     """Add the classifier that is right on most weight, where the weight of a row depends on the members so far.
 
     ``order[0]`` is given. Fitness is an integer; that of `UNCERTAINTY` is multiplied by the members before the step.
+    `recent` takes up changes of the scores in half the bytes, which is half the time, and is drained before it can
+    overflow.
     """
     for size in range(1, len(order) + 1):
         last = order[size - 1]
         left[last] = False
+        room = ROOM
         base = 0
         sure = 0
         for i in range(len(labels)):
@@ -195,9 +210,20 @@ def climb_by_weights(
             change = weight - weights[i]
             if change != 0:
                 weights[i] = weight
-                for k in range(len(scores)):
-                    scores[k] += change if codes[i, k] == label else 0
+                byte = labels[i]
+                if abs(change) > ROOM:
+                    for k in range(len(scores)):
+                        scores[k] += change if codes[i, k] == byte else 0
+                else:
+                    room -= abs(change)
+                    if room < 0:
+                        drain(recent, scores)
+                        room = ROOM - abs(change)
+                    small = np.int32(change)
+                    for k in range(len(scores)):
+                        recent[k] += small if codes[i, k] == byte else np.int32(0)
         right[size - 1] = sure
+        drain(recent, scores)
         if size < len(order):
             pick = best_left(scores, left, alone)
             order[size] = pick

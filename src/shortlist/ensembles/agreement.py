@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from shortlist.arrays import Counts
 from shortlist.ensembles._kernels import count_right
@@ -15,6 +16,8 @@ UNITS = 10**9
 
 TAKEN = 2**62
 """Added to the sums of what is taken; all sums of κ stay far below."""
+
+FEW = 256
 
 _BLOCK = 2**20
 """Rows are taken in blocks of about this many votes."""
@@ -35,14 +38,19 @@ def common_counts(flags: Sequence[Flags], votes: ClassVotes) -> NDArray[np.float
     common = np.zeros((votes.n_classifiers, votes.n_classifiers))
     # single precision counts exactly below 2^24, and every block starts from zero
     n_together = max(256, _BLOCK // votes.n_classifiers)
-    for start in range(0, len(votes.labels), n_together):
-        rows = slice(start, start + n_together)
-        counts = votes.counts[rows]
-        exact: type[np.floating[Any]] = np.float32 if counts.sum() < 2**24 else np.float64
-        for flag in flags:
-            marked: NDArray[Any] = flag(rows).astype(exact)
-            weighted: NDArray[Any] = marked if (counts == 1).all() else marked * counts[:, None].astype(exact)
-            common += marked.T @ weighted
+    # waking a second thread takes longer than a small product
+    limit = 1 if votes.n_classifiers < FEW else None
+    with threadpool_limits(limits=limit):
+        for start in range(0, len(votes.labels), n_together):
+            rows = slice(start, start + n_together)
+            counts = votes.counts[rows]
+            exact: type[np.floating[Any]] = np.float32 if counts.sum() < 2**24 else np.float64
+            for flag in flags:
+                marked: NDArray[Any] = flag(rows).astype(exact)
+                weighted: NDArray[Any] = (
+                    marked if (counts == 1).all() else marked * counts[:, None].astype(exact)
+                )
+                common += marked.T @ weighted
     return common
 
 

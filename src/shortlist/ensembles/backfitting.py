@@ -8,6 +8,7 @@ from shortlist.arrays import Counts
 from shortlist.ensembles import _kernels
 from shortlist.ensembles.orderings import single_right, sizes_to_try
 from shortlist.ensembles.plurality import ClassVotes, Members
+from shortlist.errors import BadInputError
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,11 @@ def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
     -------
     Backfitted
 
+    Raises
+    ------
+    BadInputError
+        If `sizes` is empty or leaves that range.
+
     Notes
     -----
     O(n_near · n_classifiers) time per replacement tried, n_near the rows whose vote is closer than two.
@@ -69,7 +75,9 @@ def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
     [1, 2, 0]
     """
     tried = sizes_to_try(votes.n_classifiers) if sizes is None else sizes
-    most = tried[-1]
+    if not tried or min(tried) < 1 or max(tried) > votes.n_classifiers:
+        raise BadInputError(f"sizes must lie from 1 to {votes.n_classifiers}, the classifiers, got {sizes}.")
+    most = max(tried)
     members = np.zeros((most, most), dtype=np.int64)
     right = np.empty(most, dtype=np.int64)
     n_rows = len(votes.labels)

@@ -133,7 +133,13 @@ def _weighted(rule: int) -> Callable[[ClassVotes, str], Ordering]:
         scaled = right.copy()
         alone = single_right(votes)
         order[0] = alone.argmax()
-        state = _tally(votes), rule, np.zeros(len(votes.labels), np.int64), np.zeros(len(order), np.int64)
+        state = (
+            _tally(votes),
+            rule,
+            np.zeros(len(votes.labels), dtype=np.int64),
+            np.zeros(len(order), dtype=np.int64),
+            np.zeros(len(order), dtype=np.int32),
+        )
         _kernels.climb_by_weights(
             votes.codes,
             votes.columns,

@@ -1,4 +1,4 @@
-# ruff: noqa: C901, PLR0917  # kernels take their state as arguments and keep their loops flat
+# ruff: noqa: C901, PLR0912, PLR0917  # kernels take their state as arguments and keep their loops flat
 """Kernels that measure stage assignments on decision bits, and rank what they measured."""
 
 from typing import TypeAlias

@@ -17,8 +17,14 @@ from shortlist.logic.diagram import Diagram
 from shortlist.products.attributes import Attribute, chosen_attributes, model_attributes
 from shortlist.products.evaluation import are_valid
 from shortlist.products.feasibility import NO_REQUIREMENTS, check_feasibility, conflicting_limits
-from shortlist.products.front_search import Question, diagram_of, front_by_diagram, front_by_program
-from shortlist.products.front_search import configurations_by_diagram, configurations_by_program
+from shortlist.products.front_search import (
+    Question,
+    configurations_by_diagram,
+    configurations_by_program,
+    diagram_of,
+    front_by_diagram,
+    front_by_program,
+)
 from shortlist.products.model import Constraint, FeatureModel, with_constraints
 from shortlist.products.objectives import (
     FeatureObjective,
@@ -202,7 +208,10 @@ def configure(
         )
     front = _checked(question, found)
     front = dataclasses.replace(
-        front, seconds=time.perf_counter() - started, extras={**front.extras, "why": why}
+        front,
+        proof=_in_whole(front.proof, left, time_limit_s),
+        seconds=time.perf_counter() - started,
+        extras={**front.extras, "why": why},
     )
     implied = Requirements(
         tuple(v - 1 for v in feasibility.implied if v > 0),
@@ -262,9 +271,9 @@ def _tolerances(
 def _checked(question: Question, found: Front) -> Front:
     """Return the front of the products that were found, its points added up again; raise if one breaks a rule.
 
-    Products outside the limits are dropped: the method left those limits to this check.
+    Products outside the soft limits are dropped: the diagram leaves those to this check.
     """
-    model = question.model
+    model = with_constraints(question.model, question.hard_limits)
     selections: NDArray[np.uint8] = found.decisions[:, : model.n_features].astype(np.uint8)
     if not are_valid(model, selections).all() or not question.meets_requirements(selections).all():
         raise SolverError(
@@ -277,31 +286,37 @@ def _checked(question: Question, found: Front) -> Front:
             f"method {found.method!r} found a configuration whose objectives are not those of its point. "
             "Use another method or solver."
         )
-    limited = with_constraints(model, question.limits)
-    within = are_valid(limited, selections) if question.limits else np.ones(len(found), dtype=bool)
+    within = np.ones(len(found), dtype=bool)
     proof = found.proof
-    if question.limits and proof.kind is ProofKind.APPROXIMATE:
-        proof = dataclasses.replace(proof, missing=None)  # what stands in for a missing point may be outside the limits
-    return _front(question, points[within], selections[within], proof, found.method, found.extras)
+    if proof.kind is ProofKind.COMPLETE:
+        proof = dataclasses.replace(proof, missing=(0.0,) * len(question.objectives))
+    if soft := question.soft_limits:
+        within = are_valid(with_constraints(model, soft), selections)
+        if (
+            proof.kind is ProofKind.APPROXIMATE
+        ):  # what stands in for a missing point may be outside the limits
+            proof = dataclasses.replace(proof, missing=None)
+    return _front(
+        question, points[within], selections[within], proof, method=found.method, extras=dict(found.extras)
+    )
+
+
+def _in_whole(proof: Proof, left: float | None, time_limit_s: float | None) -> Proof:
+    """Name the user's time limit in a proof, instead of what was left of it for the method."""
+    if left is None or not proof.limit:
+        return proof
+    whole = f"{time_limit_s:g} s"
+    return dataclasses.replace(
+        proof, limit=proof.limit.replace(f"{left:g} s", whole).replace("time limit", whole)
+    )
 
 
 def _front(
-    question: Question,
-    points: Points,
-    selections: NDArray[np.uint8],
-    proof: Proof,
-    method: str,
-    extras: Mapping[str, Any],
+    question: Question, points: Points, selections: NDArray[np.uint8], proof: Proof, **facts: Any
 ) -> Front:
-    return Front.from_points(
-        [goal.objective for goal in question.objectives],
-        points,
-        selections,
-        question.model.labels,
-        proof,
-        method=method,
-        extras=dict(extras),
-    )
+    """Return a front over the features of the model."""
+    kinds = [goal.objective for goal in question.objectives]
+    return Front.from_points(kinds, points, selections, question.model.labels, proof, **facts)
 
 
 def _infeasible(
@@ -318,8 +333,7 @@ def _infeasible(
         np.empty((0, n), np.int64),
         np.empty((0, question.model.n_features), np.uint8),
         Proof(ProofKind.COMPLETE, missing=(0.0,) * n),
-        "contradiction",
-        {},
+        method="contradiction",
+        seconds=seconds,
     )
-    front = dataclasses.replace(front, seconds=seconds)
     return Configured(Status.INFEASIBLE, front, reason, conflict, implied, question)

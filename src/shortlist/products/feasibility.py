@@ -9,7 +9,7 @@ import numpy as np
 from shortlist.errors import BadInputError
 from shortlist.front import Objective, Status
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.sat import Solver, backbone, minimal_conflict
+from shortlist.logic.sat import backbone, minimal_conflict
 from shortlist.products.clauses import traced_clauses
 from shortlist.products.model import Constraint, FeatureModel, rule_text, with_constraints
 from shortlist.products.requirements import Requirements
@@ -75,11 +75,6 @@ def check_feasibility(model: FeatureModel, requirements: Requirements = NO_REQUI
     kept = {*fixed, *requirements.literals}
     ordered = sorted((v for v in kept if abs(v) <= model.n_features), key=abs)
     return Feasibility(checked=True, fixed=tuple(ordered), implied=tuple(implied))
-
-
-def is_satisfiable(clauses: Clauses) -> bool:
-    """Tell whether clauses have a model."""
-    return Solver(clauses).solve().satisfiable
 
 
 def conflicting_limits(

@@ -46,12 +46,17 @@ class Question:
 
     @cached_property
     def hard_limits(self) -> tuple[Constraint, ...]:
-        """Return the limits that are not a bound on an objective in its better direction.
+        """Limits that decide which products there are."""
+        return tuple(limit for limit in self.limits if not self._bounds_an_objective(limit))
+
+    @cached_property
+    def soft_limits(self) -> tuple[Constraint, ...]:
+        """Limits that are a bound on an objective in its better direction.
 
         With ``f <= b`` for a minimised f the front is the part of the whole front with ``f <= b``: whatever dominates a
         point within the limit is within it too. So such limits can wait until the front is there.
         """
-        return tuple(limit for limit in self.limits if not self._bounds_an_objective(limit))
+        return tuple(limit for limit in self.limits if self._bounds_an_objective(limit))
 
     def _bounds_an_objective(self, limit: Constraint) -> bool:
         """Whether the limit reads ``objective <= number`` with the objective as to minimise."""
@@ -70,13 +75,11 @@ class Question:
         """Tell which configurations have the features asked for and lack the others."""
         chosen = np.asarray(selections).astype(bool)
         wanted, unwanted = list(self.requirements.select), list(self.requirements.deselect)
-        met: Mask = chosen[:, wanted].all(axis=1) & ~chosen[:, unwanted].any(axis=1)
+        met: Mask = np.asarray(chosen[:, wanted].all(axis=1) & ~chosen[:, unwanted].any(axis=1))
         return met
 
 
-def diagram_of(
-    question: Question, *, max_nodes: int, rng: np.random.Generator
-) -> tuple[Diagram | None, str]:
+def diagram_of(question: Question, *, max_nodes: int, rng: np.random.Generator) -> tuple[Diagram | None, str]:
     """Return a diagram of the products that meet requirements and hard limits, and why there is one or none."""
     from shortlist.logic.compilation import compile_diagram
 
@@ -168,9 +171,7 @@ def configurations_by_diagram(question: Question, diagram: Diagram, point: Point
         yield selected[: question.model.n_features]
 
 
-def configurations_by_program(
-    question: Question, point: Points, *, solver: str = "highs"
-) -> Iterator[Mask]:
+def configurations_by_program(question: Question, point: Points, *, solver: str = "highs") -> Iterator[Mask]:
     """Yield every product that has the objectives `point`, one integer program for each and one for the end."""
     from shortlist.milp.session import open_solver
     from shortlist.products.inequalities import to_program

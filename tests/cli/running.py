@@ -1,0 +1,36 @@
+"""The command line, run in the tests' own process: imports are paid once."""
+
+import contextlib
+import io
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from shortlist.cli import main
+
+
+@dataclass(frozen=True)
+class Ran:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def shortlist(*arguments: str | Path, cwd: Path) -> Ran:
+    """Run `shortlist` with these arguments in a folder."""
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with (
+        contextlib.chdir(cwd),
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(stdout),
+        contextlib.redirect_stderr(stderr),
+    ):
+        patch.setattr(sys, "argv", ["shortlist", *map(str, arguments)])
+        try:
+            main.run()
+            code = 0
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+    return Ran(code, stdout.getvalue(), stderr.getvalue())

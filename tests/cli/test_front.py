@@ -1,0 +1,159 @@
+"""The commands front show and front pick, as a user runs them."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shortlist.front import Front, Objective, Proof, ProofKind
+from shortlist.products import evaluate, make_requirements, read_model
+from tests.cli.running import shortlist
+
+MODELS = Path(__file__).parent.parent / "products" / "models"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the front of a phone: few deselected features, low cost."""
+    folder = tmp_path_factory.mktemp("phone")
+    for path in MODELS.iterdir():
+        shutil.copy(path, folder)
+    arguments = ["--objectives", "max selected, min cost", "--default", "cost=0", "--out", "front.parquet"]
+    run = shortlist("configure", "phone.uvl", *arguments, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    half = Front.from_points(
+        [Objective("time")], np.array([[3]]), np.array([[2, 1]]), ["a", "b"], Proof(ProofKind.COMPLETE)
+    )
+    half.save(folder / "stages.parquet")
+    return folder
+
+
+def test_show_prints_points_ranges_proof_and_the_knee(folder: Path) -> None:
+    run = shortlist("front", "show", "front.parquet", "--pick", "knee", "--rows", "2", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    for words in ("complete", "max selected", "min cost", "more; all with --rows 0", "by knee", "Phone"):
+        assert words in run.stdout
+
+
+def test_show_as_json_holds_the_points_and_the_picked_product(folder: Path) -> None:
+    run = shortlist("front", "show", "front.parquet", "--pick", "ideal", "--rows", "0", "--json", cwd=folder)
+    facts = json.loads(run.stdout)
+    front = Front.load(folder / "front.parquet")
+    assert facts["points"] == front.values.tolist()
+    assert (facts["command"], facts["status"], facts["n_points"]) == ("front show", "optimal", len(front))
+    picked = facts["pick"]
+    chosen = [name in picked["selection"] for name in front.candidates]
+    assert chosen == front.decisions[picked["index"]].astype(bool).tolist()
+
+
+def test_limits_keep_a_part_of_the_points(folder: Path) -> None:
+    run = shortlist(
+        "front",
+        "show",
+        "front.parquet",
+        "--limit",
+        "cost<=20",
+        "--limit",
+        "selected>=5",
+        "--json",
+        cwd=folder,
+    )
+    facts = json.loads(run.stdout)
+    values = Front.load(folder / "front.parquet").values
+    inside = values[(values[:, 1] <= 20) & (values[:, 0] >= 5)]
+    assert facts["points"] == inside.tolist()
+    assert facts["n_within_limits"] == len(inside) < facts["n_points"]
+
+
+def test_pick_takes_the_best_within_a_limit_and_writes_the_product(folder: Path) -> None:
+    run = shortlist(
+        "front", "pick", "front.parquet", "--limit", "selected>=6", "--minimise", "cost", "--out", "product.csv",
+        "--json", cwd=folder,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    values = Front.load(folder / "front.parquet").values
+    assert facts["values"]["cost"] == values[values[:, 0] >= 6, 1].min()
+    assert (facts["rule"], facts["proof"]) == ("lexicographic", "complete")
+    model = read_model(folder / "phone.uvl")
+    wishes = make_requirements(model, fixed=[folder / "product.csv"])
+    selected = np.zeros(model.n_features, dtype=bool)
+    selected[list(wishes.select)] = True
+    assert evaluate(model, selected) == []
+    assert [model.labels[i] for i in wishes.select] == facts["selection"]
+
+
+@pytest.mark.parametrize("with_model", [False, True])
+def test_a_product_is_written_as_a_model_of_one_product(with_model: bool, folder: Path) -> None:
+    options = ["--model", "phone.uvl"] if with_model else []
+    run = shortlist(
+        "front", "pick", "front.parquet", "--rule", "knee", *options, "--out", "product.uvl", cwd=folder
+    )
+    assert run.returncode == 0, run.stderr
+    product = read_model(folder / "product.uvl")
+    picked = Front.load(folder / "front.parquet").pick("knee")
+    front = Front.load(folder / "front.parquet")
+    chosen = {name for name, value in zip(front.candidates, picked.decision, strict=True) if value}
+    assert set(product.names) - chosen == (set() if with_model else {product.names[product.root or 0]})
+    info = json.loads(shortlist("model", "info", "product.uvl", "--json", cwd=folder).stdout)
+    assert info["n_products"] == "1"
+
+
+def test_weights_name_the_rule(folder: Path) -> None:
+    run = shortlist("front", "pick", "front.parquet", "--weights", "cost=1", "--json", cwd=folder)
+    facts = json.loads(run.stdout)
+    assert facts["rule"] == "weights"
+    assert facts["values"]["cost"] == Front.load(folder / "front.parquet").values[:, 1].min()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(["show", "none.parquet"], "cannot be read", id="missing front"),
+        pytest.param(["show", "phone.uvl"], "must be a front saved by Shortlist", id="not a front"),
+        pytest.param(["show", "front.parquet", "--pick", "best"], "rule must be one of", id="unknown rule"),
+        pytest.param(["show", "front.parquet", "--rows", "-1"], "at least 0, got -1", id="rows"),
+        pytest.param(
+            ["pick", "front.parquet", "--limit", "cost<=0"], "no point has cost within 0", id="no point"
+        ),
+        pytest.param(
+            ["pick", "front.parquet", "--limit", "cost>=9"], "must read cost<=NUMBER", id="wrong side"
+        ),
+        pytest.param(["pick", "front.parquet", "--limit", "price<=9"], "the front has", id="unknown limit"),
+        pytest.param(["pick", "front.parquet", "--limit", "cost"], "must read like", id="no limit"),
+        pytest.param(
+            ["pick", "front.parquet", "--minimise", "price"], "the front has", id="unknown objective"
+        ),
+        pytest.param(
+            ["pick", "front.parquet", "--minimise", "selected"], "which the front maximises", id="maximised"
+        ),
+        pytest.param(
+            ["pick", "front.parquet", "--minimise", "cost", "--rule", "knee"],
+            "must be lexicographic",
+            id="two rules",
+        ),
+        pytest.param(["pick", "front.parquet", "--weights", "cost=-1"], "non-negative", id="weights"),
+        pytest.param(
+            ["pick", "front.parquet", "--model", "phone.uvl"], "Pass --out as well", id="model only"
+        ),
+        pytest.param(["pick", "front.parquet", "--out", "x.pdf"], "ending in .uvl", id="ending"),
+        pytest.param(
+            ["pick", "front.parquet", "--model", "other.uvl", "--out", "x.uvl"],
+            "its features differ",
+            id="other model",
+        ),
+        pytest.param(["pick", "stages.parquet", "--out", "x.uvl"], "a front of products", id="no products"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_2(arguments: list[str], message: str, folder: Path) -> None:
+    (folder / "other.uvl").write_text("features\n\tOther\n", encoding="utf-8")
+    before = sorted(folder.iterdir())
+    run = shortlist("front", *arguments, cwd=folder)
+    assert run.returncode == 2, run.stderr
+    last = run.stderr.strip().splitlines()[-1]
+    assert last.startswith("shortlist: ")
+    assert message in last
+    assert run.stdout == ""
+    assert sorted(folder.iterdir()) == before

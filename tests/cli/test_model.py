@@ -1,0 +1,88 @@
+"""The command model info, as a user runs it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import shortlist
+
+MODELS = Path(__file__).parent.parent / "products" / "models"
+
+
+@pytest.mark.parametrize("name", ["phone.uvl", "phone.sxfm.xml", "phone.featureide.xml", "phone.dimacs"])
+def test_every_format_of_a_model_says_the_same(name: str) -> None:
+    run = shortlist("model", "info", name, "--json", cwd=MODELS)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert (facts["command"], facts["method"], facts["status"]) == ("model info", "diagram", "feasible")
+    assert facts["core"] == ["Phone", "Calls", "Screen"]
+    assert (facts["dead"], facts["n_features"], facts["n_products"]) == ([], 10, "14")
+
+
+def test_people_read_the_counts() -> None:
+    run = shortlist("model", "info", "phone.uvl", cwd=MODELS)
+    for words in (
+        "features      10",
+        "core          3: Phone, Calls, Screen",
+        "dead          0",
+        "products      14",
+    ):
+        assert words in run.stdout
+
+
+def test_a_contradiction_is_shown_with_its_rules(tmp_path: Path) -> None:
+    (tmp_path / "void.uvl").write_text(
+        "features\n\tShop\n\t\tmandatory\n\t\t\tCard\nconstraints\n\t!Card\n", encoding="utf-8"
+    )
+    run = shortlist("model", "info", "void.uvl", cwd=tmp_path)
+    assert run.returncode == 0
+    for words in ("products      none", "every product has Shop", "Card is mandatory below Shop", "!Card"):
+        assert words in run.stdout
+    facts = json.loads(shortlist("model", "info", "void.uvl", "--json", cwd=tmp_path).stdout)
+    assert (facts["status"], facts["n_products"], len(facts["conflict"])) == ("infeasible", "0", 3)
+
+
+def test_what_is_not_counted_is_said() -> None:
+    run = shortlist("model", "info", "phone.uvl", "--max-nodes", "0", cwd=MODELS)
+    assert "products      not counted: no nodes to count with" in run.stdout
+
+
+def test_large_counts_are_shown_in_powers_of_ten(tmp_path: Path) -> None:
+    names = "".join(f"\t\t\tF{i}\n" for i in range(200))
+    (tmp_path / "wide.uvl").write_text(f"features\n\tRoot\n\t\toptional\n{names}", encoding="utf-8")
+    run = shortlist("model", "info", "wide.uvl", cwd=tmp_path)
+    assert "products      1.606e60" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("p cnf 2 2\n1 2 0\n", "void.model", id="truncated DIMACS"),
+        pytest.param("features\n\tA\n\t\toptional\n\t\t\tA\n", "void.model", id="defined twice"),
+        pytest.param("features\n\tA\nconstraints\n\tB\n", "void.model", id="unknown reference"),
+        pytest.param("hello", "must be SXFM, UVL, FeatureIDE XML or DIMACS", id="no model"),
+        pytest.param("", "is empty", id="empty"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_2(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "void.model").write_text(text, encoding="utf-8")
+    run = shortlist("model", "info", "void.model", cwd=tmp_path)
+    assert run.returncode == 2
+    assert run.stderr.startswith("shortlist: ")
+    assert run.stderr.count("\n") == 1
+    assert message in run.stderr
+
+
+@pytest.mark.slow
+def test_no_solver_of_integer_programs_is_loaded() -> None:
+    code = (
+        "import sys; from shortlist.cli import main; sys.argv = ['shortlist', 'model', 'info', 'phone.uvl']\n"
+        "try: main.run()\n"
+        "except SystemExit: pass\n"
+        "print([m for m in sys.modules if m.split('.')[0] in ('highspy', 'ortools', 'pyscipopt') or 'milp' in m])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=MODELS, capture_output=True, text=True, check=True)
+    assert run.stdout.strip().splitlines()[-1] == "[]"
