@@ -160,8 +160,8 @@ def prune_exactly(
     search = _Search(votes, weights, limits, built)
     search.offer_simple_selections()
 
-    def on_bound(_objective: float, bound: float) -> None:
-        value, limit = search.value(), weights.value(search.weighted_bound(bound))
+    def on_bound(objective: float, bound: float) -> None:
+        value, limit = search.reported_value(objective), weights.value(search.weighted_bound(bound))
         total = None if math.isinf(time_limit_s) else time_limit_s
         report(Progress("proving", time.monotonic() - start, total, value, limit))
 
@@ -221,9 +221,12 @@ class _Search:
         """Return the best selection as a start for the solver."""
         return None if self.mask is None else self.built.encode(self.votes, self.mask, self.threshold)
 
-    def value(self) -> float | None:
-        """Return the best value in the user's unit."""
-        return None if self.mask is None else self.weights.value(self.total)
+    def reported_value(self, objective: float) -> float | None:
+        """Return the best value so far in the user's unit, with what the solver says it has found meanwhile."""
+        totals = [] if self.mask is None else [self.total]
+        if not math.isnan(objective):
+            totals.append(-round(objective + self.built.offset))
+        return self.weights.value(max(totals)) if totals else None
 
     def weighted_bound(self, bound: float) -> int:
         """Turn a bound on the cost into one on the weighted sum, rounded to what a sum can be."""
