@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shortlist import BadInputError
 from shortlist.ensembles.answers import class_answers
+from shortlist.ensembles.fit_inputs import rows_to_fit_and_prune
 from shortlist.ensembles.orderings import RULES
 from shortlist.ensembles.pool import as_pool, make_pool
 from shortlist.ensembles.rule_estimators import (
@@ -22,7 +23,6 @@ from shortlist.ensembles.rule_estimators import (
     MarginPruner,
     OrderedPruner,
     PluralityPruner,
-    rows_to_fit_and_prune,
 )
 
 X, Y = make_classification(300, 6, n_informative=4, n_classes=3, flip_y=0.15, random_state=3)

@@ -390,13 +390,15 @@ def test_the_same_seed_and_node_limit_give_the_same_answer(solver: Solver) -> No
 
 @pytest.mark.slow
 def test_every_solve_has_its_own_time_limit(solver: Solver) -> None:
-    session = solver.open(cover(150, 300, 12))
+    program = cover(150, 300, 12)
+    session = solver.open(program)
     for _ in range(3):
+        session.set_start(np.ones(program.n_columns))  # so that a slow machine has an answer too
         begin = time.perf_counter()
-        solution = session.solve(Limits(seconds=0.6))
-        assert time.perf_counter() - begin < 3
+        solution = session.solve(Limits(seconds=1.5))
+        assert time.perf_counter() - begin < 4.5
         assert (solution.status, solution.limit) == (Status.FEASIBLE, "seconds")
-        assert solution.seconds > 0.3
+        assert solution.seconds > 0.9
 
 
 def test_no_time_is_no_answer(solver: Solver) -> None:

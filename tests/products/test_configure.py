@@ -81,6 +81,7 @@ def as_tuples(answer: Configured) -> list[tuple[int, ...]]:
     return sorted(map(tuple, answer.front.points.tolist()))
 
 
+@pytest.mark.slow
 @given(question=questions())
 @settings(max_examples=25)
 def test_every_method_gives_the_front_of_all_products(
@@ -98,6 +99,7 @@ def test_every_method_gives_the_front_of_all_products(
         assert answer.front.decisions.dtype == np.uint8
 
 
+@pytest.mark.slow
 @given(question=questions(), data=st.data())
 @settings(max_examples=25)
 def test_limits_and_requirements_are_those_of_the_definition(
@@ -121,7 +123,9 @@ def test_limits_and_requirements_are_those_of_the_definition(
         assert (answer.status is Status.INFEASIBLE) == (not expected)
 
 
+@pytest.mark.slow
 @given(model=models(max_features=7), data=st.data())
+@settings(max_examples=30)
 def test_implied_features_are_those_of_all_products_with_the_required_ones(
     model: FeatureModel, data: st.DataObject
 ) -> None:
@@ -143,7 +147,9 @@ def test_implied_features_are_those_of_all_products_with_the_required_ones(
     assert set(found.implied) == shared(having) - shared(every) - {feature + 1}
 
 
+@pytest.mark.slow
 @given(model=models(max_features=6), data=st.data())
+@settings(max_examples=40)
 def test_a_conflict_is_a_contradiction_and_minimal(model: FeatureModel, data: st.DataObject) -> None:
     literals = data.draw(st.lists(st.integers(1, model.n_features), unique=True, max_size=3))
     wanted = Requirements(tuple(sorted(v - 1 for v in literals)))
@@ -161,6 +167,7 @@ def test_a_conflict_is_a_contradiction_and_minimal(model: FeatureModel, data: st
         assert not any(all(p[i] for i in named) for p in every)
 
 
+@pytest.mark.slow
 @given(question=questions())
 @settings(max_examples=25)
 def test_configurations_of_a_point_are_all_its_products(

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from shortlist.ensembles.plurality import ClassCodes
-from shortlist.ensembles.pool import Pool, _matched, positive_probabilities
+from shortlist.ensembles.pool import Pool, matched_columns, positive_probabilities
 from shortlist.ensembles.votes import round_votes
 from shortlist.errors import BadInputError
 
@@ -45,7 +45,7 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
     """
     if len(pool.classes) == 2:
         return round_votes(positive_probabilities(pool, X, pool.classes[1]))
-    X = _matched(pool, X)
+    X = matched_columns(pool, X)
     rows = X if pool.preprocessor is None else pool.preprocessor.transform(X)
     n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
     codes = np.empty((n_rows, len(pool)), dtype=np.uint8)

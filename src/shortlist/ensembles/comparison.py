@@ -18,14 +18,10 @@ from shortlist._validation import as_count
 from shortlist.arrays import Labels
 from shortlist.ensembles.answers import class_answers
 from shortlist.ensembles.estimators import ExactPruner
+from shortlist.ensembles.fit_inputs import rows_to_fit_and_prune, take_rows
 from shortlist.ensembles.orderings import RULES
 from shortlist.ensembles.pool import Pool, make_pool
-from shortlist.ensembles.rule_estimators import (
-    BackfittingPruner,
-    MarginPruner,
-    OrderedPruner,
-    rows_to_fit_and_prune,
-)
+from shortlist.ensembles.rule_estimators import BackfittingPruner, MarginPruner, OrderedPruner
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import read_bytes, whole_file
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
@@ -163,13 +159,13 @@ def measure_fold(fold: "Fold", methods: Mapping[str, Any]) -> list[Result]:
         fitted, pruned = rows_to_fit_and_prune(y[train], fold.seed)
         validation = train[pruned]
         pool = make_pool(
-            _rows(X, train[fitted]),
+            take_rows(X, train[fitted]),
             y[train[fitted]],
             n_classifiers=fold.n_classifiers,
             random_state=fold.seed,
         )
         asked = np.concatenate([validation, test])
-        pool = remembered(pool, class_answers(pool, _rows(X, asked)), asked, len(y))
+        pool = remembered(pool, class_answers(pool, take_rows(X, asked)), asked, len(y))
     measured = []
     for name, method in methods.items():
         estimator = clone(method)
@@ -179,9 +175,9 @@ def measure_fold(fold: "Fold", methods: Mapping[str, Any]) -> list[Result]:
         if name in pruners:
             estimator.set_params(pool=pool).fit(validation[:, None], y[validation])
         else:
-            estimator.fit(_rows(X, train), y[train])
+            estimator.fit(take_rows(X, train), y[train])
         seconds = time.perf_counter() - start
-        predicted = estimator.predict(test[:, None] if name in pruners else _rows(X, test))
+        predicted = estimator.predict(test[:, None] if name in pruners else take_rows(X, test))
         right = np.asarray(predicted) == y[test]
         recalls = [float(right[y[test] == label].mean()) for label in np.unique(y[test])]
         measured.append(
@@ -401,10 +397,6 @@ def _described(method: Any) -> str:
 
     parameters = ", ".join(f"{name}={shown(value)}" for name, value in sorted(method.get_params().items()))
     return f"{type(method).__name__}({parameters})"
-
-
-def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
-    return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
 
 
 def _digest(table: str, X: Any, y: Labels, *numbers: int) -> str:

@@ -1,21 +1,24 @@
 """Scikit-learn estimators for pruned ensembles; thin shells around functions."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import train_test_split
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from shortlist._validation import as_count, as_positive_seconds
 from shortlist.arrays import BinaryLabels, Labels
 from shortlist.ensembles.diversity import diversity_limits
 from shortlist.ensembles.exact import DEFAULT_SOLVER, EnsembleSelection, prune_exactly
+from shortlist.ensembles.fit_inputs import (
+    checked_fit,
+    checked_rows,
+    integer_seed,
+    rows_to_fit_and_prune,
+    take_rows,
+)
 from shortlist.ensembles.limits import selection_limits
 from shortlist.ensembles.pool import Pool, as_pool, make_pool, positive_probabilities
 from shortlist.ensembles.votes import merge_rows, round_votes
@@ -23,9 +26,6 @@ from shortlist.ensembles.weights import named_weights
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.milp import open_solver
 from shortlist.runs import Cancellation, Report, silent
-
-VALIDATION_SHARE = 0.3
-"""Without a pool, this share of the rows prunes and the rest fits it: the paper's 27 : 63."""
 
 
 class ExactPruner(ClassifierMixin, BaseEstimator):
@@ -147,15 +147,17 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         BadInputError
             If the input or a parameter cannot be used; the sentence says how to mend it.
         """
-        X, y = _checked_fit(self, X, y)
+        X, y = checked_fit(self, X, y)
         self.classes_, self.positive_ = checked_options(self, y)
-        seed = _seed(self.random_state)
+        seed = integer_seed(self.random_state)
         if self.pool is None:
-            X, X_validation, y, y_validation = _split(X, y, seed)
+            _check_two_of_each(y)
+            fitted, validation = rows_to_fit_and_prune(y, seed)
             pool = make_pool(
-                X, y, n_classifiers=self.n_classifiers, random_state=seed, n_jobs=self.n_jobs or 1,
-                report=report, cancellation=cancellation,
+                take_rows(X, fitted), y[fitted], n_classifiers=self.n_classifiers, random_state=seed,
+                n_jobs=self.n_jobs or 1, report=report, cancellation=cancellation,
             )  # fmt: skip
+            X_validation, y_validation = take_rows(X, validation), y[validation]
         else:
             pool, X_validation, y_validation = as_pool(self.pool), X, y
             _check_pool_classes(pool, self.classes_)
@@ -197,7 +199,7 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
             raise ShortlistError(
                 f"there is nothing to predict with: {self.result_.reason}. Relax the limits and fit again."
             )
-        X = _checked_rows(self, X)
+        X = checked_rows(self, X)
         votes = round_votes(positive_probabilities(self.pool_, X, self.positive_)).sum(axis=1, dtype=np.int64)
         positive = _stretched(votes, self.threshold_, len(self.pool_))
         columns = (1 - positive, positive)
@@ -257,39 +259,6 @@ def _stretched(votes: NDArray[np.int64], threshold: int, size: int) -> NDArray[n
     return np.where(votes <= threshold, below, above)
 
 
-def _checked_fit(estimator: BaseEstimator, X: Any, y: Any) -> tuple[Any, Labels]:
-    """Check shapes and feature names of rows to fit on, and their classes."""
-    X = _checked_shape(estimator, X)
-    if y is None:
-        raise BadInputError("y should be a 1d array of classes, got None. Pass the class of every row.")
-    y = column_or_1d(y, warn=True)
-    assert_all_finite(y, input_name="y")
-    if len(X) != len(y):
-        raise BadInputError(f"X and y must have one entry per row, got {len(X)} and {len(y)} rows.")
-    check_classification_targets(y)
-    validate_data(estimator, X, y, skip_check_array=True)
-    return X, y
-
-
-def _checked_rows(estimator: BaseEstimator, X: Any) -> Any:
-    """Check shapes and feature names of rows to answer."""
-    X = _checked_shape(estimator, X)
-    validate_data(estimator, X, reset=False, skip_check_array=True)
-    return X
-
-
-def _checked_shape(estimator: BaseEstimator, X: Any) -> Any:
-    """Check arrays; frames stay frames, so that text columns survive until the pool reads them."""
-    if hasattr(X, "columns"):
-        return X
-    finite: Any = "allow-nan" if _is_float(X) else False
-    return check_array(X, dtype=None, ensure_all_finite=finite, estimator=estimator)
-
-
-def _is_float(X: Any) -> bool:
-    return getattr(getattr(X, "dtype", None), "kind", "f") == "f"
-
-
 def _two_classes(y: Labels) -> Labels:
     """Return the two classes, sorted."""
     classes = np.unique(y)
@@ -301,7 +270,7 @@ def _two_classes(y: Labels) -> Labels:
         # the first words are scikit-learn's own, which its checks look for
         raise BadInputError(
             f"Only binary classification is supported. The type of the target is multiclass, {len(classes)} classes. "
-            "Join classes into two; pruning for several classes comes with plurality votes in a later release."
+            "Join classes into two, or prune by a rule that takes plurality votes, such as margin."
         )
     return np.asarray(classes)
 
@@ -327,27 +296,11 @@ def _check_pool_classes(pool: Pool, classes: Labels) -> None:
         )
 
 
-def _split(X: Any, y: Labels, seed: int) -> tuple[Any, Any, Labels, Labels]:
-    """Split rows 70 : 30, stratified."""
-    counts = np.unique(y, return_counts=True)[1]
-    if counts.min() < 2:
+def _check_two_of_each(y: Labels) -> None:
+    if np.unique(y, return_counts=True)[1].min() < 2:
         raise BadInputError(
             "each class needs at least 2 rows to fit and to prune on, got a class with 1. Add rows."
         )
-    share = max(2, math.ceil(VALIDATION_SHARE * len(y)))
-    X_fit, X_validation, y_fit, y_validation = train_test_split(
-        X, y, test_size=share, stratify=y, random_state=seed
-    )
-    return X_fit, X_validation, y_fit, y_validation
-
-
-def _seed(random_state: Any) -> int:
-    """Return one integer seed from scikit-learn's `random_state`."""
-    from sklearn.utils import check_random_state
-
-    if isinstance(random_state, int | np.integer):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def _threads(n_jobs: int | None) -> int:

@@ -99,12 +99,7 @@ def order_classifiers(
     >>> order_classifiers(votes, "reduced-error").members.tolist()
     [1, 2, 0]
     """
-    as_choice(rule, "rule", list(RULES))
-    as_choice(stop, "stop", STOPS)
-    if stop == "fitness" and rule not in RULES_WITH_FITNESS:
-        raise BadInputError(
-            f"rule {rule!r} has no fitness of a prefix to stop by. Pass stop='accuracy', or a rule of {RULES_WITH_FITNESS}."
-        )
+    check_rule(rule, stop)
     if rule == "margin-distance":
         return _margin_distance(votes, stop, _share(p, "p"))
     if rule == "drep":
@@ -113,6 +108,22 @@ def order_classifiers(
         rng = np.random.default_rng(as_count(seed, "seed", at_least=0))
         return _best_prefix(votes, rng.permutation(votes.n_classifiers))
     return RULES[rule](votes, stop)
+
+
+def check_rule(rule: str, stop: str) -> None:
+    """Refuse unknown names, and rules that have no fitness to stop by.
+
+    Raises
+    ------
+    BadInputError
+        As said.
+    """
+    as_choice(rule, "rule", list(RULES))
+    as_choice(stop, "stop", STOPS)
+    if stop == "fitness" and rule not in RULES_WITH_FITNESS:
+        raise BadInputError(
+            f"rule {rule!r} has no fitness of a prefix to stop by. Pass stop='accuracy', or a rule of {RULES_WITH_FITNESS}."
+        )
 
 
 def _reduced_error(votes: ClassVotes, _stop: str) -> Ordering:

@@ -270,7 +270,7 @@ def positive_probabilities(pool: Pool, X: Any, positive: Any) -> NDArray[np.floa
         outside [0, 1]; the sentence names the classifier.
     """
     index = _class_index(pool.classes, positive)
-    X = _matched(pool, X)
+    X = matched_columns(pool, X)
     rows = X if pool.preprocessor is None else pool.preprocessor.transform(X)
     n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
     probabilities = np.empty((n_rows, len(pool)))
@@ -321,7 +321,7 @@ def _feature_names(X: Any) -> tuple[str, ...] | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
-def _matched(pool: Pool, X: Any) -> Any:
+def matched_columns(pool: Pool, X: Any) -> Any:
     """Return `X` with its columns in the pool's order."""
     names = _feature_names(X)
     if pool.feature_names_in is not None and names is not None and names != pool.feature_names_in:

@@ -1,28 +1,28 @@
 """Scikit-learn estimators for the pruning rules and for evolved ensembles; thin shells around functions."""
 
-import math
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
+from shortlist._validation import as_choice, as_count
 from shortlist.arrays import Labels
 from shortlist.ensembles.answers import class_answers
 from shortlist.ensembles.backfitting import backfit
-from shortlist.ensembles.estimators import (
-    VALIDATION_SHARE,
-    _check_pool_classes,
-    _checked_fit,
-    _checked_rows,
-    _seed,
-)
 from shortlist.ensembles.evolution import Evolved, evolve
-from shortlist.ensembles.margins import select_by_margins
-from shortlist.ensembles.orderings import order_classifiers
+from shortlist.ensembles.fit_inputs import (
+    checked_fit,
+    checked_rows,
+    integer_seed,
+    rows_to_fit_and_prune,
+    several_classes,
+    take_rows,
+)
+from shortlist.ensembles.margins import CRITERIA, select_by_margins
+from shortlist.ensembles.orderings import check_rule, order_classifiers
 from shortlist.ensembles.plurality import (
     ClassVotes,
     Members,
@@ -31,7 +31,7 @@ from shortlist.ensembles.plurality import (
     merge_class_rows,
     n_right,
 )
-from shortlist.ensembles.pool import as_pool, make_pool
+from shortlist.ensembles.pool import Pool, as_pool, make_pool
 from shortlist.ensembles.spaces import SpaceFactory, open_space
 from shortlist.ensembles.tables import fit_table
 from shortlist.errors import BadInputError
@@ -53,6 +53,11 @@ class PluralityPruner(ClassifierMixin, BaseEstimator, ABC):
         self.n_classifiers = n_classifiers
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def check_options(self, y: Labels) -> None:
+        """Refuse classes and options that cannot be used, before any long work."""
+        several_classes(y)
+        as_count(self.n_classifiers, "n_classifiers")
 
     @abstractmethod
     def _choose(self, votes: ClassVotes, seed: int) -> Members:
@@ -81,19 +86,20 @@ class PluralityPruner(ClassifierMixin, BaseEstimator, ABC):
         BadInputError
             If the input or a parameter cannot be used; the sentence says how to mend it.
         """
-        X, y = _checked_fit(self, X, y)
-        self.classes_ = _several_classes(y)
-        seed = _seed(self.random_state)
+        X, y = checked_fit(self, X, y)
+        self.check_options(y)
+        self.classes_ = several_classes(y)
+        seed = integer_seed(self.random_state)
         if self.pool is None:
             fitted, validation = rows_to_fit_and_prune(y, seed)
             pool = make_pool(
-                _rows(X, fitted), y[fitted], n_classifiers=self.n_classifiers, random_state=seed,
+                take_rows(X, fitted), y[fitted], n_classifiers=self.n_classifiers, random_state=seed,
                 n_jobs=self.n_jobs or 1, report=report, cancellation=cancellation,
             )  # fmt: skip
-            X_validation, y_validation = _rows(X, validation), y[validation]
+            X_validation, y_validation = take_rows(X, validation), y[validation]
         else:
             pool, X_validation, y_validation = as_pool(self.pool), X, y
-            _check_pool_classes(pool, self.classes_)
+            self.classes_ = _pool_classes(pool, self.classes_)
         votes = merge_class_rows(
             class_votes(
                 class_answers(pool, X_validation),
@@ -110,7 +116,7 @@ class PluralityPruner(ClassifierMixin, BaseEstimator, ABC):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of members that vote for each class, ``(n_samples, n_classes)``. Only members are called."""
         check_is_fitted(self, "members_")
-        X = _checked_rows(self, X)
+        X = checked_rows(self, X)
         return _vote_shares(class_answers(self.pool_, X), len(self.classes_))
 
     def predict(self, X: Any) -> Labels:
@@ -156,7 +162,7 @@ class OrderedPruner(PluralityPruner):
     pool_ : Pool
         The members only.
     classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
+        The classes, sorted: those of a given pool, otherwise those of the rows.
 
     Examples
     --------
@@ -183,6 +189,11 @@ class OrderedPruner(PluralityPruner):
         self.stop = stop
         self.p = p
         self.rho = rho
+
+    def check_options(self, y: Labels) -> None:
+        """Refuse classes and options that cannot be used, before any long work."""
+        super().check_options(y)
+        check_rule(self.rule, self.stop)
 
     def _choose(self, votes: ClassVotes, seed: int) -> Members:
         self.ordering_ = order_classifiers(
@@ -220,6 +231,11 @@ class MarginPruner(PluralityPruner):
     ) -> None:
         super().__init__(pool, n_classifiers=n_classifiers, n_jobs=n_jobs, random_state=random_state)
         self.criterion = criterion
+
+    def check_options(self, y: Labels) -> None:
+        """Refuse classes and options that cannot be used, before any long work."""
+        super().check_options(y)
+        as_choice(self.criterion, "criterion", CRITERIA)
 
     def _choose(self, votes: ClassVotes, _seed: int) -> Members:
         self.ordering_ = select_by_margins(votes, criterion=self.criterion)
@@ -351,8 +367,8 @@ class EvolutionaryEnsembleClassifier(ClassifierMixin, BaseEstimator):
         BadInputError
             If the input or a parameter cannot be used; the sentence says how to mend it.
         """
-        X, y = _checked_fit(self, X, y)
-        self.classes_ = _several_classes(y)
+        X, y = checked_fit(self, X, y)
+        self.classes_ = several_classes(y)
         self.encoder_ = fit_table(X)
         encoded = self.encoder_.transform(X)
         self.space_ = open_space(self.space, encoded.shape[1], len(self.classes_))
@@ -371,7 +387,7 @@ class EvolutionaryEnsembleClassifier(ClassifierMixin, BaseEstimator):
             n_elites=self.n_elites,
             patience=self.patience,
             criterion=self.criterion,
-            rng=np.random.default_rng(_seed(self.random_state)),
+            rng=np.random.default_rng(integer_seed(self.random_state)),
             callback=callback,
             report=report,
             cancellation=cancellation,
@@ -382,7 +398,7 @@ class EvolutionaryEnsembleClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of members that vote for each class, ``(n_samples, n_classes)``."""
         check_is_fitted(self, "members_")
-        encoded = self.encoder_.transform(_checked_rows(self, X))
+        encoded = self.encoder_.transform(checked_rows(self, X))
         shares = np.empty((len(encoded), len(self.classes_)))
         for start in range(0, len(encoded), 1024):  # by blocks: an ensemble may have thousands of members
             codes = self.space_.predict(self.members_, encoded[start : start + 1024])
@@ -398,40 +414,17 @@ class EvolutionaryEnsembleClassifier(ClassifierMixin, BaseEstimator):
         return _any_table(super().__sklearn_tags__())
 
 
-def rows_to_fit_and_prune(y: Labels, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Split rows 70 : 30, stratified; a class with one row only is fitted and takes no part in pruning.
-
-    Raises
-    ------
-    BadInputError
-        If no class has two rows.
-    """
-    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-    lonely = counts[codes] < 2
-    rest = np.flatnonzero(~lonely)
-    n_classes = int((counts >= 2).sum())
-    if not n_classes:
-        raise BadInputError("a class needs at least 2 rows to fit and to prune on, got 1 of each. Add rows.")
-    size = max(n_classes, math.ceil(VALIDATION_SHARE * len(rest)))
-    fitted, validation = train_test_split(rest, test_size=size, stratify=codes[rest], random_state=seed)
-    return np.sort(np.concatenate([np.flatnonzero(lonely), fitted])), np.sort(validation)
-
-
-def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+def _pool_classes(pool: Pool, classes: Labels) -> Labels:
+    """Return the classes of a given pool; rows to prune on may lack some of them."""
+    if not set(classes.tolist()) <= set(pool.classes.tolist()):
+        raise BadInputError(
+            f"the pool tells {list(pool.classes)} apart, but y holds {list(classes)}. Use a pool fitted on these classes."
+        )
+    return pool.classes
 
 
 def _vote_shares(codes: NDArray[np.uint8], n_classes: int) -> NDArray[np.float64]:
     return np.asarray(class_tally(codes, n_classes) / codes.shape[1])
-
-
-def _several_classes(y: Labels) -> Labels:
-    """Return the classes, sorted."""
-    classes = np.unique(y)
-    if not 2 <= len(classes) <= 256:
-        which = f"one class only: {classes[0]!r}" if len(classes) == 1 else f"{len(classes)} classes"
-        raise BadInputError(f"y must hold from 2 to 256 classes, got {which}. Add rows, or join classes.")
-    return np.asarray(classes)
 
 
 def _any_table(tags: Any) -> Any:

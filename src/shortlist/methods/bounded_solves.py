@@ -25,11 +25,11 @@ LARGEST_OBJECTIVE = 4 * 10**8
 WITHIN_A_STEP = 0.5
 """Absolute gap: weighted objectives are integers, so this proves optimality and leaves the solver room for rounding."""
 
-LARGEST_COEFFICIENTS = {"cpsat": 2**53}
+LARGEST_COEFFICIENTS = {"cpsat": 2**53, "highs": 10**7}
 """Largest coefficient of an objective, in steps, that a solver by name compares exactly; 10^6 for others."""
 
 OTHERWISE_LARGEST = 10**6
-"""With coefficients of 10^7 and bounds one step apart, HiGHS called feasible programs infeasible (1 of 100 random ones)."""
+"""A relative tolerance of 10^-9 or an absolute one of 10^-6 tells one step from none up to here, with room."""
 
 N_ATTEMPTS = 3
 

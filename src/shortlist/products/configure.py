@@ -162,7 +162,7 @@ def configure(
     >>> from shortlist.products.model import make_group, make_model
     >>> phone = make_model(["Phone", "GPS", "MP3"], root=0, groups=[make_group(0, [1], "optional"), make_group(0, [2], "optional")])
     >>> cost = Attribute("cost", np.array([100, 25, 5]), 10)
-    >>> answer = configure(phone, "min deselected, min cost", attributes={"cost": cost}, limits=["cost <= 13"])
+    >>> answer = configure(phone, "min deselected, min cost", attributes={"cost": cost}, limits=["cost < 13"])
     >>> answer.front.values.tolist(), answer.front.method
     ([[1.0, 10.5], [2.0, 10.0]], 'diagram')
     """

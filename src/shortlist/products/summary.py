@@ -2,9 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from shortlist.logic.compilation import compile_diagram
 from shortlist.logic.sat import backbone
 from shortlist.products.clauses import to_clauses
 from shortlist.products.feasibility import check_feasibility
@@ -79,9 +76,11 @@ def summarise(model: FeatureModel, *, max_nodes: int | None = None) -> Summary:
         return Summary(satisfiable=True, core=core, dead=dead, uncounted=reason)
     if max_nodes == 0:
         return Summary(satisfiable=True, core=core, dead=dead, uncounted="no nodes to count with")
+    from shortlist.logic.compilation import compile_diagram
+
     budget = USUAL_NODES if max_nodes is None else max_nodes
     units = clauses.with_units(shared)
-    diagram = compile_diagram(units, max_nodes=budget, n_starts=4, rng=np.random.default_rng(0))
+    diagram = compile_diagram(units, max_nodes=budget, n_starts=4)
     if diagram is None:
         reason = f"no variable order gave a diagram within {budget:,} nodes"
         return Summary(satisfiable=True, core=core, dead=dead, uncounted=reason)

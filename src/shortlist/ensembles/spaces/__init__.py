@@ -45,7 +45,7 @@ SPACES: dict[str, SpaceFactory] = {
     "linear": LinearClassifiers,
     "networks": NeuralNetworks,
     "rules": RuleSystems,
-    "programs": GeneticPrograms,
+    "genetic-programs": GeneticPrograms,
 }
 """The spaces that ship, by name: the list of Section 3.3 of :cite:t:`Gagne2007`."""
 

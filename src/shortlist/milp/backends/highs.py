@@ -70,7 +70,10 @@ class _HighsEngine:
             "threads": threads,
             "random_seed": seed,
             "mip_rel_gap": 0.0,
-            "mip_feasibility_tolerance": 1e-6,
+            # at 1e-6 feasible programs with coefficients from 10^7 on were called infeasible
+            "mip_feasibility_tolerance": 1e-9,
+            # costs two thirds of the time of a small program and finds nothing that the rest does not
+            "mip_heuristic_run_feasibility_jump": False,
         }
         for option, value in options.items():
             _checked(self._solver.setOptionValue(option, value), f"option {option}")
