@@ -3,6 +3,8 @@
 The command line prints the message of any of them as one sentence and exits with 2.
 """
 
+from typing import Any
+
 
 class ShortlistError(Exception):
     """Base of every error raised on purpose."""
@@ -26,3 +28,15 @@ class UntrustedFileError(ShortlistError, PermissionError):
 
 class SolverError(ShortlistError, RuntimeError):
     """A solver failed, or its answer contradicts the data it was given."""
+
+
+class AcquisitionError(ShortlistError, RuntimeError):
+    """Acquiring features failed; `partial` holds what was decided before, and what was paid."""
+
+    def __init__(self, message: str, partial: Any) -> None:
+        super().__init__(message)
+        self.partial = partial
+
+
+class FitsStoppedError(ShortlistError):
+    """Fitting was cancelled before every classifier that a method asked for was fitted."""

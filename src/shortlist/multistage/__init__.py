@@ -4,6 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shortlist.errors import AcquisitionError
     from shortlist.multistage.costs import FeatureCosts, feature_costs, read_costs
     from shortlist.multistage.emsco import EmscoOptions, EmscoResult
     from shortlist.multistage.enumeration import (
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedMeasure, StagedTable, stage_table
     from shortlist.multistage.objectives import OBJECTIVES, StageProblem, stage_problem
-    from shortlist.multistage.prediction import AcquisitionError, OnDemand
+    from shortlist.multistage.prediction import OnDemand
     from shortlist.multistage.presets import PRESETS, Preset, preset, synthetic30
+    from shortlist.multistage.recall import Recall, recall
     from shortlist.multistage.stages import compress, has_gaps, n_ordered_partitions, space_size
     from shortlist.multistage.subclassifiers import DecisionBits, LogisticSubclassifiers, RejectRule
 
@@ -28,7 +30,8 @@ _MODULES = {
     "estimators": ["MultiStageClassifier"],
     "holdout": ["StagedMeasure", "StagedTable", "stage_table"],
     "objectives": ["OBJECTIVES", "StageProblem", "stage_problem"],
-    "prediction": ["AcquisitionError", "OnDemand"],
+    "prediction": ["OnDemand"],
+    "recall": ["Recall", "recall"],
     "presets": ["PRESETS", "Preset", "preset", "synthetic30"],
     "stages": ["compress", "has_gaps", "n_ordered_partitions", "space_size"],
     "subclassifiers": ["DecisionBits", "LogisticSubclassifiers", "RejectRule"],
@@ -47,6 +50,7 @@ __all__ = [
     "MultiStageClassifier",
     "OnDemand",
     "Preset",
+    "Recall",
     "RejectRule",
     "StageProblem",
     "StagedMeasure",
@@ -59,6 +63,7 @@ __all__ = [
     "n_ordered_partitions",
     "preset",
     "read_costs",
+    "recall",
     "space_size",
     "stage_problem",
     "stage_table",
@@ -70,6 +75,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load a public name from its module."""
+    if name == "AcquisitionError":
+        return importlib.import_module("shortlist.errors").AcquisitionError
     for module, names in _MODULES.items():
         if name in names:
             return getattr(importlib.import_module(f"shortlist.multistage.{module}"), name)

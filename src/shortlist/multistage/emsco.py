@@ -9,15 +9,14 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import as_choice, as_count
+from shortlist._validation import as_choice, as_count, as_positive_seconds
 from shortlist.arrays import Mask
-from shortlist.errors import BadInputError
+from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.front import Front, Proof, ProofKind
 from shortlist.multistage._evaluation import domination_levels
 from shortlist.multistage._variation import breed, mutate_row, recombine_rows
 from shortlist.multistage.objectives import StageProblem
 from shortlist.multistage.stages import stage_counts
-from shortlist.multistage.subclassifiers import FitsStoppedError
 from shortlist.runs import Cancellation, Progress, Report, silent
 
 ELITES = ("vector", "chromosome")
@@ -125,7 +124,7 @@ class EmscoResult:
     n_generations, n_evaluations : int
         Generations after the first, and assignments measured.
     stopped : str
-        ``"generations"``, ``"patience"``, ``"elite fills the population"`` or ``"interrupted"``.
+        ``"generations"``, ``"patience"``, ``"elite fills the population"``, ``"interrupted"`` or the time limit.
     seconds : float
         Wall-clock time, fits included.
     """
@@ -156,6 +155,7 @@ def emsco(
     options: EmscoOptions | None = None,
     *,
     seed: int | np.random.Generator = 0,
+    time_limit_s: float | None = None,
     observe: Observe | None = None,
     report: Report = silent,
     cancellation: Cancellation | None = None,
@@ -171,6 +171,8 @@ def emsco(
     problem : StageProblem
     options : EmscoOptions, optional
     seed : int or Generator
+    time_limit_s : float or None
+        Stop after the first generation that ends later; None: never.
     observe : callable, optional
         Receives every generation.
     report, cancellation : optional
@@ -181,6 +183,7 @@ def emsco(
     Time per generation is O(population²) for the ranks, plus the fits of feature subsets not seen before.
     """
     options = options or EmscoOptions()
+    limit = as_positive_seconds(time_limit_s, "time_limit_s")
     rng = np.random.default_rng(seed)
     start = time.perf_counter()
     n, k = problem.n_features, problem.max_stages
@@ -202,6 +205,9 @@ def emsco(
             break
         if cancellation is not None and cancellation.cancelled:
             stopped = "interrupted"
+            break
+        if time.perf_counter() - start > limit:
+            stopped = f"{limit:g} s"
             break
         children = np.empty((n_children, n), dtype=np.int8)
         breed(

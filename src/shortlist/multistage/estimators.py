@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import assert_all_finite
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from shortlist._validation import as_choice, as_count
 from shortlist.arrays import Labels
-from shortlist.errors import BadInputError
+from shortlist.errors import AcquisitionError, BadInputError
 from shortlist.front import Front
 from shortlist.multistage.costs import FeatureCosts, feature_costs
 from shortlist.multistage.emsco import EmscoOptions, emsco
@@ -22,7 +23,6 @@ from shortlist.multistage.objectives import DEFAULT_OBJECTIVES, StageProblem, st
 from shortlist.multistage.prediction import (
     REJECTED,
     Acquire,
-    AcquisitionError,
     Decisions,
     FittedStage,
     OnDemand,
@@ -49,6 +49,16 @@ METHODS = ("auto", "emsco", "enumerate")
 USUAL_STAGES = 4
 
 
+def _answers_every_row(estimator: "MultiStageClassifier") -> bool:
+    """Tell whether ``predict_proba`` exists: a rejected row's answer is no class, so it cannot be the most probable."""
+    if not estimator.answer_rejected:
+        raise AttributeError(
+            "predict_proba needs answer_rejected=True, since the answer about a rejected row is no class. "
+            "stage_probabilities has the probabilities either way."
+        )
+    return True
+
+
 class MultiStageClassifier(ClassifierMixin, BaseEstimator):
     """A classifier that acquires features in stages and stops as soon as it is confident.
 
@@ -73,6 +83,8 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
     pick : str or int, default="norm"
         Which point of the front predicts: ``"norm"``, the largest ℓ2 norm of coverage, accuracy and inverse cost (the
         paper's fitness among the non-dominated), a rule of :meth:`Front.pick`, or the number of a point.
+    limits : mapping from objective to number or None, default=None
+        Pick only among points within these limits.
     subclassifier : estimator or None, default=None
         A scikit-learn classifier with ``predict_proba``; None: ℓ2 logistic regression.
     C : float, default=1.0
@@ -84,6 +96,9 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
     reject_label : label or None, default=None
         Answer for rejected rows; None: -1 for numeric classes (one less than the smallest where -1 is a class),
         ``"REJECT"`` otherwise.
+    answer_rejected : bool, default=False
+        Whether rejected rows get their most probable class at the last stage as answer instead of `reject_label`. Then
+        :meth:`predict_proba` exists; :meth:`decision_report` still marks the rejected rows.
     penalties : mapping from class to number in [0, 1] or None, default=None
         What a wrong answer about a row of that class takes from its credit in conclusive accuracy.
     positive : label or None, default=None
@@ -97,7 +112,7 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
     emsco_options : EmscoOptions or None, default=None
         Parameters of the evolution.
     time_limit_s : float or None, default=None
-        Wall-clock limit of the enumeration, in seconds.
+        Wall-clock limit of the search, in seconds; the enumeration fits all feature subsets before it counts.
     n_jobs : int or None, default=None
         Threads that fit and enumerate; None is one.
     random_state : int, RandomState or None, default=None
@@ -142,11 +157,13 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         method: str = "auto",
         objectives: Sequence[str] = DEFAULT_OBJECTIVES,
         pick: str | int = "norm",
+        limits: Mapping[str, float] | None = None,
         subclassifier: Any = None,
         C: float = 1.0,
         scale: bool = True,
         validation_share: float = 1 / 3,
         reject_label: Any = None,
+        answer_rejected: bool = False,
         penalties: Mapping[Any, float] | None = None,
         positive: Any = None,
         removal: bool = False,
@@ -163,11 +180,13 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         self.method = method
         self.objectives = objectives
         self.pick = pick
+        self.limits = limits
         self.subclassifier = subclassifier
         self.C = C
         self.scale = scale
         self.validation_share = validation_share
         self.reject_label = reject_label
+        self.answer_rejected = answer_rejected
         self.penalties = penalties
         self.positive = positive
         self.removal = removal
@@ -252,9 +271,14 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> Labels:
         """Return the class of every row, or ``reject_label_`` where nothing was confident, ``(n_samples,)``."""
         rows = self._encoded(X)
-        return self._labels(decide_known(self.model_, rows))
+        return self._labels(decide_known(self.model_, rows, guess=self.answer_rejected))
 
+    @available_if(_answers_every_row)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return :meth:`stage_probabilities`; exists with ``answer_rejected=True``, where :meth:`predict` agrees with it."""
+        return self.stage_probabilities(X)
+
+    def stage_probabilities(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of every row at the stage it reached, ``(n_samples, n_classes)``."""
         rows = self._encoded(X)
         reached = decide_known(self.model_, rows).stages
@@ -286,7 +310,9 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "model_")
         names = getattr(self, "feature_names_in_", None)
         features = list(range(self.n_features_in_)) if names is None else list(names)
-        decisions, failure, cause = decide_on_demand(self.model_, acquire, n_rows, features)
+        decisions, failure, cause = decide_on_demand(
+            self.model_, acquire, n_rows, features, guess=self.answer_rejected
+        )
         answer = OnDemand(self._labels(decisions), decisions)
         if failure:
             raise AcquisitionError(failure, answer) from cause
@@ -297,7 +323,7 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         import pandas as pd
 
         rows = self._encoded(X)
-        decisions = decide_known(self.model_, rows)
+        decisions = decide_known(self.model_, rows, guess=self.answer_rejected)
         names = self.costs_.names
         bought = [
             ", ".join(names[feature] for feature in np.flatnonzero(stage.subset))
@@ -322,14 +348,14 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
 
     def _labels(self, decisions: Decisions) -> Labels:
         """Turn class numbers into labels."""
-        rejected = decisions.labels == REJECTED
+        rejected = decisions.guesses == REJECTED
         if not rejected.any():
-            return np.asarray(self.classes_[decisions.labels])
+            return np.asarray(self.classes_[decisions.guesses])
         reject = np.array([self.reject_label_])
         dtype = (
             np.result_type(self.classes_, reject) if reject.dtype.kind == self.classes_.dtype.kind else object
         )
-        labels = self.classes_[np.where(rejected, 0, decisions.labels)].astype(dtype)
+        labels = self.classes_[np.where(rejected, 0, decisions.guesses)].astype(dtype)
         labels[rejected] = self.reject_label_
         return np.asarray(labels)
 
@@ -376,8 +402,9 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
             )  # fmt: skip
         else:
             self.result_ = emsco(
-                problem, self.emsco_options, seed=seed, report=report, cancellation=cancellation
-            )
+                problem, self.emsco_options, seed=seed, time_limit_s=self.time_limit_s,
+                report=report, cancellation=cancellation,
+            )  # fmt: skip
         self.front_ = self.result_.front()
         if not len(self.front_):
             raise BadInputError("fitting was stopped before a stage assignment was found. Allow more time.")
@@ -398,14 +425,15 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
                     self._models[key] = (subclassifiers.model(subset), least)
 
     def _picked(self) -> int:
-        """Return the point that the user's rule names."""
+        """Return the point that the user's rule names, among those within the limits."""
         if not isinstance(self.pick, str):
             return as_count(self.pick, "pick", at_least=0, at_most=len(self.front_) - 1)
-        if self.pick == "norm":
-            measures = self.problem_.measures(self.front_.decisions.astype(np.int8))
-            return int(np.argmax(np.linalg.norm(self.problem_.merits(measures), axis=1)))
         front: Front = self.front_
-        return front.pick(self.pick).index
+        if self.pick == "norm":
+            measures = self.problem_.measures(front.decisions.astype(np.int8))
+            norms = np.linalg.norm(self.problem_.merits(measures), axis=1)
+            return int(np.argmax(np.where(points_within(front, self.limits or {}), norms, -1.0)))
+        return front.pick(self.pick, limits=self.limits).index
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -150,9 +150,10 @@ def _single_stage(classifier: MultiStageClassifier, X: Any, y: Labels) -> Staged
     rows = classifier.model_.encoding.encode(range(classifier.n_features_in_), X)
     total = classifier.costs_.total / classifier.costs_.scale
     n = len(rows)
+    labels = model.probabilities(rows).argmax(axis=1)
     decisions = Decisions(
-        model.probabilities(rows).argmax(axis=1), np.ones(n, dtype=np.int64), np.full(n, total), np.ones(n, dtype=bool)
-    )  # fmt: skip
+        labels, np.ones(n, dtype=np.int64), np.full(n, total), np.ones(n, dtype=bool), labels
+    )
     return summarize(decisions, classifier.classes_, y, total_cost=total)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_count
 from shortlist.arrays import Labels, Mask
-from shortlist.errors import BadInputError, ShortlistError
+from shortlist.errors import BadInputError
 from shortlist.multistage._logistic import decide_rows
 from shortlist.multistage.costs import FeatureCosts
 from shortlist.multistage.encoding import Encoding
@@ -71,12 +71,15 @@ class Decisions:
         What each row paid, in the user's money.
     finished : ndarray of bool, shape (n_rows,)
         Whether the row was decided or rejected; only a failed acquisition leaves rows unfinished.
+    guesses : ndarray of int64, shape (n_rows,)
+        Class numbers again, but for rejected rows the most probable class at the last stage where that was asked for.
     """
 
     labels: NDArray[np.int64]
     stages: NDArray[np.int64]
     costs: NDArray[np.float64]
     finished: Mask
+    guesses: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,16 +98,10 @@ class OnDemand:
     decisions: Decisions
 
 
-class AcquisitionError(ShortlistError, RuntimeError):
-    """Acquiring features failed; `partial` holds what was decided before, and what was paid."""
-
-    def __init__(self, message: str, partial: OnDemand) -> None:
-        super().__init__(message)
-        self.partial = partial
-
-
-def decide_known(model: StagedModel, rows: NDArray[np.float64]) -> Decisions:
+def decide_known(model: StagedModel, rows: NDArray[np.float64], *, guess: bool = False) -> Decisions:
     """Decide encoded rows, ``(n_rows, n_columns)``; only undecided rows enter a later stage.
+
+    With `guess`, rejected rows get a class as well, in ``guesses``.
 
     Examples
     --------
@@ -118,11 +115,12 @@ def decide_known(model: StagedModel, rows: NDArray[np.float64]) -> Decisions:
         active = _decide(model, stage, rows, active, labels)
         if not len(active):
             break
-    return Decisions(labels, reached, _paid(model, reached), np.ones(len(rows), dtype=bool))
+    guesses = _guesses(model, rows, active, labels) if guess else labels
+    return Decisions(labels, reached, _paid(model, reached), np.ones(len(rows), dtype=bool), guesses)
 
 
 def decide_on_demand(
-    model: StagedModel, acquire: Acquire, n_rows: int, features: Sequence[Any]
+    model: StagedModel, acquire: Acquire, n_rows: int, features: Sequence[Any], *, guess: bool = False
 ) -> tuple[Decisions, str, BaseException | None]:
     """Decide rows, buying for each stage only what its undecided rows need.
 
@@ -134,6 +132,8 @@ def decide_on_demand(
     n_rows : int
     features : sequence
         What `acquire` calls each feature.
+    guess : bool, default=False
+        Whether rejected rows get a class as well, in ``guesses``.
 
     Returns
     -------
@@ -168,7 +168,8 @@ def decide_on_demand(
             rows[active, starts[feature] : starts[feature + 1]] = encoded[:, place : place + width]
             place += width
         active = _decide(model, stage, rows, active, labels)
-    return Decisions(labels, reached, _paid(model, reached), np.ones(n_rows, dtype=bool)), "", None
+    guesses = _guesses(model, rows, active, labels) if guess else labels
+    return Decisions(labels, reached, _paid(model, reached), np.ones(n_rows, dtype=bool), guesses), "", None
 
 
 def confidences(
@@ -205,6 +206,16 @@ def _decide(
     return active[~confident]
 
 
+def _guesses(
+    model: StagedModel, rows: NDArray[np.float64], rejected: NDArray[np.int64], labels: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Give rejected rows the most probable class at the last stage."""
+    guesses = labels.copy()
+    if len(rejected):
+        guesses[rejected] = model.stages[-1].model.probabilities(rows[rejected]).argmax(axis=1)
+    return guesses
+
+
 def _paid(model: StagedModel, reached: NDArray[np.int64]) -> NDArray[np.float64]:
     prices = np.array([0, *(stage.price for stage in model.stages)], dtype=np.float64) / model.costs.scale
     return np.asarray(prices[reached])
@@ -215,7 +226,7 @@ def _unfinished(
 ) -> Decisions:
     finished = np.ones(len(labels), dtype=bool)
     finished[active] = False
-    return Decisions(labels, reached, _paid(model, reached), finished)
+    return Decisions(labels, reached, _paid(model, reached), finished, labels)
 
 
 def _failure(number: int, wanted: tuple[Any, ...], error: BaseException) -> str:

@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from shortlist.multistage.emsco import EmscoOptions, Generation, emsco
 from shortlist.multistage.enumeration import EnumerationResult
+from shortlist.runs import Cancellation, Progress, Report, silent
 
 
 @dataclass(frozen=True, eq=False)
 class Recall:
-    """Recall per generation, averaged over seeds.
+    """Recall per generation, one row per seed.
 
     Attributes
     ----------
@@ -26,7 +27,14 @@ class Recall:
     assignments: NDArray[np.float64]
 
 
-def recall(truth: EnumerationResult, options: EmscoOptions, *, seeds: Sequence[int]) -> Recall:
+def recall(
+    truth: EnumerationResult,
+    options: EmscoOptions,
+    *,
+    seeds: Sequence[int],
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> Recall:
     """Run evolution once per seed and compare every generation with the complete front.
 
     Parameters
@@ -38,6 +46,8 @@ def recall(truth: EnumerationResult, options: EmscoOptions, *, seeds: Sequence[i
         early keeps its last value.
     seeds : sequence of int
         One run each.
+    report, cancellation : optional
+        Progress events, one per seed, and a way to stop; then only finished runs are returned, possibly none.
     """
     problem = truth.problem
     wanted = {row.tobytes() for row in problem.vectors(truth.measures)}
@@ -53,5 +63,9 @@ def recall(truth: EnumerationResult, options: EmscoOptions, *, seeds: Sequence[i
             points[row, generation.number :] = len(found) / len(wanted)
             assignments[row, generation.number :] = len(chromosomes) / n_tied
 
-        emsco(problem, options, seed=seed, observe=note)
+        report(Progress("evolution", row, len(seeds)))
+        emsco(problem, options, seed=seed, observe=note, cancellation=cancellation)
+        if cancellation is not None and cancellation.cancelled:
+            return Recall(points[:row], assignments[:row])
+    report(Progress("evolution", len(seeds), len(seeds)))
     return Recall(points, assignments)

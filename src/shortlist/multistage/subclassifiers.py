@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
-from shortlist.errors import BadInputError, ShortlistError
+from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage._logistic import decision_bits, fit_binary, fit_multinomial, sums
 from shortlist.multistage.encoding import Encoding
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
@@ -21,13 +21,11 @@ BATCH = 512
 """Subsets fitted in one unit of work."""
 SMALL = 64
 """Up to this many subsets are fitted at once, without workers."""
-
-
-class FitsStoppedError(ShortlistError):
-    """Fitting was cancelled before every subset that a method asked for was fitted."""
-
-    def __init__(self) -> None:
-        super().__init__("fitting subclassifiers was stopped before it was done. Run it again to go on.")
+STOPPED = "fitting subclassifiers was stopped before it was done, so there is no answer. Run it again, or allow more time."
+LEAST_PLACES = 4096
+"""A generation of the evolution needs a place for each of its subsets."""
+MOST_BYTES = 4 * 10**9
+"""Most memory that the coefficients of all subsets may take."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,9 +246,11 @@ class LogisticSubclassifiers:
         self.n_jobs = n_jobs
         self.report = report
         self.cancellation = cancellation
-        self.places = SubsetPlaces(rows.n_features, capacity)
+        n_scores = 1 if rows.n_classes == 2 else rows.n_classes
+        room = MOST_BYTES // (8 * n_scores * (rows.fit_rows.shape[1] + 1))
+        self.places = SubsetPlaces(rows.n_features, max(LEAST_PLACES, min(capacity, room)))
         self.n_fits = 0
-        self.n_scores = 1 if rows.n_classes == 2 else rows.n_classes
+        self.n_scores = n_scores
         self._centres = rows.fit_rows.mean(axis=0)
         spreads = rows.fit_rows.std(axis=0)
         self._spreads = np.where(spreads > 1e-12 * (1 + np.abs(self._centres)), spreads, 1.0)
@@ -260,6 +260,7 @@ class LogisticSubclassifiers:
         per_column = 1.0 / C if scale else 1.0 / (C * self._spreads**2)
         self._penalties = np.append(np.broadcast_to(per_column, standardised.shape[1]), 0.0)
         n_columns = standardised.shape[1]
+        _check_memory(rows, self.places.capacity * self.n_scores * (n_columns + 1) * 8)
         self._coefficients = np.empty((self.places.capacity, self.n_scores, n_columns + 1))
         self._subsets = np.empty((self.places.capacity, rows.n_features), dtype=bool)
 
@@ -288,7 +289,7 @@ class LogisticSubclassifiers:
         """Fit subsets in batches, in threads, and keep their coefficients."""
         if len(slots) <= SMALL:
             if self.cancellation is not None and self.cancellation.cancelled:
-                raise FitsStoppedError
+                raise FitsStoppedError(STOPPED)
             with _blas().limit(limits=1):
                 self._coefficients[slots] = self._fit_batch(subsets)
             self._subsets[slots] = subsets
@@ -309,7 +310,7 @@ class LogisticSubclassifiers:
         self._subsets[slots] = subsets
         self.n_fits += done
         if done < len(slots):
-            raise FitsStoppedError
+            raise FitsStoppedError(STOPPED)
 
     def _fit_batch(self, subsets: Mask) -> NDArray[np.float64]:
         """Fit some subsets, and turn the coefficients back to the columns' own units."""
@@ -358,6 +359,16 @@ class LogisticSubclassifiers:
     def _model(self, slot: int) -> LogisticModel:
         columns = np.flatnonzero(self.rows.encoding.columns(self._subsets[slot]))
         return LogisticModel(self._coefficients[slot].copy(), columns)
+
+
+def _check_memory(rows: StageRows, n_bytes: int) -> None:
+    """Refuse what would not fit; the usual cause is an identifier taken for a category."""
+    if n_bytes > MOST_BYTES:
+        widest = max(rows.encoding.codes, key=lambda code: code.width)
+        raise BadInputError(
+            f"the classifiers of all feature subsets must fit into {MOST_BYTES / 1e9:g} GB, but need {n_bytes / 1e9:.1f} GB: "
+            f"feature {widest.name!r} alone makes {widest.width} columns. Drop identifiers, or join rare values."
+        )
 
 
 def raised_threshold(
@@ -433,7 +444,7 @@ class ForeignSubclassifiers:
                 self._models[int(key)] = model
                 self.n_fits += 1
             if any(int(slots[i]) not in self._models for i in new):
-                raise FitsStoppedError  # noqa: TRY301  # the places are given back below
+                raise FitsStoppedError(STOPPED)  # noqa: TRY301  # the places are given back below
         except BaseException:
             self.places.forget(slots[new])
             raise
