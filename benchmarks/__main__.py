@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import fronts, pruning
+from benchmarks import fronts, peers, pruning
 from benchmarks.registry import load_cases
 from benchmarks.rows import write_rows
 
@@ -15,6 +15,7 @@ STUDIES: dict[str, Callable[[Path], Iterable[Mapping[str, Any]]]] = {
     "fronts": fronts.fronts,
     "moip": fronts.moip,
     "moip-long": fronts.moip_long,
+    "peers": peers.peers,
     "pruning-gaps": pruning.gaps,
     "pruning-proofs": pruning.proofs,
     "reading": fronts.reading,
@@ -51,9 +52,7 @@ def speed() -> None:
 def main() -> None:
     """Parse the command line and run what is named."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument(
-        "names", nargs="*", default=["speed"], choices=["speed", "pruning-proofs", "pruning-gaps"]
-    )
+    parser.add_argument("names", nargs="*", default=["speed"], choices=["speed", *STUDIES])
     parser.add_argument("--data", type=Path, default=os.environ.get("SHORTLIST_DATA") or None)
     options = parser.parse_args()
     for name in options.names:

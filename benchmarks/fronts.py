@@ -100,10 +100,10 @@ def reading(folder: Path) -> Iterator[dict[str, Any]]:
 
 def _compared(folder: Path, name: str, number: int) -> Iterator[dict[str, Any]]:
     """Run every method on one small system; all must agree with the enumerated front before a row is written."""
-    model, objectives = _problem(folder, name, number, FOUR)
+    model, objectives = problem(folder, name, number, FOUR)
     program = to_program(model, objectives=[goal.linear() for goal in objectives])
     methods: dict[str, Callable[[], Front]] = {
-        "diagram": lambda: _by_diagram(model, objectives),
+        "diagram": lambda: by_diagram(model, objectives),
         "exact": lambda: search_zones(program),
         "cwmoip": lambda: cwmoip(program),
     }
@@ -118,15 +118,15 @@ def _compared(folder: Path, name: str, number: int) -> Iterator[dict[str, Any]]:
 
 
 def _diagram(folder: Path, name: str, number: int, objectives: str, **options: Any) -> dict[str, Any]:
-    model, goals = _problem(folder, name, number, objectives)
-    front, seconds = _timed(lambda: _by_diagram(model, goals, **options), repeats=1)
+    model, goals = problem(folder, name, number, objectives)
+    front, seconds = _timed(lambda: by_diagram(model, goals, **options), repeats=1)
     label = "diagram" + (" with tolerance" if "tolerance" in options else "")
     return _row(
         "fronts", f"{name} {number + 1}: {objectives}", label, seconds, front, proof=str(front.proof.kind)
     )
 
 
-def _by_diagram(model: Any, goals: Any, **options: Any) -> Front:
+def by_diagram(model: Any, goals: Any, **options: Any) -> Front:
     diagram = compile_diagram(to_clauses(model))
     assert diagram is not None
     costs = np.zeros((len(goals), diagram.n_variables), dtype=np.int64)
@@ -139,7 +139,7 @@ def _by_diagram(model: Any, goals: Any, **options: Any) -> Front:
     )
 
 
-def _problem(folder: Path, name: str, number: int, objectives: str) -> tuple[Any, Any]:
+def problem(folder: Path, name: str, number: int, objectives: str) -> tuple[Any, Any]:
     path, stem, sets = MODELS[name]
     place = folder / "feature-models"
     model = read_model(place / path)

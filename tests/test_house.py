@@ -55,8 +55,10 @@ def test_lock_files_hold_no_addresses() -> None:
 def test_every_public_name_exists() -> None:
     import shortlist
     import shortlist.ensembles
+    import shortlist.multistage
+    import shortlist.products
 
-    for package in (shortlist, shortlist.ensembles):
+    for package in (shortlist, shortlist.ensembles, shortlist.multistage, shortlist.products):
         for name in package.__all__:
             assert getattr(package, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shortlist.products.attributes import Attribute
-    from shortlist.products.configure import Configured
     from shortlist.products.model import FeatureModel
+    from shortlist.products.product_front import Configured
 
 
 def configure(
@@ -61,8 +61,8 @@ def configure(
     from shortlist.cli.progress import live_progress
     from shortlist.errors import BadInputError
     from shortlist.files import check_writable
-    from shortlist.products.configure import configure as find_front
     from shortlist.products.formats import read_model
+    from shortlist.products.product_front import configure as find_front
     from shortlist.products.requirements import make_requirements
     from shortlist.runs import cancel_on_interrupt
 

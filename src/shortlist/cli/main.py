@@ -8,8 +8,10 @@ import typer
 from shortlist import __version__
 from shortlist.cli import front, model
 from shortlist.cli.configure import configure
+from shortlist.cli.evolve import evolve
 from shortlist.cli.predict import predict
 from shortlist.cli.prune import prune
+from shortlist.cli.stage import stage
 from shortlist.errors import ShortlistError
 
 app = typer.Typer(
@@ -21,8 +23,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(prune)
+app.command()(evolve)
 app.command()(predict)
 app.command()(configure)
+app.command()(stage)
 app.add_typer(front.app, name="front")
 app.add_typer(model.app, name="model")
 

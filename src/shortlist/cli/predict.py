@@ -2,17 +2,28 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shortlist.cli.output import print_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from shortlist.saved_models import SavedModel
 
 
 def predict(
     model: Annotated[Path, typer.Argument(help="Model file written with --out.")],
     table: Annotated[str, typer.Argument(help="CSV or Parquet file with the rows to answer.")],
     *,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="For a model of shortlist stage: also the stage, features bought and money spent per row."
+        ),
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="CSV file to write; default: stdout.")] = None,
     trust: Annotated[
         bool, typer.Option("--trust", help="Load the model although loading runs the code in it.")
@@ -23,8 +34,6 @@ def predict(
 ) -> None:
     """Answer new rows with a saved model: one line per row, in order."""
     import time
-
-    import pandas as pd
 
     from shortlist.datasets.tables import read_table, select_columns
     from shortlist.errors import BadInputError
@@ -39,10 +48,14 @@ def predict(
     saved = load_model(model, trust=trust)
     rows = select_columns(read_table(table), saved.features)
     estimator = saved.estimator
-    probabilities = estimator.predict_proba(rows)
-    answers = pd.DataFrame({saved.target: estimator.predict(rows)})
-    for column, label in enumerate(estimator.classes_):
-        answers[f"vote_share_{label}"] = probabilities[:, column].round(6)
+    buys_features = hasattr(estimator, "decision_report")
+    if explain and not buys_features:
+        raise BadInputError(f"--explain needs a model of shortlist stage, got one of {type(estimator).__name__}.")
+    facts: dict[str, Any] = {}
+    if buys_features:
+        answers, facts = _bought(saved, rows, explain=explain)
+    else:
+        answers = _voted(saved, rows)
     if out is None:
         answers.to_csv(sys.stdout, index=False)
         return
@@ -56,8 +69,36 @@ def predict(
                 "status": "feasible",
                 "seconds": time.monotonic() - start,
                 "n_rows": len(answers),
+                **facts,
                 "out": str(out),
             }
         )
     else:
         print(f"Answered {len(answers)} rows in {out}.")
+
+
+def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the answers of a vote, and the share of the votes that each class got."""
+    import pandas as pd
+
+    estimator = saved.estimator
+    probabilities = estimator.predict_proba(rows)
+    answers = pd.DataFrame({saved.target: estimator.predict(rows)})
+    for column, label in enumerate(estimator.classes_):
+        answers[f"vote_share_{label}"] = probabilities[:, column].round(6)
+    return answers
+
+
+def _bought(
+    saved: "SavedModel", rows: "pd.DataFrame", *, explain: bool
+) -> "tuple[pd.DataFrame, dict[str, Any]]":
+    """Return the answers of a multi-stage classifier, with what each row bought where that was asked for."""
+    decisions = saved.estimator.decision_report(rows).reset_index(drop=True)
+    facts = {
+        "n_rejected": int(decisions["rejected"].sum()),
+        "total_cost": float(decisions["cost"].sum()),
+        "mean_cost": float(decisions["cost"].mean()),
+    }
+    answers = decisions.drop(columns="rejected").rename(columns={"label": saved.target})
+    answers["confidence"] = answers["confidence"].round(6)
+    return answers if explain else answers[[saved.target]], facts

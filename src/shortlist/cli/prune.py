@@ -1,4 +1,4 @@
-"""`shortlist prune`: choose the classifiers that vote, with proof."""
+"""`shortlist prune`: choose the classifiers that vote, with proof or by a rule."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,13 +9,43 @@ from shortlist.cli.output import as_gap, finite, print_json
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators import ExactPruner
-    from shortlist.ensembles.holdout import PrunedTable
+    from shortlist.ensembles.holdout import Measured, PrunedTable
+    from shortlist.ensembles.rule_estimators import PluralityPruner
+
+EXACT = "exact"
+
+ONLY_EXACT: dict[str, Any] = {
+    "objective": "accuracy",
+    "positive": None,
+    "diversity": "none",
+    "min-size": 1,
+    "max-size": None,
+    "member-costs": None,
+    "max-cost": None,
+    "time-limit": 60.0,
+    "solver": "highs",
+}
+"""Options that rules do not know, and their defaults."""
 
 
 def prune(
     table: Annotated[str, typer.Argument(help="CSV or Parquet file, or example:breast-cancer.")],
     *,
     target: Annotated[str, typer.Option(help="Column that holds the class.")] = "target",
+    method: Annotated[
+        str,
+        typer.Option(
+            help="exact, or a rule: full, best-single, random, margin, kappa, kappa-pairs, backfitting, reduced-error, "
+            "complementariness, concurrency, uwa, orientation, margin-distance, drep."
+        ),
+    ] = EXACT,
+    methods: Annotated[
+        str | None,
+        typer.Option(help="Compare several by cross-validation: all, or names such as exact,margin,uwa."),
+    ] = None,
+    stop: Annotated[
+        str, typer.Option(help="Which prefix a rule's order keeps: best by accuracy, or by its own fitness.")
+    ] = "accuracy",
     objective: Annotated[
         str,
         typer.Option(
@@ -52,28 +82,55 @@ def prune(
     solver: Annotated[str, typer.Option(help="highs, cpsat or scip.")] = "highs",
     seed: Annotated[int, typer.Option(help="Seed of the split, the pool and the solver.")] = 0,
     jobs: Annotated[int, typer.Option(help="Workers and solver threads; -1 for every core.")] = -1,
-    out: Annotated[Path | None, typer.Option(help="Model file to write, for shortlist predict.")] = None,
+    folds: Annotated[int, typer.Option(help="Of --methods: folds.")] = 10,
+    repeats: Annotated[int, typer.Option(help="Of --methods: repeats, each with other folds.")] = 1,
+    store: Annotated[
+        Path | None, typer.Option(help="Of --methods: JSON-lines file to resume from; every fold is added.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Model file to write, for shortlist predict; with --methods a Parquet table."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
-    """Choose the classifiers that vote, with proof.
+    """Choose the classifiers that vote, with proof or by a rule.
 
     Splits the rows 63 : 27 : 10, fits a pool of classifiers on the first part, chooses members and threshold on the
-    second, and reports on the third. Ctrl-C stops the proof and keeps the best selection found.
+    second, and reports on the third. Ctrl-C stops the proof and keeps the best selection found. With --methods it
+    does so in every fold of a cross-validation, and ranks the methods.
     """
     from shortlist.cli.progress import live_progress
     from shortlist.datasets.tables import read_table, split_target
     from shortlist.ensembles.estimators import ExactPruner
     from shortlist.ensembles.holdout import prune_table
     from shortlist.ensembles.pool import load_pool
+    from shortlist.errors import BadInputError
     from shortlist.files import check_writable
     from shortlist.runs import cancel_on_interrupt
 
     if out is not None:
         check_writable(out)
+    exact_only = (
+        objective,
+        positive,
+        diversity,
+        min_size,
+        max_size,
+        member_costs,
+        max_cost,
+        time_limit,
+        solver,
+    )
+    if methods is None:
+        _refuse_unused(method, stop, dict(zip(ONLY_EXACT, exact_only, strict=True)))
+    elif pool is not None or method != EXACT:
+        raise BadInputError(
+            "--methods names the methods, and fits a pool in every fold. Leave out --method and --pool."
+        )
     X, y = split_target(read_table(table), target, drop=drop or ())
     given = load_pool(pool, trust=trust) if pool else None
     costs = None if member_costs is None else _member_costs(member_costs, given.names if given else None)
-    pruner = ExactPruner(
+    exact = ExactPruner(
         given,
         objective=_numbers_or_name(objective, "objective"),
         positive=positive,
@@ -87,6 +144,15 @@ def prune(
         n_jobs=jobs,
         random_state=seed,
     )
+    if methods is not None:
+        from shortlist.cli.comparison import compare
+
+        compare(
+            Path(table).name.split(".")[0], X, y.to_numpy(), methods, exact=exact, stop=stop,
+            folds=folds, repeats=repeats, classifiers=classifiers, seed=seed, jobs=jobs, store=store, out=out, json=json,
+        )  # fmt: skip
+        return
+    pruner = exact if method == EXACT else _rule(method, stop, given, seed, jobs)
     with cancel_on_interrupt() as cancellation, live_progress() as report:
         pruned = prune_table(
             X, y.to_numpy(), pruner,
@@ -96,10 +162,66 @@ def prune(
     if out is not None and pruned.test:
         _save(pruned.pruner, [str(column) for column in X.columns], target, out)
         saved = out
+    facts = (
+        _exact_facts(pruned.pruner, solver)
+        if isinstance(pruned.pruner, ExactPruner)
+        else _rule_facts(pruned, method, stop)
+    )
     if json:
-        print_json(_facts(pruned, solver, saved))
+        print_json({"command": "prune"} | facts | _shared_facts(pruned, saved))
     else:
-        _print(pruned, saved)
+        _print(pruned, facts, saved)
+
+
+def print_measured(test: "dict[str, Measured]") -> None:
+    """Print what rules do on the test rows, one line each."""
+    binary = all(measured.confusion is not None for measured in test.values())
+    cases = f"{'TP':>7}{'FN':>7}{'TN':>7}{'FP':>7}" if binary else ""
+    print(f"{'on the test rows':<18}{'size':>5}{'accuracy':>10}{'balanced':>10}{cases}{'ms/1000':>9}")
+    for name, measured in test.items():
+        counts = measured.confusion
+        cases = (
+            ""
+            if counts is None
+            else f"{counts.true_positive:>7}{counts.false_negative:>7}{counts.true_negative:>7}{counts.false_positive:>7}"
+        )
+        print(
+            f"{name.replace('_', ' '):<18}{measured.size:>5}{measured.accuracy:>10.4f}"
+            f"{measured.balanced_accuracy:>10.4f}{cases}{measured.ms_per_1000_rows:>9.1f}"
+        )
+
+
+def _refuse_unused(method: str, stop: str, options: dict[str, Any]) -> None:
+    """Refuse options that the method would ignore, and unknown methods."""
+    from shortlist.ensembles.comparison import pruning_methods
+    from shortlist.errors import BadInputError
+
+    pruning_methods([method])
+    if method == EXACT:
+        if stop != "accuracy":
+            raise BadInputError(
+                f"--stop belongs to rules that order classifiers, got {stop!r} with --method exact. Leave it out."
+            )
+        return
+    given = [f"--{name}" for name, default in ONLY_EXACT.items() if options[name] != default]
+    if given:
+        raise BadInputError(
+            f"method {method!r} is a rule that goes by accuracy alone, got {', '.join(given)}. Leave that out, or use --method exact."
+        )
+
+
+def _rule(method: str, stop: str, pool: Any, seed: int, jobs: int) -> "PluralityPruner":
+    """Return the unfitted pruner of a rule."""
+    from shortlist.ensembles.comparison import pruning_methods
+    from shortlist.ensembles.rule_estimators import OrderedPruner
+    from shortlist.errors import BadInputError
+
+    pruner: PluralityPruner = pruning_methods([method])[method]
+    if isinstance(pruner, OrderedPruner):
+        pruner.set_params(stop=stop)
+    elif stop != "accuracy":
+        raise BadInputError(f"method {method!r} stops by accuracy only, got {stop!r}. Leave out --stop.")
+    return pruner.set_params(pool=pool, random_state=seed, n_jobs=jobs)
 
 
 def _numbers_or_name(text: str, option: str) -> Any:
@@ -135,7 +257,7 @@ def _member_costs(path: Path, names: tuple[str, ...] | None) -> list[float]:
     return [costs[name] for name in names]
 
 
-def _save(pruner: "ExactPruner", features: list[str], target: str, out: Path) -> None:
+def _save(pruner: "ExactPruner | PluralityPruner", features: list[str], target: str, out: Path) -> None:
     """Write the members, without the pool that they were chosen from."""
     from shortlist.saved_models import SavedModel, save_model
 
@@ -143,12 +265,10 @@ def _save(pruner: "ExactPruner", features: list[str], target: str, out: Path) ->
     save_model(SavedModel(pruner, tuple(features), target), out)
 
 
-def _facts(pruned: "PrunedTable", solver: str, saved: Path | None) -> dict[str, Any]:
-    """Return the contract of every command, and what only pruning has."""
-    pruner, result = pruned.pruner, pruned.pruner.result_
-    members = [name for name, chosen in zip(pruned.pool.names, result.mask, strict=True) if chosen]
+def _exact_facts(pruner: "ExactPruner", solver: str) -> dict[str, Any]:
+    """Return what exact pruning found and proved."""
+    result = pruner.result_
     return {
-        "command": "prune",
         "method": f"exact-{solver}",
         "status": str(result.status),
         "seconds": result.seconds,
@@ -159,9 +279,38 @@ def _facts(pruned: "PrunedTable", solver: str, saved: Path | None) -> dict[str, 
         "limit": result.proof.limit,
         "reason": result.reason,
         "positive": str(pruner.positive_),
+        "threshold": result.threshold,
+    }
+
+
+def _rule_facts(pruned: "PrunedTable", method: str, stop: str) -> dict[str, Any]:
+    """Return what a rule found; it proves nothing."""
+    pruner: Any = pruned.pruner
+    binary = len(pruner.classes_) == 2
+    return {
+        "method": method,
+        "status": "feasible",
+        "seconds": pruned.seconds,
+        "objective": "accuracy",
+        "value": pruner.accuracy_,
+        "bound": None,
+        "gap": None,
+        "limit": "",
+        "reason": "",
+        "positive": str(pruner.classes_[1]) if binary else None,
+        "threshold": len(pruner.members_) // 2 if binary else None,
+        "stop": stop,
+    }
+
+
+def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
+    """Return what every method of pruning reports."""
+    members = [
+        name for name, chosen in zip(pruned.pool.names, pruned.pruner.selection_, strict=True) if chosen
+    ]
+    return {
         "selection": members,
         "n_classifiers": len(pruned.pool),
-        "threshold": result.threshold,
         "size": len(members),
         "rows": pruned.n_rows,
         "test": {name: measured.as_dict() for name, measured in pruned.test.items()},
@@ -169,36 +318,35 @@ def _facts(pruned: "PrunedTable", solver: str, saved: Path | None) -> dict[str, 
     }
 
 
-def _print(pruned: "PrunedTable", saved: Path | None) -> None:
+def _print(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | None) -> None:
     """Print the answer for people."""
-    result, pruner = pruned.pruner.result_, pruned.pruner
     rows = pruned.n_rows
-    print(
-        f"{rows['train']} rows to fit, {rows['validation']} to prune, {rows['test']} to test; positive class {pruner.positive_}."
-    )
+    about = f"positive class {facts['positive']}" if facts["positive"] is not None else "plurality decides"
+    print(f"{rows['train']} rows to fit, {rows['validation']} to prune, {rows['test']} to test; {about}.")
     if not pruned.test:
-        print(f"Status {result.status}: {result.reason}.")
+        print(f"Status {facts['status']}: {facts['reason']}.")
         return
-    proof = "proved optimal" if result.gap == 0 else f"at most {as_gap(result.gap)} below the best there is"
-    print(
-        f"Chosen: {int(result.mask.sum())} of {len(pruned.pool)} classifiers; "
-        f"positive when more than {result.threshold} of them vote so."
+    decision = (
+        "the class with most votes wins"
+        if facts["threshold"] is None
+        else f"positive when more than {facts['threshold']} of them vote so"
     )
-    limit = f", stopped by the limit of {result.proof.limit}" if result.proof.limit else ""
-    print(f"{result.objective.name} {result.value:.6g} on the validation rows, bound {result.bound:.6g}: {proof} "
-          f"({result.seconds:.2f} s{limit}).")  # fmt: skip
-    print()
-    print(
-        f"{'on the test rows':<18}{'size':>5}{'accuracy':>10}{'balanced':>10}{'TP':>7}{'FN':>7}{'TN':>7}{'FP':>7}{'ms/1000':>9}"
-    )
-    for name, measured in pruned.test.items():
-        counts = measured.confusion
-        print(
-            f"{name.replace('_', ' '):<18}{measured.size:>5}{counts.accuracy:>10.4f}{counts.balanced_accuracy:>10.4f}"
-            f"{counts.true_positive:>7}{counts.false_negative:>7}{counts.true_negative:>7}{counts.false_positive:>7}"
-            f"{measured.ms_per_1000_rows:>9.1f}"
+    print(f"Chosen: {len(pruned.pruner.pool_)} of {len(pruned.pool)} classifiers; {decision}.")
+    value = f"{facts['objective']} {facts['value']:.6g} on the validation rows"
+    if facts["bound"] is None:
+        print(f"{value}, by the rule {facts['method']}: nothing is proved ({facts['seconds']:.2f} s).")
+    else:
+        gap = facts["gap"]
+        proof = (
+            "proved optimal"
+            if gap == 0
+            else f"at most {as_gap(float('nan') if gap is None else gap)} below the best there is"
         )
+        limit = f", stopped by the limit of {facts['limit']}" if facts["limit"] else ""
+        print(f"{value}, bound {facts['bound']:.6g}: {proof} ({facts['seconds']:.2f} s{limit}).")
     print()
-    print("Members: " + ", ".join(pruner.pool_.names))
+    print_measured(pruned.test)
+    print()
+    print("Members: " + ", ".join(pruned.pruner.pool_.names))
     if saved is not None:
         print(f"Saved to {saved}; use it with: shortlist predict {saved} NEW.csv --out ANSWERS.csv")

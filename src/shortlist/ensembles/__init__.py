@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         vote_margins,
     )
     from shortlist.ensembles.orderings import RULES, Ordering, order_classifiers
-    from shortlist.ensembles.plurality import ClassVotes, class_votes, merge_class_rows, plurality
+    from shortlist.ensembles.plurality import ClassVotes, class_votes, merge_class_rows
     from shortlist.ensembles.pool import Pool, as_pool, load_pool, make_pool, positive_probabilities
     from shortlist.ensembles.rule_estimators import (
         BackfittingPruner,
@@ -49,7 +49,7 @@ _MODULES = {
     "exact": ["EnsembleSelection", "prune_exactly"],
     "margins": ["compare_histograms", "grow_by_margins", "select_by_margins", "vote_margins"],
     "orderings": ["RULES", "Ordering", "order_classifiers"],
-    "plurality": ["ClassVotes", "class_votes", "merge_class_rows", "plurality"],
+    "plurality": ["ClassVotes", "class_votes", "merge_class_rows"],
     "pool": ["Pool", "as_pool", "load_pool", "make_pool", "positive_probabilities"],
     "rule_estimators": [
         "BackfittingPruner", "EvolutionaryEnsembleClassifier", "MarginPruner", "OrderedPruner",
@@ -93,7 +93,6 @@ __all__ = [
     "merge_rows",
     "order_classifiers",
     "pairwise_failure_crediting",
-    "plurality",
     "positive_probabilities",
     "prune_exactly",
     "pruning_methods",

@@ -321,6 +321,46 @@ def rank_methods(results: "pd.DataFrame", *, metric: str = "accuracy", alpha: fl
     )
 
 
+def rank_folds(results: "pd.DataFrame", *, metric: str = "accuracy") -> "pd.DataFrame":
+    """Return each method's means over the folds, and its mean rank in them, best first.
+
+    Within a fold 1 is the best rank, and ties share their mean rank. Folds that lack a method are left out of
+    everything. Folds of one table share rows, so these ranks describe and test nothing; over several tables use
+    :func:`rank_methods`.
+
+    Parameters
+    ----------
+    results : DataFrame
+        From :func:`compare_methods`.
+    metric : str, default="accuracy"
+        A column where more is better.
+
+    Returns
+    -------
+    DataFrame
+        One row per method with the columns ``rank``, ``accuracy``, ``accuracy_deviation`` (over the folds, n − 1 below;
+        missing for one fold), ``balanced_accuracy``, ``size``, ``seconds`` and ``n_folds``.
+
+    Raises
+    ------
+    BadInputError
+        If no fold holds every method.
+    """
+    names = list(dict.fromkeys(results["method"]))
+    by_fold = results.pivot_table(index=["dataset", "repeat", "fold"], columns="method", values=metric)
+    complete = by_fold.reindex(columns=names).dropna()
+    if complete.empty:
+        raise BadInputError(
+            "ranks need a fold in which every method was measured. Finish the comparison first."
+        )
+    kept = results.set_index(["dataset", "repeat", "fold"]).loc[complete.index].groupby("method", sort=False)
+    means = kept[["accuracy", "balanced_accuracy", "size", "seconds"]].mean()
+    means.insert(0, "rank", complete.round(12).rank(axis=1, ascending=False).mean())
+    means.insert(2, "accuracy_deviation", kept["accuracy"].std())
+    means["n_folds"] = len(complete)
+    return means.sort_values("rank", kind="stable").reset_index()
+
+
 def results_table(results: "pd.DataFrame", *, metric: str = "accuracy") -> "pd.DataFrame":
     """Return the mean over folds per table (rows) and method (columns), each with the mean size beside it.
 

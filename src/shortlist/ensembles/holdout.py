@@ -177,7 +177,9 @@ def prune_table(
         rules = _rules(pruner, pool, take_rows(X, validation), y[validation])
         positive = 1 if isinstance(pruner, PluralityPruner) else list(pruner.classes_).index(pruner.positive_)
         for name, (size, ask) in rules.items():
-            measured[name] = _measure(ask, size, take_rows(X, test), y[test], pruner.classes_, positive)
+            measured[name] = _measure(
+                ask, size, take_rows(X, test), y[test], classes=pruner.classes_, positive=positive
+            )
     return PrunedTable(pruner, pool, n_rows, measured, seconds)
 
 
@@ -228,7 +230,7 @@ def evolve_table(
 
     rules = {"evolved": (len(classifier.members_), ask_ensemble), "best_single": (1, ask_best)}
     measured = {
-        name: _measure(ask, size, take_rows(X, test), y[test], classifier.classes_, 1)
+        name: _measure(ask, size, take_rows(X, test), y[test], classes=classifier.classes_, positive=1)
         for name, (size, ask) in rules.items()
     }
     return EvolvedTable(classifier, {"train": len(train), "test": len(test)}, measured, seconds)
@@ -280,7 +282,7 @@ def _best_single(votes: Votes, objective: str | Mapping[str, float]) -> int:
     return int(np.argmax([weights.total(confusion(votes, mask, 0)) for mask in members]))
 
 
-def _measure(ask: Ask, size: int, X: Any, y: Labels, classes: Labels, positive: int) -> Measured:
+def _measure(ask: Ask, size: int, X: Any, y: Labels, *, classes: Labels, positive: int) -> Measured:
     """Count the decisions on the test rows; time them on at least 1,000 rows."""
     decisions = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(decisions, (np.searchsorted(classes, y), ask(X)), 1)

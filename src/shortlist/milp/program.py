@@ -67,12 +67,12 @@ class Program:
 
     def with_rows(self, rows: ArrayLike | sparse.sparray, lower: ArrayLike, upper: ArrayLike) -> "Program":
         """Return the program with more rows below its own; they take the last row numbers."""
-        more = sparse.csr_array(rows)
+        more = sparse.csr_array(sparse.coo_array(rows))
         return dataclasses.replace(
             self,
             rows=sparse.csr_array(sparse.vstack([self.rows, more])),
-            row_lower=np.concatenate([self.row_lower, np.atleast_1d(np.asarray(lower, dtype=np.float64))]),
-            row_upper=np.concatenate([self.row_upper, np.atleast_1d(np.asarray(upper, dtype=np.float64))]),
+            row_lower=np.concatenate([self.row_lower, _per("lower", lower, more.shape[0])]),
+            row_upper=np.concatenate([self.row_upper, _per("upper", upper, more.shape[0])]),
         )
 
     def minimised_costs(self) -> NDArray[np.float64]:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from shortlist.multistage.objectives import OBJECTIVES, StageProblem, stage_problem
     from shortlist.multistage.prediction import OnDemand
     from shortlist.multistage.presets import PRESETS, Preset, preset, synthetic30
-    from shortlist.multistage.recall import Recall, recall
     from shortlist.multistage.stages import compress, has_gaps, n_ordered_partitions, space_size
     from shortlist.multistage.subclassifiers import DecisionBits, LogisticSubclassifiers, RejectRule
 
@@ -31,7 +30,6 @@ _MODULES = {
     "holdout": ["StagedMeasure", "StagedTable", "stage_table"],
     "objectives": ["OBJECTIVES", "StageProblem", "stage_problem"],
     "prediction": ["OnDemand"],
-    "recall": ["Recall", "recall"],
     "presets": ["PRESETS", "Preset", "preset", "synthetic30"],
     "stages": ["compress", "has_gaps", "n_ordered_partitions", "space_size"],
     "subclassifiers": ["DecisionBits", "LogisticSubclassifiers", "RejectRule"],
@@ -50,7 +48,6 @@ __all__ = [
     "MultiStageClassifier",
     "OnDemand",
     "Preset",
-    "Recall",
     "RejectRule",
     "StageProblem",
     "StagedMeasure",
@@ -63,7 +60,6 @@ __all__ = [
     "n_ordered_partitions",
     "preset",
     "read_costs",
-    "recall",
     "space_size",
     "stage_problem",
     "stage_table",

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from shortlist._validation import as_choice, as_count
-from shortlist.arrays import Labels
+from shortlist.arrays import Labels, Mask
 from shortlist.errors import AcquisitionError, BadInputError
 from shortlist.front import Front
 from shortlist.multistage.costs import FeatureCosts, feature_costs
@@ -432,7 +432,7 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         if self.pick == "norm":
             measures = self.problem_.measures(front.decisions.astype(np.int8))
             norms = np.linalg.norm(self.problem_.merits(measures), axis=1)
-            return int(np.argmax(np.where(points_within(front, self.limits or {}), norms, -1.0)))
+            return int(np.argmax(np.where(_within(front, self.limits or {}), norms, -1.0)))
         return front.pick(self.pick, limits=self.limits).index
 
     def __sklearn_tags__(self) -> Any:
@@ -450,6 +450,16 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         for heavy in ("problem_", "result_"):
             state.pop(heavy, None)
         return state
+
+
+def _within(front: Front, limits: Mapping[str, float]) -> Mask:
+    """Mark the points within limits; it is an error when there is none."""
+    front.pick(limits=limits)
+    inside = np.ones(len(front), dtype=bool)
+    for name, limit in limits.items():
+        sign = front.objectives[front.names.index(name)].sign
+        inside &= front.values[:, front.names.index(name)] * sign <= limit * sign
+    return inside
 
 
 def _checked_rows(estimator: MultiStageClassifier, X: Any) -> Any:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         parse_limit,
         parse_objectives,
     )
+    from shortlist.products.product_front import Configured, configure
     from shortlist.products.requirements import Requirements, make_requirements, read_requirements
 
 _MODULES = {
@@ -68,6 +69,7 @@ _MODULES = {
     "names": ("feature_names",),
     "objectives": ("FeatureObjective", "limit_name", "objective_names", "parse_limit", "parse_objectives"),
     "attribute_draws": ("random_attributes",),
+    "product_front": ("Configured", "configure"),
     "requirements": ("Requirements", "make_requirements", "read_requirements"),
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}
@@ -75,6 +77,7 @@ _PLACES = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = [
     "Attribute",
     "AttributeTable",
+    "Configured",
     "Constraint",
     "FeatureModel",
     "FeatureObjective",
@@ -85,6 +88,7 @@ __all__ = [
     "are_valid",
     "broken_rules",
     "chosen_attributes",
+    "configure",
     "evaluate",
     "exact_attribute",
     "feature_names",

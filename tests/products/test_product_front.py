@@ -26,9 +26,9 @@ from shortlist.products import (
     rule_text,
     with_constraints,
 )
-from shortlist.products import configure as configure_module
-from shortlist.products.configure import Configured, configure
+from shortlist.products import product_front as configure_module
 from shortlist.products.feasibility import NO_REQUIREMENTS, check_feasibility
+from shortlist.products.product_front import Configured, configure
 from shortlist.products.requirements import Requirements
 from shortlist.products.summary import summarise
 from tests.products import oracles

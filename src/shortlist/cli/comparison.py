@@ -1,0 +1,131 @@
+"""`shortlist prune --methods`: pruning methods side by side on one table."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shortlist.cli.output import print_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from shortlist.ensembles.estimators import ExactPruner
+
+MEANING = (
+    "mean rank over the folds of one table, 1 is best, ties share ranks; folds share rows, so ranks over them "
+    "show no significant difference: that takes several tables"
+)
+
+
+def compare(
+    name: str,
+    X: "pd.DataFrame",
+    y: Any,
+    methods: str,
+    *,
+    exact: "ExactPruner",
+    stop: str,
+    folds: int,
+    repeats: int,
+    classifiers: int,
+    seed: int,
+    jobs: int,
+    store: Path | None,
+    out: Path | None,
+    json: bool,
+) -> None:
+    """Measure the methods in every fold, rank them, and print the table."""
+    import time
+
+    from shortlist.cli.progress import live_progress
+    from shortlist.ensembles.comparison import compare_methods, rank_folds, write_results
+    from shortlist.ensembles.fit_inputs import several_classes
+    from shortlist.errors import ShortlistError
+    from shortlist.files import check_writable
+    from shortlist.runs import cancel_on_interrupt
+
+    if store is not None and not store.exists():
+        check_writable(store)
+    chosen, left_out = _chosen(methods, exact, stop, several_classes(y))
+    if left_out:
+        print(f"shortlist: left out {left_out}", file=sys.stderr)
+    start = time.monotonic()
+    with cancel_on_interrupt() as cancellation, live_progress() as report:
+        results = compare_methods(
+            {name: (X, y)}, chosen, n_folds=folds, n_repeats=repeats, n_classifiers=classifiers, random_state=seed,
+            n_jobs=jobs, store=store, report=report, cancellation=cancellation,
+        )  # fmt: skip
+    seconds = time.monotonic() - start
+    if results.empty:
+        raise ShortlistError("the comparison was stopped before a fold was finished. Run it again.")
+    ranked = rank_folds(results)
+    total = folds * repeats
+    done = int(ranked["n_folds"].iloc[0])
+    if out is not None:
+        write_results(results, out)
+    if json:
+        print_json(
+            {
+                "command": "prune",
+                "method": "comparison",
+                "status": "feasible",
+                "seconds": seconds,
+                "limit": "interrupted" if done < total else "",
+                "table": name,
+                "n_folds": done,
+                "n_folds_wanted": total,
+                "ranks": MEANING,
+                "left_out": left_out,
+                "methods": _records(ranked),
+                "folds": _records(results),
+                "out": None if out is None else str(out),
+                "store": None if store is None else str(store),
+            }
+        )
+        return
+    if done < total:
+        print(f"Stopped after {done} of {total} folds.")
+    print(
+        f"{name}: {done} folds, pools of {classifiers} classifiers; the same pool for every method of a fold."
+    )
+    print()
+    print(f"{'method':<20}{'rank':>6}{'accuracy':>10}{'±':>8}{'balanced':>10}{'size':>7}{'seconds':>9}")
+    for row in ranked.fillna(0.0).itertuples():
+        print(
+            f"{row.method:<20}{row.rank:>6.2f}{row.accuracy:>10.4f}{row.accuracy_deviation:>8.4f}"
+            f"{row.balanced_accuracy:>10.4f}{row.size:>7.1f}{row.seconds:>9.3f}"
+        )
+    print()
+    print(f"Rank: {MEANING}.")
+    print("±: standard deviation over the folds. Seconds: choosing alone, without the pool.")
+    if out is not None:
+        print(f"Every fold in {out}.")
+
+
+def _chosen(methods: str, exact: "ExactPruner", stop: str, classes: Any) -> tuple[dict[str, Any], str]:
+    """Return the unfitted methods, and what was left out of all of them and why."""
+    from shortlist.ensembles.comparison import pruning_methods
+    from shortlist.ensembles.orderings import RULES_WITH_FITNESS
+    from shortlist.ensembles.rule_estimators import OrderedPruner
+
+    names = None if methods == "all" else list(dict.fromkeys(part.strip() for part in methods.split(",")))
+    chosen = pruning_methods(names)
+    left_out = ""
+    if names is None and len(classes) > 2:
+        del chosen["exact"]
+        left_out = f"exact, which takes two classes: the table has {len(classes)}."
+    if "exact" in chosen:
+        # folds are the units of parallel work, so each proof has one thread
+        chosen["exact"] = exact.set_params(n_jobs=None)
+    for method in chosen.values():
+        if isinstance(method, OrderedPruner) and (stop != "fitness" or method.rule in RULES_WITH_FITNESS):
+            method.set_params(stop=stop)
+    return chosen, left_out
+
+
+def _records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
+    """Return rows for JSON, which has no NaN."""
+    return [
+        {name: None if value != value else value for name, value in row.items()}  # noqa: PLR0124  # only NaN differs from itself
+        for row in frame.to_dict("records")
+    ]

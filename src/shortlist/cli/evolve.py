@@ -1,0 +1,159 @@
+"""`shortlist evolve`: breed classifiers, and choose the ensemble from them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shortlist.cli.output import print_json
+
+if TYPE_CHECKING:
+    from shortlist.ensembles.holdout import EvolvedTable
+
+
+def evolve(
+    table: Annotated[str, typer.Argument(help="CSV or Parquet file, or example:breast-cancer.")],
+    *,
+    target: Annotated[str, typer.Option(help="Column that holds the class.")] = "target",
+    mode: Annotated[
+        str,
+        typer.Option(
+            help="offline (choose from the last generation), online (grow in every generation), "
+            "or single (a plain genetic algorithm)."
+        ),
+    ] = "offline",
+    space: Annotated[
+        str, typer.Option(help="What evolves: linear, networks, rules or genetic-programs.")
+    ] = "linear",
+    generations: Annotated[int, typer.Option(help="Generations in all; the first is random.")] = 200,
+    population: Annotated[int, typer.Option(help="Individuals.")] = 500,
+    gamma: Annotated[float, typer.Option(help="Exponent of the rows' hardness; 0 makes them equal.")] = 1.0,
+    tournament: Annotated[int, typer.Option(help="Individuals that compete for being a parent.")] = 2,
+    crossover: Annotated[float, typer.Option(help="Share of the children with two parents.")] = 0.9,
+    survivors: Annotated[
+        str, typer.Option(help="children (replace all but the elites), or best (of parents and children).")
+    ] = "children",
+    elites: Annotated[int, typer.Option(help="Of --survivors children: fittest parents that stay.")] = 1,
+    patience: Annotated[
+        int | None,
+        typer.Option(help="Stop after this many generations in which the ensemble's error did not fall."),
+    ] = None,
+    criterion: Annotated[
+        str, typer.Option(help="histogram (Figure 1 of the paper), or minimum (the least margin alone).")
+    ] = "histogram",
+    drop: Annotated[
+        list[str] | None, typer.Option(help="Column to leave out, such as an id; may be repeated.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the split and of evolution.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Threads of the matrix products; -1 for every core.")] = -1,
+    out: Annotated[Path | None, typer.Option(help="Model file to write, for shortlist predict.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+) -> None:
+    """Breed classifiers that are right where others are wrong, and choose an ensemble of them by margins.
+
+    Splits the rows 90 : 10, evolves on the first part, and reports on the second. Any number of classes; text columns
+    and missing values are fine. Ctrl-C stops evolution and keeps the ensemble of the generations so far.
+    """
+    from joblib import effective_n_jobs
+    from threadpoolctl import threadpool_limits
+
+    from shortlist.cli.progress import live_progress
+    from shortlist.datasets.tables import read_table, split_target
+    from shortlist.ensembles.holdout import evolve_table
+    from shortlist.ensembles.rule_estimators import EvolutionaryEnsembleClassifier
+    from shortlist.errors import BadInputError
+    from shortlist.files import check_writable
+    from shortlist.runs import cancel_on_interrupt
+    from shortlist.saved_models import SavedModel, save_model
+
+    if out is not None:
+        check_writable(out)
+    if jobs == 0:
+        raise BadInputError("--jobs must be a number of threads, or -1 for every core, got 0.")
+    X, y = split_target(read_table(table), target, drop=drop or ())
+    classifier = EvolutionaryEnsembleClassifier(
+        mode,
+        space=space,
+        population_size=population,
+        n_generations=generations,
+        gamma=gamma,
+        tournament=tournament,
+        crossover_rate=crossover,
+        survivors=survivors,
+        n_elites=elites,
+        patience=patience,
+        criterion=criterion,
+        random_state=seed,
+    )
+    with (
+        threadpool_limits(limits=effective_n_jobs(jobs)),
+        cancel_on_interrupt() as cancellation,
+        live_progress() as report,
+    ):
+        evolved = evolve_table(
+            X, y.to_numpy(), classifier, seed=seed, report=report, cancellation=cancellation
+        )
+    if out is not None:
+        save_model(SavedModel(classifier, tuple(str(column) for column in X.columns), target), out)
+    if json:
+        print_json(_facts(evolved, out))
+    else:
+        _print(evolved, out)
+
+
+def _facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]:
+    """Return the contract of every command, and what only evolution has."""
+    classifier, result = evolved.classifier, evolved.classifier.result_
+    return {
+        "command": "evolve",
+        "method": classifier.mode,
+        "status": "feasible",
+        "seconds": evolved.seconds,
+        "objective": "accuracy",
+        "value": 1 - result.error,
+        "bound": None,
+        "gap": None,
+        "limit": result.stopped,
+        "space": classifier.space,
+        "classes": [str(label) for label in classifier.classes_],
+        "size": len(result.members),
+        "generations": len(result.history),
+        "rows": evolved.n_rows,
+        "test": {
+            name: measured.as_dict() | {"error": 1 - measured.accuracy}
+            for name, measured in evolved.test.items()
+        },
+        "history": [
+            {
+                "generation": generation.number,
+                "best_error": generation.best_error,
+                "mean_error": generation.mean_error,
+                "ensemble_error": generation.ensemble_error,
+                "ensemble_size": generation.ensemble_size,
+            }
+            for generation in result.history
+        ],
+        "model": None if saved is None else str(saved),
+    }
+
+
+def _print(evolved: "EvolvedTable", saved: Path | None) -> None:
+    """Print the answer for people."""
+    from shortlist.cli.prune import print_measured
+
+    classifier, result, rows = evolved.classifier, evolved.classifier.result_, evolved.n_rows
+    print(f"{rows['train']} rows to evolve on, {rows['test']} to test; {len(classifier.classes_)} classes.")
+    stopped = f", stopped: {result.stopped}" if result.stopped else ""
+    print(
+        f"{classifier.mode}, {classifier.space}: {len(result.history)} of {classifier.n_generations} generations "
+        f"of {classifier.population_size} ({evolved.seconds:.1f} s{stopped})."
+    )
+    print(
+        f"The ensemble has {len(result.members)} members; error {result.error:.4f} on the rows it was evolved on, "
+        f"{1 - evolved.test['evolved'].accuracy:.4f} on the test rows."
+    )
+    print()
+    print_measured(evolved.test)
+    if saved is not None:
+        print()
+        print(f"Saved to {saved}; use it with: shortlist predict {saved} NEW.csv --out ANSWERS.csv")
