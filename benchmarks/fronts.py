@@ -71,7 +71,7 @@ def _published(folder: Path, names: tuple[str, ...]) -> Iterator[dict[str, Any]]
     for name in names:
         program = read_moip(_either(place, f"{name}_ins-1.lp"))
         known = read_known_front(_either(place, f"{name}_ins-1.lp.sol"))
-        front, seconds = _timed(functools.partial(search_zones, program), repeats=1)
+        front, seconds = timed(functools.partial(search_zones, program), repeats=1)
         same = sorted(map(tuple, front.points.tolist())) == sorted(map(tuple, known.points.tolist()))
         assert same, f"{name}: our front differs from the published one"
         n_programs = front.extras["n_programs"]
@@ -86,7 +86,7 @@ def reading(folder: Path) -> Iterator[dict[str, Any]]:
     place = folder / "feature-models"
     for name in ("formats/linux-2.6.33.3.uvl.gz", "formats/automotive01.uvl.gz", "formats/linux-2.6.33.3.featureide.xml.gz",
                  "lvat/2.6.28.6-compact.dimacs.gz"):  # fmt: skip
-        model, seconds = _timed(functools.partial(read_model, place / name), repeats=3)
+        model, seconds = timed(functools.partial(read_model, place / name), repeats=3)
         row = {
             "case": "reading",
             "data": name,
@@ -112,14 +112,14 @@ def _compared(folder: Path, name: str, number: int) -> Iterator[dict[str, Any]]:
     reference = _reference(folder, name, number)
     for method, call in methods.items():
         call()  # compile and import outside the clock
-        front, seconds = _timed(call, repeats=9 if method == "diagram" else 1)
+        front, seconds = timed(call, repeats=9 if method == "diagram" else 1)
         assert _in_cents(front.values) == reference, (name, number, method)
         yield _row("fronts", f"{name} {number + 1}", method, seconds, front)
 
 
 def _diagram(folder: Path, name: str, number: int, objectives: str, **options: Any) -> dict[str, Any]:
     model, goals = problem(folder, name, number, objectives)
-    front, seconds = _timed(lambda: by_diagram(model, goals, **options), repeats=1)
+    front, seconds = timed(lambda: by_diagram(model, goals, **options), repeats=1)
     label = "diagram" + (" with tolerance" if "tolerance" in options else "")
     return _row(
         "fronts", f"{name} {number + 1}: {objectives}", label, seconds, front, proof=str(front.proof.kind)
@@ -169,7 +169,7 @@ def _either(place: Path, name: str) -> Path:
     return plain if plain.exists() else place / f"{name}.gz"
 
 
-def _timed(call: Callable[[], Any], *, repeats: int) -> tuple[Any, float]:
+def timed(call: Callable[[], Any], *, repeats: int) -> tuple[Any, float]:
     times = []
     for _ in range(repeats):
         start = time.perf_counter()

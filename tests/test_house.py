@@ -1,6 +1,7 @@
 """The house: layers, style, types, and what importing costs."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -50,6 +51,19 @@ def test_lock_files_hold_no_addresses() -> None:
         text = (ROOT / name).read_text()
         assert "://" not in text
         assert "--hash=sha256:" in text
+
+
+def test_every_cited_paper_is_in_the_bibliography_once() -> None:
+    cited = {
+        key.strip()
+        for path in (ROOT / "src").rglob("*.py")
+        for keys in re.findall(r":cite:\w+:`([^`]+)`", path.read_text())
+        for key in keys.split(",")
+    }
+    known = re.findall(r"^@\w+\{(\S+),", (ROOT / "docs" / "references.bib").read_text(), flags=re.MULTILINE)
+    assert cited
+    assert cited - set(known) == set()
+    assert sorted(known) == sorted(set(known))
 
 
 def test_every_public_name_exists() -> None:

@@ -16,15 +16,12 @@ from shortlist.front import ProofKind
 from shortlist.multistage import AcquisitionError, EmscoOptions, MultiStageClassifier
 
 
-def rejects(estimator: MultiStageClassifier) -> dict[str, str]:
-    """Name the checks that expect the most probable class for every row, also a rejected one."""
-    if estimator.confidence < 0.5:  # type: ignore[operator]  # a number here
-        return {}
-    return {"check_classifiers_train": "the label of a rejected row is the reject label"}
-
-
 @parametrize_with_checks(
-    [MultiStageClassifier(), MultiStageClassifier(confidence=0.3)], expected_failed_checks=rejects
+    [
+        MultiStageClassifier(),
+        MultiStageClassifier(answer_rejected=True),
+        MultiStageClassifier(confidence=0.3, answer_rejected=True),
+    ]
 )
 def test_scikit_learns_contract_is_kept(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -97,6 +94,7 @@ SHARED = {
     "emsco": staged(method="emsco", emsco_options=EmscoOptions(population=20, generations=10))[0],
     "removal": staged(removal=True)[0],
     "foreign": staged(subclassifier=GaussianNB())[0],
+    "answering": staged(answer_rejected=True)[0],
 }
 
 
@@ -125,10 +123,37 @@ def test_probabilities_agree_with_labels_where_a_row_is_accepted() -> None:
     clf, X = staged()
     labels = clf.predict(X)
     accepted = labels != clf.reject_label_
-    best = clf.classes_[clf.predict_proba(X).argmax(axis=1)]
+    best = clf.classes_[clf.stage_probabilities(X).argmax(axis=1)]
 
     assert (best[accepted] == labels[accepted]).all()
-    assert clf.predict_proba(X).sum(axis=1) == pytest.approx(np.ones(len(X)))
+    assert clf.stage_probabilities(X).sum(axis=1) == pytest.approx(np.ones(len(X)))
+
+
+def test_probabilities_contradict_no_answer() -> None:
+    clf, X = staged()
+    assert clf.reject_label_ in clf.predict(X)
+    with pytest.raises(AttributeError, match="has no attribute 'predict_proba'"):
+        clf.predict_proba(X)
+
+    answering, _ = staged(answer_rejected=True)
+    probabilities = answering.predict_proba(X)
+    labels = answering.predict(X)
+    assert (labels == answering.classes_[probabilities.argmax(axis=1)]).all()
+    report = answering.decision_report(X)
+    assert report["rejected"].any()
+    assert report["label"].tolist() == labels.tolist()
+    assert (labels == clf.predict(X))[~report["rejected"]].all()
+
+
+def test_the_pick_keeps_the_users_limits() -> None:
+    free, _ = staged()
+    costs = free.front_.values[:, 2]
+    for limit in np.quantile(costs, [0.1, 0.5, 0.9]):
+        for rule in ("norm", "ideal"):
+            clf, _ = staged(pick=rule, limits={"acquisition_cost": limit})
+            assert clf.front_.values[clf.point_, 2] <= limit
+    with pytest.raises(BadInputError, match="Relax the limit"):
+        staged(limits={"acquisition_cost": 0})
 
 
 def test_several_classes_and_a_chosen_reject_label() -> None:
@@ -198,7 +223,7 @@ def test_a_failed_purchase_keeps_what_was_decided(bad: Any, sentence: str) -> No
         ({"C": 0}, "C must be a number above 0"),
         ({"validation_share": 1}, r"validation_share must be in \(0, 1\)"),
         ({"accuracy_risk": 2}, r"accuracy_risk must be in \(0, 1\)"),
-        ({"pick": "best"}, "rule"),
+        ({"pick": "best"}, "pick must be one of"),
         ({"pick": 10_000}, "pick must be at least 0 and at most"),
     ],
 )

@@ -21,7 +21,8 @@ def predict(
     explain: Annotated[
         bool,
         typer.Option(
-            "--explain", help="For a model of shortlist stage: also the stage, features bought and money spent per row."
+            "--explain",
+            help="For a model of shortlist stage: also the stage, features bought and money spent per row.",
         ),
     ] = False,
     out: Annotated[Path | None, typer.Option(help="CSV file to write; default: stdout.")] = None,
@@ -50,7 +51,9 @@ def predict(
     estimator = saved.estimator
     buys_features = hasattr(estimator, "decision_report")
     if explain and not buys_features:
-        raise BadInputError(f"--explain needs a model of shortlist stage, got one of {type(estimator).__name__}.")
+        raise BadInputError(
+            f"--explain needs a model of shortlist stage, got one of {type(estimator).__name__}."
+        )
     facts: dict[str, Any] = {}
     if buys_features:
         answers, facts = _bought(saved, rows, explain=explain)

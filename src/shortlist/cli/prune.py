@@ -221,7 +221,8 @@ def _rule(method: str, stop: str, pool: Any, seed: int, jobs: int) -> "Plurality
         pruner.set_params(stop=stop)
     elif stop != "accuracy":
         raise BadInputError(f"method {method!r} stops by accuracy only, got {stop!r}. Leave out --stop.")
-    return pruner.set_params(pool=pool, random_state=seed, n_jobs=jobs)
+    pruner.set_params(pool=pool, random_state=seed, n_jobs=jobs)
+    return pruner
 
 
 def _numbers_or_name(text: str, option: str) -> Any:

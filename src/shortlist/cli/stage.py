@@ -44,19 +44,22 @@ def stage(
         ),
     ] = None,
     scaling: Annotated[
-        str | None, typer.Option(help="Cost of class T in a preset: 10T, 10^T or 100T; default: the preset's.")
+        str | None,
+        typer.Option(help="Cost of class T in a preset: 10T, 10^T or 100T; default: the preset's."),
     ] = None,
     confidence: Annotated[
         str | None,
-        typer.Option(help="Least probability of an answer, in (0, 1], or per class: ill=0.9,well=0.7. Default: 0.75."),
+        typer.Option(
+            help="Least probability of an answer, in (0, 1], or per class: ill=0.9,well=0.7. Default: 0.75."
+        ),
     ] = None,
-    max_stages: Annotated[int | None, typer.Option(help="Most stages; default: 4, or fewer features.")] = None,
+    max_stages: Annotated[
+        int | None, typer.Option(help="Most stages; default: 4, or fewer features.")
+    ] = None,
     method: Annotated[
         str, typer.Option(help="enumerate (complete front, proved), emsco (evolution), or auto by --budget.")
     ] = "auto",
-    budget: Annotated[
-        int, typer.Option(help="Most stage assignments that auto enumerates.")
-    ] = 300_000_000,
+    budget: Annotated[int, typer.Option(help="Most stage assignments that auto enumerates.")] = 300_000_000,
     objectives: Annotated[
         str,
         typer.Option(
@@ -65,11 +68,14 @@ def stage(
         ),
     ] = "coverage,conclusive_accuracy,acquisition_cost",
     pick: Annotated[
-        str, typer.Option(help="Point that predicts: norm, ideal, knee, weights, lexicographic, or its number.")
+        str,
+        typer.Option(help="Point that predicts: norm, ideal, knee, weights, lexicographic, or its number."),
     ] = "norm",
     limit: Annotated[
         list[str] | None,
-        typer.Option(help="Pick within it, such as 'acquisition_cost<=30' or 'coverage>=0.9'; may be repeated."),
+        typer.Option(
+            help="Pick within it, such as 'acquisition_cost<=30' or 'coverage>=0.9'; may be repeated."
+        ),
     ] = None,
     positive: Annotated[
         str | None, typer.Option(help="Class that false positives are called; default the last, sorted.")
@@ -78,21 +84,24 @@ def stage(
         list[str] | None,
         typer.Option(help="CLASS=NUMBER in [0, 1]: what an error about such a row takes from the accuracy."),
     ] = None,
-    removal: Annotated[
-        bool, typer.Option("--removal", help="Allow features that are in no stage.")
-    ] = False,
+    removal: Annotated[bool, typer.Option("--removal", help="Allow features that are in no stage.")] = False,
     accuracy_risk: Annotated[
         float | None,
-        typer.Option(help="Raise thresholds so that accuracy holds over all stages with this error probability."),
+        typer.Option(
+            help="Raise thresholds so that accuracy holds over all stages with this error probability."
+        ),
     ] = None,
     population: Annotated[int | None, typer.Option(help="Size of a generation of emsco.")] = None,
     generations: Annotated[int | None, typer.Option(help="Most generations of emsco.")] = None,
     elites: Annotated[
-        str | None, typer.Option(help="What emsco keeps one of: vector (of objectives) or chromosome (the paper).")
+        str | None,
+        typer.Option(help="What emsco keeps one of: vector (of objectives) or chromosome (the paper)."),
     ] = None,
     recall: Annotated[
         int | None,
-        typer.Option(help="Enumerate, run emsco once per seed, so many, and report how much of the front it finds."),
+        typer.Option(
+            help="Enumerate, run emsco once per seed, so many, and report how much of the front it finds."
+        ),
     ] = None,
     drop: Annotated[
         list[str] | None, typer.Option(help="Column to leave out, such as an id; may be repeated.")
@@ -106,7 +115,8 @@ def stage(
         typer.Option(help="File to write: the front if it ends in .parquet, the model if in .joblib."),
     ] = None,
     model_out: Annotated[
-        Path | None, typer.Option(help="Model file to write, for shortlist predict; goes with --out FRONT.parquet.")
+        Path | None,
+        typer.Option(help="Model file to write, for shortlist predict; goes with --out FRONT.parquet."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
@@ -130,11 +140,7 @@ def stage(
     front_file, model_file = _files(out, model_out)
     as_count(rows, "--rows", at_least=0)
     as_count(seed, "--seed", at_least=0)
-    if recall is not None:
-        as_count(recall, "--recall")
-        if method == "emsco":
-            raise BadInputError("--recall compares with the complete front. Leave out --method emsco.")
-        method = "enumerate"
+    method = _method(method, recall)
     paper = named_preset(preset) if preset else None
     if scaling is not None and paper is None:
         raise BadInputError("--scaling says how a preset's cost classes become costs. Pass --preset as well.")
@@ -169,23 +175,55 @@ def stage(
         found = None
         if recall is not None:
             found = _recall(staged, options, recall, report=report, cancellation=cancellation)
-    if model_file is not None:
-        from shortlist.saved_models import SavedModel, save_model
-
-        save_model(SavedModel(classifier, tuple(map(str, X.columns)), target), model_file)
-    if front_file is not None:
-        classifier.front_.save(front_file)
+    _save(classifier, [str(name) for name in X.columns], target, model_file, front_file)
     if json:
-        files = {name: None if path is None else str(path) for name, path in (("out", front_file), ("model", model_file))}
+        files = {
+            name: None if path is None else str(path)
+            for name, path in (("out", front_file), ("model", model_file))
+        }
         print_json(_facts(staged, seconds, found) | files)
         return
     _print(staged, seconds, rows)
     if found is not None:
         _print_recall(found)
+    _print_files(front_file, model_file)
+
+
+def _save(
+    classifier: "MultiStageClassifier",
+    features: Sequence[str],
+    target: str,
+    model_file: Path | None,
+    front_file: Path | None,
+) -> None:
+    """Write the files that were asked for, each whole."""
+    if model_file is not None:
+        from shortlist.saved_models import SavedModel, save_model
+
+        save_model(SavedModel(classifier, tuple(features), target), model_file)
+    if front_file is not None:
+        classifier.front_.save(front_file)
+
+
+def _print_files(front_file: Path | None, model_file: Path | None) -> None:
+    """Say what was written, and how to use it."""
     if front_file is not None:
         print(f"Front saved to {front_file}; look at it with: shortlist front show {front_file}")
     if model_file is not None:
         print(f"Model saved to {model_file}; use it with: shortlist predict {model_file} NEW.csv --explain")
+
+
+def _method(method: str, recall: int | None) -> str:
+    """Return the method; recall needs the complete front."""
+    from shortlist._validation import as_count
+    from shortlist.errors import BadInputError
+
+    if recall is None:
+        return method
+    as_count(recall, "--recall")
+    if method == "emsco":
+        raise BadInputError("--recall compares with the complete front. Leave out --method emsco.")
+    return "enumerate"
 
 
 def _files(out: Path | None, model_out: Path | None) -> tuple[Path | None, Path | None]:
@@ -382,10 +420,15 @@ def _print(staged: "StagedTable", seconds: float, rows: int) -> None:
     if rows and len(frame) > rows:
         print(f"... and {len(frame) - rows:,} more; all with --rows 0.")
     print()
-    values = ", ".join(f"{name} {value:.4g}" for name, value in zip(front.names, front.values[classifier.point_], strict=True))
+    values = ", ".join(
+        f"{name} {value:.4g}"
+        for name, value in zip(front.names, front.values[classifier.point_], strict=True)
+    )
     print(f"Chosen by {classifier.pick}: point {classifier.point_}, {values}.")
     total = 0.0
-    for number, (bought, fitted) in enumerate(zip(_stages(classifier), classifier.model_.stages, strict=True), start=1):
+    for number, (bought, fitted) in enumerate(
+        zip(_stages(classifier), classifier.model_.stages, strict=True), start=1
+    ):
         price = fitted.price / classifier.costs_.scale
         print(f"  stage {number}, {price - total:g} more: {', '.join(bought)}")
         total = price

@@ -137,7 +137,9 @@ def compare_methods(
             missing = {name: method for name, method in chosen.items() if name not in known}
             if missing:
                 units.append(Unit(key, measure_fold, (fold, missing)))
-    results = run_units(units, n_jobs=n_jobs, stage="comparing", report=report, cancellation=cancellation)
+    # joblib warns of a generator that nobody reads, so nothing starts where nothing is missing
+    workers = n_jobs if units else 1
+    results = run_units(units, n_jobs=workers, stage="comparing", report=report, cancellation=cancellation)
     for key, measured in results:
         rows = [
             {**heads[key], "unit": key, "described": _described(chosen[row["method"]]), **row}

@@ -40,6 +40,7 @@ from shortlist.multistage.subclassifiers import (
     StageRows,
     reject_rule,
 )
+from shortlist.picking import RULES
 from shortlist.runs import Cancellation, Report, silent
 
 if TYPE_CHECKING:
@@ -224,6 +225,9 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         BadInputError
             If the input or a parameter cannot be used; the sentence says how to mend it.
         """
+        as_choice(self.method, "method", METHODS)
+        if isinstance(self.pick, str):
+            as_choice(self.pick, "pick", ("norm", *RULES))
         X, y = _checked_training(self, X, y)
         self.classes_ = _classes(y)
         seed = _seed(self.random_state)
@@ -390,7 +394,6 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
 
     def _search(self, seed: int, report: Report, cancellation: Cancellation | None) -> None:
         """Run the method and keep the front and the models behind it."""
-        as_choice(self.method, "method", METHODS)
         problem = self.problem_
         n, k = problem.n_features, problem.max_stages
         size = space_size(n + self.removal, k + self.removal)
