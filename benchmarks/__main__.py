@@ -7,20 +7,26 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import fronts, peers, pruning
+from benchmarks import ensembles, fronts, multistage, peers, pruning
 from benchmarks.registry import load_cases
 from benchmarks.rows import write_rows
 
-STUDIES: dict[str, Callable[[Path], Iterable[Mapping[str, Any]]]] = {
+STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
+    "eel-cv": ensembles.eel_cv,
+    "ensembles": ensembles.ensembles,
     "fronts": fronts.fronts,
     "moip": fronts.moip,
     "moip-long": fronts.moip_long,
+    "multistage": multistage.multistage,
+    "multistage-recall": multistage.recalls,
     "peers": peers.peers,
     "pruning-gaps": pruning.gaps,
     "pruning-proofs": pruning.proofs,
     "reading": fronts.reading,
 }
 """Studies on real data, each with a file of its name in results/."""
+SEEDED = ("multistage-recall",)
+"""Studies that run once per seed."""
 
 
 def speed() -> None:
@@ -54,6 +60,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", default=["speed"], choices=["speed", *STUDIES])
     parser.add_argument("--data", type=Path, default=os.environ.get("SHORTLIST_DATA") or None)
+    parser.add_argument("--seeds", type=int, default=10, help=f"runs of each case, for {', '.join(SEEDED)}")
     options = parser.parse_args()
     for name in options.names:
         if name == "speed":
@@ -61,7 +68,8 @@ def main() -> None:
         elif options.data is None:
             print(f"{name} left out: it needs real data. Pass --data FOLDER.")
         else:
-            write_rows(name, STUDIES[name](Path(options.data)))
+            more = {"seeds": options.seeds} if name in SEEDED else {}
+            write_rows(name, STUDIES[name](Path(options.data), **more))
 
 
 if __name__ == "__main__":

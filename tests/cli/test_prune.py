@@ -1,5 +1,6 @@
 """The commands prune and predict, as a user runs them."""
 
+import io
 import json
 import os
 import signal
@@ -205,6 +206,153 @@ def test_an_interrupt_keeps_the_best_selection_found(folder: Path) -> None:
     assert (facts["status"], facts["limit"]) == ("feasible", "interrupted")
     assert facts["gap"] > 0
     assert (folder / "stopped.joblib").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["margin", "backfitting", "uwa", "kappa"])
+def test_a_rule_has_the_same_contract_and_proves_nothing(folder: Path, method: str) -> None:
+    run = shortlist(
+        "prune", "patients.csv", "--target", "outcome", "--drop", "id_patient", "--method", method, "--out", "rule.joblib",
+        "--json", "--classifiers", "10", "--jobs", "1", cwd=folder,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert (facts["command"], facts["method"], facts["status"]) == ("prune", method, "feasible")
+    assert facts["bound"] is facts["gap"] is None
+    assert 0.5 < facts["value"] <= 1
+    assert facts["size"] == len(facts["selection"]) == facts["test"]["pruned"]["size"]
+    assert facts["threshold"] == facts["size"] // 2
+    assert facts["rows"] == {"train": 252, "validation": 108, "test": 40}
+    assert sum(facts["test"]["full"]["confusion"].values()) == 40
+
+    predicted = shortlist("predict", "rule.joblib", "new.csv", cwd=folder)
+    assert predicted.returncode == 0, predicted.stderr
+    answers = pd.read_csv(io.StringIO(predicted.stdout))
+    assert ((answers["vote_share_well"] > 0.5) == (answers["outcome"] == "well")).all()
+
+
+@pytest.mark.slow
+def test_the_rules_own_baselines_are_the_rules_full_and_best_single(folder: Path) -> None:
+    reported = {}
+    for method in ("full", "best-single"):
+        run = shortlist(
+            "prune", "patients.csv", "--target", "outcome", "--method", method, "--json", "--classifiers", "10",
+            "--jobs", "1", cwd=folder,
+        )  # fmt: skip
+        test = json.loads(run.stdout)["test"]
+        reported[method] = {
+            name: {key: value for key, value in measured.items() if not key.startswith("ms")}
+            for name, measured in test.items()
+        }
+    assert reported["full"]["pruned"] == reported["full"]["full"] == reported["best-single"]["full"]
+    assert reported["best-single"]["pruned"] == reported["full"]["best_single"]
+
+
+@pytest.mark.slow
+def test_the_fitness_of_a_rule_may_stop_it(folder: Path) -> None:
+    run = shortlist(
+        "prune", "patients.csv", "--target", "outcome", "--method", "orientation", "--stop", "fitness",
+        "--classifiers", "10", "--jobs", "1", cwd=folder,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    for words in ("by the rule orientation: nothing is proved", "best single", "TP"):
+        assert words in run.stdout
+
+
+@pytest.mark.slow
+def test_several_classes_are_pruned_by_plurality(folder: Path) -> None:
+    _write_bad_tables(folder)
+    command = [
+        "prune",
+        "three.csv",
+        "--target",
+        "outcome",
+        "--method",
+        "margin",
+        "--classifiers",
+        "5",
+        "--jobs",
+        "1",
+    ]
+    run = shortlist(*command, "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert facts["threshold"] is facts["positive"] is None
+    by_class = facts["test"]["pruned"]["confusion"]
+    assert set(by_class) == {"0", "1", "2"}
+    assert sum(sum(row.values()) for row in by_class.values()) == facts["rows"]["test"]
+    people = shortlist(*command, cwd=folder)
+    assert "the class with most votes wins" in people.stdout
+    assert "TP" not in people.stdout
+
+
+COMPARISON = [
+    "--target", "outcome", "--methods", "all", "--folds", "2", "--classifiers", "4", "--time-limit", "5", "--jobs", "1",
+]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_all_methods_are_ranked_and_the_store_is_resumed(folder: Path) -> None:
+    (folder / "folds.jsonl").unlink(missing_ok=True)
+    command = ["prune", "patients.csv", *COMPARISON, "--store", "folds.jsonl", "--json"]
+    run = shortlist(*command, "--out", "folds.parquet", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert (facts["status"], facts["n_folds"], facts["limit"]) == ("feasible", 2, "")
+    assert "ranks over them show no significant difference" in facts["ranks"]
+    ranks = [row["rank"] for row in facts["methods"]]
+    assert len(ranks) == 15
+    assert ranks == sorted(ranks)
+    assert sum(ranks) == pytest.approx(15 * 16 / 2)
+    assert len(pd.read_parquet(folder / "folds.parquet")) == 30
+
+    lines = (folder / "folds.jsonl").read_bytes()
+    assert lines.count(b"\n") == 30
+    again = shortlist(*command, cwd=folder)
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["folds"] == facts["folds"]  # seconds too: nothing ran again
+    assert (folder / "folds.jsonl").read_bytes() == lines
+
+
+@pytest.mark.slow
+def test_all_methods_leave_exact_out_where_there_are_three_classes(folder: Path) -> None:
+    _write_bad_tables(folder)
+    run = shortlist("prune", "three.csv", *COMPARISON, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert "left out exact, which takes two classes: the table has 3" in run.stderr
+    assert "Rank: mean rank over the folds of one table" in run.stdout
+    assert "drep" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(["--method", "best"], "method must be one of", id="unknown method"),
+        pytest.param(["--methods", "margin,best"], "method must be one of", id="unknown among methods"),
+        pytest.param(
+            ["--method", "uwa", "--objective", "recall", "--max-size", "3"],
+            "got --objective, --max-size",
+            id="objective",
+        ),
+        pytest.param(["--method", "uwa", "--positive", "ill"], "got --positive", id="positive"),
+        pytest.param(["--stop", "fitness"], "--stop belongs to rules", id="exact has no stop"),
+        pytest.param(
+            ["--method", "margin", "--stop", "fitness"], "stops by accuracy only", id="margin stops"
+        ),
+        pytest.param(["--method", "kappa", "--stop", "fitness"], "no fitness of a prefix", id="kappa stops"),
+        pytest.param(["--method", "uwa", "--stop", "size"], "stop must be one of", id="unknown stop"),
+        pytest.param(["--methods", "all", "--method", "uwa"], "Leave out --method", id="both"),
+        pytest.param(["--methods", "uwa", "--folds", "1"], "n_folds must be at least 2", id="one fold"),
+        pytest.param(["--methods", "uwa", "--store", "no/x"], "folder does not exist", id="no folder"),
+    ],
+)
+def test_what_a_rule_cannot_use_is_one_sentence(folder: Path, arguments: list[str], message: str) -> None:
+    before = sorted(folder.iterdir())
+    run = shortlist("prune", "patients.csv", "--target", "outcome", "--jobs", "1", *arguments, cwd=folder)
+    assert run.returncode == 2
+    assert message in run.stderr.strip().splitlines()[-1]
+    assert run.stdout == ""
+    assert sorted(folder.iterdir()) == before
 
 
 def test_help_does_not_load_what_it_does_not_need() -> None:

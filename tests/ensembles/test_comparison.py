@@ -16,6 +16,7 @@ from shortlist.ensembles.comparison import (
     COLUMNS,
     compare_methods,
     pruning_methods,
+    rank_folds,
     rank_methods,
     results_table,
     write_results,
@@ -214,3 +215,29 @@ def test_methods_in_one_order_everywhere_differ_for_certain() -> None:
 def test_bad_input_is_one_sentence(call: Any, message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         call()
+
+
+def _folds(accuracies: dict[str, list[float]]) -> pd.DataFrame:
+    rows = [
+        {"dataset": "t", "repeat": 0, "fold": fold, "method": method, "accuracy": accuracy,
+         "balanced_accuracy": accuracy, "size": 1.0, "seconds": 0.0}
+        for method, values in accuracies.items()
+        for fold, accuracy in enumerate(values)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_ranks_over_folds_are_means_with_shared_ties() -> None:
+    ranked = rank_folds(_folds({"a": [0.5, 0.75], "b": [0.5, 1.0], "c": [0.25, 0.5]})).set_index("method")
+    assert ranked["rank"].to_dict() == {"b": 1.25, "a": 1.75, "c": 3.0}
+    assert ranked["accuracy"].to_dict() == {"b": 0.75, "a": 0.625, "c": 0.375}
+    assert ranked.loc["b", "accuracy_deviation"] == pytest.approx(np.sqrt(0.125))
+
+
+def test_folds_that_lack_a_method_do_not_rank() -> None:
+    results = _folds({"a": [0.5, 1.0], "b": [0.75]})
+    ranked = rank_folds(results).set_index("method")
+    assert ranked["n_folds"].tolist() == [1, 1]
+    assert ranked.loc["a", "accuracy"] == 0.5
+    with pytest.raises(BadInputError, match="a fold in which every method was measured"):
+        rank_folds(results[(results["method"] == "a") ^ (results["fold"] == 0)])

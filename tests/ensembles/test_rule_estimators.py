@@ -129,6 +129,16 @@ def test_text_gaps_and_labels_of_any_kind_are_evolved(mode: str) -> None:
 
 
 @pytest.mark.parametrize("pruner", PRUNERS, ids=lambda pruner: type(pruner).__name__)
+def test_rows_to_prune_on_may_lack_a_class_of_the_pool(pruner: PluralityPruner, pool: Any) -> None:
+    few = Y[150:] > 0
+    fitted = pruner.set_params(pool=pool).fit(X[150:][few], Y[150:][few])
+    assert fitted.classes_.tolist() == [0, 1, 2]
+    assert fitted.predict_proba(X).shape == (300, 3)
+    with pytest.raises(BadInputError, match="Use a pool fitted on these classes"):
+        pruner.fit(X[150:], Y[150:] + 1)
+
+
+@pytest.mark.parametrize("pruner", PRUNERS, ids=lambda pruner: type(pruner).__name__)
 def test_the_same_seed_gives_the_same_members(pruner: PluralityPruner) -> None:
     first, second = (
         pruner.set_params(pool=None, n_classifiers=6).fit(*load_iris(return_X_y=True)).members_ for _ in "12"

@@ -105,6 +105,7 @@ class Told:
             Encoding(codes), empty, np.empty(0, dtype=np.int64), np.zeros((len(labels), n)), labels, 2
         )
         self.capacity = 1 << n
+        self.n_fits = 0
         self.epoch = 0
 
     def slots(self, subsets: NDArray[np.bool_]) -> NDArray[np.int64]:

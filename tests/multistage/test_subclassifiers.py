@@ -5,12 +5,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from shortlist.errors import BadInputError
+from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage import subclassifiers as module
 from shortlist.multistage.encoding import learn_encoding
 from shortlist.multistage.subclassifiers import (
     DecisionBits,
-    FitsStoppedError,
     ForeignSubclassifiers,
     LogisticSubclassifiers,
     RejectRule,

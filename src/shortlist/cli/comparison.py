@@ -37,9 +37,12 @@ def compare(
     """Measure the methods in every fold, rank them, and print the table."""
     import time
 
+    from joblib import parallel_config
+
     from shortlist.cli.progress import live_progress
     from shortlist.ensembles.comparison import compare_methods, rank_folds, write_results
     from shortlist.ensembles.fit_inputs import several_classes
+    from shortlist.ensembles.members import calm_fits
     from shortlist.errors import ShortlistError
     from shortlist.files import check_writable
     from shortlist.runs import cancel_on_interrupt
@@ -50,7 +53,9 @@ def compare(
     if left_out:
         print(f"shortlist: left out {left_out}", file=sys.stderr)
     start = time.monotonic()
-    with cancel_on_interrupt() as cancellation, live_progress() as report:
+    # threads: Ctrl-C in a terminal would kill worker processes, and each of those would import everything anew
+    threads = parallel_config(backend="threading")
+    with calm_fits(), threads, cancel_on_interrupt() as cancellation, live_progress() as report:
         results = compare_methods(
             {name: (X, y)}, chosen, n_folds=folds, n_repeats=repeats, n_classifiers=classifiers, random_state=seed,
             n_jobs=jobs, store=store, report=report, cancellation=cancellation,

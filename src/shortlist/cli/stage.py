@@ -349,6 +349,8 @@ def _facts(staged: "StagedTable", seconds: float, found: "Recall | None") -> dic
     """Return the contract of every command, and what only stages have."""
     from dataclasses import asdict
 
+    import numpy as np
+
     from shortlist.cli.fronts import front_facts
     from shortlist.front import ProofKind, Status
 
@@ -378,7 +380,7 @@ def _facts(staged: "StagedTable", seconds: float, found: "Recall | None") -> dic
             "stages": _stages(classifier),
             "n_tied": None if ties is None else ties[point],
         },
-        "costs": {name: int(costs.price([other == name for other in names])) / costs.scale for name in names},
+        "costs": dict(zip(names, (costs.price(np.eye(len(names), dtype=bool)) / costs.scale).tolist(), strict=True)),
         "total_cost": costs.total / costs.scale,
         "rows": staged.n_rows,
         "test": {"multi_stage": asdict(staged.test), "single_stage": asdict(staged.single_stage)},

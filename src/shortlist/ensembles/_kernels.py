@@ -18,7 +18,7 @@ Integers = NDArray[np.int64]
 Tally = NDArray[np.int32]
 
 NONE = -1
-ROOM = 2**30
+ROOM = 2**14
 COMPLEMENTARINESS, CONCURRENCY, UNCERTAINTY = 0, 1, 2
 
 
@@ -146,8 +146,8 @@ def climb_by_accuracy(
         add_votes(columns, rows, len(rows), pick, 1, tally)
 
 
-@kernel("void(int32[::1], int64[::1])")
-def drain(recent: NDArray[np.int32], scores: Integers) -> None:
+@kernel("void(int16[::1], int64[::1])")
+def drain(recent: NDArray[np.int16], scores: Integers) -> None:
     """Add the recent changes to the scores, and forget them."""
     for k in range(len(scores)):
         scores[k] += recent[k]
@@ -155,7 +155,7 @@ def drain(recent: NDArray[np.int32], scores: Integers) -> None:
 
 
 @kernel(
-    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64, int64[::1], int64[::1], int32[::1],"
+    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64, int64[::1], int64[::1], int16[::1],"
     " boolean[::1], int64[::1], int64[::1], int64[::1])"
 )
 def climb_by_weights(
@@ -168,7 +168,7 @@ def climb_by_weights(
     rule: int,
     weights: Integers,
     scores: Integers,
-    recent: NDArray[np.int32],
+    recent: NDArray[np.int16],
     left: Mask,
     order: Integers,
     fitness: Integers,
@@ -177,8 +177,8 @@ def climb_by_weights(
     """Add the classifier that is right on most weight, where the weight of a row depends on the members so far.
 
     ``order[0]`` is given. Fitness is an integer; that of `UNCERTAINTY` is multiplied by the members before the step.
-    `recent` takes up changes of the scores in half the bytes, which is half the time, and is drained before it can
-    overflow.
+    `recent` takes up changes of the scores in a quarter of the bytes, which is a quarter of the time, and is drained
+    before it can overflow.
     """
     for size in range(1, len(order) + 1):
         last = order[size - 1]
@@ -219,9 +219,9 @@ def climb_by_weights(
                     if room < 0:
                         drain(recent, scores)
                         room = ROOM - abs(change)
-                    small = np.int32(change)
+                    small = np.int16(change)
                     for k in range(len(scores)):
-                        recent[k] += small if codes[i, k] == byte else np.int32(0)
+                        recent[k] += small if codes[i, k] == byte else np.int16(0)
         right[size - 1] = sure
         drain(recent, scores)
         if size < len(order):

@@ -149,7 +149,7 @@ def _weighted(rule: int) -> Callable[[ClassVotes, str], Ordering]:
             rule,
             np.zeros(len(votes.labels), dtype=np.int64),
             np.zeros(len(order), dtype=np.int64),
-            np.zeros(len(order), dtype=np.int32),
+            np.zeros(len(order), dtype=np.int16),
         )
         _kernels.climb_by_weights(
             votes.codes,

@@ -31,12 +31,15 @@ class Outcome:
         No vector within the bounds has smaller weighted objectives; -UNLIMITED when nothing is known.
     columns : ndarray of int, shape (n_integer_columns,), or None
         The solution.
+    value : int
+        The weighted objectives of `vector`; 0 without one.
     """
 
     status: Status
     vector: Vector | None
     bound: int
     columns: NDArray[np.int64] | None = None
+    value: int = 0
 
 
 class LimitedSolves(BoundedSolves):
@@ -79,9 +82,10 @@ class LimitedSolves(BoundedSolves):
             proved = solution.status is Status.OPTIMAL
             if proved or solution.limit in {"seconds", "nodes"}:
                 self._keep(vector, solution.values)
-                bound = int(weights @ vector) if proved else min(bound, int(weights @ vector))
-                status = Status.OPTIMAL if proved or bound == int(weights @ vector) else Status.FEASIBLE
-                return Outcome(status, vector, bound, self.columns_of(vector))
+                value = int(weights @ vector)
+                bound = value if proved else min(bound, value)
+                status = Status.OPTIMAL if bound == value else Status.FEASIBLE
+                return Outcome(status, vector, bound, self.columns_of(vector), value)
         raise SolverError(
             f"the solver gave no exact answer in {N_ATTEMPTS} attempts. Use another solver, or a coarser scale."
         )

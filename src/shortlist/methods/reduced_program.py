@@ -24,7 +24,7 @@ class ReducedProgram:
     program : Program
         What is left; with an unsatisfiable row if the clauses have no model.
     signs : csr_array of int, shape (n_original_columns, n_columns)
-        At most one entry per row, 1 or -1.
+        At most one entry per row, 1 or -1; over the integer columns only if nothing was reduced.
     constants : ndarray of int, shape (n_original_columns,)
         The original columns are ``signs @ columns + constants``.
     """
@@ -62,8 +62,10 @@ def reduce_program(program: Program, clauses: Clauses | None = None) -> ReducedP
         If the clauses name more variables than there are columns, or a column that is not binary.
     """
     if clauses is None:
-        identity = sparse.csr_array(sparse.eye_array(program.n_columns, dtype=np.int64))
-        return ReducedProgram(program, identity, np.zeros(program.n_columns, dtype=np.int64))
+        n = int(program.integer.sum())
+        return ReducedProgram(
+            program, sparse.csr_array(sparse.eye_array(n, dtype=np.int64)), np.zeros(n, np.int64)
+        )
     found = presolve(clauses.with_units(_bound_literals(program, clauses)))
     signs, constants = _substitution(found, program.n_columns)
     kept = found.clauses.n_variables
@@ -75,7 +77,9 @@ def reduce_program(program: Program, clauses: Clauses | None = None) -> ReducedP
     whole = integers.costs * integers.steps[:, None]
     user_signs = np.array([objective.sign for objective in integers.objectives])
     objectives = [
-        LinearObjective(objective, costs * sign / (objective.scale or 1), int(offset) * sign / (objective.scale or 1))
+        LinearObjective(
+            objective, costs * sign / (objective.scale or 1), int(offset) * sign / (objective.scale or 1)
+        )
         for objective, costs, offset, sign in zip(
             integers.objectives,
             (signs.T @ whole.T).T,
@@ -95,7 +99,9 @@ def reduce_program(program: Program, clauses: Clauses | None = None) -> ReducedP
     )
     smaller = _tidied(smaller)
     if found.clauses.n_clauses and not len(found.clauses.literals):
-        smaller = smaller.with_rows(np.zeros((1, smaller.n_columns)), 1.0, np.inf)  # no model: nothing satisfies this
+        smaller = smaller.with_rows(
+            np.zeros((1, smaller.n_columns)), 1.0, np.inf
+        )  # no model: nothing satisfies this
     return ReducedProgram(smaller, signs, constants)
 
 
@@ -108,8 +114,10 @@ def _bound_literals(program: Program, clauses: Clauses) -> list[int]:
             "Leave auxiliary variables out."
         )
     lower, upper = program.column_lower[:n], program.column_upper[:n]
-    if not program.integer[:n].all() or (lower < 0).any() or (upper > 1).any():
-        raise BadInputError("columns that clauses name must be integers within 0..1. Leave the clauses out.")
+    if not program.integer.all() or (lower < 0).any() or (upper > 1).any():
+        raise BadInputError(
+            "all columns must be integers, those that clauses name within 0..1. Leave the clauses out."
+        )
     numbers = np.arange(1, n + 1)
     return [*numbers[lower > 0].tolist(), *(-numbers[upper < 1]).tolist()]
 
@@ -122,7 +130,9 @@ def _substitution(found: Presolved, n_columns: int) -> tuple[sparse.csr_array, N
     rows = np.concatenate([live, others])
     columns = np.concatenate([found.places[live], kept + np.arange(len(others))])
     entries = np.concatenate([np.where(found.polarities[live], 1, -1), np.ones(len(others), dtype=np.int64)])
-    signs = sparse.csr_array((entries, (rows, columns)), shape=(n_columns, kept + len(others)), dtype=np.int64)
+    signs = sparse.csr_array(
+        (entries, (rows, columns)), shape=(n_columns, kept + len(others)), dtype=np.int64
+    )
     constants = np.zeros(n_columns, dtype=np.int64)
     constants[:named] = np.where(found.places >= 0, ~found.polarities, found.polarities)
     return signs, constants
@@ -175,6 +185,8 @@ def _is_clause(
     program: Program, columns: NDArray[np.int32], factors: NDArray[np.float64], limits: tuple[float, float]
 ) -> bool:
     """Whether a row says that one of some literals is true."""
-    binary: Mask = program.integer[columns] & (program.column_lower[columns] == 0) & (program.column_upper[columns] == 1)
+    binary: Mask = (
+        program.integer[columns] & (program.column_lower[columns] == 0) & (program.column_upper[columns] == 1)
+    )
     signed = bool((np.abs(factors) == 1).all() and binary.all() and len(columns))
     return signed and limits == (1.0 - int((factors < 0).sum()), np.inf)

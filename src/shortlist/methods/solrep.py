@@ -7,74 +7,33 @@ answered it: an optimum over larger bounds that lies within smaller ones, or lar
 """
 
 import functools
-import math
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist._validation import as_choice, as_count, as_positive_seconds
 from shortlist.arrays import Points
-from shortlist.errors import BadInputError, SolverError
-from shortlist.front import Front, Proof, ProofKind, Status, relative_gap
+from shortlist.errors import BadInputError
+from shortlist.front import Front, Proof, ProofKind, Status
 from shortlist.logic.clauses import Clauses
-from shortlist.methods.bounded_solves import LARGEST_OBJECTIVE, Budget, LimitReachedError, safe_weights
-from shortlist.methods.integer_objectives import UNLIMITED, IntegerObjectives, Vector, integer_objectives
-from shortlist.methods.limited_solves import LimitedSolves, Outcome
-from shortlist.methods.reduced_program import ReducedProgram, reduce_program
-from shortlist.methods.reference_points import autocorrelation, hit_and_run, hull_of, neighbour_order
-from shortlist.methods.solve_journal import Journal, Record, open_journal
-from shortlist.methods.unexplored_boxes import UnexploredBoxes
+from shortlist.methods._checked_answers import answers_front
+from shortlist.methods._reference_solves import Answers, solve_adaptively, solve_reference_points
+from shortlist.methods.anchor_points import STAGE, SolveSetting, anchor_keys, find_anchors, is_ideal
+from shortlist.methods.bounded_solves import LimitReachedError
+from shortlist.methods.integer_objectives import IntegerObjectives, integer_objectives
+from shortlist.methods.reduced_program import reduce_program
+from shortlist.methods.reference_points import autocorrelation, hit_and_run, hull_of
+from shortlist.methods.solve_journal import Record, open_journal
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver
 from shortlist.milp.solution import Limits
-from shortlist.pareto.dominance import nondominated
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress, Report, silent
-from shortlist.runs.units import Unit, run_units
 
 RULES = ("hit-and-run", "adaptive")
-
-STAGE = "reference points"
-
-
-@dataclass(frozen=True, eq=False)
-class _Setting:
-    """What every worker needs; it pickles."""
-
-    program: Program
-    solver: str | Solver
-    seed: int
-    limits: Limits
-    deadline: float
-    journal: Journal
-
-    def open(self, cancellation: Cancellation | None) -> LimitedSolves:
-        """Return a session."""
-        left = None if math.isinf(self.deadline) else max(1e-3, self.deadline - time.time())
-        budget = Budget(time_limit_s=left, cancellation=cancellation)
-        return LimitedSolves(self.program, solver=self.solver, seed=self.seed, budget=budget, stage=STAGE)
-
-    def solve(
-        self, solves: LimitedSolves, key: str, weights: Vector, upper: Vector, start: Vector | None
-    ) -> Record:
-        """Solve one program and write down what came out."""
-        outcome = solves.attempt(weights, upper, start=start, limits=self.limits)
-        record = Record(key, outcome, 1)
-        self.journal.append(record)
-        return record
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """All that a search has: its records by key, and the limit that ended it, if one did."""
-
-    records: dict[str, Record]
-    limit: str = ""
 
 
 def solrep(
@@ -175,7 +134,9 @@ def solrep(
     as_choice(rule, "rule", RULES)
     n_points, chunk_size = as_count(n_points, "n_points", at_least=0), as_count(chunk_size, "chunk_size")
     if rule == "adaptive" and n_jobs != 1:
-        raise BadInputError(f"n_jobs must be 1 with rule 'adaptive', got {n_jobs}. Its points depend on each other.")
+        raise BadInputError(
+            f"n_jobs must be 1 with rule 'adaptive', got {n_jobs}. Its points depend on each other."
+        )
     solve_limit = as_positive_seconds(solve_limit_s, "solve_limit_s")
     deadline = begin + as_positive_seconds(time_limit_s, "time_limit_s")
     reduced = reduce_program(program, clauses)
@@ -193,47 +154,102 @@ def solrep(
     }
     journal, records = open_journal(checkpoint, reduced.program, settings)
     limits = Limits(solve_limit, solve_limit_nodes)
-    setting = _Setting(reduced.program, solver, seed, limits, deadline, journal)
+    setting = SolveSetting(reduced.program, solver, seed, limits, deadline, journal)
     facts: dict[str, Any] = {"rule": rule, "solver": settings["solver"]}
-    found, keys = _Found(records), _anchor_keys(integers)
+    tell = functools.partial(_tell, report, n_points)
+    found, missing = Answers(records), None
     try:
-        anchors = _anchors(setting, integers, records, cancellation)
+        anchors = find_anchors(setting, integers, records, cancellation)
     except LimitReachedError as stop:
-        found = _Found(records, stop.limit)
-        anchors = []
-    infeasible = any(records[key].outcome.status is Status.INFEASIBLE for key in keys if key in records)
-    proof, asked = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(integers)), 0
-    if anchors and not infeasible and _is_ideal(anchors):
-        facts["hull_dimension"] = 0
-    elif not infeasible:
-        proof = Proof(ProofKind.NONDOMINATED)
-        if anchors:
-            corners = np.array([anchor.vector for anchor in anchors])
-            facts["hull_dimension"] = hull_of(corners).dimension
-            tell = functools.partial(_tell, report, n_points)
-            if rule == "adaptive":
-                boxes, found = _adaptive(setting, integers, anchors, records, n_points, tell, cancellation)
-                missing = boxes.missing() * integers.steps
-                scales = [one.scale or 1 for one in integers.objectives]
-                proof = Proof(
-                    ProofKind.NONDOMINATED if boxes.open.any() else ProofKind.COMPLETE,
-                    missing=tuple((missing / scales).tolist()),
-                )
-                asked = sum(key.startswith("point ") for key in found.records)
-            else:
-                walk = hit_and_run(corners, n_points, rng=np.random.default_rng(seed), thinning=thinning)
-                facts["autocorrelation"] = autocorrelation(walk)
-                points = np.floor(walk + 1e-9).astype(np.int64)
-                first = _first_objective(integers, objective, corners)
-                found = _hit_and_run_points(
-                    setting, anchors, points, first, records, chunk_size, n_jobs, tell, cancellation
-                )
-                asked = n_points
-        else:
-            asked = n_points
+        anchors, found = [], Answers(records, stop.limit)
+    complete = _is_infeasible(records, integers) or (bool(anchors) and is_ideal(anchors))
+    asked = 0 if complete else n_points
+    corners: Points = np.array([anchor.vector for anchor in anchors], dtype=np.int64).reshape(
+        -1, len(integers)
+    )
+    if anchors:
+        facts["anchors"] = integers.points(corners).tolist()
+        facts["hull_dimension"] = hull_of(corners).dimension
+    if anchors and not complete and rule == "adaptive":
+        boxes, found = solve_adaptively(
+            setting, anchors, records, n_points, tell=tell, cancellation=cancellation
+        )
+        scales = np.array([one.scale or 1 for one in integers.objectives])
+        missing = tuple((boxes.missing() * integers.steps / scales).tolist())
+        complete = not boxes.open.any()
+        asked = _n_answered(found.records) if not found.limit else n_points
+    elif anchors and not complete:
+        walk = hit_and_run(corners, n_points, rng=np.random.default_rng(seed), thinning=thinning)
+        facts["autocorrelation"] = autocorrelation(walk)
+        points = np.floor(walk + 1e-9).astype(np.int64)  # the hull's flat sides are integers, up to rounding
+        found = solve_reference_points(
+            setting,
+            anchors,
+            points,
+            first=_chosen_objective(integers, objective, corners),
+            records=records,
+            chunk_size=chunk_size,
+            n_jobs=n_jobs,
+            tell=tell,
+            cancellation=cancellation,
+        )
+    proof = _proof(
+        found, missing, asked, n_complete=len(integers) if complete else 0, solve_limit_s=solve_limit_s
+    )
     facts["n_reference_points"] = asked
-    facts["anchors"] = integers.points([a.vector for a in anchors if a.vector is not None]).tolist()
-    return _front(program, reduced, integers, found, proof, asked, candidates, facts, solve_limit_s, begin)
+    facts |= _counts(found.records)
+    return answers_front(
+        program,
+        reduced,
+        found.records,
+        proof,
+        candidates=candidates,
+        seconds=time.time() - begin,
+        extras=facts,
+    )
+
+
+def _n_answered(records: Mapping[str, Record]) -> int:
+    """Count the reference points whose program has ended."""
+    return sum(key.startswith("point ") for key in records)
+
+
+def _is_infeasible(records: Mapping[str, Record], integers: IntegerObjectives) -> bool:
+    """Whether the program was proved to have no solution at all."""
+    first = records.get(anchor_keys(integers)[0])
+    return first is not None and first.outcome.status is Status.INFEASIBLE
+
+
+def _counts(records: Mapping[str, Record]) -> dict[str, int]:
+    """Count what the programs said."""
+    points = [record for key, record in records.items() if key.startswith("point ")]
+    return {
+        "n_infeasible": sum(record.outcome.status is Status.INFEASIBLE for record in points),
+        "n_without_program": sum(not record.n_programs for record in points),
+        "n_programs": sum(record.n_programs for record in records.values()),
+    }
+
+
+def _proof(
+    found: Answers,
+    missing: tuple[float, ...] | None,
+    asked: int,
+    *,
+    n_complete: int,
+    solve_limit_s: float | None,
+) -> Proof:
+    """Return what is proved if every answer is optimal; `n_complete` objectives of a complete front, or 0."""
+    if n_complete:
+        return Proof(ProofKind.COMPLETE, missing=(0.0,) * n_complete)
+    outcomes = [record.outcome for record in found.records.values()]
+    n_unknown = sum(outcome.status is Status.UNKNOWN for outcome in outcomes)
+    limits = [found.limit] if found.limit else []
+    if any(outcome.status in {Status.UNKNOWN, Status.FEASIBLE} for outcome in outcomes):
+        limits.append("nodes per program" if solve_limit_s is None else f"{solve_limit_s:g} s per program")
+    n_open = max(0, asked - _n_answered(found.records))
+    return Proof(
+        ProofKind.NONDOMINATED, missing=missing, n_unresolved=n_unknown + n_open, limit="; ".join(limits)
+    )
 
 
 def _tell(report: Report, total: int, done: int) -> None:
@@ -241,294 +257,9 @@ def _tell(report: Report, total: int, done: int) -> None:
     report(Progress(STAGE, done, total))
 
 
-def _anchor_keys(integers: IntegerObjectives) -> list[str]:
-    """Return the keys of the anchors' programs: the least value of each objective, and the tie-break after it."""
-    return [f"{what} {name}" for name in integers.names for what in ("least", "anchor")]
-
-
-def _anchors(
-    setting: _Setting,
-    integers: IntegerObjectives,
-    records: dict[str, Record],
-    cancellation: Cancellation | None,
-) -> list[Outcome]:
-    """Find one anchor per objective: its least value, and with that the least sum of all objectives in steps.
-
-    An anchor whose second program ends without an answer keeps the first one's, as FEASIBLE. Empty if the program is
-    infeasible or an objective has no answer at all.
-    """
-    solves = setting.open(cancellation)
-    ones = np.ones(len(integers), dtype=np.int64)
-    anchors = []
-    for index, name in enumerate(integers.names):
-        unit = np.eye(len(integers), dtype=np.int64)[index]
-        key = f"least {name}"
-        if key not in records:
-            records[key] = setting.solve(solves, key, unit, integers.upper, None)
-        first = records[key].outcome
-        if first.vector is None or first.columns is None:
-            return []
-        solves.remember(first.vector, first.columns)
-        key = f"anchor {name}"
-        if key not in records:
-            upper = integers.upper.copy()
-            upper[index] = first.vector[index]
-            records[key] = setting.solve(solves, key, ones, upper, first.vector)
-        second = records[key].outcome
-        best = first if second.vector is None else second
-        proved = first.status is Status.OPTIMAL and second.status is Status.OPTIMAL
-        status = Status.OPTIMAL if proved else Status.FEASIBLE
-        anchors.append(Outcome(status, best.vector, first.bound, best.columns))
-    return anchors
-
-
-def _is_ideal(anchors: Sequence[Outcome]) -> bool:
-    """Whether one vector is proved best in every objective, so that it is the whole front."""
-    vectors = np.array([anchor.vector for anchor in anchors])
-    proved = all(anchor.status is Status.OPTIMAL for anchor in anchors)
-    return proved and bool((vectors == vectors[0]).all())
-
-
-def _first_objective(integers: IntegerObjectives, name: str | None, corners: Points) -> int:
+def _chosen_objective(integers: IntegerObjectives, name: str | None, corners: Points) -> int:
     """Return the number of the objective to minimise."""
     if name is None:
         return int(np.argmax(np.ptp(corners, axis=0)))
     as_choice(name, "objective", integers.names)
     return integers.names.index(name)
-
-
-def _hit_and_run_points(
-    setting: _Setting,
-    anchors: Sequence[Outcome],
-    points: Points,
-    first: int,
-    records: dict[str, Record],
-    chunk_size: int,
-    n_jobs: int | None,
-    tell: Any,
-    cancellation: Cancellation | None,
-) -> _Found:
-    """Solve for reference points that are known beforehand, in chunks."""
-    order = neighbour_order(points)
-    alone = n_jobs == 1
-    units = []
-    done = 0
-    for start in range(0, len(order), chunk_size):
-        chunk = order[start : start + chunk_size]
-        own = {key: records[key] for key in (f"point {i}" for i in chunk) if key in records}
-        arguments = (setting, tuple(anchors), {i: points[i] for i in chunk}, first, own)
-        extra = (cancellation, functools.partial(_offset, tell, start)) if alone else ()
-        units.append(Unit(f"chunk {start // chunk_size}", _solve_chunk, (*arguments, *extra)))
-    limit = ""
-    tell(0)
-    for _, (solved, stopped) in run_units(units, n_jobs=n_jobs, cancellation=cancellation):
-        records.update(solved)
-        done += len(solved)
-        limit = limit or stopped
-        if not alone:
-            tell(done)
-    if not limit and cancellation is not None and cancellation.cancelled:
-        limit = "interrupted"
-    return _Found(records, limit)
-
-
-def _offset(tell: Any, start: int, done: int) -> None:
-    """Report points of a chunk after those of earlier chunks."""
-    tell(start + done)
-
-
-def _solve_chunk(
-    setting: _Setting,
-    anchors: Sequence[Outcome],
-    points: dict[int, Vector],
-    first: int,
-    records: dict[str, Record],
-    cancellation: Cancellation | None = None,
-    tell: Any = None,
-) -> tuple[dict[str, Record], str]:
-    """Solve for some reference points one after the other; return their records, and the limit that was hit."""
-    solves = setting.open(cancellation)
-    corners = np.array([anchor.vector for anchor in anchors])
-    weights, _ = safe_weights(solves.integers, first, corners.min(axis=0), corners.max(axis=0))
-    known = []
-    for anchor in anchors:
-        assert anchor.vector is not None
-        assert anchor.columns is not None
-        solves.remember(anchor.vector, anchor.columns)
-        known.append(anchor.vector)
-    answered: list[tuple[Vector, Outcome]] = []
-    solved: dict[str, Record] = {}
-    for done, (index, point) in enumerate(points.items(), start=1):
-        key = f"point {index}"
-        upper = point.copy()
-        upper[first] = UNLIMITED
-        record = records.get(key)
-        if record is None:
-            earlier = _answer_from(answered, upper)
-            if earlier is not None:
-                record = Record(key, earlier, 0)
-                setting.journal.append(record)
-            else:
-                try:
-                    record = setting.solve(solves, key, weights, upper, _best_start(known, weights, upper))
-                except LimitReachedError as stop:
-                    return solved, stop.limit
-        solved[key] = record
-        outcome = record.outcome
-        if outcome.vector is not None and outcome.columns is not None:
-            solves.remember(outcome.vector, outcome.columns)
-            known.append(outcome.vector)
-        answered.append((upper, outcome))
-        if tell is not None:
-            tell(done)
-    return solved, ""
-
-
-def _answer_from(answered: Sequence[tuple[Vector, Outcome]], upper: Vector) -> Outcome | None:
-    """Return the answer that an earlier program with the same weights gives for `upper`."""
-    for bounds, outcome in answered:
-        if (upper <= bounds).all():
-            if outcome.status is Status.INFEASIBLE:
-                return outcome
-            if outcome.status is Status.OPTIMAL and (outcome.vector <= upper).all():
-                return outcome
-    return None
-
-
-def _best_start(known: Sequence[Vector], weights: Vector, upper: Vector) -> Vector | None:
-    """Return the best known vector within `upper`, None if there is none."""
-    vectors = np.array(known)
-    within = vectors[(vectors <= upper).all(axis=1)]
-    return within[np.argmin(within @ weights)] if len(within) else None
-
-
-def _adaptive(
-    setting: _Setting,
-    integers: IntegerObjectives,
-    anchors: Sequence[Outcome],
-    records: dict[str, Record],
-    n_points: int,
-    tell: Any,
-    cancellation: Cancellation | None,
-) -> tuple[UnexploredBoxes, _Found]:
-    """Solve in the largest unexplored box, again and again."""
-    if (integers.upper >= UNLIMITED).any() or (integers.lower <= -UNLIMITED).any():
-        raise BadInputError("objectives must be bounded for rule 'adaptive'. Bound the columns.")
-    solves = setting.open(cancellation)
-    top = integers.upper + 1
-    ideal = np.array([anchor.bound for anchor in anchors])
-    boxes = UnexploredBoxes(np.maximum(ideal, integers.lower), top)
-    known = []
-    for anchor in anchors:
-        assert anchor.vector is not None
-        assert anchor.columns is not None
-        solves.remember(anchor.vector, anchor.columns)
-        boxes.add_vector(anchor.vector)
-        known.append(anchor.vector)
-    corners = np.array(known)
-    ceiling = corners.max(axis=0) + 1
-    for index, name in enumerate(integers.names):
-        second = records.get(f"anchor {name}")
-        if second is not None and second.outcome.bound > -UNLIMITED:
-            corner = top.copy()
-            corner[index] = corners[index][index] + 1
-            boxes.add_bound(corner, np.ones(len(top), dtype=np.int64), second.outcome.bound)
-    tell(0)
-    for number in range(n_points):
-        chosen = boxes.largest(ceiling)
-        if chosen is None:
-            break
-        corner = boxes.upper[chosen].copy()
-        weights = _balanced_weights(integers, boxes.lower[chosen], np.minimum(corner, ceiling))
-        key = f"point {number}"
-        if key not in records:
-            start = _best_start(known, weights, corner - 1)
-            try:
-                records[key] = setting.solve(solves, key, weights, corner - 1, start)
-            except LimitReachedError as stop:
-                return boxes, _Found(records, stop.limit)
-        outcome = records[key].outcome
-        boxes.add_bound(corner, weights, outcome.bound)
-        if outcome.vector is not None and outcome.columns is not None:
-            solves.remember(outcome.vector, outcome.columns)
-            known.append(outcome.vector)
-            boxes.add_vector(outcome.vector)
-        elif outcome.status is Status.UNKNOWN:
-            boxes.give_up(chosen)
-        tell(number + 1)
-    return boxes, _Found(records)
-
-
-def _balanced_weights(integers: IntegerObjectives, lower: Vector, upper: Vector) -> Vector:
-    """Return weights that make a side of the box ``lower <= y < upper`` count the same in every objective."""
-    sides = np.maximum(upper - lower, 1).astype(np.float64)
-    size = np.maximum(np.abs(integers.lower), np.abs(integers.upper)).astype(np.float64)
-    weights = sides.max() / sides
-    weights *= min(1.0, LARGEST_OBJECTIVE / 2 / float(weights @ size))
-    rounded: Vector = np.maximum(1, np.rint(weights)).astype(np.int64)
-    return rounded
-
-
-def _front(
-    program: Program,
-    reduced: ReducedProgram,
-    integers: IntegerObjectives,
-    found: _Found,
-    proof: Proof,
-    asked: int,
-    candidates: Sequence[str] | None,
-    facts: dict[str, Any],
-    solve_limit_s: float | None,
-    begin: float,
-) -> Front:
-    """Check every answer against the original program, drop what is dominated, and say what is proved."""
-    points = {key: record for key, record in found.records.items() if key.startswith("point ")}
-    best: dict[tuple[int, ...], tuple[Outcome, float]] = {}
-    for key, record in found.records.items():
-        outcome = record.outcome
-        if outcome.vector is None or key.startswith("least "):
-            continue
-        gap = _gap(found.records, key, outcome, integers)
-        vector = tuple(outcome.vector.tolist())
-        if vector not in best or gap < best[vector][1]:
-            best[vector] = outcome, gap
-    vectors = np.array(list(best), dtype=np.int64).reshape(-1, len(integers))
-    columns = np.array([outcome.columns for outcome, _ in best.values()], dtype=np.int64)
-    gaps = np.array([gap for _, gap in best.values()])
-    kept = nondominated(vectors)
-    if (gaps[~kept] == 0).any():
-        raise SolverError("the solver proved a point that another one dominates. Use another solver or seed.")
-    vectors, gaps = vectors[kept], gaps[kept]
-    all_columns = reduced.restore(columns.reshape(len(kept), -1)[kept]) if len(vectors) else None
-    decisions = _checked_columns(program, integers, vectors, all_columns)
-    n_unsolved = sum(record.outcome.vector is None and record.outcome.status is Status.UNKNOWN for record in points.values())
-    n_unsolved += max(0, asked - len(points))
-    limits = [found.limit] if found.limit else []
-    unproved = gaps > 0
-    if unproved.any() or n_unsolved > max(0, asked - len(points)):
-        limits.append(f"{solve_limit_s:g} s per program" if solve_limit_s else "nodes per program")
-    kind = proof.kind
-    if unproved.any():
-        kind = ProofKind.APPROXIMATE
-    elif found.limit and kind is ProofKind.COMPLETE and not len(vectors):
-        kind = ProofKind.NONDOMINATED
-    names = _names(program, candidates)
-    front = Front.from_points(
-        integers.objectives,
-        integers.points(vectors),
-        decisions,
-        names,
-        Proof(kind, missing=proof.missing, n_unresolved=0 if kind is ProofKind.COMPLETE else n_unsolved, limit="; ".join(limits)),
-        method="solrep",
-        seconds=time.time() - begin,
-    )
-    by_point = dict(zip(map(tuple, integers.points(vectors).tolist()), gaps.tolist(), strict=True))
-    facts |= {
-        "n_infeasible": sum(record.outcome.status is Status.INFEASIBLE for record in points.values()),
-        "n_without_program": sum(not record.n_programs for record in points.values()),
-        "n_programs": sum(record.n_programs for record in found.records.values()),
-        "n_unproved": int(unproved.sum()),
-        "gaps": [by_point[tuple(point)] for point in front.points.tolist()],
-    }
-    front.extras |= facts  # type: ignore[operator]
-    return front

@@ -64,7 +64,9 @@ def open_journal(
         _write(target, b"\n")
     lines = [line for line in map(_parsed, content.splitlines()) if line is not None]
     if not lines or lines[0].get("shortlist_journal") != 1:
-        raise BadFileError(f"{target} must be a journal of an earlier run, got something else. Name another file.")
+        raise BadFileError(
+            f"{target} must be a journal of an earlier run, got something else. Name another file."
+        )
     if lines[0] != header:
         raise BadInputError(
             f"checkpoint {target} belongs to another problem or to other settings. Name another file, or delete it."
@@ -110,6 +112,7 @@ def _as_dict(record: Record) -> dict[str, Any]:
         "status": str(outcome.status),
         "vector": None if outcome.vector is None else outcome.vector.tolist(),
         "bound": outcome.bound,
+        "value": outcome.value,
         "columns": columns,
         "programs": record.n_programs,
     }
@@ -127,6 +130,7 @@ def _as_record(line: Mapping[str, Any]) -> Record:
         vector,
         line["bound"],
         None if columns is None else np.array(columns, dtype=np.int64),
+        line["value"],
     )
     return Record(line["key"], outcome, line["programs"])
 
@@ -150,7 +154,9 @@ def _write(path: str, content: bytes) -> None:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
     except OSError as error:
-        raise BadFileError(f"{path} cannot be written: {error.strerror}. Choose a folder that exists.") from None
+        raise BadFileError(
+            f"{path} cannot be written: {error.strerror}. Choose a folder that exists."
+        ) from None
     try:
         os.write(handle, content)
     finally:

@@ -44,7 +44,7 @@ class UnexploredBoxes:
     @property
     def open(self) -> Mask:
         """Boxes that may hold a feasible vector."""
-        filled: Mask = (self.lower < self.upper).all(axis=1)
+        filled: Mask = np.all(self.lower < self.upper, axis=1)
         return filled
 
     def add_bound(self, corner: Vector, weights: Vector, bound: int) -> None:

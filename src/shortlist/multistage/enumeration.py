@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_positive_seconds
 from shortlist.front import Front, Proof, ProofKind
-from shortlist.multistage._enumeration import UNSEEN, walk_archive, walk_table
+from shortlist.multistage._enumeration import UNSEEN, walk_table
 from shortlist.multistage._evaluation import CONCLUSIVE, COST, CREDIT, N_MEASURES, nondominated_rows
 from shortlist.multistage.objectives import DEFAULT_OBJECTIVES, OBJECTIVES, StageProblem
 from shortlist.multistage.stages import assignment_of_chain, completions, ordered_partitions
@@ -343,6 +343,9 @@ class _ArchiveWalker:
     def _walk_one(
         self, firsts: NDArray[np.int64], blocks: NDArray[np.int64], n_blocks: NDArray[np.int64]
     ) -> int:
+        # seconds to compile at first, and the paper's objectives never need it
+        from shortlist.multistage._archive_walk import walk_archive
+
         space, problem = self.space, self.problem
         archive, ties, chains, size = self._state
         return walk_archive(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
-from shortlist.multistage._logistic import decision_bits, fit_binary, fit_multinomial, sums
+from shortlist.multistage._logistic import decision_bits, fit_binary, sums
 from shortlist.multistage.encoding import Encoding
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
 
@@ -125,6 +125,7 @@ class Subclassifiers(Protocol):
     """What fits a classifier per feature subset; `slots` are its names for subsets."""
 
     rows: StageRows
+    n_fits: int
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
         """Return the slot of each subset, ``(n_subsets, n_features)`` to ``(n_subsets,)``, fitting what is missing."""
@@ -248,7 +249,7 @@ class LogisticSubclassifiers:
         self.cancellation = cancellation
         n_scores = 1 if rows.n_classes == 2 else rows.n_classes
         room = MOST_BYTES // (8 * n_scores * (rows.fit_rows.shape[1] + 1))
-        self.places = SubsetPlaces(rows.n_features, max(LEAST_PLACES, min(capacity, room)))
+        self.places = SubsetPlaces(rows.n_features, min(capacity, max(LEAST_PLACES, room)))
         self.n_fits = 0
         self.n_scores = n_scores
         self._centres = rows.fit_rows.mean(axis=0)
@@ -322,6 +323,9 @@ class LogisticSubclassifiers:
                 self._penalties, columns, coefficients,
             )  # fmt: skip
         else:
+            # seconds to compile at first, and two classes never need it
+            from shortlist.multistage._multinomial import fit_multinomial
+
             failed = fit_multinomial(
                 self._standardised, self.rows.fit_labels, self._penalties, columns, coefficients
             )

@@ -1,0 +1,249 @@
+"""Multi-stage classifiers: complete fronts, evolution against them and against the authors' figures, prediction.
+
+python -m benchmarks multistage multistage-recall --data FOLDER [--seeds 100]
+"""
+
+import dataclasses
+import functools
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from shortlist.multistage.costs import FeatureCosts, feature_costs
+from shortlist.multistage.emsco import EmscoOptions, emsco
+from shortlist.multistage.encoding import learn_encoding
+from shortlist.multistage.enumeration import enumerate_front
+from shortlist.multistage.estimators import MultiStageClassifier
+from shortlist.multistage.holdout import split_three
+from shortlist.multistage.objectives import StageProblem, stage_problem
+from shortlist.multistage.prediction import REJECTED, FittedStage, StagedModel, decide_known
+from shortlist.multistage.presets import PRESETS
+from shortlist.multistage.recall import recall
+from shortlist.multistage.stages import acquired
+from shortlist.multistage.subclassifiers import (
+    DecisionBits,
+    LogisticSubclassifiers,
+    RejectRule,
+    StageRows,
+    reject_rule,
+)
+
+FILES = {"pima": "pima_diabetes", "heart": "heart_failure_clinical_records", "credit": "australian_credit"}
+THREADS = 2
+SPLITS = 5
+PUBLISHED = {
+    0.55: (0.6617, 0.9932, 32.80), 0.60: (0.7456, 0.9591, 75.85), 0.65: (0.7945, 0.9191, 92.24),
+    0.70: (0.8306, 0.8497, 101.45), 0.75: (0.8578, 0.7478, 121.87), 0.80: (0.8903, 0.6586, 133.36),
+    0.85: (0.9174, 0.5534, 145.22), 0.90: (0.9358, 0.4300, 152.15), 0.95: (0.9726, 0.2637, 157.98),
+}  # fmt: skip
+"""The authors' accuracy, coverage and cost on the test rows of their example, by confidence."""
+
+
+def multistage(folder: Path) -> Iterator[dict[str, Any]]:
+    """Run everything but recall."""
+    yield from complete_fronts(folder)
+    yield from evolution(folder)
+    yield from example(folder)
+    yield from prediction()
+
+
+def complete_fronts(
+    folder: Path,
+    data: tuple[str, ...] = tuple(FILES),
+    stages: tuple[int, ...] = (2, 3, 4),
+    credit_stages: tuple[int, ...] = (5, 6),
+) -> Iterator[dict[str, Any]]:
+    """Enumerate each table, fits included; for Credit also more stages than the paper."""
+    _warm_up(folder)
+    for name in data:
+        for k in (*stages, *(credit_stages if name == "credit" else ())):
+            start = time.perf_counter()
+            problem = uci_problem(folder, name, max_stages=k)
+            problem.decisions.every_subset()
+            fits_s = time.perf_counter() - start
+            result = enumerate_front(problem, n_jobs=THREADS)
+            yield _row(
+                "multistage-front", name, 0, "enumerate", time.perf_counter() - start,
+                max_stages=k, size=len(result.measures), tied=int(result.n_tied.sum()), looked=result.n_looked,
+                fits_s=round(fits_s, 4), walk_s=round(result.seconds, 4), proof=str(result.proof.kind), threads=THREADS,
+            )  # fmt: skip
+
+
+def evolution(folder: Path, generations: int = 500) -> Iterator[dict[str, Any]]:
+    """Time 500 generations of 300 on each table with the fits they need, convergence test off."""
+    _warm_up(folder)
+    for name in FILES:
+        options = _options(name, generations)
+        problem = uci_problem(folder, name, max_stages=4)
+        result, seconds = _timed(lambda problem=problem, options=options: emsco(problem, options, seed=0))
+        yield _row(
+            "multistage-emsco", name, 0, "emsco", seconds, max_stages=4, size=len(result.measures),
+            generations=result.n_generations, evaluations=result.n_evaluations,
+            fits=problem.decisions.subclassifiers.n_fits,
+        )  # fmt: skip
+
+
+def example(
+    folder: Path, seeds: int = 10, levels: tuple[float, ...] = tuple(PUBLISHED)
+) -> Iterator[dict[str, Any]]:
+    """Run the authors' example on their splits: mean of the seeds on the test rows, beside their published figures."""
+    place = folder / "emsco-example"
+    parts = {part: pd.read_csv(place / f"example_{part}.csv") for part in ("train", "val", "test")}
+    X = {part: table.drop(columns="label") for part, table in parts.items()}
+    y = {part: table["label"].to_numpy() for part, table in parts.items()}
+    prices = [float(price) for price in (place / "example_costs.txt").read_text().split(",")]
+    start = time.perf_counter()
+    rows = stage_rows(X["train"], y["train"], X["val"], y["val"])
+    subclassifiers = LogisticSubclassifiers(rows, scale=False, n_jobs=THREADS)
+    costs = feature_costs(prices, list(X["train"]))
+    test = rows.encoding.encode(range(len(prices)), X["test"])
+    for level, (accuracy, coverage, cost) in sorted(PUBLISHED.items()):
+        if level not in levels:
+            continue
+        found = []
+        problem = stage_problem(DecisionBits(subclassifiers, _rule(level)), costs, max_stages=5)
+        first_s = 0.0
+        for seed in range(seeds):
+            before = time.perf_counter()
+            result = emsco(problem, EmscoOptions(generations=150, population=300), seed=seed)
+            seconds = time.perf_counter() - before
+            first_s = first_s or seconds
+            # the fittest comes first
+            found.append((*_on_test(problem, result.assignments[0], test, y["test"]), seconds))
+        _, again_s = _timed(lambda p=problem, s=seeds - 1: emsco(p, EmscoOptions(generations=150), seed=s))
+        ours, search_s = np.mean(found, axis=0)[:3].tolist(), float(np.mean([run[3] for run in found]))
+        yield _row(
+            "multistage-example", "emsco-example", seeds, "emsco", search_s, confidence=level,
+            first_run_s=round(first_s, 4), again_s=round(again_s, 4), fits=subclassifiers.n_fits,
+            since_start_s=round(time.perf_counter() - start, 3),
+            accuracy=ours[0], coverage=ours[1], cost=ours[2], aggregate=_aggregate(ours[0], ours[1], ours[2], sum(prices)),
+            published_accuracy=accuracy, published_coverage=coverage, published_cost=cost,
+            published_aggregate=_aggregate(accuracy, coverage, cost, sum(prices)),
+        )  # fmt: skip
+
+
+def recalls(
+    folder: Path,
+    *,
+    seeds: int = 10,
+    splits: int = SPLITS,
+    generations: int = 500,
+    data: tuple[str, ...] = tuple(FILES),
+) -> Iterator[dict[str, Any]]:
+    """Compare evolution with the complete front (the paper's Figure 7), for both rules about elites."""
+    for name in data:
+        for split in range(splits):
+            truth = enumerate_front(uci_problem(folder, name, max_stages=4, split=split), n_jobs=THREADS)
+            for elites in ("vector", "chromosome"):
+                options = _options(name, generations, elites=elites)
+                found, seconds = _timed(lambda t=truth, o=options: recall(t, o, seeds=range(seeds)))
+                yield _row(
+                    "multistage-recall", name, split, f"emsco, elites={elites}", seconds, max_stages=4, seeds=seeds,
+                    size=len(truth.measures), generations=generations,
+                    points=float(found.points[:, -1].mean()), assignments=float(found.assignments[:, -1].mean()),
+                    points_halfway=float(found.points[:, generations // 2].mean()),
+                )  # fmt: skip
+
+
+def prediction(n_rows: int = 1_000_000) -> Iterator[dict[str, Any]]:
+    """Time predicting many rows of 15 features in 3 stages, one thread."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 15))
+    y = (X @ np.linspace(1, 0.2, 15) + rng.normal(size=n_rows) > 0).astype(np.int64)
+    classifier = MultiStageClassifier(
+        feature_costs=list(range(1, 16)), confidence=0.9, max_stages=3, method="emsco", random_state=0,
+        emsco_options=EmscoOptions(population=60, generations=20),
+    ).fit(X[:600], y[:600])  # fmt: skip
+    counts = classifier.front_.decisions.max(axis=1) + 1
+    # of the points with three stages the one that answers most rows: rows reach every stage
+    classifier.use(int(np.flatnonzero(counts == 3)[0]))
+    classifier.predict(X[:1000])
+    labels, seconds = _timed(lambda: classifier.predict(X))
+    yield _row(
+        "multistage-predict", "made", 0, "predict", seconds, size=n_rows, max_stages=3, rows_per_s=round(n_rows / seconds),
+        coverage=float((labels != classifier.reject_label_).mean()),
+    )  # fmt: skip
+
+
+def uci_problem(folder: Path, name: str, *, max_stages: int, split: int = 0) -> StageProblem:
+    """State the problem of one of the paper's tables, with its preset, on one split."""
+    table = pd.read_csv(folder / "uci" / f"{FILES[name]}.csv.gz")
+    X, y = table.drop(columns="target"), table["target"].to_numpy()
+    fit, judge, _ = split_three(y, seed=split)
+    rows = stage_rows(X.iloc[fit], y[fit], X.iloc[judge], y[judge])
+    preset = PRESETS[name]
+    costs: FeatureCosts = feature_costs(preset.costs(), list(X))
+    return stage_problem(
+        DecisionBits(LogisticSubclassifiers(rows, n_jobs=THREADS), _rule(preset.confidence)), costs,
+        max_stages=max_stages,
+    )  # fmt: skip
+
+
+def stage_rows(X: pd.DataFrame, y: np.ndarray, V: pd.DataFrame, v: np.ndarray) -> StageRows:
+    """Encode rows that fit and rows that judge, of two classes 0 and 1."""
+    encoding = learn_encoding(X, list(X))
+    features = range(X.shape[1])
+    return StageRows(
+        encoding, encoding.encode(features, X), y.astype(np.int64), encoding.encode(features, V), v.astype(np.int64), 2
+    )  # fmt: skip
+
+
+def _on_test(
+    problem: StageProblem, assignment: np.ndarray, rows: np.ndarray, y: np.ndarray
+) -> tuple[float, float, float]:
+    """Return accuracy, coverage and cost of an assignment on test rows."""
+    stages, known = [], np.zeros(problem.n_features, dtype=bool)
+    for subset in acquired(assignment[None, :], int(assignment.max()) + 1)[0]:
+        model = problem.decisions.subclassifiers.model(subset)
+        price = int(problem.costs.price(subset))
+        stages.append(FittedStage(np.flatnonzero(subset & ~known), subset, model, 0.0, price))
+        known = subset
+    encoding = problem.decisions.subclassifiers.rows.encoding
+    decisions = decide_known(
+        StagedModel(encoding, tuple(stages), problem.decisions.rule, problem.costs), rows
+    )
+    conclusive = decisions.labels != REJECTED
+    right = conclusive & (decisions.labels == y)
+    return (
+        float(right.sum() / max(1, conclusive.sum())),
+        float(conclusive.mean()),
+        float(decisions.costs.mean()),
+    )
+
+
+def _aggregate(accuracy: float, coverage: float, cost: float, total: float) -> float:
+    return accuracy + coverage + 1 - cost / total
+
+
+def _rule(confidence: float) -> RejectRule:
+    return reject_rule(confidence, np.array([0, 1]))
+
+
+def _options(name: str, generations: int, **more: Any) -> EmscoOptions:
+    return dataclasses.replace(
+        PRESETS[name].options, population=300, generations=generations, patience=None, **more
+    )
+
+
+@functools.cache
+def _warm_up(folder: Path) -> None:
+    """Compile and import outside the clock."""
+    problem = uci_problem(folder, "pima", max_stages=2)
+    enumerate_front(problem, n_jobs=THREADS)
+    emsco(problem, EmscoOptions(population=20, generations=2))
+
+
+def _timed(call: Any) -> tuple[Any, float]:
+    start = time.perf_counter()
+    answer = call()
+    return answer, time.perf_counter() - start
+
+
+def _row(case: str, data: str, seed: int, method: str, seconds: float, **more: Any) -> dict[str, Any]:
+    row = {"case": case, "data": data, "seed": seed, "method": method, "seconds": round(seconds, 4)} | more
+    print(row, flush=True)
+    return row

@@ -1,0 +1,191 @@
+# ruff: noqa: C901, PLR0912, PLR0917  # kernels take their state as arguments and keep their loops flat
+"""Kernels of the indicator-based evolutionary algorithms: evaluation on clauses, selection, and variation."""
+
+import math
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._jit import kernel
+
+Bits: TypeAlias = NDArray[np.uint8]
+Codes: TypeAlias = NDArray[np.int32]
+Longs: TypeAlias = NDArray[np.int64]
+Doubles: TypeAlias = NDArray[np.float64]
+State: TypeAlias = NDArray[np.uint64]
+
+
+@kernel("float64(uint64[::1])")
+def uniform(state: State) -> float:
+    """Draw from [0, 1) by SplitMix64 (Steele, Lea & Flood 2014), moving the state on."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    draw: float = (z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+    return draw
+
+
+@kernel("void(uint8[:, ::1], int32[::1], int64[::1], int64[:, ::1], int64[:, ::1])")
+def evaluate(selections: Bits, literals: Codes, offsets: Longs, costs: Longs, points: Longs) -> None:
+    """Write for each selection how many clauses it violates, then its costs."""
+    for row in range(len(selections)):
+        bits = selections[row]
+        points[row, :] = 0
+        for clause in range(len(offsets) - 1):
+            held = False
+            for place in range(offsets[clause], offsets[clause + 1]):
+                literal = literals[place]
+                if (literal > 0) == (bits[abs(literal) - 1] == 1):
+                    held = True
+                    break
+            if not held:
+                points[row, 0] += 1
+        for variable in range(len(bits)):
+            if bits[variable]:
+                for objective in range(costs.shape[1]):
+                    points[row, objective + 1] += costs[variable, objective]
+
+
+@kernel("void(int64[:, ::1], float64, int64, int64[::1], float64[::1])")
+def select_by_indicator(points: Longs, kappa: float, n_kept: int, kept: Longs, fitness: Doubles) -> None:
+    """Keep the fittest by the binary additive ε-indicator (Zitzler & Künzli 2004, Algorithm 1).
+
+    Objectives are scaled to [0, 1]. F(x) = -Σ exp(-I(y, x) / (c κ)) over the others y, with I(y, x) the least shift that
+    makes y weakly dominate x and c the largest |I|; the least fit goes (ties: the last), and F is corrected for its
+    absence, until `n_kept` are left. Their numbers go to `kept`, rising; `fitness` holds F of all, -inf of those gone.
+    """
+    n, n_objectives = points.shape
+    scaled = np.zeros((n, n_objectives))
+    for objective in range(n_objectives):
+        low, high = points[:, objective].min(), points[:, objective].max()
+        if high > low:
+            for i in range(n):
+                scaled[i, objective] = (points[i, objective] - low) / (high - low)
+    shifts = np.zeros((n, n))
+    largest = 0.0
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                shift = scaled[i, 0] - scaled[j, 0]
+                for objective in range(1, n_objectives):
+                    shift = max(shift, scaled[i, objective] - scaled[j, objective])
+                shifts[i, j] = shift
+                largest = max(largest, abs(shift))
+    factor = 1.0 / (largest * kappa) if largest > 0 else 0.0
+    for j in range(n):
+        fitness[j] = 0.0
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                shifts[i, j] = math.exp(-shifts[i, j] * factor)
+                fitness[j] -= shifts[i, j]
+    for _ in range(n - n_kept):
+        worst = -1
+        for i in range(n):
+            if fitness[i] > -math.inf and (worst < 0 or fitness[i] <= fitness[worst]):
+                worst = i
+        fitness[worst] = -math.inf
+        for j in range(n):
+            if fitness[j] > -math.inf:
+                fitness[j] += shifts[worst, j]
+    count = 0
+    for i in range(n):
+        if fitness[i] > -math.inf:
+            kept[count] = i
+            count += 1
+
+
+@kernel("void(uint8[::1], int32[::1], int64[::1], uint8[::1], float64, float64, uint64[::1])")
+def mutate_with_feedback(
+    bits: Bits, literals: Codes, offsets: Longs, marks: Bits, error_rate: float, rate: float, state: State
+) -> None:
+    """Redraw variables of violated clauses with probability `error_rate`, and flip others with probability `rate`.
+
+    `marks` is scratch, all 0 before and after.
+    """
+    for clause in range(len(offsets) - 1):
+        held = False
+        for place in range(offsets[clause], offsets[clause + 1]):
+            literal = literals[place]
+            if (literal > 0) == (bits[abs(literal) - 1] == 1):
+                held = True
+                break
+        if not held:
+            for place in range(offsets[clause], offsets[clause + 1]):
+                marks[abs(literals[place]) - 1] = 1
+    for variable in range(len(bits)):
+        if marks[variable]:
+            marks[variable] = 0
+            if uniform(state) < error_rate:
+                bits[variable] = 1 if uniform(state) < 0.5 else 0
+        elif rate > 0 and uniform(state) < rate:
+            bits[variable] ^= 1
+
+
+@kernel(
+    "void(uint8[:, ::1], float64[::1], int32[::1], int64[::1], float64, float64, float64, uint64[::1], uint8[:, ::1])"
+)
+def breed(
+    parents: Bits,
+    fitness: Doubles,
+    literals: Codes,
+    offsets: Longs,
+    crossover: float,
+    error_rate: float,
+    rate: float,
+    state: State,
+    children: Bits,
+) -> None:
+    """Fill `children` two by two: binary tournaments, one-point crossover with probability `crossover`, mutation."""
+    n, n_variables = parents.shape
+    marks = np.zeros(n_variables, dtype=np.uint8)
+    for first in range(0, len(children), 2):
+        last = min(first + 2, len(children))
+        for row in range(first, last):
+            one, other = int(uniform(state) * n), int(uniform(state) * n)
+            winner = one if fitness[one] >= fitness[other] else other
+            children[row, :] = parents[winner]
+        if last - first == 2 and uniform(state) < crossover:
+            for variable in range(int(uniform(state) * n_variables), n_variables):
+                kept = children[first, variable]
+                children[first, variable] = children[first + 1, variable]
+                children[first + 1, variable] = kept
+        for row in range(first, last):
+            mutate_with_feedback(children[row], literals, offsets, marks, error_rate, rate, state)
+
+
+@kernel(
+    "void(uint8[:, ::1], int32[::1], int64[::1], float64, float64, float64, float64, uint64[::1], uint8[:, ::1])"
+)
+def breed_by_differences(
+    population: Bits,
+    literals: Codes,
+    offsets: Longs,
+    weight: float,
+    crossover: float,
+    error_rate: float,
+    rate: float,
+    state: State,
+    trials: Bits,
+) -> None:
+    """Fill `trials`, one per target: DE/rand/1/bin on bits, then mutation.
+
+    The mutant is a random row in which each bit where two others differ is flipped with probability `weight`; each bit
+    of the target is replaced by the mutant's with probability `crossover`, and one random bit always.
+    """
+    n, n_variables = population.shape
+    marks = np.zeros(n_variables, dtype=np.uint8)
+    for row in range(n):
+        base, one, other = int(uniform(state) * n), int(uniform(state) * n), int(uniform(state) * n)
+        forced = int(uniform(state) * n_variables)
+        for variable in range(n_variables):
+            bit = population[row, variable]
+            if variable == forced or uniform(state) < crossover:
+                bit = population[base, variable]
+                if population[one, variable] != population[other, variable] and uniform(state) < weight:
+                    bit ^= 1
+            trials[row, variable] = bit
+        mutate_with_feedback(trials[row], literals, offsets, marks, error_rate, rate, state)

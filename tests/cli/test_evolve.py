@@ -1,0 +1,164 @@
+"""The command evolve, as a user runs it."""
+
+import io
+import json
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+
+from tests.cli.running import shortlist
+
+QUICK = ["--target", "method", "--generations", "6", "--population", "30", "--jobs", "1"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table of three classes: words, gaps and an identifier."""
+    folder = tmp_path_factory.mktemp("choices")
+    X, y = make_classification(300, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0)
+    table = pd.DataFrame(X, columns=list("abcde"))
+    table.insert(0, "number", np.arange(len(table)))
+    table["town"] = np.where(X[:, 1] > 0, "Oslo", "Rome")
+    table.loc[::9, "c"] = np.nan
+    table.loc[::11, "town"] = None
+    table["method"] = np.array(["none", "short", "long"])[y]
+    table.to_csv(folder / "cmc.csv", index=False)
+    table.drop(columns=["method", "number"]).head(20).assign(town="Bonn").to_csv(
+        folder / "new.csv", index=False
+    )
+    return folder
+
+
+@pytest.mark.parametrize("mode", ["offline", "online", "single"])
+def test_evolve_and_predict_work_together(folder: Path, mode: str) -> None:
+    run = shortlist(
+        "evolve",
+        "cmc.csv",
+        "--mode",
+        mode,
+        "--drop",
+        "number",
+        "--out",
+        "model.joblib",
+        "--json",
+        *QUICK,
+        cwd=folder,
+    )
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert (facts["command"], facts["method"], facts["status"]) == ("evolve", mode, "feasible")
+    assert facts["bound"] is facts["gap"] is None
+    assert facts["rows"] == {"train": 270, "test": 30}
+    assert facts["classes"] == ["long", "none", "short"]
+    assert facts["generations"] == len(facts["history"]) == 6
+    assert facts["value"] > 0.34
+    assert facts["test"]["evolved"]["size"] == facts["size"] >= 1
+    assert facts["test"]["best_single"]["size"] == 1
+    for measured in facts["test"].values():
+        decided = measured["confusion"]
+        assert sum(sum(row.values()) for row in decided.values()) == 30
+        right = sum(decided[name][name] for name in decided)
+        assert measured["error"] == pytest.approx(1 - right / 30)
+    if mode == "single":
+        assert facts["size"] == 1
+        assert facts["test"]["evolved"]["confusion"] == facts["test"]["best_single"]["confusion"]
+
+    predicted = shortlist("predict", "model.joblib", "new.csv", cwd=folder)
+    assert predicted.returncode == 0, predicted.stderr
+    answers = pd.read_csv(io.StringIO(predicted.stdout), keep_default_na=False)
+    assert len(answers) == 20
+    shares = answers[["vote_share_long", "vote_share_none", "vote_share_short"]].to_numpy(float)
+    assert (np.array(facts["classes"])[shares.argmax(axis=1)] == answers["method"]).all()
+
+
+@pytest.mark.parametrize("space", ["networks", "rules", "genetic-programs"])
+def test_every_space_evolves_by_name(folder: Path, space: str) -> None:
+    run = shortlist("evolve", "cmc.csv", "--space", space, *QUICK, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    for words in (f"offline, {space}: 6 of 6 generations", "evolved", "best single", "3 classes"):
+        assert words in run.stdout
+
+
+def test_the_same_seed_gives_the_same_answer(folder: Path) -> None:
+    def told(seed: int) -> object:
+        run = shortlist("evolve", "cmc.csv", "--seed", str(seed), "--json", *QUICK, cwd=folder)
+        facts = json.loads(run.stdout)
+        return facts["history"], facts["test"]["evolved"]["confusion"]
+
+    assert told(1) == told(1) != told(2)
+
+
+def test_patience_stops_evolution(folder: Path) -> None:
+    run = shortlist(
+        "evolve", "cmc.csv", *QUICK, "--generations", "500", "--patience", "1", "--json", cwd=folder
+    )
+    facts = json.loads(run.stdout)
+    assert facts["limit"] == "patience"
+    assert facts["generations"] < 500
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(["--mode", "on"], "mode must be one of", id="mode"),
+        pytest.param(["--space", "trees"], "space must be one of", id="space"),
+        pytest.param(["--generations", "0"], "n_generations must be at least 1", id="no generation"),
+        pytest.param(["--gamma", "-1"], "gamma must be", id="gamma"),
+        pytest.param(["--criterion", "mean"], "criterion must be", id="criterion"),
+        pytest.param(["--jobs", "0"], "--jobs must be", id="no thread"),
+        pytest.param(["--target", "x"], "must have a column 'x'", id="target"),
+        pytest.param(["--target", "number"], "from 2 to 256 classes, got 300", id="too many classes"),
+        pytest.param(["--out", "no/x"], "folder does not exist", id="no folder"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_2(folder: Path, arguments: list[str], message: str) -> None:
+    before = sorted(folder.iterdir())
+    run = shortlist("evolve", "cmc.csv", *QUICK, *arguments, cwd=folder)
+    assert run.returncode == 2
+    last = run.stderr.strip().splitlines()[-1]
+    assert last.startswith("shortlist: ")
+    assert message in last
+    assert run.stdout == ""
+    assert sorted(folder.iterdir()) == before
+
+
+def _interrupt_once_caught(usual: object, seconds: float = 60) -> None:
+    """Send Ctrl-C to this process a little after the command has begun to catch it."""
+    end = time.monotonic() + seconds
+    while signal.getsignal(signal.SIGINT) is usual:
+        if time.monotonic() > end:
+            return
+        time.sleep(0.01)
+    time.sleep(0.3)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_an_interrupt_keeps_the_ensemble_so_far(folder: Path) -> None:
+    usual = signal.getsignal(signal.SIGINT)
+    thread = threading.Thread(target=_interrupt_once_caught, args=(usual,), daemon=True)
+    thread.start()
+    run = shortlist(
+        "evolve",
+        "cmc.csv",
+        *QUICK,
+        "--generations",
+        "1000000",
+        "--out",
+        "stopped.joblib",
+        "--json",
+        cwd=folder,
+    )
+    thread.join()
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert facts["limit"] == "interrupted"
+    assert 1 <= facts["generations"] == len(facts["history"]) < 1_000_000
+    predicted = shortlist("predict", "stopped.joblib", "cmc.csv", cwd=folder)
+    assert predicted.returncode == 0, predicted.stderr
