@@ -36,7 +36,7 @@ lock: .venv/ready-dev  ## renew both lock files after a change of pyproject.toml
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 
 .venv/ready: pyproject.toml requirements.lock | .venv/bin/uv
-	@if [ ! -e .venv/ready-dev ]; then $(UV) sync --python .venv/bin/python requirements.lock; fi
+	$(UV) sync --python .venv/bin/python $(if $(wildcard .venv/ready-dev),requirements-dev.lock,requirements.lock)
 	$(UV) install --python .venv/bin/python --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -14,9 +14,11 @@ from shortlist.errors import BadFileError, UntrustedFileError
 
 def check_writable(path: str | Path) -> None:
     """Raise now what :func:`whole_file` would raise after hours of work."""
-    target = Path(path)
+    target = Path(path).resolve()
     if target.is_dir():
         raise BadFileError(f"out must be a file, got the folder {target}. Add a file name.")
+    if target.exists() and not target.is_file():
+        raise BadFileError(f"out must be an ordinary file, got the device or pipe {target}. Name a file.")
     if not os.access(target.parent, os.W_OK):
         reason = "Permission denied" if target.parent.is_dir() else "its folder does not exist"
         raise BadFileError(f"{target} cannot be written: {reason}. Choose a folder that exists.")
@@ -32,7 +34,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         If the folder of `path` does not exist or cannot be written, or `path` is a folder.
     """
     check_writable(path)
-    target = Path(path)
+    target = Path(path).resolve()  # a link stays a link
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as error:
@@ -112,13 +114,13 @@ def own_files_list() -> Path:
 def _own_digests() -> set[str]:
     try:
         return set(own_files_list().read_text(encoding="ascii").split())
-    except (OSError, UnicodeDecodeError):
+    except (OSError, RuntimeError, UnicodeDecodeError):  # RuntimeError: a user without a home
         return set()
 
 
 def _note_own(digest: str) -> None:
     """Add `digest` to the list; where there is no home to write to, the file will need `trust`."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, RuntimeError):
         own_files_list().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with own_files_list().open("a", encoding="ascii") as own:
             own.write(f"{digest}\n")

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+LARGEST_POINT = 2**51
+"""Scaled integers up to here survive the division by their scale and back."""
+
+
 class Sense(StrEnum):
     """Whether less or more of an objective is better."""
 
@@ -228,11 +232,12 @@ class Front:
         Raises
         ------
         BadInputError
-            If shapes disagree, a value reaches 2^53, or an objective has no integer scale.
+            If shapes disagree, a value passes 2^51 (then a quotient by the scale could round to its neighbour's), or an
+        objective has no integer scale.
         """
         points = np.asarray(points)
-        if len(points) and np.abs(points).max() >= 2**53:
-            raise BadInputError("objective values must stay below 2^53 to be exact. Use a coarser scale.")
+        if len(points) and np.abs(points).max() > LARGEST_POINT:
+            raise BadInputError("objective values must stay within 2^51 to be exact. Use a coarser scale.")
         if any(objective.scale is None for objective in objectives):
             raise BadInputError(
                 "points need objectives with an integer scale. Use Front.from_values instead."
@@ -349,16 +354,24 @@ class Front:
         try:
             table = pq.read_table(pa.BufferReader(content))
             header = json.loads((table.schema.metadata or {})[b"shortlist"])
-        except (pa.ArrowException, KeyError, ValueError):
+            return cls._from_table(table, header)
+        except (pa.ArrowException, KeyError, TypeError, ValueError):
             raise BadFileError(
-                f"{path} must be a front saved by Shortlist, got another kind of file. Write one with --out."
+                f"{path} must be a front saved by Shortlist, got another kind of file or version. "
+                "Write one with --out."
             ) from None
+
+    @classmethod
+    def _from_table(cls, table: Any, header: Mapping[str, Any]) -> Self:
+        """Read the parts of a saved front."""
         objectives = tuple(Objective(**objective) for objective in header["objectives"])
         columns = [table.column(f"objective: {objective.name}").to_numpy() for objective in objectives]
         decisions = table.column("decision").combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        proof = header["proof"] | {"tolerances": tuple(header["proof"]["tolerances"])}
-        if proof["missing"] is not None:
-            proof["missing"] = tuple(proof["missing"])
+        missing = header["proof"]["missing"]
+        proof = header["proof"] | {
+            "tolerances": tuple(header["proof"]["tolerances"]),
+            "missing": None if missing is None else tuple(missing),
+        }
         return cls(
             objectives,
             np.column_stack(columns).astype(np.float64),

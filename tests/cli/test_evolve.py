@@ -74,7 +74,7 @@ def test_evolve_and_predict_work_together(folder: Path, mode: str) -> None:
     assert predicted.returncode == 0, predicted.stderr
     answers = pd.read_csv(io.StringIO(predicted.stdout), keep_default_na=False)
     assert len(answers) == 20
-    shares = answers[["vote_share_long", "vote_share_none", "vote_share_short"]].to_numpy(float)
+    shares = answers[["score_long", "score_none", "score_short"]].to_numpy(float)
     assert (np.array(facts["classes"])[shares.argmax(axis=1)] == answers["method"]).all()
 
 

@@ -1,5 +1,6 @@
 """The commands prune and predict, as a user runs them."""
 
+import gzip
 import io
 import json
 import os
@@ -62,7 +63,7 @@ def test_prune_and_predict_work_together(folder: Path) -> None:
     answers = pd.read_csv(folder / "answers.csv")
     assert len(answers) == 20
     assert set(answers["outcome"]) <= {"ill", "well"}
-    assert ((answers["vote_share_ill"] > 0.5) == (answers["outcome"] == "ill")).all()
+    assert ((answers["score_ill"] > 0.5) == (answers["outcome"] == "ill")).all()
 
 
 @pytest.mark.slow
@@ -104,7 +105,7 @@ def test_infeasible_limits_are_a_status_and_write_nothing(folder: Path) -> None:
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
     assert (facts["status"], facts["value"], facts["selection"]) == ("infeasible", None, [])
-    assert "min_size 9 is above max_size 3" in facts["reason"]
+    assert "at least 9 members are wanted" in facts["reason"]
     assert not (folder / "never.joblib").exists()
 
 
@@ -118,6 +119,11 @@ def _write_bad_tables(folder: Path) -> None:
     (folder / "header.csv").write_text("a,outcome\n")
     (folder / "broken.parquet").write_bytes(b"\x00\x01")
     (folder / "binary.csv").write_bytes(bytes(range(256)) * 10)
+    whole = gzip.compress((folder / "patients.csv").read_bytes())
+    (folder / "half.csv.gz").write_bytes(whole[: len(whole) // 2])
+    (folder / "not.csv.gz").write_text("a,b")
+    (folder / "not.csv.zip").write_text("a,b")
+    (folder / "semicolons.csv").write_text("a;b;outcome\n1;2;x\n")
 
 
 @pytest.mark.slow
@@ -136,6 +142,19 @@ def _write_bad_tables(folder: Path) -> None:
         pytest.param(["missing.csv"], "cannot be read: No such file", id="missing file"),
         pytest.param(["broken.parquet"], "must be CSV or Parquet", id="not Parquet"),
         pytest.param(["binary.csv"], "must be CSV or Parquet", id="not text"),
+        pytest.param(["half.csv.gz"], "must be CSV or Parquet", id="half a download"),
+        pytest.param(["not.csv.gz"], "unpacking it failed", id="no gzip"),
+        pytest.param(["not.csv.zip"], "must be CSV or Parquet", id="no zip"),
+        pytest.param(["semicolons.csv"], "parted by commas", id="semicolons"),
+        pytest.param(
+            ["patients.csv", "--target", "outcome", "--max-cost", "3"], "--member-costs", id="no costs"
+        ),
+        pytest.param(
+            ["patients.csv", "--target", "outcome", "--seed", "-1"], "seed must be at least 0", id="seed"
+        ),
+        pytest.param(
+            ["patients.csv", "--target", "outcome", "--objective", "tp=1,tp=2"], "twice", id="twice"
+        ),
         pytest.param(["example:iris"], "example must be one of", id="unknown example"),
         pytest.param(
             ["patients.csv", "--target", "outcome", "--classifiers", "0"], "at least 1, got 0", id="K = 0"
@@ -228,7 +247,7 @@ def test_a_rule_has_the_same_contract_and_proves_nothing(folder: Path, method: s
     predicted = shortlist("predict", "rule.joblib", "new.csv", cwd=folder)
     assert predicted.returncode == 0, predicted.stderr
     answers = pd.read_csv(io.StringIO(predicted.stdout))
-    assert ((answers["vote_share_well"] > 0.5) == (answers["outcome"] == "well")).all()
+    assert ((answers["score_well"] > 0.5) == (answers["outcome"] == "well")).all()
 
 
 @pytest.mark.slow

@@ -142,7 +142,9 @@ def test_limits_that_nothing_keeps_are_a_status_with_a_reason(pool: Any) -> None
 
     assert pruned.status_ is Status.INFEASIBLE
     assert not pruned.selection_.any()
-    with pytest.raises(ShortlistError, match="min_size 5 is above max_size 3"):
+    with pytest.raises(
+        ShortlistError, match="at least 5 members are wanted, but max_size and the pool allow 3"
+    ):
         pruned.predict(X)
 
 
@@ -171,7 +173,11 @@ def test_input_is_not_changed(pool: Any) -> None:
             {"time_limit_s": 0}, Y, "time_limit_s must be a number of seconds above 0", id="no time"
         ),
         pytest.param({"solver": "higs"}, Y, "solver must be one of", id="unknown solver"),
-        pytest.param({"max_cost": 3}, Y, "must be given together", id="a budget without costs"),
+        pytest.param(
+            {"max_cost": 3}, Y, "max_cost needs the cost of every member", id="a budget without costs"
+        ),
+        pytest.param({"n_jobs": 0}, Y, "n_jobs must be a number of workers", id="no workers"),
+        pytest.param({"random_state": -1}, Y, "the seed must be at least 0", id="a negative seed"),
         pytest.param(
             {"member_costs": [1.0], "max_cost": 3}, Y, "one cost per classifier, 10, got 1", id="few costs"
         ),
@@ -195,3 +201,15 @@ def test_nan_probabilities_are_refused() -> None:
 
     with pytest.raises(BadInputError, match=r"(?i)nan"):
         ExactPruner([Broken().fit(X, Y)]).fit(X, Y)
+
+
+def test_the_empty_selection_answers_negative_everywhere() -> None:
+    rows = np.arange(8.0)[:, None]
+    labels = np.array([1, 0] * 4)
+    always = DecisionTreeClassifier().fit(rows, labels)
+    always.tree_.value[:] = [[[0.0, 1.0]]]
+    pruned = ExactPruner([always], objective="specificity", min_size=0).fit(rows, labels)
+
+    assert pruned.status_ is Status.OPTIMAL
+    assert not pruned.selection_.any()
+    assert pruned.predict(rows).tolist() == [0] * 8

@@ -13,7 +13,7 @@ from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import Solver
 from shortlist.methods import _evolution_kernels as kernels
 from shortlist.methods.ibea import ibea
-from shortlist.methods.variation import EvolvedProblem, Evolution, repaired
+from shortlist.methods.variation import Evolution, EvolvedProblem, repaired
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress
 from tests.methods import evolution_oracles as oracles

@@ -94,6 +94,19 @@ def test_values_that_beat_the_bound_are_an_error() -> None:
         told(claim([0, 1, 1], bound=-5)).solve()
 
 
+def test_a_bound_that_is_wrong_by_a_little_among_many_terms_is_an_error_too() -> None:
+    n = 30_000
+    many = make_program(
+        np.zeros((0, n)), row_lower=[], row_upper=[], column_lower=0, column_upper=1, integer=True,
+        objectives=[LinearObjective(Objective("cost"), -np.ones(n))],
+    )  # fmt: skip
+    values = np.ones(n)
+    values[0] = 0
+    wrong = Claim(Status.OPTIMAL, values, bound=-29_997.0)
+    with pytest.raises(SolverError, match="nothing costs less than -29997"):
+        told(wrong, many).solve()
+
+
 def test_a_feasible_start_contradicts_infeasible() -> None:
     session = told(Claim(Status.INFEASIBLE))
     assert session.solve().status is Status.INFEASIBLE

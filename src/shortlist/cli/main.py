@@ -1,5 +1,6 @@
 """The command `shortlist`."""
 
+import re
 import sys
 from typing import Annotated
 
@@ -47,12 +48,31 @@ def _options(
     """Choose well when several things matter at once, with proof."""
 
 
+OPTIONS = {
+    "max_cost": "--max-cost",
+    "max_size": "--max-size",
+    "member_costs": "--member-costs",
+    "min_size": "--min-size",
+    "n_classifiers": "--classifiers",
+    "n_jobs": "--jobs",
+    "time_limit_s": "--time-limit",
+}
+"""What the library's arguments are called here."""
+
+
+def in_options(sentence: str) -> str:
+    """Call arguments by the names of the command's options, and leave out values that cannot be typed."""
+    for argument, option in OPTIONS.items():
+        sentence = re.sub(rf"(?<![\w'-]){re.escape(argument)}(?![\w'])", option, sentence)
+    return sentence.replace(" or None,", ",")
+
+
 def run() -> None:
     """Run the command line; an error raised on purpose is one sentence on stderr and exit code 2."""
     try:
         app()
     except ShortlistError as error:
-        print(f"shortlist: {error}", file=sys.stderr)
+        print(f"shortlist: {in_options(str(error))}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("shortlist: interrupted; nothing was written.", file=sys.stderr)

@@ -81,14 +81,14 @@ def predict(
 
 
 def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the answers of a vote, and the share of the votes that each class got."""
+    """Return the answers of a vote, and a score per class: the vote share, stretched so that one half decides."""
     import pandas as pd
 
     estimator = saved.estimator
     probabilities = estimator.predict_proba(rows)
     answers = pd.DataFrame({saved.target: estimator.predict(rows)})
     for column, label in enumerate(estimator.classes_):
-        answers[f"vote_share_{label}"] = probabilities[:, column].round(6)
+        answers[f"score_{label}"] = probabilities[:, column].round(6)
     return answers
 
 

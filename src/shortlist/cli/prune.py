@@ -234,6 +234,8 @@ def _numbers_or_name(text: str, option: str) -> Any:
     numbers: dict[str, float] = {}
     for part in text.split(","):
         name, _, number = part.partition("=")
+        if name.strip() in numbers:
+            raise BadInputError(f"--{option} must name each number once, got {name.strip()!r} twice.")
         try:
             numbers[name.strip()] = float(number)
         except ValueError:
@@ -325,7 +327,7 @@ def _print(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | None) -> 
     about = f"positive class {facts['positive']}" if facts["positive"] is not None else "plurality decides"
     print(f"{rows['train']} rows to fit, {rows['validation']} to prune, {rows['test']} to test; {about}.")
     if not pruned.test:
-        print(f"Status {facts['status']}: {facts['reason']}.")
+        print(f"Status {facts['status']}: {facts['reason']}. No model was written.")
         return
     decision = (
         "the class with most votes wins"

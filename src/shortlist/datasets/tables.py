@@ -1,5 +1,9 @@
 """Tables of rows and named columns."""
 
+import gzip
+import lzma
+import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,13 +45,16 @@ def read_table(source: str | Path) -> "pd.DataFrame":
         table = pd.read_parquet(source) if name.endswith((".parquet", ".pq")) else pd.read_csv(source)
     except pd.errors.EmptyDataError:
         raise BadFileError(f"{source} must hold a header and rows, got an empty file.") from None
+    except gzip.BadGzipFile as error:
+        raise BadFileError(f"{source} must be CSV or Parquet, but unpacking it failed: {error}.") from None
     except OSError as error:
         raise BadFileError(f"{source} cannot be read: {error.strerror or error}. Check the path.") from None
-    except (ValueError, UnicodeError) as error:
+    except (ValueError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
         first_line = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadFileError(f"{source} must be CSV or Parquet, but reading it failed: {first_line}.") from None
     if table.empty:
         raise BadFileError(f"{source} must hold at least one row and one column, got {table.shape[0]} rows.")
+    table.columns = [str(column) for column in table.columns]
     return table
 
 
@@ -61,7 +68,11 @@ def split_target(
     BadInputError
         If a named column is missing, no feature is left, or a row has no target.
     """
-    columns = [str(column) for column in table.columns]
+    columns = list(table.columns)
+    if len(columns) == 1 and any(mark in columns[0] for mark in ";\t"):
+        raise BadInputError(
+            f"the table must have its columns parted by commas, got {columns[0]!r}. Convert it first."
+        )
     for name in (target, *drop):
         if name not in columns:
             raise BadInputError(

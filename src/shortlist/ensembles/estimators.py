@@ -195,12 +195,18 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         The columns follow ``classes_``; the larger entry is always the predicted class. Only members are called.
         """
         check_is_fitted(self, "result_")
-        if not len(self.pool_):
+        if self.result_.reason:
             raise ShortlistError(
                 f"there is nothing to predict with: {self.result_.reason}. Relax the limits and fit again."
             )
         X = checked_rows(self, X)
-        votes = round_votes(positive_probabilities(self.pool_, X, self.positive_)).sum(axis=1, dtype=np.int64)
+        votes = np.zeros(
+            len(X), dtype=np.int64
+        )  # with no member, which min_size=0 allows, every row is negative
+        if len(self.pool_):
+            votes = round_votes(positive_probabilities(self.pool_, X, self.positive_)).sum(
+                axis=1, dtype=np.int64
+            )
         positive = _stretched(votes, self.threshold_, len(self.pool_))
         columns = (1 - positive, positive)
         return np.column_stack(columns if self.positive_ == self.classes_[1] else columns[::-1])
@@ -247,6 +253,15 @@ def checked_options(pruner: ExactPruner, y: Labels) -> tuple[Labels, Any]:
     selection_limits(1, min_size=pruner.min_size, max_size=pruner.max_size)
     as_positive_seconds(pruner.time_limit_s, "time_limit_s")
     as_count(pruner.n_classifiers, "n_classifiers")
+    if pruner.n_jobs == 0:
+        raise BadInputError("n_jobs must be a number of workers, or -1 for every core, got 0.")
+    if isinstance(pruner.random_state, int):
+        as_count(pruner.random_state, "the seed", at_least=0, at_most=2**32 - 1)
+    costs_are_given = pruner.member_costs is not None or getattr(pruner.pool, "costs", None) is not None
+    if pruner.max_cost is not None and not costs_are_given:
+        raise BadInputError(
+            "max_cost needs the cost of every member. Pass member_costs (--member-costs FILE) too."
+        )
     open_solver(pruner.solver)
     return classes, positive
 
@@ -264,7 +279,7 @@ def _two_classes(y: Labels) -> Labels:
     classes = np.unique(y)
     if len(classes) == 1:
         raise BadInputError(
-            f"y must hold two classes, got one class only: {classes[0]!r}. Add rows of another class."
+            f"y must hold two classes, got one class only: {classes.tolist()[0]!r}. Add rows of another class."
         )
     if len(classes) > 2:
         # the first words are scikit-learn's own, which its checks look for

@@ -176,7 +176,7 @@ def prune_exactly(
             cancellation=cancellation,
         )
         rejected = search.offer(solution)
-        if rejected is None:
+        if rejected is None or time.monotonic() - start >= time_limit_s:
             break
         program = _without(program, rejected)
     return search.answer(solution, time_limit_s, time.monotonic() - start)
@@ -250,9 +250,12 @@ class _Search:
             else:
                 reason = f"no selection was found before the limit ({limit or 'the solver gave up'})"
                 solution = dataclasses.replace(solution, status=Status.UNKNOWN)
-            return _without_answer(
+            nothing = _without_answer(
                 self.votes, self.weights, solution.status, reason=reason, limit=limit, seconds=seconds
             )
+            if solution.status is Status.INFEASIBLE:
+                return nothing
+            return dataclasses.replace(nothing, bound=self.weights.value(self.weighted_bound(solution.bound)))
         if solution.status is Status.INFEASIBLE:
             raise SolverError("the solver calls the program infeasible, but a selection keeps every limit.")
         self._consider(without_idle_members(self.votes, self.weights, self.limits, self.mask), ties=True)

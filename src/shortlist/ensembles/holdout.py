@@ -173,7 +173,7 @@ def prune_table(
     seconds = time.perf_counter() - start
     pool = pruner.pool
     measured: dict[str, Measured] = {}
-    if pruner.selection_.any():
+    if not isinstance(pruner, ExactPruner) or not pruner.result_.reason:
         rules = _rules(pruner, pool, take_rows(X, validation), y[validation])
         positive = 1 if isinstance(pruner, PluralityPruner) else list(pruner.classes_).index(pruner.positive_)
         for name, (size, ask) in rules.items():

@@ -49,7 +49,7 @@ class SelectionLimits:
     def conflict(self) -> str:
         """Say why no selection can keep the size and cost limits, or nothing when one can."""
         if self.min_size > self.max_size:
-            return f"min_size {self.min_size} is above max_size {self.max_size}"
+            return f"at least {self.min_size} members are wanted, but max_size and the pool allow {self.max_size}"
         if self.costs is None or self.min_size == 0:
             return ""
         cheapest = int(np.sort(self.costs)[: self.min_size].sum())
@@ -113,7 +113,15 @@ def selection_limits(
 
 def _decimal(name: str, cost: float) -> Fraction:
     """Read a cost as the decimal that people see."""
-    number = float(cost)
+    try:
+        number = float(cost)
+    except (TypeError, ValueError):
+        number = math.nan
     if not math.isfinite(number) or number < 0:
-        raise BadInputError(f"{name} must be finite and at least 0, got {cost!r}.")
-    return Fraction(Decimal(repr(number))).limit_denominator(10**9)
+        raise BadInputError(f"{name} must be numbers of at least 0, got {cost!r}. Mend that cost.")
+    exact = Fraction(Decimal(repr(number)))
+    if (exact * 10**9).denominator != 1:
+        raise BadInputError(
+            f"{name} must have at most 9 decimals to be exact, got {cost!r}. Choose a larger unit."
+        )
+    return exact

@@ -74,7 +74,7 @@ def pruning_program(
     n_columns = n_classifiers + 1 + len(decided) + len(pairs)
 
     blocks = [
-        _decision_rows(votes, gains, voters, decided, most, n_columns),
+        _decision_rows(votes, gains, voters, decided, most=most, n_columns=n_columns),
         _limit_rows(limits, n_classifiers, n_columns),
     ]
     if limits.diversity is not None:
@@ -112,6 +112,7 @@ def _decision_rows(
     gains: NDArray[np.int64],
     voters: NDArray[np.int64],
     decided: NDArray[np.int64],
+    *,
     most: int,
     n_columns: int,
 ) -> _Rows:

@@ -52,7 +52,9 @@ def answers_front(
     if (gaps[~kept] == 0).any():
         raise SolverError("the solver proved a point that another one dominates. Use another solver or seed.")
     n_columns = int(reduced.program.integer.sum())
-    columns = np.array([columns for _, columns in best.values()], dtype=np.int64).reshape(-1, n_columns)
+    columns = np.array([columns for _, columns in best.values()], dtype=np.int64).reshape(
+        len(best), n_columns
+    )
     decisions = reduced.restore(columns[kept])
     points = integers.points(vectors[kept])
     _check(program, decisions, points)

@@ -12,7 +12,7 @@ from shortlist.front import Front, Objective
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import Solver
 from shortlist.methods import _evolution_kernels as kernels
-from shortlist.methods.variation import EvolvedProblem, Evolution, random_state, repaired
+from shortlist.methods.variation import Evolution, EvolvedProblem, random_state, repaired
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress, Report, silent
 

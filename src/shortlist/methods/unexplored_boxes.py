@@ -89,7 +89,7 @@ class UnexploredBoxes:
         return int(offered[np.argmax(volumes)])
 
     def missing(self) -> Vector:
-        """Return a bound on what the known vectors lack.
+        """Return a bound on what the known vectors, at least one, lack.
 
         To every feasible vector there is a known one that is worse by at most this much in each objective. For each
         open box the known vector is chosen whose largest distance above the box's lower corner, in ranges of the known
@@ -97,7 +97,7 @@ class UnexploredBoxes:
         """
         boxes = np.unique(self.lower[self.open], axis=0)
         worst: Vector = np.zeros(len(self._ideal), dtype=np.int64)
-        unit = np.maximum(np.ptp(self.vectors, axis=0), 1) if len(self.vectors) else np.ones_like(self._ideal)
+        unit = np.maximum(np.ptp(self.vectors, axis=0), 1)
         for start in range(0, len(boxes), ROWS_AT_A_TIME):
             lacks = np.maximum(self.vectors[None, :, :] - boxes[start : start + ROWS_AT_A_TIME, None, :], 0)
             nearest = np.argmin((lacks / unit).max(axis=2), axis=1)

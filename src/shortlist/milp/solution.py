@@ -15,7 +15,7 @@ FEASIBILITY_TOLERANCE = 1e-6
 """A row with fractions may miss its limit by this much, relative to its terms: doubles cannot do better."""
 
 CONTRADICTION = 1e-4
-"""A proved bound above a verified answer by more than this, relative to the terms, is an error of the solver."""
+"""With fractional costs, a bound above a verified answer by more than this, relative to the terms, is an error."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,8 @@ def checked_solution(
     if not is_answer(current, values):
         return replace(nothing, status=Status.UNKNOWN, limit="precision")
     objective, size = current.objective(values), current.cost_size(values)
-    if claim.bound - objective > CONTRADICTION * size:
+    allowed = 1e-6 + 1e-9 * abs(objective) if current.integral_costs else CONTRADICTION * size
+    if claim.bound - objective > allowed:
         raise SolverError(
             f"the solver says that nothing costs less than {claim.bound}, but its own answer costs {objective}. "
             "Use another solver."
