@@ -1,4 +1,3 @@
-# ruff: noqa: C901, PLR0912, PLR0915, PLR0917  # kernels take their state as arguments and keep their loops flat
 """Kernels of unit propagation and of conflict-driven search.
 
 Inside, variable v (from 1) is v - 1, and its literals are ``2 * (v - 1)`` for true and ``2 * (v - 1) + 1`` for false,

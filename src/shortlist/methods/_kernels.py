@@ -1,4 +1,3 @@
-# ruff: noqa: C901, PLR0917  # kernels take their state as arguments and keep their loops flat
 """Kernels that join sorted sets of objective vectors and find vectors in them again."""
 
 from typing import TypeAlias
