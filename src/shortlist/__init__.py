@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shortlist.errors import (
+        AcquisitionError,
         BadFileError,
         BadInputError,
+        FitsStoppedError,
         MissingDependencyError,
         ShortlistError,
         SolverError,
@@ -18,8 +20,10 @@ if TYPE_CHECKING:
     from shortlist.front import Front, Objective, Pick, Proof, ProofKind, Selection, Sense, Status
 
 __all__ = [
+    "AcquisitionError",
     "BadFileError",
     "BadInputError",
+    "FitsStoppedError",
     "Front",
     "MissingDependencyError",
     "Objective",
