@@ -1,6 +1,7 @@
 """Live progress on stderr."""
 
 import contextlib
+import math
 from collections.abc import Iterator
 
 from rich.console import Console
@@ -41,7 +42,10 @@ def live_progress() -> Iterator[Report]:
 
 def _state(event: Progress) -> str:
     """Show value, bound and gap where the method has them."""
-    if event.value is None or event.bound is None:
+    if event.value is None:
         return ""
-    gap = 100 * relative_gap(event.value, event.bound)
-    return f"value {event.value:.5g}  bound {event.bound:.5g}  gap {gap:.2f} %"
+    if event.bound is None:
+        return f"value {event.value:.5g}"
+    gap = relative_gap(event.value, event.bound)
+    shown = f"  gap {100 * gap:.2f} %" if math.isfinite(gap) else ""
+    return f"value {event.value:.5g}  bound {event.bound:.5g}{shown}"

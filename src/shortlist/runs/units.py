@@ -56,6 +56,6 @@ def run_units(
         if cancellation is None or not cancellation.cancelled
     )
     results = Parallel(n_jobs=n_jobs, return_as="generator")(calls)
-    for done, (unit, result) in enumerate(zip(units, results, strict=False), start=1):
+    for done, (result, unit) in enumerate(zip(results, units, strict=False), start=1):
         report(Progress(stage, done, total))
         yield unit.key, result
