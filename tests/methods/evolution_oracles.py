@@ -68,14 +68,25 @@ def losses(points: Sequence[Sequence[int]], kappa: float) -> dict[tuple[int, int
     return {pair: math.exp(-value * factor) for pair, value in indicator.items()}
 
 
-def selected(points: Sequence[Sequence[int]], kappa: float, n_kept: int) -> dict[int, float]:
-    """The fitness of those that stay: the least fit goes, and the others forget it."""
+def rounding(loss: dict[tuple[int, int], float], n: int) -> float:
+    """How far sums of up to n losses may be off in doubles."""
+    return 1e-14 * n * max(loss.values(), default=0.0)
+
+
+def fitness_among(members: frozenset[int], loss: dict[tuple[int, int], float]) -> dict[int, float]:
+    """The fitness of each member when only `members` are there."""
+    return {j: -sum(loss[i, j] for i in members if i != j) for j in members}
+
+
+def selections(points: Sequence[Sequence[int]], kappa: float, n_kept: int) -> set[frozenset[int]]:
+    """Every outcome of environmental selection: the least fit goes, any one of them where rounding hides which."""
     loss = losses(points, kappa)
-    fitness = {j: -sum(loss[i, j] for i in range(len(points)) if i != j) for j in range(len(points))}
-    while len(fitness) > n_kept:
-        least = min(fitness.values())
-        worst = max(i for i, value in fitness.items() if value <= least + 1e-12 * abs(least))
-        del fitness[worst]
-        for i in fitness:
-            fitness[i] += loss[worst, i]
-    return fitness
+    outcomes = {frozenset(range(len(points)))}
+    for _ in range(len(points) - n_kept):
+        smaller = set()
+        for members in outcomes:
+            fitness = fitness_among(members, loss)
+            limit = min(fitness.values()) + 2 * rounding(loss, len(points))
+            smaller |= {members - {i} for i, value in fitness.items() if value <= limit}
+        outcomes = smaller
+    return outcomes
