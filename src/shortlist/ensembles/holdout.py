@@ -4,7 +4,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,13 @@ from shortlist.ensembles.estimators import ExactPruner, checked_options
 from shortlist.ensembles.fit_inputs import several_classes, take_rows
 from shortlist.ensembles.plurality import ClassCodes, class_tally, plurality
 from shortlist.ensembles.pool import Pool, make_pool, positive_probabilities
-from shortlist.ensembles.rule_estimators import EvolutionaryEnsembleClassifier, PluralityPruner
 from shortlist.ensembles.votes import Confusion, Votes, confusion, merge_rows, round_votes
 from shortlist.ensembles.weights import named_weights
 from shortlist.errors import BadInputError
 from shortlist.runs import Cancellation, Report, silent
+
+if TYPE_CHECKING:  # their kernels take seconds to load, which exact pruning need not wait for
+    from shortlist.ensembles.rule_estimators import EvolutionaryEnsembleClassifier, PluralityPruner
 
 TEST_SHARE = 0.10
 VALIDATION_SHARE = 0.27
@@ -102,7 +104,7 @@ class Measured:
 class PrunedTable:
     """A fitted pruner, and what it, the full ensemble and the best single classifier do on the test rows."""
 
-    pruner: ExactPruner | PluralityPruner
+    pruner: "ExactPruner | PluralityPruner"
     pool: Pool
     n_rows: dict[str, int]
     test: dict[str, Measured]
@@ -113,7 +115,7 @@ class PrunedTable:
 class EvolvedTable:
     """A fitted ensemble, and what it and the best individual of the last generation do on the test rows."""
 
-    classifier: EvolutionaryEnsembleClassifier
+    classifier: "EvolutionaryEnsembleClassifier"
     n_rows: dict[str, int]
     test: dict[str, Measured]
     seconds: float
@@ -122,7 +124,7 @@ class EvolvedTable:
 def prune_table(
     X: Any,
     y: Labels,
-    pruner: ExactPruner | PluralityPruner,
+    pruner: "ExactPruner | PluralityPruner",
     *,
     n_classifiers: int = 100,
     seed: int = 0,
@@ -175,7 +177,7 @@ def prune_table(
     measured: dict[str, Measured] = {}
     if not isinstance(pruner, ExactPruner) or not pruner.result_.reason:
         rules = _rules(pruner, pool, take_rows(X, validation), y[validation])
-        positive = 1 if isinstance(pruner, PluralityPruner) else list(pruner.classes_).index(pruner.positive_)
+        positive = list(pruner.classes_).index(pruner.positive_) if isinstance(pruner, ExactPruner) else 1
         for name, (size, ask) in rules.items():
             measured[name] = _measure(
                 ask, size, take_rows(X, test), y[test], classes=pruner.classes_, positive=positive
@@ -186,7 +188,7 @@ def prune_table(
 def evolve_table(
     X: Any,
     y: Labels,
-    classifier: EvolutionaryEnsembleClassifier,
+    classifier: "EvolutionaryEnsembleClassifier",
     *,
     seed: int = 0,
     report: Report = silent,
@@ -238,7 +240,7 @@ def evolve_table(
 
 def _rules(pruner: Any, pool: Pool, X: Any, y: Labels) -> dict[str, tuple[int, Ask]]:
     """Return size and decision of the pruned, the full and the best single rule."""
-    if isinstance(pruner, PluralityPruner):
+    if not isinstance(pruner, ExactPruner):
         truth = np.searchsorted(pool.classes, y)
         alone = np.count_nonzero(class_answers(pool, X) == truth[:, None], axis=0)
         return {
