@@ -92,9 +92,9 @@ def test_make_touches_no_environment_but_its_own(tmp_path: Path) -> None:
         make, "--dry-run", "--always-make", "run", VIRTUAL_ENV=str(foreign), CONDA_PREFIX=str(foreign)
     )
     assert plan.returncode == 0, plan.stderr
-    for line in plan.stdout.splitlines():
-        if "uv pip" in line:
-            assert "--python .venv/bin/python" in line
+    steps = [line for line in plan.stdout.splitlines() if "uv pip" in line]
+    assert len(steps) >= 2
+    assert all("--python .venv/bin/python" in line for line in steps)
 
     # the same command as in the Makefile, against an environment that must stay empty
     own = tmp_path / "own"

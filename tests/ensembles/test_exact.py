@@ -286,6 +286,21 @@ def test_an_infeasible_verdict_against_a_feasible_selection_is_caught() -> None:
         prune_exactly(votes, named_weights("accuracy", votes), selection_limits(2), solver=_Liar(answer))
 
 
+def test_a_limit_too_short_for_any_selection_is_unknown_with_a_bound() -> None:
+    votes = merge_rows([[1, 0, 1], [0, 1, 1], [1, 1, 0], [0, 0, 1]], [1, 1, 0, 0])
+    stopped = Solution(Status.UNKNOWN, None, math.nan, -3.4, 0.0, limit="seconds")
+
+    result = prune_exactly(
+        votes, named_weights("accuracy", votes), selection_limits(3, min_size=2, max_size=2),
+        solver=_Liar(stopped), time_limit_s=0.01,
+    )  # fmt: skip
+
+    assert result.status is Status.UNKNOWN
+    assert result.reason == "no selection was found before the limit (0.01 s)"
+    assert result.bound == 0.75
+    assert not result.mask.any()
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_short_limit_lowers_the_claim_and_not_the_truth(solver: str) -> None:
     rng = np.random.default_rng(1)
