@@ -15,6 +15,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "eel-cv": ensembles.eel_cv,
     "ensembles": ensembles.ensembles,
     "fronts": fronts.fronts,
+    "knapsacks": fronts.knapsacks,
     "moip": fronts.moip,
     "moip-long": fronts.moip_long,
     "multistage": multistage.multistage,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from shortlist.datasets.moip_benchmarks import read_known_front, read_moip
 from shortlist.front import Front
@@ -81,6 +82,21 @@ def _published(folder: Path, names: tuple[str, ...]) -> Iterator[dict[str, Any]]
         yield _row(
             "moip", name, "search-zones", seconds, front,
             programs_per_point=n_programs / len(front), published_per_point=known.n_programs / len(known.points),
+        )  # fmt: skip
+
+
+def knapsacks(folder: Path) -> Iterator[dict[str, Any]]:
+    """Time it on two-objective knapsacks of Tamby and Vanderpooten, beside published runs of their method with HiGHS."""
+    place = folder / "feature-models" / "moip-benchmarks" / "tamby-mokp"
+    published = pd.read_csv(place / "published-results-moa.csv")
+    theirs = published[(published["algorithm"] == "TambyVanderpooten") & (published["solver"] == "HiGHS")]
+    for run in theirs[(theirs["objectives"] == 2) & (theirs["instance"] <= 2)].itertuples():
+        name = f"MOKP_p-{run.objectives}_n-{run.items}_{run.instance}"
+        front, seconds = timed(functools.partial(search_zones, read_moip(place / f"{name}.dat")), repeats=1)
+        assert len(front) == run.nondominated, f"{name}: {len(front)} points, published {run.nondominated}"
+        yield _row(
+            "knapsacks", name, "search-zones", seconds, front,
+            published_programs=run.subproblems, published_seconds=run.seconds,
         )  # fmt: skip
 
 
