@@ -182,9 +182,12 @@ def _arrows(source: Source, lines: list[tuple[int, str]], names: FeatureNames) -
 def _numbered(
     source: Source, lines: list[tuple[int, str]], model: FeatureModel, sign: int
 ) -> Iterator[tuple[int, int]]:
+    named = any(re.match(r"\d+\s+\S", text) for _, text in lines)
     for line, text in lines:
-        if re.fullmatch(r"\d+\s*ms", text):
-            continue
+        if re.fullmatch(r"\d+\s*ms|time:\s*\d+", text):
+            continue  # how long the study's program took
+        if named and line == lines[-1][0] and text.isdecimal():
+            continue  # the same without its unit: every variable of such a list has its name
         number, _, name = text.partition(" ")
         if not number.isdecimal() or not 1 <= int(number) <= model.n_features:
             raise source.error(

@@ -85,8 +85,8 @@ def _clauses(source: Source, start: int, n_variables: int, n_clauses: int, heade
     if len(numbers) and np.abs(numbers).max() > n_variables:
         raise _bad_literal(source, body, n_variables, header_line)
     ends = np.flatnonzero(numbers == 0)
-    if len(numbers) and (not len(ends) or ends[-1] != len(numbers) - 1):
-        ends = np.append(ends, len(numbers))  # the last clause may lack its 0
+    if len(numbers) and numbers[-1] != 0:
+        raise source.error("the last clause does not end with 0: the file was cut off. Get it again.")
     if len(ends) != n_clauses:
         raise source.error(
             f"the header says {n_clauses} clauses, the file has {len(ends)}. "
