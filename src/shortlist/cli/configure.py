@@ -127,8 +127,10 @@ def _attributes(
         as_count(decimals, "--decimals", at_least=0, at_most=9)
     tables = [read_attributes(path, model, renames=renames) for path in files]
     names = [name for _, name in objective_names(objectives)] + [limit_name(text) for text in limits]
-    others = [name for name in names if name not in drawn]
     tables.append(model_attributes(model))
+    given = {name for table in tables for name in table.columns}
+    drawn = {name: values for name, values in drawn.items() if name not in given}
+    others = [name for name in names if name not in drawn]
     return drawn | chosen_attributes(others, tables, model, defaults=defaults, decimals=decimals)
 
 

@@ -1,5 +1,6 @@
 """`shortlist front`: look at a saved front, and take one point of it."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -119,6 +120,8 @@ def pick(
     _print_pick(loaded, picked)
     if out is not None:
         print(f"Saved to {out}.")
+        if model is None and out.suffix == ".uvl":
+            print("It is not checked and has no tree: pass --model FILE for both.", file=sys.stderr)
 
 
 def _order(front: "Front", names: "Sequence[str]") -> list[str]:
@@ -184,13 +187,20 @@ def _selected(front: "Front", picked: "Pick") -> list[str]:
     return [name for name, value in zip(front.candidates, picked.decision.tolist(), strict=True) if value]
 
 
+STAGED_METHODS = ("emsco", "enumerate")
+"""Methods whose decisions are the stage of each feature, from 0; -1 is a feature that is never bought."""
+
+
+def _stages(front: "Front", picked: "Pick") -> dict[str, list[str]]:
+    """Return the features bought at each stage."""
+    stages = sorted(set(picked.decision.tolist()) - {-1})
+    names = list(zip(front.candidates, picked.decision.tolist(), strict=True))
+    return {f"stage {stage + 1}": [name for name, at in names if at == stage] for stage in stages}
+
+
 def _pick_facts(front: "Front", picked: "Pick") -> dict[str, Any]:
-    return {
-        "rule": picked.rule,
-        "index": picked.index,
-        "values": picked.values,
-        "selection": _selected(front, picked),
-    }
+    chosen = _stages(front, picked) if front.method in STAGED_METHODS else _selected(front, picked)
+    return {"rule": picked.rule, "index": picked.index, "values": picked.values, "selection": chosen}
 
 
 def _print_table(front: "Front", kept: "NDArray[np.bool_]", rows: int) -> None:
@@ -207,9 +217,13 @@ def _print_table(front: "Front", kept: "NDArray[np.bool_]", rows: int) -> None:
 def _print_pick(front: "Front", picked: "Pick") -> None:
     """Print one point and what is chosen for it."""
     values = ", ".join(f"{name} {value:g}" for name, value in picked.values.items())
-    chosen = _selected(front, picked)
     print()
     print(f"Point {picked.index} by {picked.rule}: {values}.")
+    if front.method in STAGED_METHODS:
+        for stage, features in _stages(front, picked).items():
+            print(f"{stage}: {', '.join(features)}")
+        return
+    chosen = _selected(front, picked)
     print(f"Selected {len(chosen)} of {len(front.candidates)}: {', '.join(chosen)}")
 
 

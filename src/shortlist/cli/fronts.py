@@ -34,8 +34,9 @@ def proof_text(front: Front) -> str:
         return f"each proved non-dominated, some may be missing{limit}"
     if proof.missing is None or not all(finite(value) is not None for value in proof.missing):
         return f"approximate, nothing proved{limit}"
-    gaps = ", ".join(f"{name} {gap:g}" for name, gap in zip(front.names, proof.missing, strict=True))
-    return f"approximate: nothing is better than one of them by more than {gaps}{limit}"
+    gaps = ", ".join(f"{name} {gap:g}" for name, gap in zip(front.names, proof.missing, strict=True) if gap)
+    worse = f"worse by at most {gaps}" if gaps else "no worse"
+    return f"approximate: to everything that is possible there is a point here that is {worse}{limit}"
 
 
 def range_lines(front: Front) -> list[str]:

@@ -36,6 +36,9 @@ from shortlist.products.objectives import (
 from shortlist.products.requirements import Requirements
 from shortlist.runs import Cancellation, Report, silent
 
+SOLVER_NAMES = ("highs", "cpsat", "scip")
+"""The solvers, named here so that a question answered by the diagram loads none."""
+
 METHODS = ("auto", "diagram", "exact", "cwmoip", "epsilon-constraint")
 """Names of the methods; ``exact`` is the search of zones."""
 
@@ -168,6 +171,7 @@ def configure(
     """
     started = time.perf_counter()
     as_choice(method, "method", METHODS)
+    as_choice(solver, "solver", SOLVER_NAMES)
     as_positive_seconds(time_limit_s, "time_limit_s")
     goals, bounds = _parsed(model, objectives, limits, attributes)
     allowed = _tolerances(goals, tolerance, method)

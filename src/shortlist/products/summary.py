@@ -29,7 +29,7 @@ class Summary:
     uncounted : str
         Why not.
     conflict : tuple of str
-        Without a product: a smallest set of rules that contradict each other.
+        Without a product: rules that contradict each other, none of which can be left out.
     """
 
     satisfiable: bool

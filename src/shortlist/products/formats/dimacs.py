@@ -65,7 +65,7 @@ def read_dimacs(source: Source) -> FeatureModel:
     try:
         return make_model(names, ids=ids, clauses=clauses, generated=generated, name=Path(source.path).name)
     except BadInputError as error:
-        raise source.error(str(error)) from None
+        raise source.located(error) from None
 
 
 def _clauses(source: Source, start: int, n_variables: int, n_clauses: int, header_line: int) -> Clauses:

@@ -66,7 +66,7 @@ def read_featureide(source: Source) -> FeatureModel:
             attributes=attributes,
         )
     except BadInputError as error:
-        raise source.error(str(error)) from None
+        raise source.located(error) from None
 
 
 def _name(source: Source, element: Element, lines: dict[str, int]) -> str:

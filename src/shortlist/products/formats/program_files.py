@@ -69,7 +69,7 @@ def read_program(path: str | Path) -> ProgramFile:
             objectives=objectives,
         )
     except BadInputError as error:
-        raise source.error(str(error)) from None
+        raise source.located(error) from None
     return ProgramFile(program, names)
 
 

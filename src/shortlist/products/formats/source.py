@@ -5,7 +5,7 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from shortlist.errors import BadFileError
+from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import read_bytes
 
 MAX_BYTES = 2**29
@@ -23,6 +23,10 @@ class Source:
         """Return the error to raise: file, line and column from 1 where known, then the sentence."""
         place = "".join(f":{number}" for number in (line, column) if number is not None)
         return BadFileError(f"{self.path}{place}: {sentence}")
+
+    def located(self, error: BadInputError) -> BadFileError:
+        """Return an error with its file; one that has its place already stays as it is."""
+        return error if isinstance(error, BadFileError) else self.error(str(error))
 
 
 def read_source(path: str | Path) -> Source:

@@ -62,7 +62,7 @@ def read_sxfm(source: Source) -> FeatureModel:
             notes=notes,
         )
     except BadInputError as error:
-        raise source.error(str(error)) from None
+        raise source.located(error) from None
 
 
 def _tree_lines(source: Source, tree: Element) -> list[_Node]:

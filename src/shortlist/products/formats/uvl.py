@@ -78,7 +78,7 @@ def read_uvl(source: Source) -> FeatureModel:
             attributes=tree.attributes,
         )
     except BadInputError as error:
-        raise source.error(str(error)) from None
+        raise source.located(error) from None
 
 
 def _lines(source: Source, text: str) -> list[_Line]:
