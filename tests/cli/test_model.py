@@ -60,9 +60,11 @@ def test_large_counts_are_shown_in_powers_of_ten(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param("p cnf 2 2\n1 2 0\n", "void.model", id="truncated DIMACS"),
-        pytest.param("features\n\tA\n\t\toptional\n\t\t\tA\n", "void.model", id="defined twice"),
-        pytest.param("features\n\tA\nconstraints\n\tB\n", "void.model", id="unknown reference"),
+        pytest.param(
+            "p cnf 2 2\n1 2 0\n", "the header says 2 clauses, the file has 1", id="truncated DIMACS"
+        ),
+        pytest.param("features\n\tA\n\t\toptional\n\t\t\tB\n\t\t\tC\n\t\t\tB\n", "'B'", id="defined twice"),
+        pytest.param("features\n\tA\nconstraints\n\tBB\n", "'BB'", id="unknown reference"),
         pytest.param("hello", "must be SXFM, UVL, FeatureIDE XML or DIMACS", id="no model"),
         pytest.param("", "is empty", id="empty"),
     ],

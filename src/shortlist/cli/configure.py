@@ -114,6 +114,7 @@ def _attributes(
     import numpy as np
 
     from shortlist._validation import as_count
+    from shortlist.errors import BadInputError
     from shortlist.products.attribute_draws import random_attributes
     from shortlist.products.attribute_files import read_attributes
     from shortlist.products.attributes import chosen_attributes, model_attributes
@@ -128,8 +129,11 @@ def _attributes(
     tables = [read_attributes(path, model, renames=renames) for path in files]
     names = [name for _, name in objective_names(objectives)] + [limit_name(text) for text in limits]
     tables.append(model_attributes(model))
-    given = {name for table in tables for name in table.columns}
-    drawn = {name: values for name, values in drawn.items() if name not in given}
+    given = {name.casefold() for table in tables for name in table.columns}
+    drawn = {name: values for name, values in drawn.items() if name.casefold() not in given}
+    for name in defaults:
+        if name not in names:
+            raise BadInputError(f"--default must name an attribute that is asked for, {names}, got {name!r}.")
     others = [name for name in names if name not in drawn]
     return drawn | chosen_attributes(others, tables, model, defaults=defaults, decimals=decimals)
 

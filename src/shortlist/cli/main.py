@@ -49,7 +49,9 @@ def _options(
 
 
 OPTIONS = {
+    "max_bytes": "--max-memory",
     "max_cost": "--max-cost",
+    "max_nodes": "--max-nodes",
     "max_size": "--max-size",
     "member_costs": "--member-costs",
     "min_size": "--min-size",

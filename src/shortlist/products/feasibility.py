@@ -29,7 +29,7 @@ class Feasibility:
     checked : bool
         Whether the model has clauses; a linear constraint of it may need too many.
     conflict : tuple of str
-        A sentence for each constraint and requirement of a smallest contradiction: with any one of them left out, the
+        A sentence for each constraint and requirement of a contradiction that cannot be shortened: with any one of them left out, the
         others can be met. Empty if all can be met.
     fixed : tuple of int
         Literals that hold in every product that meets the requirements, these included.
@@ -113,7 +113,7 @@ def _has_no_product(model: FeatureModel, requirements: Requirements, solver: str
 def _sentences(
     model: FeatureModel, requirements: Requirements, asked: Clauses, rules: Sequence[int]
 ) -> tuple[str, ...]:
-    """Return a smallest contradiction in words."""
+    """Return a contradiction that cannot be shortened, in words."""
     found = minimal_conflict(asked, rules) or ()
     literals = requirements.literals
     return tuple(
