@@ -226,7 +226,7 @@ def configure(
         status = Status.OPTIMAL if complete else Status.FEASIBLE
         return Configured(status, front, why, (), implied, question, diagram)
     if front.proof.kind is not ProofKind.COMPLETE:
-        reason = f"no product was found within {front.proof.limit or 'the limits'}"
+        reason = f"no point of the front was found within {front.proof.limit or 'the limits'}"
         return Configured(Status.UNKNOWN, front, reason, (), implied, question, diagram)
     conflict = conflicting_limits(model, bounds, requirements, solver=solver) if bounds else ()
     reason = "no product is within the limits" if bounds else "the constraints contradict each other"
