@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from shortlist.ensembles.diversity import DiversityLimits, diversity_limits
-from shortlist.ensembles.exact import best_threshold, prune_exactly, without_idle_members
+from shortlist.ensembles.exact import EnsembleSelection, best_threshold, prune_exactly, without_idle_members
 from shortlist.ensembles.limits import selection_limits
 from shortlist.ensembles.votes import Votes, merge_rows
 from shortlist.ensembles.weights import OBJECTIVES, Weights, named_weights
@@ -238,7 +238,7 @@ _XOR_LABELS = [1, 1, 0, 0]
 
 def _ask_liar(
     objective: float, bound: float, mask: tuple[int, int], limits: DiversityLimits | None = None
-) -> object:
+) -> EnsembleSelection:
     votes = merge_rows(_XOR_VOTES, _XOR_LABELS)
     answer = Solution(Status.OPTIMAL, np.array([*mask, 0, 1, 1, 1, 1, 1], float), objective, bound, 0.0)
     return prune_exactly(
@@ -249,9 +249,9 @@ def _ask_liar(
 def test_a_value_that_the_votes_do_not_bear_out_is_not_believed() -> None:
     result = _ask_liar(objective=-4.0, bound=-4.0, mask=(1, 1))
 
-    assert result.value == 0.75  # type: ignore[attr-defined]  # counted from the votes: no selection reaches 1
-    assert result.status is Status.FEASIBLE  # type: ignore[attr-defined]
-    assert result.bound == 1.0  # type: ignore[attr-defined]
+    assert result.value == 0.75  # counted from the votes: no selection reaches 1
+    assert result.status is Status.FEASIBLE
+    assert result.bound == 1.0
 
 
 def test_a_bound_below_a_value_that_is_there_is_caught() -> None:

@@ -379,15 +379,14 @@ def test_no_bound_is_no_claim(solver: Solver) -> None:
     assert solution.bound <= -program.minimised_costs()[0].sum()
 
 
-def test_a_continuous_column_above_a_binary_one_keeps_the_optimum(solver: Solver) -> None:
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_a_continuous_column_above_a_binary_one_keeps_the_optimum(name: str) -> None:
     """HiGHS 1.14 presolves this one to 0."""
-    if not solver.handles_continuous:
-        return
     program = make_program(
         [[1, -1]], row_lower=-np.inf, row_upper=0, column_lower=0, column_upper=1, integer=[True, False],
         objectives=[LinearObjective(Objective("cost"), np.array([-2.0, 1.0]))],
     )  # fmt: skip
-    assert solver.open(program).solve().objective == pytest.approx(-1)
+    assert open_solver(name).open(program).solve().objective == pytest.approx(-1)
 
 
 def test_the_same_seed_and_node_limit_give_the_same_answer(solver: Solver) -> None:

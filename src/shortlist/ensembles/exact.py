@@ -156,7 +156,7 @@ def prune_exactly(
             votes, weights, Status.INFEASIBLE, reason=conflict, limit="", seconds=time.monotonic() - start
         )
     backend = open_solver(solver) if isinstance(solver, str) else solver
-    built = pruning_program(votes, weights, limits, integer_pairs=True)
+    built = pruning_program(votes, weights, limits)
     search = _Search(votes, weights, limits, built)
     search.offer_simple_selections()
 

@@ -42,9 +42,7 @@ class PruningProgram:
         return np.concatenate([mask, [threshold], right[self.decided_rows], both]).astype(np.float64)
 
 
-def pruning_program(
-    votes: Votes, weights: Weights, limits: SelectionLimits, *, integer_pairs: bool
-) -> PruningProgram:
+def pruning_program(votes: Votes, weights: Weights, limits: SelectionLimits) -> PruningProgram:
     """Build the program of Eqs. 1 to 12, with 14 to 18 and 20 where there are diversity limits.
 
     What differs from the paper, without changing the answer: f is 1 − t; of Eqs. 2 and 3, and of 5 and 6, only the one
@@ -60,8 +58,6 @@ def pruning_program(
         Gains of right decisions, of any sign.
     limits : SelectionLimits
         Size, cost and diversity.
-    integer_pairs : bool
-        Whether y is declared integer. It need not be (Eq. 17), but some solvers know integers only.
     """
     n_classifiers = votes.n_classifiers
     most = limits.max_size
@@ -85,8 +81,6 @@ def pruning_program(
     costs[n_classifiers + 1 : n_classifiers + 1 + len(decided)] = -gains[decided]
     column_upper = np.ones(n_columns)
     column_upper[n_classifiers] = most
-    integer = np.ones(n_columns, dtype=bool)
-    integer[n_columns - len(pairs) :] = integer_pairs
     return PruningProgram(
         program=make_program(
             sparse.vstack(rows),
@@ -94,7 +88,7 @@ def pruning_program(
             row_upper=np.concatenate(upper),
             column_lower=0,
             column_upper=column_upper,
-            integer=integer,
+            integer=True,  # y too, which Eq. 17 leaves free: CP-SAT knows integers only, and HiGHS presolves them right
             objectives=[LinearObjective(Objective("minus weighted sum"), costs)],
         ),
         offset=-weights.floor(votes) - fixed_gain,
