@@ -30,6 +30,7 @@ from shortlist.multistage.subclassifiers import (
     RejectRule,
     StageRows,
     reject_rule,
+    subset_masks,
 )
 
 FILES = {"pima": "pima_diabetes", "heart": "heart_failure_clinical_records", "credit": "australian_credit"}
@@ -90,7 +91,11 @@ def evolution(folder: Path, generations: int = 500) -> Iterator[dict[str, Any]]:
 def example(
     folder: Path, seeds: int = 10, levels: tuple[float, ...] = tuple(PUBLISHED)
 ) -> Iterator[dict[str, Any]]:
-    """Run the authors' example on their splits: mean of the seeds on the test rows, beside their published figures."""
+    """Run the authors' example on their splits: mean of the seeds on the test rows, beside their published figures.
+
+    All subsets are fitted first, which `first_run_s` of the first confidence includes; then nothing is left to fit for
+    another seed (`seconds`, the mean) or another confidence (`first_run_s` of the others).
+    """
     place = folder / "emsco-example"
     parts = {part: pd.read_csv(place / f"example_{part}.csv") for part in ("train", "val", "test")}
     X = {part: table.drop(columns="label") for part, table in parts.items()}
@@ -105,20 +110,20 @@ def example(
         if level not in levels:
             continue
         found = []
+        began, first_s = time.perf_counter(), 0.0
         problem = stage_problem(DecisionBits(subclassifiers, _rule(level)), costs, max_stages=5)
-        first_s = 0.0
+        subclassifiers.slots(subset_masks(len(prices)))
         for seed in range(seeds):
             before = time.perf_counter()
             result = emsco(problem, EmscoOptions(generations=150, population=300), seed=seed)
             seconds = time.perf_counter() - before
-            first_s = first_s or seconds
+            first_s = first_s or time.perf_counter() - began
             # the fittest comes first
             found.append((*_on_test(problem, result.assignments[0], test, y["test"]), seconds))
-        _, again_s = _timed(lambda p=problem, s=seeds - 1: emsco(p, EmscoOptions(generations=150), seed=s))
         ours, search_s = np.mean(found, axis=0)[:3].tolist(), float(np.mean([run[3] for run in found]))
         yield _row(
             "multistage-example", "emsco-example", seeds, "emsco", search_s, confidence=level,
-            first_run_s=round(first_s, 4), again_s=round(again_s, 4), fits=subclassifiers.n_fits,
+            first_run_s=round(first_s, 4), fits=subclassifiers.n_fits,
             since_start_s=round(time.perf_counter() - start, 3),
             accuracy=ours[0], coverage=ours[1], cost=ours[2], aggregate=_aggregate(ours[0], ours[1], ours[2], sum(prices)),
             published_accuracy=accuracy, published_coverage=coverage, published_cost=cost,

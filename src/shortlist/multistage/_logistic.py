@@ -164,6 +164,20 @@ def fit_binary(
     return failed
 
 
+@kernel("int64(float64, float64[::1], float64[::1], float64)")
+def decide_score(score: float, thresholds: Doubles, score_thresholds: Doubles, least: float) -> int:
+    """Decide between two classes by the log-odds of the second; answers as :func:`decide_row`."""
+    if math.isnan(score):
+        return -999
+    label = 1 if score > 0 else 0
+    size = abs(score)
+    confident = size >= score_thresholds[label]
+    if least > 0 or abs(size - score_thresholds[label]) < CLOSE or score_thresholds[label] > 25.0:
+        p = 1.0 / (1.0 + math.exp(-size))
+        confident = p >= thresholds[label] and p >= least
+    return label if confident else -1 - label
+
+
 @kernel(
     "int64(float64[:, ::1], int64, float64[:, ::1], int64[::1], int64, float64[::1], float64[::1], float64, float64[::1])"
 )
@@ -188,15 +202,7 @@ def decide_row(
         score = coefficients[0, intercept]
         for i in range(n_chosen):
             score += coefficients[0, chosen[i]] * rows[row, chosen[i]]
-        if math.isnan(score):
-            return -999
-        label = 1 if score > 0 else 0
-        size = abs(score)
-        confident = size >= score_thresholds[label]
-        if least > 0 or abs(size - score_thresholds[label]) < CLOSE or score_thresholds[label] > 25.0:
-            p = 1.0 / (1.0 + math.exp(-size))
-            confident = p >= thresholds[label] and p >= least
-        return label if confident else -1 - label
+        return decide_score(score, thresholds, score_thresholds, least)
     label = 0
     for k in range(n_scores):
         score = coefficients[k, intercept]
@@ -215,11 +221,12 @@ def decide_row(
 
 
 @kernel(
-    "void(float64[:, ::1], int64[::1], float64[:, :, ::1], int64[::1], bool_[:, ::1], float64[::1], float64[::1],"
-    " float64[::1], uint64[:, :, ::1])"
+    "void(float64[:, ::1], float64[:, ::1], int64[::1], float64[:, :, ::1], int64[::1], bool_[:, ::1], float64[::1],"
+    " float64[::1], float64[::1], uint64[:, :, ::1])"
 )
 def decision_bits(
     rows: Doubles,
+    transposed: Doubles,
     truth: Longs,
     coefficients: Doubles,
     slots: Longs,
@@ -229,10 +236,16 @@ def decision_bits(
     least: Doubles,
     bits: Words,
 ) -> None:
-    """Write, for the subset in each of `slots`, who is confident and who is confident and right."""
+    """Write, for the subset in each of `slots`, who is confident and who is confident and right.
+
+    Two classes have one score: those of all rows are added up column by column, which gives the same sums as
+    :func:`decide_row` and keeps the processor's lanes full.
+    """
     n_rows, n_columns = rows.shape
     chosen = np.empty(n_columns, dtype=np.int64)
     scores = np.empty(coefficients.shape[1])
+    line = np.empty(n_rows)
+    fine = score_thresholds.max() <= 25.0
     for s in range(len(slots)):
         slot = slots[s]
         size = 0
@@ -243,6 +256,31 @@ def decision_bits(
         for word in range(bits.shape[2]):
             bits[slot, 0, word] = np.uint64(0)
             bits[slot, 1, word] = np.uint64(0)
+        if coefficients.shape[1] == 1:
+            line[:] = coefficients[slot, 0, n_columns]
+            for i in range(size):
+                weight = coefficients[slot, 0, chosen[i]]
+                column = transposed[chosen[i]]
+                for row in range(n_rows):
+                    line[row] += weight * column[row]
+            plain = fine and least[slot] <= 0
+            for word in range(bits.shape[2]):
+                confident, right = np.uint64(0), np.uint64(0)
+                for row in range(64 * word, min(64 * word + 64, n_rows)):
+                    score = line[row]
+                    label = 1 if score > 0 else 0
+                    above = abs(score) - score_thresholds[label]
+                    if plain and abs(above) >= CLOSE:  # the usual case, without a call; never with NaN
+                        if above < 0:
+                            continue
+                    elif decide_score(score, thresholds, score_thresholds, least[slot]) < 0:
+                        continue
+                    bit = np.uint64(1) << np.uint64(row & 63)
+                    confident |= bit
+                    if label == truth[row]:
+                        right |= bit
+                bits[slot, 0, word], bits[slot, 1, word] = confident, right
+            continue
         for row in range(n_rows):
             label = decide_row(
                 rows, row, coefficients[slot], chosen, size, thresholds, score_thresholds, least[slot], scores

@@ -256,6 +256,7 @@ class LogisticSubclassifiers:
         spreads = rows.fit_rows.std(axis=0)
         self._spreads = np.where(spreads > 1e-12 * (1 + np.abs(self._centres)), spreads, 1.0)
         standardised = (rows.fit_rows - self._centres) / self._spreads
+        self._transposed = np.ascontiguousarray(rows.validation_rows.T)
         self._standardised = np.ascontiguousarray(np.vstack([standardised.T, np.ones(len(standardised))]))
         self._gram = sums(self._standardised)
         per_column = 1.0 / C if scale else 1.0 / (C * self._spreads**2)
@@ -345,7 +346,7 @@ class LogisticSubclassifiers:
         if rule.risk is not None:
             least[slots] = [self.least_probability(slot, rule) for slot in slots]
         decision_bits(
-            self.rows.validation_rows, self.rows.validation_labels, self._coefficients, slots, columns,
+            self.rows.validation_rows, self._transposed, self.rows.validation_labels, self._coefficients, slots, columns,
             np.array(rule.thresholds), rule.scores, least, bits,
         )  # fmt: skip
 
