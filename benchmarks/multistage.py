@@ -144,7 +144,7 @@ def recalls(
         for split in range(splits):
             truth = enumerate_front(uci_problem(folder, name, max_stages=4, split=split), n_jobs=THREADS)
             for elites in ("vector", "chromosome"):
-                options = _options(name, generations, elites=elites)
+                options = _options(name, generations, elites=elites, tries=5 if elites == "vector" else 0)
                 found, seconds = _timed(lambda t=truth, o=options: recall(t, o, seeds=range(seeds)))
                 yield _row(
                     "multistage-recall", name, split, f"emsco, elites={elites}", seconds, max_stages=4, seeds=seeds,

@@ -200,6 +200,27 @@ def test_the_papers_elite_fills_the_population_where_assignments_tie_and_vectors
     assert vector.n_generations == 50
 
 
+@pytest.mark.parametrize("tries", [0, 6])
+def test_children_that_were_measured_before_are_mutated_again(tries: int) -> None:
+    generations: list[Generation] = []
+    options = EmscoOptions(population=12, generations=15, patience=None, mutation=0.3, tries=tries)
+
+    emsco(problem_of(tied_problem(), 3), options, seed=3, observe=generations.append)
+
+    before: set[bytes] = set()
+    repeats = 0
+    for generation in generations:
+        rows = [row.tobytes() for row in generation.assignments]
+        repeats += sum(row in before for row in rows)
+        before.update(rows)
+    n_distinct = len(before)
+    if tries:
+        assert n_distinct > 0.7 * 12 * 15
+    else:
+        assert n_distinct < 0.7 * 12 * 15
+    assert repeats > 0  # the elite goes on unchanged
+
+
 def test_patience_stops_when_the_fittest_stays() -> None:
     result = emsco(
         problem_of(tied_problem(), 2), EmscoOptions(population=30, generations=500, patience=5), seed=0

@@ -139,3 +139,21 @@ def breed(
         mutate_row(
             child, max_stages, mutation, cumulative, removal, draws[4 + n : 4 + 2 * n], draws[4 + 2 * n :]
         )
+
+
+@kernel("void(int8[:, ::1], int64[::1], int64, float64, float64[:, ::1], float64, float64[:, ::1])")
+def mutate_again(
+    children: Chromosomes,
+    chosen: Longs,
+    max_stages: int,
+    mutation: float,
+    cumulative: Doubles,
+    removal: float,
+    uniforms: Doubles,
+) -> None:
+    """Mutate the `chosen` rows of `children`; a row of `uniforms` holds 2n draws."""
+    n = children.shape[1]
+    for i in range(len(chosen)):
+        mutate_row(
+            children[chosen[i]], max_stages, mutation, cumulative, removal, uniforms[i, :n], uniforms[i, n:]
+        )

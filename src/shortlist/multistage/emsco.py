@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -14,7 +14,7 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.front import Front, Proof, ProofKind
 from shortlist.multistage._evaluation import domination_levels
-from shortlist.multistage._variation import breed, mutate_row, recombine_rows
+from shortlist.multistage._variation import breed, mutate_again, mutate_row, recombine_rows
 from shortlist.multistage.objectives import StageProblem
 from shortlist.multistage.stages import stage_counts
 from shortlist.runs import Cancellation, Progress, Report, silent
@@ -47,6 +47,9 @@ class EmscoOptions:
         a chromosome. Where millions of chromosomes tie, the paper's elite fills the population and the search stops.
     removal : float
         Probability that a mutated feature leaves all stages; used only where the problem allows removal.
+    tries : int
+        How often a child that was measured before is mutated again; 0 is the paper's. Late in a run most children
+        are copies of what is known.
     """
 
     population: int = 300
@@ -59,12 +62,14 @@ class EmscoOptions:
     epsilon: float = 0.01
     elites: str = "vector"
     removal: float = 0.2
+    tries: int = 5
 
     def __post_init__(self) -> None:
         as_count(self.population, "population", at_least=2)
         as_count(self.generations, "generations", at_least=0)
         if self.patience is not None:
             as_count(self.patience, "patience")
+        as_count(self.tries, "tries", at_least=0)
         as_choice(self.elites, "elites", ELITES)
         for name in ("mutation", "recombination", "removal"):
             if not 0 <= getattr(self, name) <= 1:
@@ -190,6 +195,7 @@ def emsco(
     cumulative = beta_binomial(k, options.beta)
     removal = options.removal if problem.removal else 0.0
     current = _generation(problem, options, 0, initial_population(n, k, options, rng, removal=removal))
+    seen = set(_as_keys(current.assignments).tolist()) if options.tries else set()
     evaluations, unchanged, stopped = options.population, 0, "generations"
     while current.number < options.generations:
         report(Progress("generations", current.number, options.generations))
@@ -215,6 +221,15 @@ def emsco(
             rng.random((n_children, 4 + 3 * n)), k, options.recombination, options.mutation, cumulative, removal,
             children,
         )  # fmt: skip
+        for _ in range(options.tries):
+            again = _known(children, seen)
+            if not len(again):
+                break
+            mutate_again(
+                children, again, k, options.mutation, cumulative, removal, rng.random((len(again), 2 * n))
+            )
+        if options.tries:
+            seen.update(_as_keys(children).tolist())
         try:
             following = _generation(
                 problem, options, current.number + 1, np.concatenate([current.assignments[elites], children])
@@ -343,6 +358,14 @@ def _generation(
         problem.vectors(measures[order]),
         Scores(scores.ranks[order], scores.norms[order], scores.log_fitness[order]),
     )
+
+
+def _known(children: NDArray[np.int8], seen: Collection[bytes]) -> NDArray[np.int64]:
+    """Return the rows that were measured before, or that repeat an earlier row."""
+    fresh = _first_of_each(children)
+    for row, key in enumerate(_as_keys(children).tolist()):
+        fresh[row] &= key not in seen
+    return np.flatnonzero(~fresh)
 
 
 def _first_of_each(rows: NDArray[np.int8] | NDArray[np.int64]) -> Mask:
