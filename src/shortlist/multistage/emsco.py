@@ -215,21 +215,7 @@ def emsco(
         if time.perf_counter() - start > limit:
             stopped = f"{limit:g} s"
             break
-        children = np.empty((n_children, n), dtype=np.int8)
-        breed(
-            current.assignments, stage_counts(current.assignments), roulette(current.scores),
-            rng.random((n_children, 4 + 3 * n)), k, options.recombination, options.mutation, cumulative, removal,
-            children,
-        )  # fmt: skip
-        for _ in range(options.tries):
-            again = _known(children, seen)
-            if not len(again):
-                break
-            mutate_again(
-                children, again, k, options.mutation, cumulative, removal, rng.random((len(again), 2 * n))
-            )
-        if options.tries:
-            seen.update(_as_keys(children).tolist())
+        children = _children(current, n_children, options, cumulative, removal=removal, rng=rng, seen=seen)
         try:
             following = _generation(
                 problem, options, current.number + 1, np.concatenate([current.assignments[elites], children])
@@ -358,6 +344,35 @@ def _generation(
         problem.vectors(measures[order]),
         Scores(scores.ranks[order], scores.norms[order], scores.log_fitness[order]),
     )
+
+
+def _children(
+    parents: Generation,
+    n_children: int,
+    options: EmscoOptions,
+    cumulative: NDArray[np.float64],
+    *,
+    removal: float,
+    rng: np.random.Generator,
+    seen: set[bytes],
+) -> NDArray[np.int8]:
+    """Breed children, mutate those again that were measured before, and add them to `seen`."""
+    k, n = len(cumulative), parents.assignments.shape[1]
+    children = np.empty((n_children, n), dtype=np.int8)
+    breed(
+        parents.assignments, stage_counts(parents.assignments), roulette(parents.scores),
+        rng.random((n_children, 4 + 3 * n)), k, options.recombination, options.mutation, cumulative, removal,
+        children,
+    )  # fmt: skip
+    for _ in range(options.tries):
+        again = _known(children, seen)
+        if not len(again):
+            break
+        draws = rng.random((len(again), 2 * n))
+        mutate_again(children, again, k, options.mutation, cumulative, removal, draws)
+    if options.tries:
+        seen.update(_as_keys(children).tolist())
+    return children
 
 
 def _known(children: NDArray[np.int8], seen: Collection[bytes]) -> NDArray[np.int64]:
