@@ -1,5 +1,6 @@
 """The command configure, as a user runs it."""
 
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -21,6 +22,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "defects.csv").write_text(
         "feature,defects\nScreen,2\nGPS,5\nCam,1\nMP3,3\n", encoding="utf-8"
     )
+    (tmp_path / "screens.csv").write_text("feature,worth\nScreen,2\n", encoding="utf-8")
     return tmp_path
 
 
@@ -110,6 +112,103 @@ def test_a_tolerance_is_stated_in_the_proof(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("method", "options", "proof"),
+    [
+        ("solrep", ["--points", "6", "--rule", "adaptive", "--solve-limit", "9", "--seed", "2"], "complete"),
+        ("solrep", ["--points", "6", "--rule", "hit-and-run", "--jobs", "2"], "nondominated"),
+        ("ibea", ["--evaluations", "300", "--seed", "2"], "approximate"),
+        ("satibea", ["--evaluations", "300", "--starts", "2"], "approximate"),
+        ("ibed", ["--evaluations", "300"], "approximate"),
+        pytest.param("nsga2", ["--evaluations", "300"], "approximate", marks=pytest.mark.slow),
+    ],
+)
+def test_methods_that_find_a_part_of_the_front_say_what_is_proved(
+    method: str, options: list[str], proof: str, folder: Path
+) -> None:
+    command = ["configure", "phone.uvl", *COST, "--method", method, *options]
+    run = shortlist(*command, "--out", "front.parquet", "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert (facts["method"], facts["proof"]) == (method, proof)
+    assert facts["status"] == ("optimal" if proof == "complete" else "feasible")
+    assert len(Front.load(folder / "front.parquet")) == facts["n_points"] > 0
+    people = shortlist(*command, cwd=folder).stdout
+    if method == "solrep":
+        assert "6 reference points" in people or "reference points: " in people
+        assert facts["work"]["n_unproved"] == 0
+    else:
+        assert "nothing proved" in people
+        assert "300 configurations tried; " in people
+        assert 0 < facts["work"]["correctness"] <= 1
+    assert "best to worst" in people
+
+
+def test_a_study_is_named_and_gone_on_from(folder: Path) -> None:
+    command = [
+        "configure",
+        "phone.uvl",
+        *COST,
+        "--method",
+        "solrep",
+        "--points",
+        "5",
+        "--study",
+        "study.jsonl",
+    ]
+    first = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+    before = (folder / "study.jsonl").read_bytes()
+    second = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+    assert (folder / "study.jsonl").read_bytes() == before
+    assert (first["study"], first["n_points"]) == ("study.jsonl", second["n_points"])
+    assert before.count(b"\n") > 3
+    other = shortlist(*command, "--seed", "7", cwd=folder)
+    assert (other.returncode, other.stdout) == (2, "")
+    assert "--study study.jsonl belongs to another problem or to other settings" in other.stderr
+    assert (folder / "study.jsonl").read_bytes() == before
+
+
+def test_objectives_are_every_attribute_if_none_is_named(folder: Path) -> None:
+    (folder / "more.csv").write_text(
+        "feature,cost,risk,label\n" + "".join(f"{name},1.5,2,x\n" for name in (
+            "Phone", "Calls", "Screen", "Basic", "Colour", "High resolution", "GPS", "Media", "Camera", "MP3"
+        )), encoding="utf-8",
+    )  # fmt: skip
+    run = shortlist("configure", "phone.uvl", "--attributes", "more.csv", "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert [(o["sense"], o["name"]) for o in facts["objectives"]] == [
+        ("min", "deselected"), ("min", "cost"), ("min", "risk"),
+    ]  # fmt: skip
+    assert facts["attributes"] == {"cost": "more.csv", "risk": "more.csv"}
+    assert facts["notes"] == [
+        "Objectives by default: min deselected, min cost, min risk; without label, note."
+    ]
+    drawn = shortlist("configure", "phone.dimacs", "--random-attributes", "1", cwd=folder)
+    assert (
+        "Objectives by default: min deselected, min not_used_before, min defects, min cost." in drawn.stdout
+    )
+
+
+@pytest.mark.parametrize("model", ["phone.dimacs", "phone.dimacs.gz"])
+def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folder: Path) -> None:
+    if model.endswith(".gz"):
+        (folder / model).write_bytes(gzip.compress((folder / "phone.dimacs").read_bytes()))
+    rows = "".join(f"{i} {i}.123456789012 {i % 2} {i % 3}\n" for i in range(1, 11))
+    (folder / "phone.dimacs.augment").write_text("#FEATURE_INDEX COST USED_BEFORE DEFECTS\n" + rows)
+    run = shortlist("configure", model, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert "Attributes from phone.dimacs.augment, which lies beside the model." in run.stdout
+    assert "rounded to 2 decimals" in run.stdout
+    assert "min deselected, min not_used_before, min defects, min cost; without used_before." in run.stdout
+    exact = shortlist("configure", model, "--objectives", "min defects, min selected", cwd=folder)
+    assert "rounded" not in exact.stdout
+    other = shortlist("configure", model, "--random-attributes", "1", cwd=folder)
+    assert "beside the model" not in other.stdout
+    own = shortlist("configure", model, "--decimals", "1", "--json", cwd=folder)
+    assert not any("rounded" in note for note in json.loads(own.stdout)["notes"])
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         pytest.param(["none.uvl", *COST], "cannot be read: No such file", id="missing model"),
@@ -137,7 +236,63 @@ def test_a_tolerance_is_stated_in_the_proof(folder: Path) -> None:
             ["phone.uvl", *COST, "--tolerance", "cost=x"], "must read NAME=NUMBER", id="not a number"
         ),
         pytest.param(
-            ["phone.uvl", *COST, "--tolerance", "cost=1", "--method", "exact"], "diagram only", id="exact"
+            ["phone.uvl", *COST, "--tolerance", "cost=1", "--method", "exact"],
+            "tolerance is for method 'auto' or 'diagram', got method 'exact'",
+            id="exact",
+        ),
+        *[
+            pytest.param(
+                ["phone.uvl", *COST, "--method", method, option, value],
+                f"{name} is for method ",
+                id=f"{option} with {method}",
+            )
+            for option, value, name, method in (
+                ("--points", "5", "--points", "ibea"),
+                ("--rule", "adaptive", "rule", "exact"),
+                ("--solve-limit", "1", "--solve-limit", "diagram"),
+                ("--study", "s.jsonl", "study", "ibed"),
+                ("--jobs", "2", "--jobs", "auto"),
+                ("--evaluations", "500", "--evaluations", "solrep"),
+                ("--starts", "5", "--starts", "solrep"),
+                ("--max-nodes", "5000", "--max-nodes", "solrep"),
+                ("--max-memory", "1", "--max-memory", "nsga2"),
+                ("--solver", "cpsat", "solver", "satibea"),
+                ("--tolerance", "cost=1", "tolerance", "solrep"),
+            )
+        ],
+        pytest.param(
+            ["phone.uvl", *COST, "--method", "solrep", "--rule", "adaptive", "--jobs", "2"],
+            "--jobs must be 1 with rule 'adaptive'",
+            id="adaptive jobs",
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--method", "solrep", "--rule", "dice"], "rule must be one of", id="rule"
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--method", "ibea", "--evaluations", "5"],
+            "--evaluations must be at least",
+            id="few",
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--method", "solrep", "--study", "no/s"],
+            "folder does not exist",
+            id="no study",
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--method", "solrep", "--study", "phone.uvl"],
+            "must be a journal",
+            id="study",
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--rename", "A=B"], "--rename names 'A', which no file", id="rename"
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--rename", "Cam=Camera", "--attributes", "screens.csv"],
+            "--rename names 'Cam', which no file",
+            id="unused rename",
+        ),
+        pytest.param(
+            ["phone.dimacs"], "Pass --attributes FILE or --random-attributes SEED", id="no attributes"
         ),
         pytest.param(["phone.uvl", *COST, "--time-limit", "0"], "seconds above 0", id="no time"),
         pytest.param(["phone.uvl", *COST, "--max-memory", "0"], "gigabytes above 0", id="no memory"),
@@ -167,7 +322,8 @@ def test_real_product_lines_have_their_known_fronts(
     folder = data_folder / "feature-models"
     run = shortlist(
         "configure", folder / "splot" / f"{name}.sxfm.xml",
-        "--attributes", folder / "paper-instances" / "attributes" / f"{table}.csv", "--rename", "Enrcyption=Encryption",
+        "--attributes", folder / "paper-instances" / "attributes" / f"{table}.csv",
+        *(["--rename", "Enrcyption=Encryption"] if name == "jcs" else []),
         "--objectives", "min deselected, min not_used_before, min defects, min cost", "--json", cwd=tmp_path,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr

@@ -21,7 +21,8 @@ from shortlist.products import (
     read_attributes,
     read_model,
 )
-from shortlist.products.attributes import scaled_attribute
+from shortlist.products.attribute_files import attributes_beside
+from shortlist.products.attributes import needs_rounding, numeric_attributes, scaled_attribute
 from tests.products import oracles
 
 MODEL = make_model(["Web Server", "Pop-ups", "Logging"])
@@ -226,3 +227,35 @@ def test_random_attributes_stay_in_their_ranges_and_follow_the_seed(variant: str
 def test_an_unknown_variant_is_refused() -> None:
     with pytest.raises(BadInputError, match="variant must be one of"):
         random_attributes(MODEL, rng=np.random.default_rng(0), variant="other")
+
+
+def test_what_was_renamed_and_what_is_a_number_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("feature,cost,note,gone\nLoging,1.5,x,\n")
+    table = read_attributes(path, MODEL, renames={"Loging": "Logging", "Nothing": "Logging"})
+    assert table.renamed == {"Loging"}
+    assert numeric_attributes(table) == (["cost"], ["note", "gone"])
+    fine = AttributeTable("t", {"cost": {0: "0.1234567891", 1: "2"}, "risk": {0: "0.123456789000"}})
+    assert (needs_rounding(fine, "cost"), needs_rounding(fine, "risk"), needs_rounding(fine, "x")) == (
+        True, False, False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model", "beside", "found"),
+    [
+        pytest.param("m.dimacs", ["m.dimacs.augment"], "m.dimacs.augment", id="plain"),
+        pytest.param("m.dimacs", ["m.dimacs.augment.gz"], "m.dimacs.augment.gz", id="packed"),
+        pytest.param("m.dimacs.gz", ["m.dimacs.augment"], "m.dimacs.augment", id="packed model"),
+        pytest.param(
+            "m.dimacs.gz", ["m.dimacs.augment", "m.dimacs.gz.augment"], "m.dimacs.gz.augment", id="two"
+        ),
+        pytest.param("m.dimacs", ["n.dimacs.augment", "m.augment"], None, id="other names"),
+    ],
+)
+def test_a_file_beside_a_model_is_found_by_its_name(
+    model: str, beside: list[str], found: str | None, tmp_path: Path
+) -> None:
+    for name in beside:
+        (tmp_path / name).touch()
+    assert attributes_beside(tmp_path / model) == (None if found is None else tmp_path / found)

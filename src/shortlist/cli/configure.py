@@ -6,25 +6,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.output import finite, print_json
-from shortlist.cli.pairs import read_numbers, read_pairs
+from shortlist.cli.pairs import read_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from shortlist.products.attributes import Attribute
-    from shortlist.products.model import FeatureModel
+    from shortlist.cli.questions import AskedQuestion
     from shortlist.products.product_front import Configured
+
+DEFAULT_SECONDS = 60.0
+"""Time limit of methods that look for a complete front; the work of the others is limited by points or evaluations."""
 
 
 def configure(
     model: Annotated[Path, typer.Argument(help="Feature model: SXFM, UVL, FeatureIDE XML or DIMACS.")],
     *,
     objectives: Annotated[
-        str, typer.Option(help="What matters, such as 'min deselected, min cost, max quality'.")
-    ],
+        str | None,
+        typer.Option(help="Such as 'min cost, max quality'; default: min deselected and every attribute."),
+    ] = None,
     attributes: Annotated[
         list[Path] | None,
-        typer.Option(help="CSV with a column feature, or .augment file; may be repeated."),
+        typer.Option(
+            help="CSV with a column feature, or .augment file; may be repeated. Default: MODEL.augment."
+        ),
     ] = None,
     random_attributes: Annotated[
         int | None, typer.Option(help="Seed: draw cost, defects and not_used_before at random.")
@@ -42,107 +45,119 @@ def configure(
     fixed: Annotated[
         list[Path] | None, typer.Option(help="File with a partial configuration; may be repeated.")
     ] = None,
-    method: Annotated[str, typer.Option(help="auto, diagram, exact, cwmoip or epsilon-constraint.")] = "auto",
-    tolerance: Annotated[
-        str | None, typer.Option(help="Such as cost=5,defects=1: what a missing point may be better by.")
+    method: Annotated[
+        str,
+        typer.Option(
+            help="auto, diagram, exact, cwmoip, epsilon-constraint; solrep; ibea, satibea, ibed or nsga2."
+        ),
+    ] = "auto",
+    points: Annotated[int | None, typer.Option(help="solrep: reference points; default 1000.")] = None,
+    rule: Annotated[
+        str | None, typer.Option(help="solrep: hit-and-run (default) or adaptive reference points.")
     ] = None,
-    time_limit: Annotated[float, typer.Option(help="Seconds for the search.")] = 60.0,
-    max_nodes: Annotated[int, typer.Option(help="Budget of the diagram, in nodes.")] = 500_000,
-    max_memory: Annotated[float, typer.Option(help="Gigabytes for the diagram's sets of points.")] = 2.0,
-    solver: Annotated[str, typer.Option(help="highs, cpsat or scip.")] = "highs",
-    seed: Annotated[int, typer.Option(help="Seed of variable orders and of the solver.")] = 0,
+    solve_limit: Annotated[
+        float | None, typer.Option(help="solrep: seconds for each program; default none, each is proved.")
+    ] = None,
+    study: Annotated[
+        Path | None, typer.Option(help="solrep: file that a stopped or killed run goes on from.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="solrep: programs at a time; -1 for every core; default 1.")
+    ] = None,
+    evaluations: Annotated[
+        int | None, typer.Option(help="Evolution: configurations to try; default 25000.")
+    ] = None,
+    starts: Annotated[
+        int | None, typer.Option(help="Evolution: products found by satisfiability to start with; default 0.")
+    ] = None,
+    tolerance: Annotated[
+        str | None,
+        typer.Option(help="Diagram: such as cost=5,defects=1, what a missing point may be better by."),
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds for all; default 60, and none for solrep and evolution."),
+    ] = None,
+    max_nodes: Annotated[
+        int | None, typer.Option(help="Budget of the diagram, in nodes; default 500000.")
+    ] = None,
+    max_memory: Annotated[
+        float | None, typer.Option(help="Gigabytes for the diagram's sets of points; default 2.")
+    ] = None,
+    solver: Annotated[
+        str | None, typer.Option(help="Integer programs: highs (default), cpsat or scip.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all randomness; default 0.")] = None,
     out: Annotated[Path | None, typer.Option(help="Parquet file to write the front to.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
-    """Find every non-dominated product of a feature model, with proof.
+    """Find every non-dominated product of a feature model, with proof, or a good part of them.
 
     Ctrl-C stops the search and keeps what was found.
     """
+    from joblib import parallel_config
+
     from shortlist.cli.progress import live_progress
+    from shortlist.cli.questions import read_question
     from shortlist.errors import BadInputError
     from shortlist.files import check_writable
-    from shortlist.products.formats import read_model
     from shortlist.products.product_front import configure as find_front
-    from shortlist.products.requirements import make_requirements
+    from shortlist.products.search_options import EVOLUTIONARY_METHODS, search_options
     from shortlist.runs import cancel_on_interrupt
 
     if out is not None:
         check_writable(out)
-    if not 0 < max_memory < float("inf"):
+    if study is not None and not study.exists():
+        check_writable(study)
+    if max_memory is not None and not 0 < max_memory < float("inf"):
         raise BadInputError(f"--max-memory must be gigabytes above 0, got {max_memory}.")
-    line = read_model(model)
-    wanted = make_requirements(line, select=select or (), deselect=deselect or (), fixed=fixed or ())
-    numbers = _attributes(
-        line,
-        objectives,
-        limit or (),
-        files=attributes or (),
-        seed=random_attributes,
-        renames=dict(read_pairs(rename or (), "rename")),
-        defaults=dict(read_pairs(default or (), "default")),
-        decimals=decimals,
-    )
-    tolerances = read_numbers(tolerance, "tolerance") if tolerance else None
-    with cancel_on_interrupt() as cancellation, live_progress() as report:
+    options = {
+        "n_points": points,
+        "rule": rule,
+        "solve_limit_s": solve_limit,
+        "study": study,
+        "n_jobs": jobs,
+        "n_evaluations": evaluations,
+        "n_starts": starts,
+        "tolerance": read_numbers(tolerance, "tolerance") if tolerance else None,
+        "max_nodes": max_nodes,
+        "max_bytes": None if max_memory is None else round(max_memory * 1e9),
+        "solver": solver,
+        "seed": seed,
+    }
+    search_options(method, **options)  # before files are read
+    asked = read_question(
+        model, objectives=objectives, attributes=attributes or (), random_attributes=random_attributes,
+        rename=rename or (), default=default or (), decimals=decimals, limit=limit or (), select=select or (),
+        deselect=deselect or (), fixed=fixed or (),
+    )  # fmt: skip
+    if time_limit is None and method not in {"solrep", *EVOLUTIONARY_METHODS}:
+        time_limit = DEFAULT_SECONDS
+    # threads: Ctrl-C in a terminal would kill worker processes; solvers run outside Python's lock
+    threads = parallel_config(backend="threading")
+    with threads, cancel_on_interrupt() as cancellation, live_progress() as report:
         answer = find_front(
-            line, objectives, attributes=numbers, limits=limit or (), requirements=wanted, method=method,
-            tolerance=tolerances, time_limit_s=time_limit, max_nodes=max_nodes, max_bytes=round(max_memory * 1e9),
-            solver=solver, seed=seed, report=report, cancellation=cancellation,
+            asked.line, asked.objectives, attributes=asked.attributes, limits=asked.limits,
+            requirements=asked.requirements, method=method, time_limit_s=time_limit,
+            report=report, cancellation=cancellation, **options,
         )  # fmt: skip
     saved = None
     if out is not None and len(answer.front):
         answer.front.save(out)
         saved = out
     if json:
-        print_json(_facts(answer, line, saved))
+        print_json(_facts(answer, asked, saved, study))
     else:
-        _print(answer, line, saved)
+        _print(answer, asked, saved, study)
 
 
-def _attributes(
-    model: "FeatureModel",
-    objectives: str,
-    limits: "Sequence[str]",
-    *,
-    files: "Sequence[Path]",
-    seed: int | None,
-    renames: dict[str, str],
-    defaults: dict[str, str],
-    decimals: int | None,
-) -> "dict[str, Attribute]":
-    """Return the attributes that objectives and limits name: drawn, from the files, or from the model."""
-    import numpy as np
-
-    from shortlist._validation import as_count
-    from shortlist.errors import BadInputError
-    from shortlist.products.attribute_draws import random_attributes
-    from shortlist.products.attribute_files import read_attributes
-    from shortlist.products.attributes import chosen_attributes, model_attributes
-    from shortlist.products.objectives import limit_name, objective_names
-
-    drawn = {}
-    if seed is not None:
-        rng = np.random.default_rng(as_count(seed, "--random-attributes", at_least=0))
-        drawn = random_attributes(model, rng=rng)
-    if decimals is not None:
-        as_count(decimals, "--decimals", at_least=0, at_most=9)
-    tables = [read_attributes(path, model, renames=renames) for path in files]
-    names = [name for _, name in objective_names(objectives)] + [limit_name(text) for text in limits]
-    tables.append(model_attributes(model))
-    given = {name.casefold() for table in tables for name in table.columns}
-    drawn = {name: values for name, values in drawn.items() if name.casefold() not in given}
-    for name in defaults:
-        if name not in names:
-            raise BadInputError(f"--default must name an attribute that is asked for, {names}, got {name!r}.")
-    others = [name for name in names if name not in drawn]
-    return drawn | chosen_attributes(others, tables, model, defaults=defaults, decimals=decimals)
-
-
-def _facts(answer: "Configured", model: "FeatureModel", saved: Path | None) -> dict[str, Any]:
+def _facts(
+    answer: "Configured", asked: "AskedQuestion", saved: Path | None, study: Path | None
+) -> dict[str, Any]:
     """Return the contract of every command, and what only product lines have."""
     from shortlist.cli.fronts import front_facts
 
-    front = answer.front
+    front, labels = answer.front, asked.line.labels
     return {
         "command": "configure",
         "method": front.method,
@@ -151,36 +166,66 @@ def _facts(answer: "Configured", model: "FeatureModel", saved: Path | None) -> d
         **front_facts(front),
         "reason": answer.reason,
         "conflict": list(answer.conflict),
-        "n_features": model.n_features,
+        **asked.facts,
         "implied": {
-            "selected": [model.labels[i] for i in answer.implied.select],
-            "deselected": [model.labels[i] for i in answer.implied.deselect],
+            "selected": [labels[i] for i in answer.implied.select],
+            "deselected": [labels[i] for i in answer.implied.deselect],
         },
-        "work": {
-            name: finite(value) if isinstance(value, float) else value for name, value in front.extras.items()
-        },
+        "work": _plain(dict(front.extras)),
         "out": None if saved is None else str(saved),
+        "study": None if study is None else str(study),
     }
 
 
-def _print(answer: "Configured", model: "FeatureModel", saved: Path | None) -> None:
+def _plain(value: Any) -> Any:
+    """Return what JSON can say: None for infinity and NaN."""
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return finite(value) if isinstance(value, float) else value
+
+
+def _print(answer: "Configured", asked: "AskedQuestion", saved: Path | None, study: Path | None) -> None:
     """Print the answer for people."""
     from shortlist.cli.fronts import proof_text, range_lines, some
 
     front, implied = answer.front, answer.implied
+    for note in asked.notes:
+        print(note)
     for features, what in ((implied.select, "in"), (implied.deselect, "out")):
         if features:
-            print(f"Required features imply {len(features)} more {what}: {some(model.labels, features)}.")
+            print(
+                f"Required features imply {len(features)} more {what}: {some(asked.line.labels, features)}."
+            )
     if not len(front):
         print(f"Status {answer.status}: {answer.reason}.")
         for sentence in answer.conflict:
             print(f"  {sentence}")
-        return
-    points = "point" if len(front) == 1 else "points"
-    print(
-        f"{len(front):,} {points}, {proof_text(front)} ({front.method}: {answer.reason}; {front.seconds:.2f} s)."
-    )
-    for line in range_lines(front):
-        print(line)
+    else:
+        points = "point" if len(front) == 1 else "points"
+        print(
+            f"{len(front):,} {points}, {proof_text(front)} ({front.method}: {answer.reason}; {front.seconds:.2f} s)."
+        )
+        for line in (*_work_lines(front.extras), *range_lines(front)):
+            print(line)
+    if study is not None and front.proof.limit:
+        print(f"The programs that have ended are in {study}; the same command goes on from there.")
     if saved is not None:
         print(f"Saved to {saved}; look at it with: shortlist front show {saved} --pick knee")
+
+
+def _work_lines(extras: "Any") -> list[str]:
+    """Say what the methods did that find a part of the front."""
+    lines = []
+    if "n_reference_points" in extras:
+        lines.append(
+            f"{extras['n_reference_points']:,} reference points: {extras['n_infeasible']:,} without any product, "
+            f"{extras['n_without_program']:,} answered by another one; {extras['n_unproved']:,} points not proved."
+        )
+    if "correctness" in extras:
+        lines.append(
+            f"{extras['n_evaluations']:,} configurations tried; {100 * extras['correctness']:.1f} % of the last "
+            "population are products."
+        )
+    return lines

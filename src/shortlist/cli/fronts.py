@@ -40,10 +40,11 @@ def proof_text(front: Front) -> str:
 
 
 def range_lines(front: Front) -> list[str]:
-    """Return a line per objective: sense, name, best and worst value."""
-    width = max(map(len, front.names))
+    """Return a heading, and a line per objective: sense, name, best and worst value."""
+    heading = "objective"
+    width = max(len(heading) - len("min "), *map(len, front.names))
     lows, highs = _ranges(front)
-    lines = []
+    lines = [f"  {heading:<{width + len('min ')}}  best to worst"]
     for objective, low, high in zip(front.objectives, lows, highs, strict=True):
         best, worst = (low, high) if objective.sign > 0 else (high, low)
         unit = f" {objective.unit}" if objective.unit else ""

@@ -8,6 +8,7 @@ import typer
 
 from shortlist import __version__
 from shortlist.cli import front, model
+from shortlist.cli.compare import compare
 from shortlist.cli.configure import configure
 from shortlist.cli.evolve import evolve
 from shortlist.cli.predict import predict
@@ -27,6 +28,7 @@ app.command()(prune)
 app.command()(evolve)
 app.command()(predict)
 app.command()(configure)
+app.command()(compare)
 app.command()(stage)
 app.add_typer(front.app, name="front")
 app.add_typer(model.app, name="model")
@@ -49,6 +51,8 @@ def _options(
 
 
 OPTIONS = {
+    "checkpoint": "--study",
+    "first_seed": "--seed",
     "max_bytes": "--max-memory",
     "max_cost": "--max-cost",
     "max_nodes": "--max-nodes",
@@ -56,7 +60,12 @@ OPTIONS = {
     "member_costs": "--member-costs",
     "min_size": "--min-size",
     "n_classifiers": "--classifiers",
+    "n_evaluations": "--evaluations",
     "n_jobs": "--jobs",
+    "n_points": "--points",
+    "n_seeds": "--seeds",
+    "n_starts": "--starts",
+    "solve_limit_s": "--solve-limit",
     "time_limit_s": "--time-limit",
 }
 """What the library's arguments are called here."""

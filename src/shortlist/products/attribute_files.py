@@ -40,6 +40,18 @@ def read_attributes(
     return _table(source, model, renames or {})
 
 
+def attributes_beside(model_path: str | Path) -> Path | None:
+    """Return the ``.augment`` file that lies beside a model under its name, as those of the LVAT models do, or None.
+
+    For ``m.dimacs`` this is ``m.dimacs.augment``; for ``m.dimacs.gz`` also that of the unpacked name; either may be
+    compressed itself.
+    """
+    path = Path(model_path)
+    names = [path.name] + ([path.stem] if path.suffix == ".gz" else [])
+    places = [path.with_name(f"{name}.augment{packed}") for name in names for packed in ("", ".gz")]
+    return next((place for place in places if place.is_file()), None)
+
+
 def _table(source: Source, model: FeatureModel, renames: Mapping[str, str]) -> AttributeTable:
     """Read a CSV table."""
     reader = csv.reader(source.text.splitlines())
@@ -47,6 +59,7 @@ def _table(source: Source, model: FeatureModel, renames: Mapping[str, str]) -> A
     attributes = [name for name in header if name not in {"feature", "id", ""}]
     columns: dict[str, dict[int, Value]] = {name: {} for name in attributes}
     lines: dict[int, int] = {}
+    renamed: set[str] = set()
     names, where = feature_names(model), {name: i for i, name in enumerate(header)}
     for row in reader:
         if not any(cell.strip() for cell in row):
@@ -56,6 +69,8 @@ def _table(source: Source, model: FeatureModel, renames: Mapping[str, str]) -> A
             raise source.error(f"the row must have {len(header)} columns, got {len(row)}.", line=line)
         identifier = row[where["id"]].strip() if "id" in where else ""
         name = row[where["feature"]].strip()
+        if name in renames:
+            renamed.add(name)
         feature = _feature(source, line, names, renames.get(name, name), identifier)
         if feature in lines:
             raise source.error(
@@ -67,7 +82,7 @@ def _table(source: Source, model: FeatureModel, renames: Mapping[str, str]) -> A
         for name in attributes:
             if row[where[name]].strip():
                 columns[name][feature] = row[where[name]].strip()
-    return AttributeTable(source.path, _with_reuse(columns), lines)
+    return AttributeTable(source.path, _with_reuse(columns), lines, renamed=frozenset(renamed))
 
 
 def _header(source: Source, cells: list[str]) -> list[str]:

@@ -54,12 +54,15 @@ class AttributeTable:
         Line of each feature in the file, where known.
     units : mapping of str to str
         Units by attribute, where known.
+    renamed : frozenset of str
+        Names that the file has and that the user's renames replaced.
     """
 
     source: str
     columns: Mapping[str, Mapping[int, Value]]
     lines: Mapping[int, int] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
+    renamed: frozenset[str] = frozenset()
 
 
 def model_attributes(model: FeatureModel) -> AttributeTable:
@@ -176,6 +179,32 @@ def scaled_attribute(
             f"{name!r} must sum to less than 2^53 after scaling by 10^{digits}. Give fewer decimals."
         )
     return Attribute(name, np.array(integers, dtype=np.int64), 10**digits, unit)
+
+
+def numeric_attributes(table: AttributeTable) -> tuple[list[str], list[str]]:
+    """Return the names of the attributes whose values are all numbers, and the others, in the table's order.
+
+    ``used_before`` counts as another one beside ``not_used_before``, which says the same with the sense reversed.
+
+    Examples
+    --------
+    >>> numeric_attributes(AttributeTable("a.csv", {"cost": {0: "1.5"}, "note": {0: "new"}}))
+    (['cost'], ['note'])
+    """
+    numeric: list[str] = []
+    others: list[str] = []
+    for name, column in table.columns.items():
+        whole = all(isinstance(v, bool) or as_decimal(str(v)) is not None for v in column.values())
+        twin = name == "used_before" and "not_used_before" in table.columns
+        (numeric if whole and column and not twin else others).append(name)
+    return numeric, others
+
+
+def needs_rounding(table: AttributeTable, name: str) -> bool:
+    """Whether an attribute has a number with more than :data:`MAX_DECIMALS` decimals."""
+    column = table.columns.get(name, {})
+    numbers = (as_decimal(str(value)) for value in column.values())
+    return any(number is not None and n_decimals(number) > MAX_DECIMALS for number in numbers)
 
 
 def attribute_name(table: AttributeTable, name: str) -> str:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.front import Objective, Status
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.sat import backbone, minimal_conflict
+from shortlist.logic.sat import Solver, backbone, minimal_conflict
 from shortlist.products.clauses import traced_clauses
 from shortlist.products.model import Constraint, FeatureModel, rule_text, with_constraints
 from shortlist.products.requirements import Requirements
@@ -75,6 +76,46 @@ def check_feasibility(model: FeatureModel, requirements: Requirements = NO_REQUI
     kept = {*fixed, *requirements.literals}
     ordered = sorted((v for v in kept if abs(v) <= model.n_features), key=abs)
     return Feasibility(checked=True, fixed=tuple(ordered), implied=tuple(implied))
+
+
+def some_products(
+    model: FeatureModel, requirements: Requirements = NO_REQUIREMENTS, *, n_products: int = 1, seed: int = 0
+) -> Mask:
+    """Return products that meet the requirements, ``(n_found, n_features)``; see :func:`some_models`.
+
+    Without rows if there is no product, or the model needs too many clauses.
+
+    Examples
+    --------
+    >>> from shortlist.products.model import make_group, make_model
+    >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "alternative")])
+    >>> some_products(shop).sum(axis=1).tolist()
+    [2]
+    """
+    try:
+        clauses = traced_clauses(model).clauses.with_units(requirements.literals)
+    except BadInputError:
+        return np.zeros((0, model.n_features), dtype=bool)
+    return some_models(clauses, n_models=n_products, seed=seed)[:, : model.n_features]
+
+
+def some_models(clauses: Clauses, *, n_models: int = 1, seed: int = 0) -> Mask:
+    """Return models of clauses, ``(n_found, n_variables)``, from random values on; none if there is none.
+
+    Each question to the solver prefers other random values, so that the models differ where they can; equal ones are
+    returned once.
+    """
+    solver, rng = Solver(clauses), np.random.default_rng(seed)
+    numbers = np.arange(1, clauses.n_variables + 1)
+    found: dict[bytes, Mask] = {}
+    for _ in range(n_models):
+        solver.prefer((numbers * rng.choice((-1, 1), size=len(numbers))).tolist())
+        model = solver.solve().model
+        if model is None:
+            break
+        found.setdefault(model.tobytes(), model)
+    models: Mask = np.array(list(found.values()), dtype=bool).reshape(-1, clauses.n_variables)
+    return models
 
 
 def conflicting_limits(

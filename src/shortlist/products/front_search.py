@@ -3,7 +3,8 @@
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +12,18 @@ from numpy.typing import NDArray
 from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError
 from shortlist.front import Front, Objective
+from shortlist.logic.clauses import Clauses
 from shortlist.logic.diagram import Diagram
 from shortlist.products.clauses import to_clauses
 from shortlist.products.formulas import Linear
 from shortlist.products.model import Constraint, FeatureModel, with_constraints
 from shortlist.products.objectives import FeatureObjective
 from shortlist.products.requirements import Requirements
+from shortlist.products.search_options import SearchOptions
 from shortlist.runs import Cancellation, Report
+
+if TYPE_CHECKING:
+    from shortlist.milp.program import LinearObjective, Program
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +116,7 @@ def front_by_diagram(
     """Return the front of a diagram; limits on objectives are not applied."""
     from shortlist.methods.diagram_front import diagram_front
 
-    costs, offsets = _costs(question, diagram)
+    costs, offsets = padded_costs(question, diagram.n_variables)
     return diagram_front(
         diagram,
         costs,
@@ -129,15 +135,12 @@ def front_by_program(
     question: Question,
     *,
     method: str,
+    options: SearchOptions,
     time_limit_s: float | None,
-    solver: str,
-    seed: int,
     report: Report,
     cancellation: Cancellation | None,
 ) -> Front:
-    """Return the front by integer programs, all limits as rows."""
-    from shortlist.products.inequalities import to_program
-
+    """Return the front, or a part of it, by integer programs, all limits as rows."""
     linears = [goal.linear() for goal in question.objectives]
     alone = len(linears) == 1
     if alone:  # the methods want two objectives; a constant one changes no front
@@ -147,26 +150,39 @@ def front_by_program(
                 linears[0], objective=nothing, costs=np.zeros(question.model.n_features), offset=0.0
             )
         )
-    model = with_constraints(question.model, question.limits)
-    program = to_program(model, objectives=linears, fixed=question.fixed)
-    front = _integer_method(method)(
-        program,
-        solver=solver,
+    front = _integer_method(method, question, options)(
+        program_of(question, linears),
+        solver=options.solver,
         time_limit_s=time_limit_s,
-        seed=seed,
+        seed=options.seed,
         report=report,
         cancellation=cancellation,
     )
     if alone:
-        front = dataclasses.replace(front, objectives=front.objectives[:1], values=front.values[:, :1])
+        missing = None if front.proof.missing is None else front.proof.missing[:1]
+        front = dataclasses.replace(
+            front,
+            objectives=front.objectives[:1],
+            values=front.values[:, :1],
+            proof=dataclasses.replace(front.proof, missing=missing),
+        )
     return front
+
+
+def program_of(question: Question, linears: "Sequence[LinearObjective] | None" = None) -> "Program":
+    """Return the integer program of a question, with its own objectives or others."""
+    from shortlist.products.inequalities import to_program
+
+    chosen = [goal.linear() for goal in question.objectives] if linears is None else linears
+    model = with_constraints(question.model, question.limits)
+    return to_program(model, objectives=chosen, fixed=question.fixed)
 
 
 def configurations_by_diagram(question: Question, diagram: Diagram, point: Points) -> Iterator[Mask]:
     """Yield every product that has the objectives `point`, from a diagram."""
     from shortlist.methods.diagram_front import configurations
 
-    costs, offsets = _costs(question, diagram)
+    costs, offsets = padded_costs(question, diagram.n_variables)
     for selected in configurations(diagram, costs, point, offsets=offsets):
         yield selected[: question.model.n_features]
 
@@ -195,16 +211,28 @@ def configurations_by_program(question: Question, point: Points, *, solver: str 
         program = program.with_rows(other, 1 - int(selected.sum()), np.inf)
 
 
-def _costs(question: Question, diagram: Diagram) -> tuple[Points, NDArray[np.int64]]:
-    """Return costs of the diagram's variables, auxiliary ones at no cost, and the constant parts."""
-    costs = np.zeros((len(question.objectives), diagram.n_variables), dtype=np.int64)
+def padded_costs(question: Question, n_variables: int) -> tuple[Points, NDArray[np.int64]]:
+    """Return costs of the variables of clauses, auxiliary ones at no cost, and the constant parts."""
+    costs = np.zeros((len(question.objectives), n_variables), dtype=np.int64)
     costs[:, : question.model.n_features] = [goal.minimised for goal in question.objectives]
     offsets = np.array([goal.offset * goal.objective.sign for goal in question.objectives], dtype=np.int64)
     return costs, offsets
 
 
-def _integer_method(name: str) -> Callable[..., Front]:
-    """Return the method called `name`; ``auto`` is the default one."""
+def _integer_method(name: str, question: Question, options: SearchOptions) -> Callable[..., Front]:
+    """Return the method called `name`; ``auto`` is the search of zones."""
+    if name == "solrep":
+        from shortlist.methods.solrep import solrep
+
+        return partial(
+            solrep,
+            n_points=options.n_points,
+            rule=options.rule,
+            clauses=_feature_clauses(question),
+            solve_limit_s=options.solve_limit_s,
+            checkpoint=options.study,
+            n_jobs=options.n_jobs,
+        )
     if name == "cwmoip":
         from shortlist.methods.cwmoip import cwmoip
 
@@ -216,3 +244,14 @@ def _integer_method(name: str) -> Callable[..., Front]:
     from shortlist.methods.search_zones import search_zones
 
     return search_zones
+
+
+def _feature_clauses(question: Question) -> Clauses | None:
+    """Return clauses over the features that hold in every product which meets the requirements; None without any."""
+    try:
+        clauses = to_clauses(question.model)
+    except BadInputError:
+        return None
+    n = question.model.n_features
+    own = [clause for clause in clauses if all(abs(literal) <= n for literal in clause)]
+    return Clauses.from_clauses(n, own).with_units(question.fixed)

@@ -7,16 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shortlist._validation import as_choice, as_count, as_positive_seconds
-from shortlist.arrays import Mask, Points
-from shortlist.errors import BadInputError, SolverError
+from shortlist._validation import as_count, as_positive_seconds
+from shortlist.arrays import Mask
+from shortlist.errors import BadInputError
 from shortlist.front import Front, Proof, ProofKind, Status
 from shortlist.logic.diagram import Diagram
 from shortlist.products.attributes import Attribute, chosen_attributes, model_attributes
+from shortlist.products.checked_front import checked_front, products_front
 from shortlist.products.evaluation import are_valid
-from shortlist.products.feasibility import NO_REQUIREMENTS, check_feasibility, conflicting_limits
+from shortlist.products.evolved_front import front_by_evolution
+from shortlist.products.feasibility import (
+    NO_REQUIREMENTS,
+    Feasibility,
+    check_feasibility,
+    conflicting_limits,
+    some_products,
+)
 from shortlist.products.front_search import (
     Question,
     configurations_by_diagram,
@@ -34,13 +41,8 @@ from shortlist.products.objectives import (
     parse_objectives,
 )
 from shortlist.products.requirements import Requirements
+from shortlist.products.search_options import EVOLUTIONARY_METHODS, SearchOptions, search_options
 from shortlist.runs import Cancellation, Report, silent
-
-SOLVER_NAMES = ("highs", "cpsat", "scip")
-"""The solvers, named here so that a question answered by the diagram loads none."""
-
-METHODS = ("auto", "diagram", "exact", "cwmoip", "epsilon-constraint")
-"""Names of the methods; ``exact`` is the search of zones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,21 +101,17 @@ def configure(
     limits: Sequence[str | Constraint] = (),
     requirements: Requirements = NO_REQUIREMENTS,
     method: str = "auto",
-    tolerance: Mapping[str, float] | None = None,
     time_limit_s: float | None = None,
-    max_nodes: int = 500_000,
-    max_bytes: int = 2_000_000_000,
-    solver: str = "highs",
-    seed: int = 0,
     report: Report = silent,
     cancellation: Cancellation | None = None,
+    **options: Any,
 ) -> Configured:
     """Find the non-dominated products of a feature model.
 
-    Requirements are checked for contradiction first. Then either a decision diagram of all products is made and its
+    Requirements are checked for contradiction first. Then a decision diagram of all products is made and its
     front computed from the bottom up (:func:`shortlist.methods.diagram_front.diagram_front`), or integer programs are
-    solved (:mod:`shortlist.methods`). Every product of the answer is checked against the rules of the model as read,
-    and its objectives are added up again from the attributes, in integers.
+    solved, or products evolve (:mod:`shortlist.methods`). Every product of the answer is checked against the rules of
+    the model as read, and its objectives are added up again from the attributes, in integers.
 
     Parameters
     ----------
@@ -125,38 +123,37 @@ def configure(
         For objectives and limits given as text. Default: those that came with the model.
     limits : sequence of str or Constraint
         Limits such as ``"cost<=120"``. A limit on an objective in its better direction keeps a part of the front, so
-        the diagram answers it without a clause; any other takes part in the clauses.
+        diagram and evolution answer it without a clause; any other takes part in the clauses.
     requirements : Requirements, optional
         Features that must be in, and features that must be out.
-    method : {"auto", "diagram", "exact", "cwmoip", "epsilon-constraint"}, default="auto"
-        ``auto`` takes the diagram if it compiles within `max_nodes`, else ``exact``; ``front.extras["why"]`` says which
-        and why.
-    tolerance : mapping of str to float, optional
-        By objective, in its unit: points may be left out as long as each product has a point that is worse by at most this.
-        For the diagram only; integer programs give every point.
+    method : str, default="auto"
+        ``auto`` takes ``diagram`` if it compiles within `max_nodes`, else ``exact``; ``front.extras["why"]`` says which
+        and why. ``exact``, ``cwmoip`` and ``epsilon-constraint`` find complete fronts by integer programs, ``solrep`` a
+        representation of proved points, and ``ibea``, ``satibea``, ``ibed`` and ``nsga2`` evolve products and prove
+        nothing.
     time_limit_s : float, optional
-        Wall-clock limit. Compiling the diagram, the last program, and the witnesses may pass it a little.
-    max_nodes : int, default=500_000
-        Budget of the diagram's compilation, in nodes of about 32 bytes.
-    max_bytes : int, default=2e9
-        Memory for the diagram's sets of vectors.
-    solver : str, default="highs"
-        Backend of the integer programs.
-    seed : int, default=0
-        Seed of variable orders and of the solver.
+        Wall-clock limit. Checking requirements, compiling the diagram, the last program or generation, and the
+        witnesses may pass it a little.
     report, cancellation
         As everywhere: progress, and stopping with what there is.
+    **options
+        Those of :class:`~shortlist.products.search_options.SearchOptions` that the method uses.
 
     Returns
     -------
     Configured
         A contradiction is a status, with the constraints that make it, and no error. The front's candidates are the
         features, its decisions 0 or 1: one product for each point; :meth:`Configured.configurations` gives the others.
+        Where the method finds nothing in time, the product that shows that there is one is the front's only point, if
+        it is within the limits.
 
     Raises
     ------
     BadInputError
-        If an objective, limit, tolerance or method is unknown, or the diagram is asked for and does not fit.
+        If an objective, limit, option or method is unknown, an option is not for the method, or the diagram is asked
+        for and does not fit.
+    MissingDependencyError
+        If pymoo, for ``nsga2``, or the solver is not installed.
     SolverError
         If a product found does not stand the check.
 
@@ -170,76 +167,134 @@ def configure(
     ([[1.0, 10.5], [2.0, 10.0]], 'diagram')
     """
     started = time.perf_counter()
-    as_choice(method, "method", METHODS)
-    as_choice(solver, "solver", SOLVER_NAMES)
+    chosen = search_options(method, **options)
     as_positive_seconds(time_limit_s, "time_limit_s")
-    goals, bounds = _parsed(model, objectives, limits, attributes)
-    allowed = _tolerances(goals, tolerance, method)
-    feasibility = check_feasibility(model, requirements)
-    fixed = feasibility.fixed or requirements.literals
-    question = Question(model, goals, bounds, requirements, fixed)
+    goals, bounds = parse_question(model, objectives, limits, attributes)
+    _check_tolerance(goals, chosen)
+    question, feasibility = make_question(model, goals, bounds, requirements)
     if feasibility.conflict:
         seconds = time.perf_counter() - started
         reason = "the constraints contradict each other" + (
             " and the requirements" if requirements.literals else ""
         )
         return _infeasible(question, reason, feasibility.conflict, seconds)
-    diagram, why = None, f"asked for {method}"
+    found = find_front(
+        question,
+        method,
+        chosen,
+        time_limit_s=time_limit_s,
+        started=started,
+        report=report,
+        cancellation=cancellation,
+    )
+    front, why = found.front, str(found.front.extras["why"])
+    implied = Requirements(
+        tuple(v - 1 for v in feasibility.implied if v > 0),
+        tuple(-v - 1 for v in feasibility.implied if v < 0),
+    )
+    if not len(front) and front.proof.kind is ProofKind.COMPLETE:
+        conflict = conflicting_limits(model, bounds, requirements, solver=chosen.solver) if bounds else ()
+        reason = "no product is within the limits" if bounds else "the constraints contradict each other"
+        return _infeasible(question, reason, conflict, time.perf_counter() - started, implied)
+    if not len(front):
+        why = (
+            f"no point of the front was found within {front.proof.limit}"
+            if front.proof.limit
+            else "no product within the limits was found"
+        )
+        front = dataclasses.replace(_first_product(question, front), seconds=time.perf_counter() - started)
+        if len(front):
+            why += "; this is the product that shows that there is one"
+    if not len(front):
+        return Configured(Status.UNKNOWN, front, why, (), implied, question, found.diagram)
+    complete = front.proof.kind is ProofKind.COMPLETE
+    status = Status.OPTIMAL if complete else Status.FEASIBLE
+    return Configured(status, front, why, (), implied, question, found.diagram)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A checked front, and the diagram it came from, if any."""
+
+    front: Front
+    diagram: Diagram | None = None
+
+
+def find_front(
+    question: Question,
+    method: str,
+    options: SearchOptions,
+    *,
+    time_limit_s: float | None = None,
+    started: float | None = None,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> Found:
+    """Return what a method finds for a question whose requirements contradict nothing, every product checked.
+
+    `started` is when the clock of the limit began, by ``time.perf_counter``; default: now. ``front.extras["why"]`` says
+    why this method was taken. See :func:`configure` for the rest.
+    """
+    begin = time.perf_counter() if started is None else started
+    diagram, why, name = None, f"asked for {method}", method
     if method in {"auto", "diagram"}:
-        diagram, why = diagram_of(question, max_nodes=max_nodes, rng=np.random.default_rng(seed))
+        rng = np.random.default_rng(options.seed)
+        diagram, why = diagram_of(question, max_nodes=options.max_nodes, rng=rng)
         if diagram is None and method == "diagram":
             raise BadInputError(f"method 'diagram' needs a diagram, but {why}. Take 'auto' or 'exact'.")
-    left = None if time_limit_s is None else max(1e-3, time_limit_s - (time.perf_counter() - started))
+        name = "exact" if diagram is None else "diagram"
+    left = None if time_limit_s is None else max(1e-3, time_limit_s - (time.perf_counter() - begin))
     if diagram is not None:
+        tolerance = options.tolerance
+        names = [goal.objective.name for goal in question.objectives]
         found = front_by_diagram(
             question,
             diagram,
-            tolerance=allowed,
-            max_bytes=max_bytes,
+            tolerance=[float(tolerance.get(goal, 0.0)) for goal in names] if tolerance else None,
+            max_bytes=options.max_bytes,
             time_limit_s=left,
             report=report,
             cancellation=cancellation,
         )
     else:
-        found = front_by_program(
+        search = front_by_evolution if name in EVOLUTIONARY_METHODS else front_by_program
+        found = search(
             question,
-            method=method,
+            method=name,
+            options=options,
             time_limit_s=left,
-            solver=solver,
-            seed=seed,
             report=report,
             cancellation=cancellation,
         )
-    front = _checked(question, found)
+    front = checked_front(question, found, name)
     front = dataclasses.replace(
         front,
         proof=_in_whole(front.proof, left, time_limit_s),
-        seconds=time.perf_counter() - started,
+        seconds=time.perf_counter() - begin,
         extras={**front.extras, "why": why},
     )
-    implied = Requirements(
-        tuple(v - 1 for v in feasibility.implied if v > 0),
-        tuple(-v - 1 for v in feasibility.implied if v < 0),
-    )
-    if len(front):
-        complete = front.proof.kind is ProofKind.COMPLETE
-        status = Status.OPTIMAL if complete else Status.FEASIBLE
-        return Configured(status, front, why, (), implied, question, diagram)
-    if front.proof.kind is not ProofKind.COMPLETE:
-        reason = f"no point of the front was found within {front.proof.limit or 'the limits'}"
-        return Configured(Status.UNKNOWN, front, reason, (), implied, question, diagram)
-    conflict = conflicting_limits(model, bounds, requirements, solver=solver) if bounds else ()
-    reason = "no product is within the limits" if bounds else "the constraints contradict each other"
-    return _infeasible(question, reason, conflict, time.perf_counter() - started, implied)
+    return Found(front, diagram)
 
 
-def _parsed(
+def make_question(
+    model: FeatureModel,
+    goals: Sequence[FeatureObjective],
+    bounds: Sequence[Constraint] = (),
+    requirements: Requirements = NO_REQUIREMENTS,
+) -> tuple[Question, Feasibility]:
+    """Return a question with what its requirements imply, and what is known of its feasibility."""
+    feasibility = check_feasibility(model, requirements)
+    fixed = feasibility.fixed or requirements.literals
+    return Question(model, tuple(goals), tuple(bounds), requirements, fixed), feasibility
+
+
+def parse_question(
     model: FeatureModel,
     objectives: str | Sequence[FeatureObjective],
     limits: Sequence[str | Constraint],
     attributes: Mapping[str, Attribute] | None,
 ) -> tuple[tuple[FeatureObjective, ...], tuple[Constraint, ...]]:
-    """Return objectives and limits, reading those that are text."""
+    """Return objectives and limits, reading those that are text; attributes default to those of the model."""
     if attributes is None:
         names = [name for _, name in objective_names(objectives)] if isinstance(objectives, str) else []
         names += [limit_name(limit) for limit in limits if isinstance(limit, str)]
@@ -255,53 +310,28 @@ def _parsed(
     return goals, bounds
 
 
-def _tolerances(
-    goals: Sequence[FeatureObjective], tolerance: Mapping[str, float] | None, method: str
-) -> tuple[float, ...] | None:
-    """Return one tolerance per objective, or None for an exact front."""
-    if not tolerance:
-        return None
+def _check_tolerance(goals: Sequence[FeatureObjective], options: SearchOptions) -> None:
+    """Raise if a tolerance names no objective or is no number."""
     names = [goal.objective.name for goal in goals]
-    for name, value in tolerance.items():
+    for name, value in options.tolerance.items():
         if name not in names:
             raise BadInputError(f"tolerance names the objective {name!r}, but there are {names}.")
         if not 0 <= value < np.inf:
             raise BadInputError(f"tolerance of {name!r} must be a number of at least 0, got {value}.")
-    if method not in {"auto", "diagram"}:
-        raise BadInputError(f"tolerance works with the diagram only, got method {method!r}. Take 'diagram'.")
-    return tuple(float(tolerance.get(name, 0.0)) for name in names)
 
 
-def _checked(question: Question, found: Front) -> Front:
-    """Return the front of the products that were found, its points added up again; raise if one breaks a rule.
-
-    Products outside the soft limits are dropped: the diagram leaves those to this check.
-    """
-    model = with_constraints(question.model, question.hard_limits)
-    selections: NDArray[np.uint8] = found.decisions[:, : model.n_features].astype(np.uint8)
-    if not are_valid(model, selections).all() or not question.meets_requirements(selections).all():
-        raise SolverError(
-            f"method {found.method!r} found a configuration that breaks a rule of the model. "
-            "Use another method or solver."
-        )
-    points: Points = question.points(selections)
-    if not np.array_equal(points, found.points):
-        raise SolverError(
-            f"method {found.method!r} found a configuration whose objectives are not those of its point. "
-            "Use another method or solver."
-        )
-    within = np.ones(len(found), dtype=bool)
-    proof = found.proof
-    if proof.kind is ProofKind.COMPLETE:
-        proof = dataclasses.replace(proof, missing=(0.0,) * len(question.objectives))
-    if soft := question.soft_limits:
-        within = are_valid(with_constraints(model, soft), selections)
-        if (
-            proof.kind is ProofKind.APPROXIMATE
-        ):  # what stands in for a missing point may be outside the limits
-            proof = dataclasses.replace(proof, missing=None)
-    return _front(
-        question, points[within], selections[within], proof, method=found.method, extras=dict(found.extras)
+def _first_product(question: Question, empty: Front) -> Front:
+    """Return a front of one product found by satisfiability if it is within the limits, else the empty front."""
+    products = some_products(question.model, question.requirements).astype(np.uint8)
+    within = are_valid(with_constraints(question.model, question.limits), products)
+    proof = dataclasses.replace(empty.proof, kind=ProofKind.APPROXIMATE, missing=None)
+    return products_front(
+        question,
+        question.points(products[within]),
+        products[within],
+        proof if within.any() else empty.proof,
+        method=empty.method,
+        extras=dict(empty.extras),
     )
 
 
@@ -315,14 +345,6 @@ def _in_whole(proof: Proof, left: float | None, time_limit_s: float | None) -> P
     )
 
 
-def _front(
-    question: Question, points: Points, selections: NDArray[np.uint8], proof: Proof, **facts: Any
-) -> Front:
-    """Return a front over the features of the model."""
-    kinds = [goal.objective for goal in question.objectives]
-    return Front.from_points(kinds, points, selections, question.model.labels, proof, **facts)
-
-
 def _infeasible(
     question: Question,
     reason: str,
@@ -332,7 +354,7 @@ def _infeasible(
 ) -> Configured:
     """Return the answer that there is no product."""
     n = len(question.objectives)
-    front = _front(
+    front = products_front(
         question,
         np.empty((0, n), np.int64),
         np.empty((0, question.model.n_features), np.uint8),

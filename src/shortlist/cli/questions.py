@@ -1,0 +1,174 @@
+"""A question about a product line, as the options of a command ask it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shortlist.cli.pairs import read_pairs
+
+if TYPE_CHECKING:
+    from shortlist.products.attributes import Attribute, AttributeTable
+    from shortlist.products.model import FeatureModel
+    from shortlist.products.requirements import Requirements
+
+USUAL_ORDER = ("not_used_before", "defects", "cost")
+"""How attributes follow `deselected` where nobody names objectives: as the study of Xue and Li (2018) sorts points."""
+
+
+ROUNDED = 2
+"""Decimals of attributes that nobody named and that have too many to be exact."""
+
+
+@dataclass(frozen=True, eq=False)
+class AskedQuestion:
+    """What a command was asked.
+
+    Attributes
+    ----------
+    line : FeatureModel
+        The model as read.
+    objectives : str
+        What matters, as typed or by default.
+    limits : tuple of str
+        As typed.
+    attributes : dict of str to Attribute
+        What objectives and limits name.
+    sources : dict of str to str
+        Where each attribute comes from.
+    requirements : Requirements
+        Features that must be in or out.
+    notes : tuple of str
+        What was decided for the user, a sentence each.
+    """
+
+    line: "FeatureModel"
+    objectives: str
+    limits: tuple[str, ...]
+    attributes: "dict[str, Attribute]"
+    sources: dict[str, str]
+    requirements: "Requirements"
+    notes: tuple[str, ...]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the JSON of a command says about the question."""
+        return {
+            "n_features": self.line.n_features,
+            "asked_objectives": self.objectives,
+            "attributes": self.sources,
+            "notes": list(self.notes),
+        }
+
+
+def read_question(
+    model: Path,
+    *,
+    objectives: str | None,
+    attributes: Sequence[Path],
+    random_attributes: int | None,
+    rename: Sequence[str],
+    default: Sequence[str],
+    decimals: int | None,
+    limit: Sequence[str],
+    select: Sequence[str],
+    deselect: Sequence[str],
+    fixed: Sequence[Path],
+) -> AskedQuestion:
+    """Read model, attributes and requirements, and choose objectives if none are named."""
+    from shortlist._validation import as_count
+    from shortlist.errors import BadInputError
+    from shortlist.products.attribute_files import attributes_beside
+    from shortlist.products.attributes import chosen_attributes, needs_rounding
+    from shortlist.products.formats import read_model
+    from shortlist.products.objectives import limit_name, objective_names
+    from shortlist.products.requirements import make_requirements
+
+    line = read_model(model)
+    wanted = make_requirements(line, select=select, deselect=deselect, fixed=fixed)
+    if decimals is not None:
+        as_count(decimals, "--decimals", at_least=0, at_most=9)
+    files = list(attributes)
+    found_beside = attributes_beside(model) if not files and random_attributes is None else None
+    if found_beside:
+        files = [found_beside]
+    tables = _tables(line, files, dict(read_pairs(rename, "rename")))
+    drawn = _drawn(line, random_attributes, tables)
+    notes = []
+    if objectives is None:
+        objectives, note = _default_objectives(model, tables, list(drawn))
+        notes.append(note)
+    names = [name for _, name in objective_names(objectives)] + [limit_name(text) for text in limit]
+    defaults = dict(read_pairs(default, "default"))
+    for name in defaults:
+        if name not in names:
+            raise BadInputError(f"--default must name an attribute that is asked for, {names}, got {name!r}.")
+    others = [name for name in names if name not in drawn]
+    if found_beside and decimals is None and any(needs_rounding(tables[0], name) for name in others):
+        decimals = ROUNDED
+        notes.append(f"Attributes rounded to {ROUNDED} decimals, to be exact; --decimals says otherwise.")
+    found = chosen_attributes(others, tables, line, defaults=defaults, decimals=decimals)
+    sources = {name: f"drawn at random, seed {random_attributes}" for name in drawn if name in names}
+    for name in found:
+        sources[name] = next(t.source for t in tables if name.casefold() in map(str.casefold, t.columns))
+    if str(found_beside) in sources.values():
+        notes.insert(0, f"Attributes from {found_beside}, which lies beside the model.")
+    return AskedQuestion(line, objectives, tuple(limit), drawn | found, sources, wanted, tuple(notes))
+
+
+def _tables(line: "FeatureModel", files: Sequence[Path], renames: dict[str, str]) -> "list[AttributeTable]":
+    """Return what files and model say of features; a rename that no file needs is an error."""
+    from shortlist.errors import BadInputError
+    from shortlist.products.attribute_files import read_attributes
+    from shortlist.products.attributes import model_attributes
+
+    tables = [read_attributes(path, line, renames=renames) for path in files]
+    for name in renames:
+        if not any(name in table.renamed for table in tables):
+            raise BadInputError(f"--rename names {name!r}, which no file with attributes has. Drop it.")
+    return [*tables, model_attributes(line)]
+
+
+def _drawn(
+    line: "FeatureModel", seed: int | None, tables: "Sequence[AttributeTable]"
+) -> "dict[str, Attribute]":
+    """Return random attributes, but for those that are given."""
+    if seed is None:
+        return {}
+    import numpy as np
+
+    from shortlist._validation import as_count
+    from shortlist.products.attribute_draws import random_attributes
+
+    rng = np.random.default_rng(as_count(seed, "--random-attributes", at_least=0))
+    given = {name.casefold() for table in tables for name in table.columns}
+    drawn = random_attributes(line, rng=rng)
+    return {name: values for name, values in drawn.items() if name.casefold() not in given}
+
+
+def _default_objectives(model: Path, tables: "Sequence[AttributeTable]", drawn: list[str]) -> tuple[str, str]:
+    """Return the objectives for a user who names none, and a sentence that says which."""
+    from shortlist.errors import BadInputError
+    from shortlist.products.attributes import BUILT_IN, numeric_attributes
+
+    found: dict[str, str] = {}
+    left_out: list[str] = []
+    for table in tables:
+        numeric, others = numeric_attributes(table)
+        for name in numeric:
+            if "," in name or name.strip() != name or name in BUILT_IN:
+                others.append(name)
+            else:
+                found.setdefault(name.casefold(), name)
+        left_out += others
+    for name in drawn:
+        found.setdefault(name.casefold(), name)
+    if not found:
+        raise BadInputError(
+            f"--objectives must say what matters, as {model} comes without attributes. "
+            "Pass --attributes FILE or --random-attributes SEED, or --objectives."
+        )
+    usual = [found.pop(name) for name in USUAL_ORDER if name in found]
+    text = ", ".join(f"min {name}" for name in ("deselected", *usual, *found.values()))
+    rest = f"; without {', '.join(dict.fromkeys(left_out))}" if left_out else ""
+    return text, f"Objectives by default: {text}{rest}."

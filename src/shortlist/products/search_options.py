@@ -1,0 +1,132 @@
+"""The methods that answer a question about a product line, and which options each of them takes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from shortlist._validation import as_choice, as_count, as_positive_seconds
+from shortlist.errors import BadInputError
+
+EXACT_METHODS = ("exact", "cwmoip", "epsilon-constraint")
+"""Integer programs until nothing is left; ``exact`` is the search of zones."""
+
+EVOLUTIONARY_METHODS = ("ibea", "satibea", "ibed", "nsga2")
+"""Methods that prove nothing."""
+
+METHODS = ("auto", "diagram", *EXACT_METHODS, "solrep", *EVOLUTIONARY_METHODS)
+"""Names of the methods."""
+
+SOLVER_NAMES = ("highs", "cpsat", "scip")
+"""The solvers, named here so that a question answered by the diagram loads none."""
+
+RULES = ("hit-and-run", "adaptive")
+"""Where reference points lie, named here so that a wrong name is told before anything is loaded."""
+
+POPULATION = 100
+"""Members of a population, as in the study of :cite:t:`Xue2018`."""
+
+_PROGRAMS = ("solver", "seed")
+_DIAGRAM = ("tolerance", "max_nodes", "max_bytes", "seed")
+_TAKEN: Mapping[str, tuple[str, ...]] = {
+    "auto": (*_DIAGRAM, *_PROGRAMS),
+    "diagram": _DIAGRAM,
+    **dict.fromkeys(EXACT_METHODS, _PROGRAMS),
+    "solrep": (*_PROGRAMS, "n_points", "rule", "solve_limit_s", "study", "n_jobs"),
+    **dict.fromkeys(EVOLUTIONARY_METHODS, ("n_evaluations", "n_starts", "seed")),
+}
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Options of one method or another, made by :func:`search_options`.
+
+    Parameters
+    ----------
+    tolerance : mapping of str to float
+        By objective, in its unit: what a missing point may be better by, with the diagram.
+    max_nodes, max_bytes : int
+        Budget of the diagram in nodes, and of its sets of vectors.
+    solver : str
+        Backend of integer programs.
+    seed : int
+        Seed of all randomness.
+    n_points : int
+        Reference points of ``solrep``.
+    rule : {"hit-and-run", "adaptive"}
+        Where they lie.
+    solve_limit_s : float or None
+        Limit of each program of ``solrep``; None: each is proved.
+    study : str, Path or None
+        File to which ``solrep`` appends finished programs, and from which it goes on.
+    n_jobs : int
+        Workers of ``solrep``.
+    n_evaluations : int
+        Configurations that evolution evaluates.
+    n_starts : int
+        Products found by satisfiability that evolution starts with.
+    """
+
+    tolerance: Mapping[str, float] = field(default_factory=dict)
+    max_nodes: int = 500_000
+    max_bytes: int = 2_000_000_000
+    solver: str = "highs"
+    seed: int = 0
+    n_points: int = 1000
+    rule: str = "hit-and-run"
+    solve_limit_s: float | None = None
+    study: str | Path | None = None
+    n_jobs: int = 1
+    n_evaluations: int = 25_000
+    n_starts: int = 0
+
+
+def takes(method: str, option: str) -> bool:
+    """Tell whether a method uses an option.
+
+    Examples
+    --------
+    >>> takes("solrep", "n_points"), takes("ibea", "n_points")
+    (True, False)
+    """
+    return option in _TAKEN[method]
+
+
+def search_options(method: str, **given: Any) -> SearchOptions:
+    """Return the options of a method; what is None or not given has its default.
+
+    Raises
+    ------
+    BadInputError
+        If the method is unknown, an option was given that it does not use, or a value is out of range.
+
+    Examples
+    --------
+    >>> search_options("solrep", n_points=50, solver=None).solver
+    'highs'
+    """
+    as_choice(method, "method", METHODS)
+    wanted = {name: value for name, value in given.items() if value is not None}
+    known = [each.name for each in fields(SearchOptions)]
+    for name in wanted:
+        if name not in known:
+            raise BadInputError(f"options must be among {known}, got {name!r}.")
+        if not takes(method, name):
+            having = " or ".join(repr(other) for other in METHODS if takes(other, name))
+            raise BadInputError(f"{name} is for method {having}, got method {method!r}. Leave it out.")
+    options = SearchOptions(**wanted)
+    as_choice(options.solver, "solver", SOLVER_NAMES)
+    as_choice(options.rule, "rule", RULES)
+    as_count(options.seed, "seed", at_least=0, at_most=2**31 - 1)
+    as_count(options.n_points, "n_points", at_least=0)
+    as_count(options.n_evaluations, "n_evaluations", at_least=POPULATION)
+    as_count(options.n_starts, "n_starts", at_least=0, at_most=POPULATION)
+    as_count(options.max_bytes, "max_bytes")
+    as_positive_seconds(options.solve_limit_s, "solve_limit_s")
+    if options.n_jobs == 0:
+        raise BadInputError("n_jobs must be a number of workers, or -1 for every core, got 0.")
+    if options.rule == "adaptive" and options.n_jobs != 1:
+        raise BadInputError(
+            f"n_jobs must be 1 with rule 'adaptive', got {options.n_jobs}. Its points depend on each other."
+        )
+    return options

@@ -1,0 +1,289 @@
+"""The command compare, as a user runs it."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shortlist.front import Front
+from tests.cli.running import shortlist
+
+MODELS = Path(__file__).parent.parent / "products" / "models"
+COST = ("--objectives", "min deselected, min cost", "--default", "cost=0")
+FEW = ("--seeds", "2", "--evaluations", "300", "--points", "5")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the model of a phone."""
+    for path in MODELS.iterdir():
+        shutil.copy(path, tmp_path)
+    return tmp_path
+
+
+def without_times(facts: Any) -> Any:
+    """Leave out what the clock decides."""
+    if isinstance(facts, dict):
+        return {key: without_times(value) for key, value in facts.items() if "seconds" not in key}
+    return [without_times(value) for value in facts] if isinstance(facts, list) else facts
+
+
+def test_tables_are_printed_aligned_with_box_proof_and_next_steps(folder: Path) -> None:
+    run = shortlist(
+        "compare", "phone.uvl", *COST, *FEW, "--methods", "solrep,ibed,diagram", "--report", "r.html",
+        "--out", "joint.parquet", cwd=folder,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    assert lines[0] == "phone.uvl: 10 features; min deselected, min cost."
+    assert re.fullmatch(r"Joint front: \d+ points, complete: no other is non-dominated\.", lines[1])
+    assert lines[2].startswith(
+        "Common box of the indicators, the joint front's range from best to worst: deselected "
+    )
+    start = lines.index("Methods, all runs together")
+    table = lines[start + 1 : start + 5]
+    assert table[0].split() == [
+        "method", "runs", "points", "valid", "joint", "unique", "dominated", "complete", "HV", "SP", "IGD+", "epsilon",
+        "seconds",
+    ]  # fmt: skip
+    assert [row.split()[0] for row in table[1:]] == ["solrep", "ibed", "diagram"]
+    assert len({len(row) for row in table}) == 1
+    assert "The median run" in lines
+    assert "Pairs" in lines
+    assert any(line.startswith("solrep, ibed ") for line in lines)
+    assert "Charts in r.html." in lines
+    front = Front.load(folder / "joint.parquet")
+    assert f"Joint front: {len(front)} points" in lines[1]
+    assert {"diagram"} <= set(front.extras["found_by"][0])
+    shown = shortlist("front", "show", "joint.parquet", cwd=folder)
+    assert shown.returncode == 0
+    page = (folder / "r.html").read_text(encoding="utf-8")
+    assert "Methods, all runs together" in page
+    assert "Plotly.newPlot" in page
+
+
+def test_json_has_everything(folder: Path) -> None:
+    run = shortlist(
+        "compare",
+        "phone.uvl",
+        *COST,
+        *FEW,
+        "--methods",
+        "solrep, ibea, exact",
+        "--seed",
+        "4",
+        "--json",
+        cwd=folder,
+    )
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert (facts["command"], facts["method"], facts["status"]) == ("compare", "comparison", "optimal")
+    assert (facts["n_runs"], facts["n_runs_wanted"], facts["interrupted"]) == (4, 4, False)
+    assert facts["box"] == facts["ranges"]  # both are minimised
+    assert [(run["method"], run["seed"]) for run in facts["runs"]] == [
+        ("solrep", 4), ("ibea", 4), ("ibea", 5), ("exact", 4),
+    ]  # fmt: skip
+    exact = next(row for row in facts["methods"] if row["method"] == "exact")
+    assert (exact["share"], exact["union"]["n_points"]) == (1.0, facts["n_points"])
+    assert len(facts["pairs"]) == 3
+    assert facts["out"] is facts["report"] is facts["study"] is None
+    assert facts["seconds"] > 0
+
+
+def test_what_is_proved_of_a_mixed_joint_front_is_told(folder: Path) -> None:
+    command = ["compare", "phone.uvl", *COST, *FEW, "--methods", "solrep,ibed", "--points", "0"]
+    run = shortlist(*command, cwd=folder)
+    facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+    assert 0 < facts["n_proved"] < facts["n_points"]
+    assert facts["proof"] == "approximate"
+    assert f"{facts['n_proved']} of them proved non-dominated, of the others nothing proved." in run.stdout
+
+
+def test_what_is_found_does_not_depend_on_the_number_of_workers(folder: Path) -> None:
+    command = ["compare", "phone.uvl", *COST, *FEW, "--methods", "solrep,ibed,ibea,satibea", "--json"]
+    one, two = (json.loads(shortlist(*command, "--jobs", jobs, cwd=folder).stdout) for jobs in ("1", "2"))
+    assert without_times(one) == without_times(two)
+
+
+@pytest.mark.slow
+def test_a_killed_comparison_goes_on_where_it_was(folder: Path) -> None:
+    many = ["--seeds", "15", "--evaluations", "4000", "--methods", "solrep,ibed", "--points", "5"]
+    command = ["compare", "phone.uvl", *COST, *many, "--json"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "shortlist", *command, "--study", "killed.jsonl"], cwd=folder, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, env=os.environ.copy(),
+    )  # fmt: skip
+    study = folder / "killed.jsonl"
+    deadline = time.monotonic() + 120
+    while not study.exists() or study.read_bytes().count(b"\n") < 4:
+        assert time.monotonic() < deadline, "no run ended in two minutes"
+        assert process.poll() is None, "the comparison ended before it was killed"
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = study.read_bytes()
+    n_kept = kept.count(b"\n") - 1
+    assert 3 <= n_kept < 16
+
+    resumed = json.loads(shortlist(*command, "--study", "killed.jsonl", cwd=folder).stdout)
+    assert study.read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
+    assert study.read_bytes().count(b'"unit"') == 16
+    fresh = json.loads(shortlist(*command, cwd=folder).stdout)
+    assert without_times(resumed) == without_times(fresh | {"study": "killed.jsonl"})
+
+
+def test_a_contradiction_is_an_answer_and_writes_nothing(folder: Path) -> None:
+    before = sorted(folder.iterdir())
+    arguments = [
+        "phone.uvl",
+        *COST,
+        "--select",
+        "Basic",
+        "--select",
+        "GPS",
+        "--out",
+        "x.parquet",
+        "--report",
+        "x.html",
+    ]
+    run = shortlist("compare", *arguments, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert "Status infeasible" in run.stdout
+    assert "GPS is required" in run.stdout
+    facts = json.loads(shortlist("compare", *arguments, "--json", cwd=folder).stdout)
+    assert (facts["status"], facts["n_runs"], len(facts["conflict"]), facts["out"]) == (
+        "infeasible",
+        0,
+        3,
+        None,
+    )
+    assert sorted(folder.iterdir()) == before
+
+
+def test_limits_that_no_product_meets_are_an_answer(folder: Path) -> None:
+    for methods, status in (("ibea", "unknown"), ("ibea,exact", "infeasible")):
+        command = ["compare", "phone.uvl", *COST, *FEW[:4], "--methods", methods, "--limit", "cost<=1"]
+        run = shortlist(*command, "--report", "x.html", cwd=folder)
+        assert run.returncode == 0, run.stderr
+        assert f"Status {status}: no method found a product." in run.stdout
+        facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+        assert (facts["status"], facts["n_points"], facts["box"]) == (status, 0, {})
+        assert not (folder / "x.html").exists()
+
+
+def test_objectives_attributes_and_fixed_features_are_those_of_configure(folder: Path) -> None:
+    (folder / "phone.dimacs.augment").write_text(
+        "#FEATURE_INDEX COST USED_BEFORE DEFECTS\n"
+        + "".join(f"{i} {i}.5 {i % 2} {i % 3}\n" for i in range(1, 11))
+    )
+    (folder / "wish.txt").write_text("GPS\n-Camera\n")
+    run = shortlist(
+        "compare",
+        "phone.dimacs",
+        "--fixed",
+        "wish.txt",
+        *FEW[:4],
+        "--methods",
+        "diagram,ibea",
+        "--json",
+        cwd=folder,
+    )
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert [o["name"] for o in facts["objectives"]] == ["deselected", "not_used_before", "defects", "cost"]
+    assert "phone.dimacs.augment" in facts["notes"][0]
+    assert facts["attributes"]["cost"] == "phone.dimacs.augment"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(["none.uvl", *COST], "cannot be read: No such file", id="missing model"),
+        pytest.param(["phone.uvl", *COST, "--methods", "solrep,guess"], "method must be one of", id="method"),
+        pytest.param(["phone.uvl", *COST, "--methods", ""], "method must be one of", id="no method"),
+        pytest.param(["phone.uvl", *COST, "--methods", "auto"], "method must be one of", id="auto"),
+        pytest.param(
+            ["phone.uvl", *COST, "--methods", "ibea", "--points", "5"],
+            "--points is for solrep, got",
+            id="points",
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--methods", "ibea", "--rule", "adaptive"],
+            "rule is for solrep, got",
+            id="rule",
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--methods", "ibea", "--solve-limit", "1"],
+            "--solve-limit is for solrep",
+            id="limit",
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--methods", "ibea", "--solver", "scip"],
+            "solver is for exact or",
+            id="solver",
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--methods", "exact", "--evaluations", "500"],
+            "--evaluations is for ibea",
+            id="none",
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--methods", "exact", "--starts", "5"], "--starts is for ibea", id="starts"
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--evaluations", "5"], "--evaluations must be at least 100", id="few"
+        ),
+        pytest.param(["phone.uvl", *COST, "--seeds", "0"], "--seeds must be at least 1", id="no seeds"),
+        pytest.param(["phone.uvl", *COST, "--seed", "-1"], "--seed must be at least 0", id="seed"),
+        pytest.param(["phone.uvl", *COST, "--jobs", "0"], "--jobs must be a number of workers", id="jobs"),
+        pytest.param(["phone.uvl", *COST, "--time-limit", "0"], "--time-limit must be", id="no time"),
+        pytest.param(["phone.uvl", *COST, "--rename", "A=B"], "--rename names 'A'", id="rename"),
+        pytest.param(["phone.uvl", *COST, "--limit", "cost about 3"], "must read like", id="wish"),
+        pytest.param(["phone.uvl", *COST, "--select", "Radio"], "names no feature: 'Radio'", id="feature"),
+        pytest.param(
+            ["phone.dimacs"], "Pass --attributes FILE or --random-attributes SEED", id="no attributes"
+        ),
+        pytest.param(["phone.uvl", *COST, "--out", "no/x.parquet"], "folder does not exist", id="no folder"),
+        pytest.param(["phone.uvl", *COST, "--report", "no/x.html"], "folder does not exist", id="no page"),
+        pytest.param(["phone.uvl", *COST, "--study", "no/x.jsonl"], "folder does not exist", id="no study"),
+        pytest.param(
+            ["phone.uvl", *COST, "--study", "phone.uvl"], "must be the study of an earlier", id="study"
+        ),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_2(arguments: list[str], message: str, folder: Path) -> None:
+    before = {path: path.read_bytes() for path in sorted(folder.iterdir())}
+    run = shortlist("compare", *arguments, cwd=folder)
+    assert run.returncode == 2, run.stderr
+    last = run.stderr.strip().splitlines()[-1]
+    assert last.startswith("shortlist: ")
+    assert message in last
+    assert run.stdout == ""
+    assert {path: path.read_bytes() for path in sorted(folder.iterdir())} == before
+
+
+@pytest.mark.slow
+def test_the_chat_system_has_its_published_front_and_indicators(data_folder: Path, tmp_path: Path) -> None:
+    folder = data_folder / "feature-models"
+    run = shortlist(
+        "compare", folder / "splot" / "jcs.sxfm.xml",
+        "--attributes", folder / "paper-instances" / "attributes" / "ChatSystem_PREDEFINE_ONE.csv",
+        "--rename", "Enrcyption=Encryption", "--methods", "diagram,ibed,solrep", "--seeds", "3",
+        "--evaluations", "3000", "--points", "30", "--json", cwd=tmp_path,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    rows = {row["method"]: row for row in facts["methods"]}
+    assert facts["n_points"] == 39
+    assert rows["diagram"]["union"]["hypervolume"] == pytest.approx(0.288548753, abs=1e-9)
+    assert rows["diagram"]["union"]["spread"] == pytest.approx(0.691011983, abs=1e-9)
+    assert rows["ibed"]["share"] >= 0.7
+    assert rows["solrep"]["union"]["n_dominated"] == 0
