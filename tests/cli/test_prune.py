@@ -47,7 +47,7 @@ def test_prune_and_predict_work_together(folder: Path) -> None:
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
     assert facts["command"] == "prune"
-    assert facts["method"] == "exact-highs"
+    assert facts["method"] == "exact-auto"
     assert facts["status"] == "optimal"
     assert facts["gap"] == 0
     assert facts["value"] == facts["bound"] > 0.5

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from shortlist.ensembles.diversity import DiversityLimits, diversity_limits
-from shortlist.ensembles.exact import EnsembleSelection, best_threshold, prune_exactly, without_idle_members
+from shortlist.ensembles.exact import prune_exactly
+from shortlist.ensembles.incumbent import EnsembleSelection, best_threshold, without_idle_members
 from shortlist.ensembles.limits import selection_limits
 from shortlist.ensembles.votes import Votes, merge_rows
 from shortlist.ensembles.weights import OBJECTIVES, Weights, named_weights
@@ -34,7 +35,7 @@ def _weights_of(numbers: tuple[int, int, int, int], votes: Votes) -> Weights:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", [*SOLVERS, "auto"])
 @EXAMPLES
 @given(
     rows=strategies.labelled_votes(max_classifiers=10, max_rows=16), name=st.sampled_from(sorted(OBJECTIVES))
@@ -57,7 +58,7 @@ def test_named_objectives_equal_brute_force(solver: str, rows: oracles.Rows, nam
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", [*SOLVERS, "auto"])
 @EXAMPLES
 @given(
     rows=strategies.labelled_votes(),
@@ -89,7 +90,7 @@ def test_weights_of_both_signs_and_sizes_equal_brute_force(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", [*SOLVERS, "auto"])
 @EXAMPLES
 @given(
     rows=strategies.labelled_votes(max_classifiers=5),
@@ -301,7 +302,7 @@ def test_a_limit_too_short_for_any_selection_is_unknown_with_a_bound() -> None:
     assert not result.mask.any()
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", [*SOLVERS, "auto"])
 def test_a_short_limit_lowers_the_claim_and_not_the_truth(solver: str) -> None:
     rng = np.random.default_rng(1)
     labels = rng.integers(0, 2, 400)
@@ -340,7 +341,7 @@ def test_progress_carries_value_and_bound() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", ["highs", "cpsat"])
+@pytest.mark.parametrize("solver", ["highs", "cpsat", "auto"])
 def test_breast_cancer_with_diversity_has_one_optimum(solver: str) -> None:
     """CP-SAT 9.15 proves 151 of 154 here when its presolve is left as it comes (google/or-tools#5293)."""
     golden = json.loads((Path(__file__).parent.parent / "golden" / "breast_cancer_votes.json").read_text())

@@ -14,6 +14,7 @@ from shortlist.cli.evolve import evolve
 from shortlist.cli.predict import predict
 from shortlist.cli.prune import prune
 from shortlist.cli.stage import stage
+from shortlist.cli.verify import verify
 from shortlist.errors import ShortlistError
 
 app = typer.Typer(
@@ -27,6 +28,7 @@ app = typer.Typer(
 app.command()(prune)
 app.command()(evolve)
 app.command()(predict)
+app.command()(verify)
 app.command()(configure)
 app.command()(compare)
 app.command()(stage)

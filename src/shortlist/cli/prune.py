@@ -1,5 +1,6 @@
 """`shortlist prune`: choose the classifiers that vote, with proof or by a rule."""
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,7 @@ from shortlist.cli.output import as_gap, finite, print_json
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators import ExactPruner
     from shortlist.ensembles.holdout import Measured, PrunedTable
+    from shortlist.ensembles.objective_choice import Choice
     from shortlist.ensembles.rule_estimators import PluralityPruner
 
 EXACT = "exact"
@@ -23,7 +25,7 @@ ONLY_EXACT: dict[str, Any] = {
     "member-costs": None,
     "max-cost": None,
     "time-limit": 60.0,
-    "solver": "highs",
+    "solver": "auto",
 }
 """Options that rules do not know, and their defaults."""
 
@@ -49,8 +51,8 @@ def prune(
     objective: Annotated[
         str,
         typer.Option(
-            help="accuracy, balanced-accuracy, theta-weighted, recall, specificity, precision-cost, "
-            "or weights such as tp=1,tn=1,fp=-5,fn=0."
+            help="accuracy, balanced-accuracy, theta-weighted, recall, specificity, precision-cost, perhaps with "
+            "+margin, +slope-8 or +auto; auto; or weights such as tp=1,tn=1,fp=-5,fn=0."
         ),
     ] = "accuracy",
     positive: Annotated[
@@ -79,7 +81,9 @@ def prune(
         list[str] | None, typer.Option(help="Column to leave out, such as an id; may be repeated.")
     ] = None,
     time_limit: Annotated[float, typer.Option(help="Seconds for the proof.")] = 60.0,
-    solver: Annotated[str, typer.Option(help="highs, cpsat or scip.")] = "highs",
+    solver: Annotated[
+        str, typer.Option(help="auto, or highs, cpsat, scip: that one alone, on the paper's program.")
+    ] = "auto",
     seed: Annotated[int, typer.Option(help="Seed of the split, the pool and the solver.")] = 0,
     jobs: Annotated[int, typer.Option(help="Workers and solver threads; -1 for every core.")] = -1,
     folds: Annotated[int, typer.Option(help="Of --methods: folds.")] = 10,
@@ -281,8 +285,22 @@ def _exact_facts(pruner: "ExactPruner", solver: str) -> dict[str, Any]:
         "gap": finite(result.gap),
         "limit": result.proof.limit,
         "reason": result.reason,
+        "history": [[seconds, value, bound] for seconds, value, bound in result.history],
+        "choice": None if pruner.choice_ is None else _choice_facts(pruner.choice_),
         "positive": str(pruner.positive_),
         "threshold": result.threshold,
+    }
+
+
+def _choice_facts(choice: "Choice") -> dict[str, Any]:
+    """Return what an objective was chosen by."""
+    return {
+        "setting": dataclasses.asdict(choice.setting),
+        "reason": choice.reason,
+        "tried": [
+            dataclasses.asdict(one.setting) | {"score": one.score, "error": finite(one.error)}
+            for one in choice.tried
+        ],
     }
 
 
@@ -321,6 +339,21 @@ def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
     }
 
 
+def _choice_text(choice: dict[str, Any]) -> str:
+    """Say what objective was chosen, and why."""
+    setting = choice["setting"]
+    what = f"objective {setting['second'] or 'alone'}, at most {setting['max_size']} members"
+    if not choice["tried"]:
+        return f"Taken without a comparison: {what}; {choice['reason']}."
+    best = choice["tried"][0]["score"]
+    own = next(one["score"] for one in choice["tried"] if _same(one, setting))
+    return f"Chosen by cross-validation among {len(choice['tried'])} settings: {what} ({own:.4f}; best {best:.4f})."
+
+
+def _same(tried: dict[str, Any], setting: dict[str, Any]) -> bool:
+    return all(tried[name] == value for name, value in setting.items())
+
+
 def _print(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | None) -> None:
     """Print the answer for people."""
     rows = pruned.n_rows
@@ -335,6 +368,8 @@ def _print(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | None) -> 
         else f"positive when more than {facts['threshold']} of them vote so"
     )
     print(f"Chosen: {len(pruned.pruner.pool_)} of {len(pruned.pool)} classifiers; {decision}.")
+    if choice := facts.get("choice"):
+        print(_choice_text(choice))
     value = f"{facts['objective']} {facts['value']:.6g} on the validation rows"
     if facts["bound"] is None:
         print(f"{value}, by the rule {facts['method']}: nothing is proved ({facts['seconds']:.2f} s).")

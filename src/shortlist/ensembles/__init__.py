@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     from shortlist.ensembles.diversity import failure_credit, failure_patterns, pairwise_failure_crediting
     from shortlist.ensembles.estimators import ExactPruner
     from shortlist.ensembles.evolution import Evolved, Generation, evolve, row_weights
-    from shortlist.ensembles.exact import EnsembleSelection, prune_exactly
+    from shortlist.ensembles.exact import prune_exactly
+    from shortlist.ensembles.incumbent import EnsembleSelection
     from shortlist.ensembles.margins import (
         compare_histograms,
         grow_by_margins,
         select_by_margins,
         vote_margins,
     )
+    from shortlist.ensembles.objectives import prune_for
     from shortlist.ensembles.orderings import RULES, Ordering, order_classifiers
     from shortlist.ensembles.plurality import ClassVotes, class_votes, merge_class_rows
     from shortlist.ensembles.pool import Pool, as_pool, load_pool, make_pool, positive_probabilities
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
         OrderedPruner,
     )
     from shortlist.ensembles.spaces import SPACES, SearchSpace
+    from shortlist.ensembles.verification import Verification, verify
     from shortlist.ensembles.votes import Confusion, Votes, merge_rows, round_votes
 
 _MODULES = {
@@ -46,8 +49,10 @@ _MODULES = {
     "diversity": ["failure_credit", "failure_patterns", "pairwise_failure_crediting"],
     "estimators": ["ExactPruner"],
     "evolution": ["Evolved", "Generation", "evolve", "row_weights"],
-    "exact": ["EnsembleSelection", "prune_exactly"],
+    "exact": ["prune_exactly"],
+    "incumbent": ["EnsembleSelection"],
     "margins": ["compare_histograms", "grow_by_margins", "select_by_margins", "vote_margins"],
+    "objectives": ["prune_for"],
     "orderings": ["RULES", "Ordering", "order_classifiers"],
     "plurality": ["ClassVotes", "class_votes", "merge_class_rows"],
     "pool": ["Pool", "as_pool", "load_pool", "make_pool", "positive_probabilities"],
@@ -55,6 +60,7 @@ _MODULES = {
         "BackfittingPruner", "EvolutionaryEnsembleClassifier", "MarginPruner", "OrderedPruner",
     ],
     "spaces": ["SPACES", "SearchSpace"],
+    "verification": ["Verification", "verify"],
     "votes": ["Confusion", "Votes", "merge_rows", "round_votes"],
 }  # fmt: skip
 
@@ -76,6 +82,7 @@ __all__ = [
     "Pool",
     "RankTest",
     "SearchSpace",
+    "Verification",
     "Votes",
     "as_pool",
     "backfit",
@@ -95,6 +102,7 @@ __all__ = [
     "pairwise_failure_crediting",
     "positive_probabilities",
     "prune_exactly",
+    "prune_for",
     "pruning_methods",
     "rank_folds",
     "rank_methods",
@@ -102,6 +110,7 @@ __all__ = [
     "round_votes",
     "row_weights",
     "select_by_margins",
+    "verify",
     "vote_margins",
     "write_results",
 ]

@@ -1,6 +1,7 @@
 """Scikit-learn estimators for pruned ensembles; thin shells around functions."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from shortlist._validation import as_count, as_positive_seconds
 from shortlist.arrays import BinaryLabels, Labels
 from shortlist.ensembles.diversity import diversity_limits
-from shortlist.ensembles.exact import DEFAULT_SOLVER, EnsembleSelection, prune_exactly
+from shortlist.ensembles.exact import AUTO
 from shortlist.ensembles.fit_inputs import (
     checked_fit,
     checked_rows,
@@ -19,13 +20,34 @@ from shortlist.ensembles.fit_inputs import (
     rows_to_fit_and_prune,
     take_rows,
 )
+from shortlist.ensembles.incumbent import EnsembleSelection
 from shortlist.ensembles.limits import selection_limits
+from shortlist.ensembles.objectives import parse_objective, prune_for
 from shortlist.ensembles.pool import Pool, as_pool, make_pool, positive_probabilities
 from shortlist.ensembles.votes import merge_rows, round_votes
 from shortlist.ensembles.weights import named_weights
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.milp import open_solver
 from shortlist.runs import Cancellation, Report, silent
+
+
+@dataclass(frozen=True, eq=False)
+class ValidationRows:
+    """The rows that pruned, and how the whole pool voted on them.
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (n_validation,)
+        Places among the rows given to ``fit``, or in the table that a command read.
+    labels : ndarray of uint8, shape (n_validation,)
+        1 for the positive class.
+    packed_votes : ndarray of uint8, shape (n_validation, ceil(n_classifiers / 8))
+        Votes as :func:`numpy.packbits` packs them.
+    """
+
+    rows: NDArray[np.intp]
+    labels: BinaryLabels
+    packed_votes: NDArray[np.uint8]
 
 
 class ExactPruner(ClassifierMixin, BaseEstimator):
@@ -40,7 +62,10 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         What to choose from. It should not have been fitted on the rows given to :meth:`fit`. None: :meth:`fit`
         splits its rows, stratified, fits :func:`shortlist.ensembles.make_pool` on 70 % and prunes on 30 %.
     objective : str or mapping, default="accuracy"
-        A name in :data:`shortlist.ensembles.weights.OBJECTIVES`, or weights such as ``{"tp": 1, "fp": -5}``.
+        A name in :data:`shortlist.ensembles.weights.OBJECTIVES`, or weights such as ``{"tp": 1, "fp": -5}``. A name may be
+        followed by ``+margin`` (among equals, the better margins), ``+slope-A`` (a sigmoid of the margins), or ``+auto``,
+        which chooses among these by cross-validation on the rows that prune; ``"auto"`` is ``"accuracy+auto"``. See
+        :func:`shortlist.ensembles.objectives.prune_for`.
     positive : label or None, default=None
         The positive class; None: the last of the sorted classes.
     diversity : str or mapping, default="none"
@@ -53,8 +78,8 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         Wall-clock limit of the solve in seconds; fitting a pool is not counted.
     node_limit : int or None, default=None
         Limit in the solver's own steps, which gives the same answer on every machine.
-    solver : {"cpsat", "highs", "scip"}, default="highs"
-        Which solver proves.
+    solver : {"auto", "cpsat", "highs", "scip"}, default="auto"
+        ``"auto"``: the engine of :mod:`shortlist.ensembles.proving`. A name: that solver alone, on the paper's program.
     n_classifiers : int, default=100
         Size of the pool when `pool` is None.
     n_jobs : int or None, default=None
@@ -74,7 +99,12 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
     status_ : Status
         ``optimal``, ``feasible``, ``infeasible`` or ``unknown``.
     result_ : EnsembleSelection
-        All of it, with the proof, the confusion counts and the seconds.
+        All of it, with the proof, the history of value and bound, the certificate, the confusion counts and the seconds.
+    choice_ : Choice or None
+        What ``+auto`` tried and chose.
+    validation_ : ValidationRows
+        The rows that pruned: which they are among those given to :meth:`fit`, their classes, and the votes of the
+        whole pool, packed into bits. ``shortlist verify`` rechecks value and bound from them.
     pool_ : Pool
         The members only.
     classes_ : ndarray of shape (2,)
@@ -104,7 +134,7 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         max_cost: float | None = None,
         time_limit_s: float | None = 60,
         node_limit: int | None = None,
-        solver: str = DEFAULT_SOLVER,
+        solver: str = AUTO,
         n_classifiers: int = 100,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -161,13 +191,15 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         else:
             pool, X_validation, y_validation = as_pool(self.pool), X, y
             _check_pool_classes(pool, self.classes_)
-        votes = merge_rows(
-            round_votes(positive_probabilities(pool, X_validation, self.positive_)),
-            _is_class(y_validation, self.positive_),
+        answers = round_votes(positive_probabilities(pool, X_validation, self.positive_))
+        truth = _is_class(y_validation, self.positive_)
+        self.validation_ = ValidationRows(
+            np.arange(len(y)) if self.pool is not None else validation, truth, np.packbits(answers, axis=1)
         )
-        self.result_ = prune_exactly(
+        votes = merge_rows(answers, truth)
+        self.result_, self.choice_ = prune_for(
             votes,
-            named_weights(self.objective, votes),
+            self.objective,
             selection_limits(
                 len(pool),
                 min_size=self.min_size,
@@ -248,7 +280,7 @@ def checked_options(pruner: ExactPruner, y: Labels) -> tuple[Labels, Any]:
     classes = _two_classes(y)
     positive = _positive_class(pruner.positive, classes)
     two_rows = merge_rows([[0], [1]], [0, 1])
-    named_weights(pruner.objective, two_rows)
+    named_weights(parse_objective(pruner.objective)[0], two_rows)
     diversity_limits(pruner.diversity, two_rows)
     selection_limits(1, min_size=pruner.min_size, max_size=pruner.max_size)
     as_positive_seconds(pruner.time_limit_s, "time_limit_s")
@@ -262,7 +294,8 @@ def checked_options(pruner: ExactPruner, y: Labels) -> tuple[Labels, Any]:
         raise BadInputError(
             "max_cost needs the cost of every member. Pass member_costs (--member-costs FILE) too."
         )
-    open_solver(pruner.solver)
+    if pruner.solver != AUTO:
+        open_solver(pruner.solver)
     return classes, positive
 
 

@@ -1,5 +1,6 @@
 """The paper's protocol on one table: split, fit, choose, and measure on rows that nothing has seen."""
 
+import dataclasses
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.answers import class_answers
 from shortlist.ensembles.estimators import ExactPruner, checked_options
 from shortlist.ensembles.fit_inputs import several_classes, take_rows
+from shortlist.ensembles.objectives import parse_objective
 from shortlist.ensembles.plurality import ClassCodes, class_tally, plurality
 from shortlist.ensembles.pool import Pool, make_pool, positive_probabilities
 from shortlist.ensembles.votes import Confusion, Votes, confusion, merge_rows, round_votes
@@ -173,6 +175,8 @@ def prune_table(
     start = time.perf_counter()
     pruner.fit(take_rows(X, validation), y[validation], report=report, cancellation=cancellation)
     seconds = time.perf_counter() - start
+    if isinstance(pruner, ExactPruner):  # the pruner knows only the rows that it was given
+        pruner.validation_ = dataclasses.replace(pruner.validation_, rows=validation)
     pool = pruner.pool
     measured: dict[str, Measured] = {}
     if not isinstance(pruner, ExactPruner) or not pruner.result_.reason:
@@ -279,7 +283,7 @@ def _by_threshold(members: Pool, threshold: int, positive: Any) -> Ask:
 
 def _best_single(votes: Votes, objective: str | Mapping[str, float]) -> int:
     """Return the classifier worth most on the validation rows; the first of equals."""
-    weights = named_weights(objective, votes)
+    weights = named_weights(parse_objective(objective)[0], votes)
     members = np.eye(votes.n_classifiers, dtype=bool)
     return int(np.argmax([weights.total(confusion(votes, mask, 0)) for mask in members]))
 

@@ -66,7 +66,7 @@ def pruning_program(votes: Votes, weights: Weights, limits: SelectionLimits) -> 
     silent = voters == 0  # never positive, since L >= 0
     decided = np.flatnonzero((gains != 0) & ~silent)
     fixed_gain = int(gains[silent & (votes.labels == 0)].sum())
-    pairs = _pairs(n_classifiers) if limits.diversity is not None else np.empty((0, 2), dtype=np.int64)
+    pairs = member_pairs(n_classifiers) if limits.diversity is not None else np.empty((0, 2), dtype=np.int64)
     n_columns = n_classifiers + 1 + len(decided) + len(pairs)
 
     blocks = [
@@ -74,7 +74,7 @@ def pruning_program(votes: Votes, weights: Weights, limits: SelectionLimits) -> 
         _limit_rows(limits, n_classifiers, n_columns),
     ]
     if limits.diversity is not None:
-        blocks.append(_diversity_rows(limits.diversity, pairs, most, n_columns))
+        blocks.append(diversity_rows(limits.diversity, pairs, most, n_columns))
     rows, lower, upper = (list(part) for part in zip(*blocks, strict=True))
 
     costs = np.zeros(n_columns)
@@ -152,8 +152,11 @@ def _limit_rows(limits: SelectionLimits, n_classifiers: int, n_columns: int) -> 
     )
 
 
-def _diversity_rows(limits: DiversityLimits, pairs: NDArray[np.int64], most: int, n_columns: int) -> _Rows:
-    """Return Eqs. 14 to 16, 18 and 20; of 14 to 16 only what the sign of a pair's credit needs."""
+def diversity_rows(limits: DiversityLimits, pairs: NDArray[np.int64], most: int, n_columns: int) -> _Rows:
+    """Return Eqs. 14 to 16, 18 and 20; of 14 to 16 only what the sign of a pair's credit needs.
+
+    The last columns are the y of `pairs`; at most `most` classifiers are members.
+    """
     n_classifiers = len(limits.credit)
     k, m = pairs.T
     y = n_columns - len(pairs) + np.arange(len(pairs))
@@ -210,6 +213,13 @@ def _triples(terms: list[tuple[NDArray[np.int64], float]], n_columns: int) -> sp
     )
 
 
-def _pairs(n_classifiers: int) -> NDArray[np.int64]:
+def member_pairs(n_classifiers: int) -> NDArray[np.int64]:
     """Return every pair k < l, ``(n_pairs, 2)``."""
     return np.column_stack(np.triu_indices(n_classifiers, 1)).astype(np.int64)
+
+
+def without_selection(program: Program, mask: Mask) -> Program:
+    """Return the program with one selection cut off, its classifiers being the first columns."""
+    row = np.zeros((1, program.n_columns))
+    row[0, : len(mask)] = np.where(mask, 1.0, -1.0)
+    return program.with_rows(row, -np.inf, mask.sum() - 1.0)

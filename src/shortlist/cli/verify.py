@@ -1,0 +1,111 @@
+"""`shortlist verify`: recheck what a pruned ensemble claims."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shortlist.cli.output import print_json
+
+if TYPE_CHECKING:
+    from shortlist.ensembles.verification import Verification
+
+
+def verify(
+    model: Annotated[Path, typer.Argument(help="Model file of shortlist prune.")],
+    table: Annotated[str, typer.Argument(help="The table that it was made from.")],
+    *,
+    pool: Annotated[
+        Path | None,
+        typer.Option(
+            help="joblib file with the whole pool: then the votes of all classifiers are recomputed."
+        ),
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="JSON file to write the certificate to, for other auditors.")
+    ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Load the files although loading runs the code in them.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+) -> None:
+    """Recheck value and bound of a pruned ensemble, independently of what found them.
+
+    Exits with 1 if something is not as the model claims.
+    """
+    import time
+
+    from shortlist.datasets.tables import read_table, select_columns
+    from shortlist.ensembles.certificate import write_certificate
+    from shortlist.ensembles.estimators import ExactPruner
+    from shortlist.ensembles.pool import load_pool
+    from shortlist.ensembles.verification import verify as recheck
+    from shortlist.errors import BadInputError
+    from shortlist.files import check_writable
+    from shortlist.saved_models import load_model
+
+    if certificate is not None:
+        check_writable(certificate)
+    start = time.monotonic()
+    saved = load_model(model, trust=trust)
+    if not isinstance(saved.estimator, ExactPruner):
+        raise BadInputError(
+            f"verify needs a model of shortlist prune --method exact, got one of {type(saved.estimator).__name__}: "
+            "rules and evolution prove nothing."
+        )
+    rows = select_columns(read_table(table), [*saved.features, saved.target])
+    found = recheck(
+        saved.estimator,
+        rows[list(saved.features)],
+        rows[saved.target].to_numpy(),
+        pool=None if pool is None else load_pool(pool, trust=trust),
+    )
+    proof = saved.estimator.result_.certificate
+    if certificate is not None and proof is not None:
+        write_certificate(proof, certificate)
+    if json:
+        print_json(
+            {
+                "command": "verify",
+                "status": "valid" if found.valid else "invalid",
+                "method": "certificate",
+                "seconds": time.monotonic() - start,
+                "failures": list(found.failures),
+                "value": found.value,
+                "bound": found.bound,
+                "claimed_bound": found.claimed_bound,
+                "rows": found.n_rows,
+                "n_classifiers": found.n_classifiers,
+                "n_cuts": found.n_cuts,
+                "all_votes": found.all_votes,
+                "certificate": None if certificate is None else str(certificate),
+            }
+        )
+    else:
+        _print(found)
+    if not found.valid:
+        raise typer.Exit(1)
+
+
+def _print(found: "Verification") -> None:
+    """Print what was found for people."""
+    whose = "all classifiers" if found.all_votes else "the members"
+    print(
+        f"Asked {whose} again on {found.n_rows:,} validation rows; checked {found.n_cuts:,} cuts in integers."
+    )
+    for sentence in found.failures:
+        print(f"NOT AS CLAIMED: {sentence}.")
+    if not found.valid:
+        return
+    print(
+        f"Value {found.value:.6g}: as claimed. No selection of the {found.n_classifiers} classifiers exceeds "
+        f"{found.bound:.6g}: proved by the cuts."
+    )
+    if found.bound is not None and found.claimed_bound < found.bound:
+        print(
+            f"The model's own bound {found.claimed_bound:.6g} is a solver's word: nothing here contradicts it, nor proves it."
+        )
+    if not found.all_votes:
+        print(
+            "The votes of the classifiers that were left out are taken from the model; --pool recomputes them."
+        )

@@ -1,0 +1,130 @@
+"""Certificates of pruning: the value and the bound of a selection, and the cuts that prove the bound, as plain data."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shortlist.arrays import Mask
+from shortlist.ensembles.cuts import CutBound
+from shortlist.ensembles.incumbent import best_threshold
+from shortlist.ensembles.limits import SelectionLimits
+from shortlist.ensembles.right_rows import RightRows, distinct_votes
+from shortlist.ensembles.votes import Votes, confusion
+from shortlist.ensembles.weights import Weights
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.files import read_bytes, write_text
+
+FORMAT = "shortlist pruning certificate 1"
+"""What the first field of a certificate says."""
+
+Certificate = dict[str, Any]
+"""Names, whole numbers and lists only, so that JSON holds it and any program can read it."""
+
+
+def make_certificate(
+    votes: Votes,
+    weights: Weights,
+    rows: RightRows,
+    bound: CutBound,
+    mask: Mask,
+    *,
+    threshold: int | None = None,
+) -> Certificate:
+    """Write down what is claimed of a selection, and what proves the bound.
+
+    Rows are named by their place among all distinct vote vectors in lexicographic order. All sums are in the
+    integers of `weights`. :func:`shortlist.ensembles.certificate_check.check_certificate` says how it is checked.
+
+    Parameters
+    ----------
+    votes, weights
+        The validation rows, and what decisions are worth.
+    rows : RightRows
+        From :func:`shortlist.ensembles.right_rows.normalise`, without fixed members.
+    bound : CutBound
+        Of `rows`.
+    mask : ndarray of bool, shape (n_classifiers,)
+        The selection.
+    threshold : int, optional
+        L; default the best one.
+
+    Raises
+    ------
+    BadInputError
+        If members of `rows` are fixed: the bound would hold for their completions only.
+    """
+    if rows.included.any():
+        raise BadInputError(
+            "rows must have no fixed members for a certificate, got some. Take the rows of normalise."
+        )
+    best = best_threshold(votes, weights, mask)[0] if threshold is None else threshold
+    return {
+        "format": FORMAT,
+        "data": fingerprint(votes),
+        "weights": {"tp": weights.tp, "fn": weights.fn, "tn": weights.tn, "fp": weights.fp},
+        "limits": _plain_limits(rows.limits),
+        "members": np.flatnonzero(mask).tolist(),
+        "threshold": int(best),
+        "value": weights.total(confusion(votes, mask, best)),
+        "bound": rows.weighted_sum(bound.bound),
+        "denominator": bound.denominator,
+        "cuts": [
+            {
+                "rows": rows.places[list(cut.rows)].tolist(),
+                "multipliers": list(cut.multipliers),
+                "weight": int(weight),
+            }
+            for cut, weight in zip(bound.cuts, bound.multipliers, strict=True)
+        ],
+    }
+
+
+def fingerprint(votes: Votes) -> str:
+    """Return the SHA-256 of the validation rows: number of classifiers, then each distinct vote vector with its samples.
+
+    Vectors come in lexicographic order, one byte per vote, each followed by ``positives,negatives;``.
+    """
+    distinct, of_row = distinct_votes(votes.votes)
+    samples = np.zeros((len(distinct), 2), dtype=np.int64)
+    np.add.at(samples, (of_row, 1 - votes.labels.astype(np.int64)), votes.counts)
+    digest = hashlib.sha256(f"{votes.n_classifiers};".encode())
+    for vector, (positives, negatives) in zip(distinct, samples.tolist(), strict=True):
+        digest.update(vector.tobytes() + f"{positives},{negatives};".encode())
+    return digest.hexdigest()
+
+
+def write_certificate(certificate: Certificate, path: str | Path) -> None:
+    """Write a certificate as JSON, whole or not at all."""
+    write_text(path, json.dumps(certificate, indent=1) + "\n")
+
+
+def read_certificate(path: str | Path) -> Certificate:
+    """Read a certificate.
+
+    Raises
+    ------
+    BadFileError
+        If the file is no certificate.
+    """
+    try:
+        content = json.loads(read_bytes(path))
+    except ValueError:
+        content = None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise BadFileError(
+            f"{path} must be a certificate in JSON, with the format {FORMAT!r}. Write it anew."
+        )
+    return content
+
+
+def _plain_limits(limits: SelectionLimits) -> dict[str, Any]:
+    """Return limits as names, numbers and lists."""
+    plain: dict[str, Any] = {"min_size": limits.min_size, "max_size": limits.max_size}
+    if limits.costs is not None:
+        plain |= {"costs": limits.costs.tolist(), "budget": limits.budget}
+    if limits.diversity is not None:
+        plain |= {"each": limits.diversity.each, "mean": limits.diversity.mean}
+    return plain

@@ -1,0 +1,280 @@
+"""Bounds on pruning: the minimum cut of the conflicts, tightened by combinatorial Benders cuts."""
+
+import math
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from shortlist.ensembles.conflicts import Conflicts
+from shortlist.ensembles.cuts import Cut, CutBound, denominator_for, dual_bound
+from shortlist.ensembles.right_rows import RightRows
+from shortlist.ensembles.separation import Alternative, Values, draw_rows, make_cut
+from shortlist.milp.backends.highs_linear import LinearProgram
+from shortlist.runs import Cancellation
+
+_CAPACITY = 2**30
+_STARTS = 4
+_REWEIGHTINGS = 3
+_NEAR = 0.03
+_SPREAD = 0.5
+_AVOID = 0.2
+_TINY = 1e-3
+_IDLE_ROUNDS = 10
+_PATIENCE = 12
+_MOST_NEW = 500
+
+
+def min_cut_bound(rows: RightRows, conflicts: Conflicts) -> CutBound:
+    """Return the largest gain of rows of which no two conflict, which bounds every selection.
+
+    In a bipartite graph this is all gain minus a maximum flow from the positive to the negative rows (König's theorem
+    with weights), and the flow through a conflict is its multiplier, so that the bound is proved without the flow.
+
+    Notes
+    -----
+    SciPy's maximum flow (Dinic) takes 32-bit capacities. Gains too large for that are sent through in two parts, the
+    second one with what rounding left; the bound is then valid, and may be above the largest gain.
+    """
+    unit = max(1, -(-rows.total_gain // _CAPACITY))
+    flow = _maximum_flow(rows.gains // unit, conflicts.pairs) * unit
+    if unit > 1:
+        left = rows.gains.copy()
+        np.subtract.at(left, flow.row, flow.data)
+        np.subtract.at(left, flow.col, flow.data)
+        flow = flow + _maximum_flow(np.minimum(left, _CAPACITY // rows.n_rows), conflicts.pairs)
+    flow = flow.tocoo()
+    cuts = [Cut((int(min(pair)), int(max(pair))), (1, 1)) for pair in zip(flow.row, flow.col, strict=True)]
+    cuts += [Cut((int(p),), (1,)) for p in conflicts.never]
+    multipliers = np.concatenate([flow.data, rows.gains[conflicts.never]]).astype(np.int64)
+    bound = dual_bound(rows, [np.array(cut.rows) for cut in cuts], multipliers, 1)
+    return CutBound(bound, tuple(cuts), multipliers, 1)
+
+
+def tighten_by_cuts(
+    rows: RightRows,
+    conflicts: Conflicts,
+    start: CutBound,
+    *,
+    deadline: float = math.inf,
+    max_rounds: int | None = None,
+    seed: int = 0,
+    target: int | None = None,
+    on_bound: Callable[[int], None] | None = None,
+    cancellation: Cancellation | None = None,
+) -> CutBound:
+    """Tighten a bound by cuts of more rows, found by linear programs.
+
+    The master program maximises the gains of t in [0, 1] under the cuts found so far; the alternative system is
+    asked for sets that t violates (:cite:t:`Codato2006`). It minimises a sum of multipliers where a count of rows is
+    meant, so each answer is followed by others whose costs are divided by the multipliers just found, which
+    drives small ones to 0 and finds smaller sets (the reweighting of :cite:t:`Candes2008`).
+
+    Parameters
+    ----------
+    rows : RightRows
+        With members fixed or not.
+    conflicts : Conflicts
+        Of the same rows and fixings, or of fewer fixings; its pairs enter where they are violated.
+    start : CutBound
+        From :func:`min_cut_bound` or an earlier call; its pool is taken over.
+    deadline : float, default=inf
+        When to stop, on the clock ``time.monotonic``.
+    max_rounds : int, optional
+        Most master programs; with this limit alone the answer is reproducible.
+    seed : int, default=0
+        Draws where the searches for cuts begin.
+    target : int, optional
+        Stop as soon as the bound is no larger, in units of ``rows.step``.
+    on_bound : callable, optional
+        Receives the bound after every round.
+    cancellation : Cancellation, optional
+        Stops with the best bound so far.
+
+    Returns
+    -------
+    CutBound
+        Never above `start`; integers throughout, whatever the linear programs answered.
+    """
+    if not rows.n_rows:
+        return start
+    master = _Master(rows, conflicts, start)
+    alternative: Alternative | None = None
+    rng = np.random.default_rng(seed)
+    best, rounds, idle = start, 0, 0
+    stopped = _watch(deadline, cancellation)
+    while not stopped() and (max_rounds is None or rounds < max_rounds):
+        t = master.solve(deadline, cancellation)
+        rounds += 1
+        best = master.better(best)
+        if on_bound is not None:
+            on_bound(best.bound)
+        if t is None or (target is not None and best.bound <= target):
+            break
+        found = master.recall(t)
+        used = draw_rows(rows, t, rng)
+        if alternative is None or len(used) < rows.n_rows:
+            alternative = Alternative(rows, used)
+        spread = _SPREAD * (1 + idle % 4)
+        for y in _searches(alternative, t, rng, spread=spread, deadline=deadline, cancellation=cancellation):
+            found += master.add(make_cut(rows, y), t)
+            if stopped():
+                break
+        idle = 0 if found else idle + 1
+        if idle >= _IDLE_ROUNDS:
+            return master.pooled(best, exhausted=True)
+    return master.pooled(best, exhausted=False)
+
+
+def _maximum_flow(capacities: NDArray[np.int64], pairs: NDArray[np.int32]) -> sparse.coo_array:
+    """Return the flow through each pair from source through positive and negative rows to the sink."""
+    n = len(capacities)
+    if not len(pairs):
+        return sparse.coo_array((n, n), dtype=np.int64)
+    p, q = pairs.T
+    source, sink = n, n + 1
+    positive, negative = np.unique(p), np.unique(q)
+    tails = np.concatenate([np.full(len(positive), source), p, negative])
+    heads = np.concatenate([positive, q, np.full(len(negative), sink)])
+    room = np.concatenate(
+        [capacities[positive], np.minimum(capacities[p], capacities[q]), capacities[negative]]
+    )
+    graph = sparse.csr_array((room.astype(np.int32), (tails, heads)), shape=(n + 2, n + 2))
+    flow = sparse.coo_array(sparse.csgraph.maximum_flow(graph, source, sink).flow)
+    inner = (flow.data > 0) & (flow.row < n) & (flow.col < n)
+    return sparse.coo_array(
+        (flow.data[inner].astype(np.int64), (flow.row[inner], flow.col[inner])), shape=(n, n)
+    )
+
+
+def _watch(deadline: float, cancellation: Cancellation | None) -> Callable[[], bool]:
+    """Return a function that says whether to stop now."""
+    return lambda: time.monotonic() > deadline or (cancellation is not None and cancellation.cancelled)
+
+
+def _searches(
+    alternative: Alternative,
+    t: Values,
+    rng: np.random.Generator,
+    *,
+    spread: float,
+    deadline: float,
+    cancellation: Cancellation | None,
+) -> Iterator[Values]:
+    """Yield multipliers from several starts, each followed by its reweightings; rows used before cost more."""
+    base, used = 1 - t + _TINY, np.zeros(len(t))
+    for begin in range(_STARTS):
+        drawn = rng.standard_normal(len(t))
+        price = base + _AVOID * used
+        costs = price * np.exp(spread * drawn) if begin or spread > _SPREAD else price
+        for _ in range(_REWEIGHTINGS + 1):
+            y = alternative.multipliers(costs, deadline=deadline, cancellation=cancellation)
+            if y is None:
+                break
+            yield y
+            costs = price / (y / y[y > 0].mean() + _NEAR)
+        if y is not None:
+            used[y > 0] += 1
+
+
+def _worst_pairs(pairs: NDArray[np.int32], t: Values) -> list[tuple[float, tuple[int, ...]]]:
+    """Return for each positive row the conflict that t violates most, if any, by how much."""
+    excess = t[pairs[:, 0]] + t[pairs[:, 1]] - 1
+    order = np.lexsort((-excess, pairs[:, 0]))
+    first = np.unique(pairs[order, 0], return_index=True)[1]
+    worst = order[first]
+    worst = worst[excess[worst] > _TINY]
+    return [(float(excess[i]), (int(pairs[i].min()), int(pairs[i].max()))) for i in worst]
+
+
+class _Master:
+    """The program max gains @ t over t in [0, 1] under cuts; those that stay slack are set aside, not forgotten."""
+
+    def __init__(self, rows: RightRows, conflicts: Conflicts, start: CutBound) -> None:
+        self.rows, self.conflicts = rows, conflicts
+        self.denominator = denominator_for(rows)
+        self.unit = float(rows.gains.max())
+        self.program = LinearProgram(-rows.gains / self.unit, np.zeros(rows.n_rows), np.ones(rows.n_rows))
+        self.cuts: dict[tuple[int, ...], Cut] = {}
+        self.active: list[tuple[int, ...]] = []
+        self.ages: list[int] = []
+        self.duals: Values = np.zeros(0)
+        self.supports: dict[tuple[int, ...], NDArray[np.int64]] = {}
+        for cut in (*start.cuts, *start.pool):
+            self._remember(cut)
+        self._activate([cut.rows for cut in start.cuts])
+
+    def solve(self, deadline: float, cancellation: Cancellation | None) -> Values | None:
+        """Return t, or None if it was not found in time; either way keep the multipliers."""
+        solution = self.program.solve(deadline=deadline, cancellation=cancellation)
+        self.duals = np.maximum(0.0, -solution.duals) * self.unit
+        return np.clip(solution.values, 0.0, 1.0) if solution.optimal else None
+
+    def better(self, best: CutBound) -> CutBound:
+        """Return the bound of the last multipliers, if it is smaller."""
+        whole = np.floor(self.duals * self.denominator + 0.5).astype(np.int64)
+        chosen = np.flatnonzero(whole)
+        keys = [self.active[place] for place in chosen]
+        bound = dual_bound(self.rows, [self.supports[key] for key in keys], whole[chosen], self.denominator)
+        if bound >= best.bound:
+            return best
+        return CutBound(bound, tuple(self.cuts[key] for key in keys), whole[chosen], self.denominator)
+
+    def recall(self, t: Values) -> int:
+        """Set aside cuts that have long been slack, take up known ones that t violates; return how many of the latter."""
+        self._set_aside(t)
+        active = set(self.active)
+        known = [(self._excess(t, key), key) for key in self.cuts if key not in active]
+        new = [(excess, key) for excess, key in _worst_pairs(self.conflicts.pairs, t) if key not in self.cuts]
+        wanted = [(excess, key) for excess, key in known if excess > _TINY] + new
+        wanted = sorted(wanted, key=lambda pair: (-pair[0], pair[1]))[:_MOST_NEW]
+        for _, key in wanted:
+            if key not in self.cuts:
+                self._remember(Cut(key, (1, 1)))
+        self._activate([key for _, key in wanted])
+        return len(wanted)
+
+    def add(self, cut: Cut | None, t: Values) -> int:
+        """Take up a new cut if t violates it; return whether it did."""
+        if cut is None or cut.rows in self.cuts:
+            return 0
+        self._remember(cut)
+        if self._excess(t, cut.rows) <= _TINY:
+            del self.cuts[cut.rows], self.supports[cut.rows]
+            return 0
+        self._activate([cut.rows])
+        return 1
+
+    def pooled(self, best: CutBound, *, exhausted: bool) -> CutBound:
+        """Return the bound with the cuts of more than two rows."""
+        pool = tuple(cut for key, cut in self.cuts.items() if len(key) > 2)
+        return CutBound(best.bound, best.cuts, best.multipliers, best.denominator, pool, exhausted)
+
+    def _excess(self, t: Values, key: tuple[int, ...]) -> float:
+        return float(t[self.supports[key]].sum()) - len(key) + 1
+
+    def _remember(self, cut: Cut) -> None:
+        self.cuts[cut.rows] = cut
+        self.supports[cut.rows] = np.array(cut.rows, dtype=np.int64)
+
+    def _activate(self, keys: list[tuple[int, ...]]) -> None:
+        self.program.add_rows(
+            [(self.supports[key].astype(np.int32), np.ones(len(key))) for key in keys],
+            np.full(len(keys), -math.inf),
+            np.array([len(key) - 1.0 for key in keys]),
+        )
+        self.active += keys
+        self.ages += [0] * len(keys)
+
+    def _set_aside(self, t: Values) -> None:
+        """Take out of the program what has been slack for some rounds."""
+        self.ages = [
+            age + 1 if self._excess(t, key) < -0.05 else 0
+            for key, age in zip(self.active, self.ages, strict=True)
+        ]
+        old = np.array([age > _PATIENCE for age in self.ages], dtype=bool)
+        self.program.delete_rows(np.flatnonzero(old))
+        self.active = [key for key, gone in zip(self.active, old, strict=True) if not gone]
+        self.ages = [age for age, gone in zip(self.ages, old, strict=True) if not gone]

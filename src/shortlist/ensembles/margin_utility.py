@@ -1,0 +1,179 @@
+"""What margins are worth: a second objective where accuracy cannot tell selections apart, or a smooth first one."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_choice
+from shortlist.arrays import Mask
+from shortlist.ensembles.limits import SelectionLimits
+from shortlist.ensembles.votes import Votes, tally
+from shortlist.ensembles.weights import Weights
+from shortlist.errors import BadInputError
+
+SHAPES = ("concave", "sigmoid")
+
+CONCAVE_SLOPE = 4.0
+"""Slope of ``+margin``."""
+
+_STEEPEST = {"concave": 10, "sigmoid": 100}
+
+_FURTHEST = 1.5
+"""No margin is further from 0: at most S + 1/2 votes of S are missing, and S is at least 1."""
+
+
+@dataclass(frozen=True)
+class MarginUtility:
+    """What a row is worth by its margin, how far the votes are on the right side of the threshold.
+
+    The margin of a positive row with t votes is m = (t − L − ½) / S, that of a negative one −m, where L is the threshold
+    and S the number of members, counted as 1 when there is none: Eqs. 3 and 4 of :cite:t:`Gagne2007` around a free
+    threshold instead of half the votes. The row is right iff its margin is above 0.
+
+    Attributes
+    ----------
+    shape : {"concave", "sigmoid"}
+        ``concave``: (e^(3α/2) − e^(−αm)) / (e^(3α/2) − e^(−3α/2)), the exponential loss turned round and scaled to
+        [0, 1]; the steeper, the more the lowest margins count, and without end it is the order of margin histograms
+        (Eq. 5 of :cite:t:`Gagne2007`). ``sigmoid``: 1 / (1 + e^(−αm)); without end it counts right rows.
+    slope : float
+        α, above 0 and at most 100; at most 10 when concave, beyond which integers tell high margins apart no more.
+    leads : bool, default=False
+        Whether the utility is the objective itself. False: it tells apart selections of the same weighted sum.
+
+    Raises
+    ------
+    BadInputError
+        If the shape is unknown or the slope out of range.
+    """
+
+    shape: str
+    slope: float
+    leads: bool = False
+
+    def __post_init__(self) -> None:
+        as_choice(self.shape, "shape", SHAPES)
+        most = _STEEPEST[self.shape]
+        if not 0 < self.slope <= most:
+            raise BadInputError(
+                f"slope must be above 0 and at most {most} ({self.shape}), got {self.slope!r}."
+            )
+
+    def of_margins(self, margins: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the utility of margins, in [0, 1]."""
+        if self.shape == "sigmoid":
+            return np.asarray(1 / (1 + np.exp(-self.slope * margins)))
+        # divided through by its largest term, so that no power overflows
+        least = np.exp(-2 * _FURTHEST * self.slope)
+        return np.asarray((1 - np.exp(-self.slope * (margins + _FURTHEST))) / (1 - least))
+
+
+def split_objective(
+    objective: str | Mapping[str, float],
+) -> tuple[str | Mapping[str, float], MarginUtility | None]:
+    """Split ``"accuracy+margin"`` into the objective that comes first and the utility; without ``+`` there is none.
+
+    After the ``+`` stands ``margin``, a concave utility of slope 4 that decides among equals, or ``slope-A`` with a number A,
+    a sigmoid that is maximised itself, weighted by what right decisions on the rows gain.
+
+    Raises
+    ------
+    BadInputError
+        If something else stands there.
+
+    Examples
+    --------
+    >>> split_objective("balanced-accuracy+margin")
+    ('balanced-accuracy', MarginUtility(shape='concave', slope=4.0, leads=False))
+    >>> split_objective("accuracy+slope-8")[1]
+    MarginUtility(shape='sigmoid', slope=8.0, leads=True)
+    """
+    if not isinstance(objective, str) or "+" not in objective:
+        return objective, None
+    first, _, second = objective.partition("+")
+    if second == "margin":
+        return first, MarginUtility("concave", CONCAVE_SLOPE)
+    slope = re.fullmatch(r"slope[-_](\d+(?:\.\d+)?)", second)
+    if slope is None:
+        raise BadInputError(
+            f"objective must end in '+margin' or '+slope-A' with a number A after the '+', got {objective!r}."
+        )
+    return first, MarginUtility("sigmoid", float(slope[1]), leads=True)
+
+
+def utility_scale(votes: Votes, weights: Weights) -> int:
+    """Return the integer that utility 1 is rounded to: 2^30, less for large weights, so that every sum is below 2^62."""
+    return int(2 ** min(30, 62 - _most_gain(votes, weights).bit_length()))
+
+
+def utility_table(utility: MarginUtility, n_classifiers: int, scale: int) -> NDArray[np.int64]:
+    """Return the utility by size and distance, rounded to integers.
+
+    Returns
+    -------
+    table : ndarray of int64, shape (n_classifiers + 1, 2 · n_classifiers + 5)
+        Entry ``[S, K + 2 + d]`` is the worth of margin (d − ½) / S, where d is t − L for a positive row and 1 − t + L for
+        a negative one; margins beyond ±3/2, which no row has, are cut there.
+    """
+    sizes = np.maximum(np.arange(n_classifiers + 1), 1)[:, None]
+    distances = np.arange(-n_classifiers - 2, n_classifiers + 3)[None, :]
+    margins = np.clip((2 * distances - 1) / (2 * sizes), -_FURTHEST, _FURTHEST)
+    return np.floor(scale * utility.of_margins(margins) + 0.5).astype(np.int64)
+
+
+def utility_total(votes: Votes, weights: Weights, utility: MarginUtility, mask: Mask, threshold: int) -> int:
+    """Return the sum over rows of |gain| times utility, as an exact integer in units of ``1 / utility_scale``.
+
+    The gain of a row is what a right decision adds; a row with a negative gain counts as one of the other class.
+
+    Notes
+    -----
+    Takes O(n_rows · n_members + n_classifiers²) time.
+
+    Examples
+    --------
+    >>> from shortlist.ensembles.votes import merge_rows
+    >>> from shortlist.ensembles.weights import named_weights
+    >>> votes = merge_rows([[1, 1], [0, 0]], [1, 0])
+    >>> weights, slope = named_weights("accuracy", votes), MarginUtility("sigmoid", 4.0)
+    >>> total = utility_total(votes, weights, slope, np.array([True, True]), 0)  # margins 3/4 and 1/4
+    >>> round(total / utility_scale(votes, weights), 6), round(1 / (1 + np.exp(-3.0)) + 1 / (1 + np.exp(-1.0)), 6)
+    (1.683633, np.float64(1.683633))
+    """
+    table = utility_table(utility, votes.n_classifiers, utility_scale(votes, weights))
+    gains = np.where(votes.labels == 1, weights.gain_positive, -weights.gain_negative) * votes.counts
+    distances = tally(votes.votes, mask) - threshold
+    towards = np.where(gains > 0, distances, 1 - distances)
+    return int((np.abs(gains) * table[int(mask.sum()), votes.n_classifiers + 2 + towards]).sum())
+
+
+def utility_bound(votes: Votes, weights: Weights, utility: MarginUtility, limits: SelectionLimits) -> int:
+    """Return a number that no selection's :func:`utility_total` exceeds: every row as far on its side as S and L allow.
+
+    For a utility that does not lead, the bound of record is one on the weighted sum, which comes first; a bound on
+    the weighted sum bounds no utility, nor the other way round. Cost and diversity limits are left out, which keeps the
+    bound valid. O(n_classifiers²) time.
+    """
+    n_classifiers = votes.n_classifiers
+    table = utility_table(utility, n_classifiers, utility_scale(votes, weights))
+    upper = lower = 0
+    for gain, rows in (
+        (weights.gain_positive, votes.n_positive),
+        (-weights.gain_negative, votes.n_negative),
+    ):
+        upper += max(gain, 0) * rows
+        lower += max(-gain, 0) * rows
+    best = 0
+    for size in range(max(0, limits.min_size), min(limits.max_size, n_classifiers) + 1):
+        above = table[size, n_classifiers + 2 : n_classifiers + 3 + size][::-1]  # t = S, L = 0 to S
+        below = table[size, n_classifiers + 3 : n_classifiers + 4 + size]  # t = 0, L = 0 to S
+        best = max(best, int((upper * above + lower * below).max()))
+    return best
+
+
+def _most_gain(votes: Votes, weights: Weights) -> int:
+    """Return the sum of |gain| over all rows."""
+    return abs(weights.gain_positive) * votes.n_positive + abs(weights.gain_negative) * votes.n_negative

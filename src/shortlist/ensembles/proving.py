@@ -1,0 +1,262 @@
+"""The engine of exact pruning: a strong selection, then bounds made for the problem, then solvers that know both.
+
+In order: orderings and tabu search for the value; the minimum cut of conflicts for a first bound; combinatorial
+Benders cuts for a tighter one; and at last the integer program with all cuts as rows, in HiGHS and CP-SAT beside each
+other, which start from the selection and look only for better ones. Every step stops the rest once value and bound meet.
+"""
+
+import dataclasses
+import math
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from shortlist.ensembles.certificate import make_certificate
+from shortlist.ensembles.conflicts import Conflicts, find_conflicts
+from shortlist.ensembles.cut_bounds import min_cut_bound, tighten_by_cuts
+from shortlist.ensembles.cuts import Cut, CutBound
+from shortlist.ensembles.incumbent import EnsembleSelection, Incumbent
+from shortlist.ensembles.local_search import search_selection
+from shortlist.ensembles.pruning_program import PruningProgram
+from shortlist.ensembles.right_rows import RightRows, normalise
+from shortlist.ensembles.solver_race import race, threads_by_solver
+from shortlist.ensembles.tight_program import as_votes, tight_program
+from shortlist.errors import SolverError
+from shortlist.front import Status
+from shortlist.milp import Limits
+from shortlist.runs import Cancellation, Progress, Report
+
+SEARCH_SHARE, CUTS_SHARE = 0.1, 0.35
+"""Parts of the time limit after which the search, and the cuts, give way; both usually end sooner."""
+
+SEARCH_STEPS = 20_000
+CUT_ROUNDS = 60
+"""Limits of the search and of the cuts that do not depend on the clock."""
+
+MAX_PAIRS = 200_000
+"""Most conflicts that the integer program gets as rows."""
+
+PROGRAM_CELLS = 20_000_000
+"""Rows times classifiers beyond which no integer program is built: solvers would need minutes to read it."""
+
+
+def prove(
+    best: Incumbent,
+    *,
+    time_limit_s: float,
+    node_limit: int | None,
+    seed: int,
+    threads: int,
+    report: Report,
+    cancellation: Cancellation | None,
+) -> EnsembleSelection:
+    """Improve `best` and its bound until they meet or a limit is hit.
+
+    Parameters
+    ----------
+    best : Incumbent
+        The problem, with a selection or without one.
+    time_limit_s : float
+        Wall-clock limit in seconds; inf for none.
+    node_limit : int or None
+        Nodes of HiGHS, which then is the only solver, so that the answer does not depend on the clock.
+    seed, threads : int
+        With one thread HiGHS alone proves, with more CP-SAT works beside it.
+    report, cancellation
+        As everywhere.
+
+    Returns
+    -------
+    EnsembleSelection
+        OPTIMAL, FEASIBLE, INFEASIBLE or UNKNOWN, with the history of value and bound.
+
+    Raises
+    ------
+    SolverError
+        If a solver contradicts a selection or a bound that is proved.
+    """
+    return _Run(
+        best=best,
+        rows=normalise(best.votes, best.weights, best.limits),
+        time_limit_s=time_limit_s,
+        node_limit=node_limit,
+        seed=seed,
+        threads=threads,
+        report=report,
+        cancellation=cancellation or Cancellation(),
+    ).run()
+
+
+@dataclass(kw_only=True, eq=False)
+class _Run:
+    """One run of the engine."""
+
+    best: Incumbent
+    rows: RightRows
+    time_limit_s: float
+    node_limit: int | None
+    seed: int
+    threads: int
+    report: Report
+    cancellation: Cancellation
+    start: float = field(default_factory=time.monotonic)
+    infeasible: bool = False
+    cut_bound: CutBound | None = None
+
+    def run(self) -> EnsembleSelection:
+        """Take the steps in order."""
+        best = self.best
+        best.offer_simple_selections()
+        best.lower_bound_to(self.rows.weighted_sum(self.rows.total_gain))
+        self._tell("bounding")
+        conflicts = find_conflicts(self.rows, deadline=self._until(SEARCH_SHARE))
+        bound = min_cut_bound(self.rows, conflicts)
+        best.lower_bound_to(self.rows.weighted_sum(bound.bound))
+        self._tell("searching")
+        if self._goes_on():
+            self._search()
+        self.cut_bound = bound
+        if self._goes_on():
+            self.cut_bound = bound = self._tighten(conflicts, bound)
+        if self._goes_on() and self.rows.votes.size <= PROGRAM_CELLS:
+            self._solve(conflicts, bound)
+        return self._answer()
+
+    @property
+    def _seconds(self) -> float:
+        return time.monotonic() - self.start
+
+    def _until(self, share: float) -> float:
+        """Return the time on the clock at which a share of the limit is gone."""
+        return self.start + share * self.time_limit_s
+
+    def _goes_on(self) -> bool:
+        """Whether there is something left to prove, and time for it."""
+        return not (self.best.proved or self.cancellation.cancelled or self._seconds >= self.time_limit_s)
+
+    def _tell(self, stage: str, value: float | None = None) -> None:
+        """Note and report value and bound."""
+        self.best.record(self._seconds)
+        known = [one for one in (value, self.best.value) if one is not None]
+        total = None if math.isinf(self.time_limit_s) else self.time_limit_s
+        bound = self.best.weights.value(self.best.bound)
+        self.report(Progress(stage, self._seconds, total, max(known, default=None), bound))
+
+    def _search(self) -> None:
+        """Look for a good selection: the rules' prefixes, then tabu search from them."""
+        best, deadline = self.best, self._until(SEARCH_SHARE)
+        found = search_selection(
+            best.votes,
+            best.weights,
+            best.limits,
+            max_steps=SEARCH_STEPS,
+            seed=self.seed,
+            deadline=deadline,
+            cancellation=self.cancellation,
+            on_better=lambda found: best.offer(found.mask),
+        )
+        if found is not None:
+            best.offer(found.mask)
+        self._tell("searching")
+
+    def _tighten(self, conflicts: Conflicts, bound: CutBound) -> CutBound:
+        """Add cuts while they help."""
+
+        def on_bound(gain: int) -> None:
+            self.best.lower_bound_to(self.rows.weighted_sum(gain))
+            self._tell("cutting")
+
+        best = self.best
+        target = None if best.mask is None else self.rows.gain_of(best.mask, best.threshold)
+        return tighten_by_cuts(
+            self.rows,
+            conflicts,
+            bound,
+            deadline=self._until(CUTS_SHARE),
+            max_rounds=CUT_ROUNDS,
+            seed=self.seed,
+            target=target,
+            on_bound=on_bound,
+            cancellation=self.cancellation,
+        )
+
+    def _solve(self, conflicts: Conflicts, bound: CutBound) -> None:
+        """Give the program with all cuts to the solvers, until one of them has proved the rest."""
+        best, rows = self.best, self.rows
+        cuts = [*bound.pool, *pair_cuts(conflicts)]
+        built = tight_program(rows, cuts)
+        known = None if best.mask is None else rows.gain_of(best.mask, best.threshold)
+
+        def hear(cost: float, limit: float) -> bool:
+            found = None if math.isnan(cost) else rows.weighted_sum(-round(cost + built.offset))
+            best.lower_bound_to(rows.weighted_sum(_gain_bound(built, limit, known, rows.total_gain)))
+            values = [
+                one for one in (found, best.total if best.mask is not None else None) if one is not None
+            ]
+            value = max(values, default=None)
+            self._tell("proving", None if value is None else best.weights.value(value))
+            return value is None or value < best.bound
+
+        solutions = race(
+            built.program,
+            threads_by_solver(self.threads, self.node_limit),
+            limits=Limits(
+                max(0.01, self.time_limit_s - self._seconds), self.node_limit, absolute_gap=1 - 1e-6
+            ),
+            seed=self.seed,
+            start=None if best.mask is None else built.encode(as_votes(rows), best.mask, best.threshold),
+            cutoff=None,
+            hear=hear,
+            cancellation=self.cancellation,
+        )
+        for solution in solutions:
+            if solution.values is not None:
+                best.offer(built.members(solution.values))
+        for solution in solutions:
+            if solution.status is Status.INFEASIBLE:
+                self.infeasible = True
+            else:
+                gain = _gain_bound(built, solution.bound, known, rows.total_gain)
+                best.lower_bound_to(rows.weighted_sum(gain))
+
+    def _answer(self) -> EnsembleSelection:
+        """Return what is chosen and proved."""
+        limit = "interrupted" if self.cancellation.cancelled else ""
+        if not limit and not self.best.proved:
+            limit = f"{self.time_limit_s:g} s" if self._seconds >= self.time_limit_s else "nodes"
+        if self.best.mask is not None:
+            if self.infeasible:
+                raise SolverError(
+                    "the solver calls the program infeasible, but a selection keeps every limit."
+                )
+            return self._certified(self.best.selection(limit=limit, seconds=self._seconds))
+        status = Status.INFEASIBLE if self.infeasible else Status.UNKNOWN
+        return self.best.no_selection(status, limit=limit, seconds=self._seconds)
+
+    def _certified(self, result: EnsembleSelection) -> EnsembleSelection:
+        """Add what proves the bound of the cuts."""
+        assert self.cut_bound is not None, "the run begins with a cut"
+        certificate = make_certificate(
+            self.best.votes,
+            self.best.weights,
+            self.rows,
+            self.cut_bound,
+            result.mask,
+            threshold=result.threshold,
+        )
+        return dataclasses.replace(result, certificate=certificate)
+
+
+def pair_cuts(conflicts: Conflicts) -> list[Cut]:
+    """Return conflicts as cuts, as many as the program gets."""
+    pairs = np.sort(conflicts.pairs[:MAX_PAIRS], axis=1)
+    alone = [Cut((row,), (1,)) for row in conflicts.never.tolist()]
+    return alone + [Cut((first, second), (1, 1)) for first, second in pairs.tolist()]
+
+
+def _gain_bound(built: PruningProgram, bound: float, known: int | None, otherwise: int) -> int:
+    """Turn a bound on the cost into one on the gain."""
+    if math.isinf(bound):
+        return otherwise if bound < 0 or known is None else known
+    return math.floor(-(bound + built.offset) + 1e-6)

@@ -1,0 +1,123 @@
+"""A linear program that is kept in HiGHS while rows come and go."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import highspy
+import numpy as np
+from highspy import HighsModelStatus, cb
+from numpy.typing import NDArray
+
+from shortlist.arrays import Costs
+from shortlist.errors import SolverError
+from shortlist.runs import Cancellation
+
+Values = NDArray[np.float64]
+Columns = NDArray[np.int32]
+
+DUAL, PRIMAL = 1, 4
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSolution:
+    """What HiGHS answers; floats, to be checked by whoever builds on them.
+
+    Attributes
+    ----------
+    optimal : bool
+        False when the limit or the cancellation came first; `values` and `duals` are then those at hand.
+    values : ndarray of float, shape (n_columns,)
+    duals : ndarray of float, shape (n_rows,)
+        At most 0 for rows with an upper limit, at least 0 for rows with a lower limit.
+    """
+
+    optimal: bool
+    values: Values
+    duals: Values
+
+
+class LinearProgram:
+    """Columns with costs to minimise and bounds, and rows that may be added and deleted; hot starts throughout."""
+
+    def __init__(self, costs: Costs, lower: Values, upper: Values, *, costs_change: bool = False) -> None:
+        self._solver = highspy.Highs()
+        options = {
+            "output_flag": False,
+            "threads": 1,
+            "solver": "simplex",
+            "presolve": "off",
+            # the last basis stays primal feasible when costs change, and dual feasible when rows come
+            "simplex_strategy": PRIMAL if costs_change else DUAL,
+        }
+        for option, value in options.items():
+            self._check(self._solver.setOptionValue(option, value), f"option {option}")
+        nothing = np.empty(0, dtype=np.int32)
+        self._check(
+            self._solver.addCols(len(costs), costs, lower, upper, 0, nothing, nothing, np.empty(0)), "columns"
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows now."""
+        return int(self._solver.getNumRow())
+
+    def add_rows(self, rows: Sequence[tuple[Columns, Values]], lower: Values, upper: Values) -> None:
+        """Append sparse rows, each with its columns and coefficients."""
+        if not rows:
+            return
+        sizes = [len(columns) for columns, _ in rows]
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
+        columns = np.concatenate([columns for columns, _ in rows]).astype(np.int32)
+        numbers = np.concatenate([coefficients for _, coefficients in rows])
+        self._check(
+            self._solver.addRows(len(rows), lower, upper, len(columns), starts, columns, numbers), "rows"
+        )
+
+    def delete_rows(self, places: NDArray[np.int64]) -> None:
+        """Delete rows; the later ones move up."""
+        if len(places):
+            self._check(self._solver.deleteRows(len(places), places.astype(np.int32)), "the rows to delete")
+
+    def set_costs(self, costs: Costs) -> None:
+        """Replace all costs."""
+        self._check(
+            self._solver.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs), "costs"
+        )
+
+    def set_upper(self, columns: Columns, upper: Values) -> None:
+        """Replace the upper bounds of some columns, whose lower bounds are 0."""
+        self._check(
+            self._solver.changeColsBounds(len(columns), columns, np.zeros(len(columns)), upper), "bounds"
+        )
+
+    def solve(
+        self, *, deadline: float = math.inf, cancellation: Cancellation | None = None
+    ) -> LinearSolution:
+        """Minimise from the last basis, until `deadline` on the clock ``time.monotonic``."""
+        solver = self._solver
+
+        def hear(_kind: int, _message: str, _news: Any, answer: Any, _data: object) -> None:
+            if time.monotonic() > deadline or (cancellation is not None and cancellation.cancelled):
+                answer.user_interrupt = True
+
+        solver.setCallback(hear, None)
+        try:
+            solver.startCallback(cb.HighsCallbackType.kCallbackSimplexInterrupt)
+            self._check(solver.run(), "the solve")
+        finally:
+            solver.setCallback(None, None)
+            highspy.Highs.resetGlobalScheduler(False)  # HiGHS keeps one for every thread it ran in
+        solution = solver.getSolution()
+        return LinearSolution(
+            solver.getModelStatus() == HighsModelStatus.kOptimal,
+            np.array(solution.col_value, dtype=np.float64),
+            np.array(solution.row_dual, dtype=np.float64),
+        )
+
+    def _check(self, status: highspy.HighsStatus, what: str) -> None:
+        """Raise if HiGHS refused."""
+        if status == highspy.HighsStatus.kError:
+            raise SolverError(f"HiGHS refused {what}. Check the size of the numbers: it takes up to 1e15.")

@@ -1,0 +1,107 @@
+"""`shortlist verify`, as a user runs it."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+
+from shortlist.ensembles.estimators import ExactPruner
+from shortlist.saved_models import SavedModel, load_model, save_model
+from tests.cli.running import shortlist
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table and a model pruned on it, with cuts in its certificate."""
+    folder = tmp_path_factory.mktemp("verify")
+    X, y = make_classification(500, 6, n_informative=3, flip_y=0.25, random_state=1)
+    table = pd.DataFrame(X, columns=list("abcdef")).assign(target=np.where(y == 1, "yes", "no"))
+    table.to_csv(folder / "table.csv", index=False)
+    run = shortlist(
+        "prune", "table.csv", "--classifiers", "20", "--time-limit", "6", "--jobs", "1", "--out", "model.joblib",
+        cwd=folder,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    return folder
+
+
+def test_a_model_stands_the_check_and_its_certificate_can_be_kept(folder: Path) -> None:
+    run = shortlist("verify", "model.joblib", "table.csv", "--certificate", "proof.json", cwd=folder)
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "as claimed" in run.stdout
+    assert "votes of the classifiers that were left out are taken from the model" in run.stdout
+    assert json.loads((folder / "proof.json").read_text())["format"] == "shortlist pruning certificate 1"
+
+
+def test_facts_are_one_json_object(folder: Path) -> None:
+    run = shortlist("verify", "model.joblib", "table.csv", "--json", cwd=folder)
+    facts = json.loads(run.stdout)
+
+    assert facts["status"] == "valid"
+    assert facts["failures"] == []
+    assert facts["value"] <= facts["claimed_bound"] <= facts["bound"]
+
+
+def test_another_table_does_not_pass(folder: Path) -> None:
+    table = pd.read_csv(folder / "table.csv")
+    table.assign(target=table["target"].map({"yes": "no", "no": "yes"})).to_csv(
+        folder / "turned.csv", index=False
+    )
+    run = shortlist("verify", "model.joblib", "turned.csv", cwd=folder)
+
+    assert run.returncode == 1
+    assert "have another class in this table" in run.stdout
+
+    table.assign(a=-table["a"], b=-table["b"], c=-table["c"]).to_csv(folder / "moved.csv", index=False)
+    run = shortlist("verify", "model.joblib", "moved.csv", cwd=folder)
+    assert run.returncode == 1
+    assert "the classifiers vote otherwise" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        ({"value": 1.0}, "the model claims the value 1"),
+        ({"bound": 2.0}, "the model claims the bound 2"),
+    ],
+)
+def test_a_model_that_claims_more_does_not_pass(folder: Path, claim: dict[str, float], sentence: str) -> None:
+    saved = load_model(folder / "model.joblib")
+    pruner: ExactPruner = saved.estimator
+    pruner.result_ = dataclasses.replace(pruner.result_, **claim)  # type: ignore[arg-type]  # numbers only
+    save_model(SavedModel(pruner, saved.features, saved.target), folder / "claims.joblib")
+
+    run = shortlist("verify", "claims.joblib", "table.csv", cwd=folder)
+
+    assert run.returncode == 1
+    assert sentence in run.stdout
+
+
+def test_what_cannot_be_checked_is_refused_in_a_sentence(folder: Path) -> None:
+    pd.read_csv(folder / "table.csv").head(20).to_csv(folder / "short.csv", index=False)
+    assert (
+        "must be the one that the model was made from"
+        in shortlist("verify", "model.joblib", "short.csv", cwd=folder).stderr
+    )
+    quick = ["--classifiers", "5", "--time-limit", "5", "--jobs", "1"]
+    shortlist("prune", "table.csv", "--solver", "highs", "--out", "plain.joblib", *quick, cwd=folder)
+    run = shortlist("verify", "plain.joblib", "table.csv", cwd=folder)
+    assert run.returncode == 2
+    assert "needs a certificate" in run.stderr
+    rule = ["--method", "uwa", "--classifiers", "5", "--jobs", "1", "--out", "rule.joblib"]
+    shortlist("prune", "table.csv", *rule, cwd=folder)
+    run = shortlist("verify", "rule.joblib", "table.csv", cwd=folder)
+    assert run.returncode == 2
+    assert "rules and evolution prove nothing" in run.stderr
+    joblib.dump(load_model(folder / "model.joblib").estimator.pool_, folder / "few.joblib")
+    run = shortlist("verify", "model.joblib", "table.csv", "--pool", "few.joblib", "--trust", cwd=folder)
+    assert run.returncode == 2
+    assert "must hold the 20 classifiers" in run.stderr

@@ -1,0 +1,337 @@
+"""Right rows, conflicts, cuts and the bounds that they give, against brute force."""
+
+import dataclasses
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shortlist.ensembles.conflicts import find_conflicts
+from shortlist.ensembles.cut_bounds import min_cut_bound, tighten_by_cuts
+from shortlist.ensembles.cuts import Cut, CutBound, certified_bound, proves
+from shortlist.ensembles.diversity import diversity_limits
+from shortlist.ensembles.incumbent import best_threshold
+from shortlist.ensembles.limits import selection_limits
+from shortlist.ensembles.right_rows import RightRows, fix_members, normalise
+from shortlist.ensembles.votes import Votes, confusion, merge_rows
+from shortlist.ensembles.weights import OBJECTIVES, Weights, named_weights
+from shortlist.errors import BadInputError, SolverError
+from shortlist.runs import Cancellation
+from tests.ensembles import bound_oracles, oracles, strategies
+
+
+@st.composite
+def problems(draw: st.DrawFn, max_classifiers: int = 6) -> tuple[Votes, Weights, RightRows]:
+    """Small pools with every kind of weight, size, budget and diversity limit."""
+    rows = draw(strategies.labelled_votes(max_classifiers=max_classifiers, max_rows=14))
+    votes = merge_rows(*oracles.as_arrays(rows))
+    k = votes.n_classifiers
+    named = st.sampled_from(sorted(OBJECTIVES))
+    explicit = strategies.weight_sets.map(lambda w: dict(zip(("tp", "fn", "tn", "fp"), w, strict=True)))
+    weights = named_weights(draw(named | explicit), votes)
+    least = draw(st.integers(0, k))
+    most = draw(st.integers(least, k))
+    dear = draw(st.booleans())
+    diverse = draw(st.sampled_from(["none", "average", "each"]))
+    limits = selection_limits(
+        k, min_size=least, max_size=most,
+        member_costs=draw(st.lists(st.integers(0, 4), min_size=k, max_size=k)) if dear else None,
+        max_cost=draw(st.integers(0, 3 * k)) if dear else None,
+        diversity=diversity_limits(diverse, votes),
+    )  # fmt: skip
+    return votes, weights, normalise(votes, weights, limits)
+
+
+@st.composite
+def nodes(draw: st.DrawFn) -> RightRows:
+    """Problems with some classifiers fixed."""
+    _, _, rows = draw(problems())
+    fate = np.array(
+        draw(st.lists(st.integers(0, 2), min_size=rows.n_classifiers, max_size=rows.n_classifiers))
+    )
+    included = (fate == 1) & ~rows.excluded
+    if rows.limits.costs is not None and rows.limits.costs[included].sum() > rows.limits.budget:
+        included[:] = False
+    return fix_members(rows, included=included, excluded=fate == 2)
+
+
+def _tightened(rows: RightRows, rounds: int = 4) -> CutBound:
+    conflicts = find_conflicts(rows)
+    return tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), max_rounds=rounds)
+
+
+@given(problem=problems(), data=st.data())
+def test_right_rows_are_worth_what_the_samples_are(
+    problem: tuple[Votes, Weights, RightRows], data: st.DataObject
+) -> None:
+    votes, weights, rows = problem
+    k = votes.n_classifiers
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=k, max_size=k)))
+    threshold = data.draw(st.integers(0, int(mask.sum())))
+
+    assert rows.weighted_sum(rows.gain_of(mask, threshold)) == weights.total(
+        confusion(votes, mask, threshold)
+    )
+    assert (rows.gains > 0).all()
+    assert len(np.unique(rows.votes, axis=0)) == rows.n_rows
+
+
+@pytest.mark.slow
+@given(rows=nodes())
+def test_conflicts_are_the_pairs_that_no_completion_separates(rows: RightRows) -> None:
+    found = find_conflicts(rows)
+
+    pairs, never = bound_oracles.conflicts(rows)
+    if (
+        rows.included.sum() <= rows.limits.max_size
+    ) and rows.limits.min_size <= rows.included.sum() + rows.free.sum():
+        assert set(map(tuple, found.pairs.tolist())) == pairs
+        assert set(found.never.tolist()) == never
+        assert found.complete
+
+
+@given(rows=nodes(), most=st.integers(1, 8))
+def test_a_cap_on_pairs_keeps_true_ones_and_says_so(rows: RightRows, most: int) -> None:
+    every, some = find_conflicts(rows), find_conflicts(rows, max_pairs=most)
+
+    assert set(map(tuple, some.pairs.tolist())) <= set(map(tuple, every.pairs.tolist()))
+    assert len(some.pairs) <= most
+    assert some.complete == (len(every.pairs) <= most)
+
+
+def test_a_deadline_in_the_past_leaves_all_pairs_out_and_says_so() -> None:
+    votes = merge_rows([[1, 0], [1, 1]], [1, 0])
+    rows = normalise(votes, named_weights("accuracy", votes), selection_limits(2))
+
+    assert len(find_conflicts(rows).pairs) == 1
+    late = find_conflicts(rows, deadline=time.monotonic() - 1)
+    assert len(late.pairs) == 0
+    assert not late.complete
+
+
+@pytest.mark.slow
+@given(rows=nodes())
+def test_bounds_are_never_below_the_best_completion(rows: RightRows) -> None:
+    conflicts = find_conflicts(rows)
+    first = min_cut_bound(rows, conflicts)
+    second = tighten_by_cuts(rows, conflicts, first, max_rounds=3)
+
+    best = bound_oracles.best_gain(rows)
+    if best is not None:
+        assert best <= second.bound <= first.bound <= rows.total_gain
+    for bound in (first, second):
+        assert certified_bound(rows, bound.cuts, bound.multipliers, bound.denominator) == bound.bound
+
+
+@pytest.mark.slow
+@settings(max_examples=25)
+@given(rows=nodes())
+def test_every_cut_is_satisfied_by_every_completion(rows: RightRows) -> None:
+    bound = _tightened(rows)
+
+    rights = bound_oracles.right_sets(rows)
+    for cut in (*bound.cuts, *bound.pool):
+        assert proves(rows, cut)
+        assert not any(right[list(cut.rows)].all() for right in rights)
+
+
+@given(rows=nodes(), data=st.data())
+def test_multipliers_that_prove_a_cut_are_right_about_it(rows: RightRows, data: st.DataObject) -> None:
+    if not rows.n_rows:
+        return
+    places = data.draw(st.sets(st.integers(0, rows.n_rows - 1), min_size=1, max_size=4))
+    y = tuple(data.draw(st.integers(1, 3)) for _ in places)
+    if proves(rows, Cut(tuple(sorted(places)), y)):
+        assert not any(right[sorted(places)].all() for right in bound_oracles.right_sets(rows))
+
+
+@given(rows=nodes())
+def test_the_minimum_cut_is_the_largest_gain_without_conflicts(rows: RightRows) -> None:
+    conflicts = find_conflicts(rows)
+    pairs = conflicts.pairs.tolist()
+    involved = sorted({i for pair in pairs for i in pair})[:12]
+    pairs = [pair for pair in pairs if set(pair) <= set(involved)]
+    kept = dataclasses.replace(conflicts, pairs=np.array(pairs, dtype=np.int32).reshape(-1, 2))
+
+    best = 0
+    for choice in range(2 ** len(involved)):
+        wrong = {row for place, row in enumerate(involved) if choice >> place & 1}
+        if all(set(pair) & wrong for pair in pairs):
+            missed = wrong | set(conflicts.never.tolist())
+            best = max(best, sum(int(g) for i, g in enumerate(rows.gains) if i not in missed))
+    assert min_cut_bound(rows, kept).bound == best
+
+
+def test_gains_beyond_32_bits_keep_the_bound_valid_and_close() -> None:
+    rng = np.random.default_rng(0)
+    matrix, labels = rng.integers(0, 2, (200, 6)), rng.integers(0, 2, 200)
+    votes = merge_rows(matrix, labels)
+    weights = named_weights({"tp": 30_000_000_001, "tn": 29_999_999_999}, votes)
+    rows = normalise(votes, weights, selection_limits(6))
+    assert rows.total_gain > 2**31
+    conflicts = find_conflicts(rows)
+
+    bound = min_cut_bound(rows, conflicts)
+
+    best = bound_oracles.best_gain(rows)
+    assert best is not None
+    assert best <= bound.bound
+    assert certified_bound(rows, bound.cuts, bound.multipliers, 1) == bound.bound
+    assert len(conflicts.pairs) > 0
+    plain = normalise(votes, named_weights("accuracy", votes), selection_limits(6))
+    close = min_cut_bound(plain, find_conflicts(plain))
+    assert bound.bound / rows.total_gain == pytest.approx(close.bound / plain.total_gain, rel=1e-3)
+
+
+def _noisy(n_rows: int = 150, n_classifiers: int = 15) -> RightRows:
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 2, n_rows)
+    matrix = (rng.random((n_rows, n_classifiers)) < np.where(labels == 1, 0.6, 0.4)[:, None]).astype(np.uint8)
+    votes = merge_rows(matrix, labels)
+    return normalise(votes, named_weights("accuracy", votes), selection_limits(n_classifiers))
+
+
+def test_cuts_of_more_rows_tighten_the_minimum_cut() -> None:
+    rows = _noisy()
+    conflicts = find_conflicts(rows)
+    first = min_cut_bound(rows, conflicts)
+    heard: list[int] = []
+
+    second = tighten_by_cuts(rows, conflicts, first, max_rounds=8, on_bound=heard.append)
+
+    assert second.bound < first.bound
+    assert second.pool
+    assert heard == sorted(heard, reverse=True)
+    assert heard[-1] == second.bound
+
+
+def test_the_same_rounds_and_seed_give_the_same_bound_and_cuts() -> None:
+    first, second = _tightened(_noisy()), _tightened(_noisy())
+
+    assert first.bound == second.bound
+    assert first.cuts == second.cuts
+    assert first.pool == second.pool
+    np.testing.assert_array_equal(first.multipliers, second.multipliers)
+
+
+def test_a_bound_goes_on_from_an_earlier_one() -> None:
+    rows = _noisy()
+    conflicts = find_conflicts(rows)
+    first = _tightened(rows)
+
+    second = tighten_by_cuts(rows, conflicts, first, max_rounds=2)
+
+    assert second.bound <= first.bound
+    assert set(first.pool) <= set(second.pool)
+
+
+def test_a_target_that_is_met_stops_at_once() -> None:
+    rows = _noisy()
+    conflicts = find_conflicts(rows)
+    first = min_cut_bound(rows, conflicts)
+    heard: list[int] = []
+
+    tighten_by_cuts(rows, conflicts, first, target=first.bound, on_bound=heard.append)
+
+    assert len(heard) == 1
+
+
+@pytest.mark.parametrize("kind", ["deadline", "cancellation"])
+def test_a_limit_stops_within_half_a_second_with_a_proved_bound(kind: str) -> None:
+    rows = _noisy(400, 40)
+    conflicts = find_conflicts(rows)
+    cancellation = Cancellation()
+    start = time.monotonic()
+    timer = threading.Timer(0.3, cancellation.cancel)
+    if kind == "cancellation":
+        timer.start()
+
+    bound = tighten_by_cuts(
+        rows, conflicts, min_cut_bound(rows, conflicts),
+        deadline=start + (0.3 if kind == "deadline" else 60), cancellation=cancellation,
+    )  # fmt: skip
+
+    assert time.monotonic() - start < 2
+    assert certified_bound(rows, bound.cuts, bound.multipliers, bound.denominator) == bound.bound
+
+
+def test_a_false_cut_and_a_negative_weight_are_refused() -> None:
+    rows = _noisy()
+    p, q = np.flatnonzero(rows.is_positive), np.flatnonzero(~rows.is_positive)
+    apart = next((int(a), int(b)) for a in p for b in q if (rows.votes[a] > rows.votes[b]).any())
+    with pytest.raises(SolverError, match="not proved"):
+        certified_bound(rows, [Cut(tuple(sorted(apart)), (1, 1))], np.array([1]), 1)
+    bound = min_cut_bound(rows, find_conflicts(rows))
+    with pytest.raises(SolverError, match="at least 0"):
+        certified_bound(rows, bound.cuts, -bound.multipliers, 1)
+
+
+def test_a_classifier_cannot_be_fixed_both_ways() -> None:
+    rows = _noisy(20, 3)
+    both = np.array([True, False, False])
+    with pytest.raises(BadInputError, match=r"got \[0\] in both"):
+        fix_members(rows, included=both, excluded=both)
+
+
+@pytest.mark.slow
+@settings(max_examples=25)
+@given(
+    rows=strategies.labelled_votes(max_classifiers=10, max_rows=24), name=st.sampled_from(sorted(OBJECTIVES)),
+    least=st.integers(0, 3), fewer=st.integers(0, 3),
+)  # fmt: skip
+def test_named_objectives_of_larger_pools_are_bounded(
+    rows: oracles.Rows, name: str, least: int, fewer: int
+) -> None:
+    votes = merge_rows(*oracles.as_arrays(rows))
+    weights = named_weights(name, votes)
+    k = votes.n_classifiers
+    least = min(least, k)
+    most = max(least, k - fewer)
+
+    normal = normalise(votes, weights, selection_limits(k, min_size=least, max_size=most))
+    bound = _tightened(normal)
+
+    allowed = [members for members in oracles.subsets(k) if least <= len(members) <= most]
+    best = oracles.best_value(rows, k, (weights.tp, weights.fn, weights.tn, weights.fp), allowed)
+    assert best is not None
+    assert best <= normal.weighted_sum(bound.bound)
+
+
+@pytest.mark.slow
+@given(problem=problems(max_classifiers=4))
+def test_votes_weights_and_limits_of_the_best_selection_agree_with_the_bound(
+    problem: tuple[Votes, Weights, RightRows],
+) -> None:
+    votes, weights, rows = problem
+    bound = rows.weighted_sum(_tightened(rows, 2).bound)
+
+    for mask in bound_oracles.completions(rows):
+        assert best_threshold(votes, weights, mask)[1] <= bound
+
+
+@pytest.mark.parametrize("n_fixed", [0, 1], ids=["free", "one member fixed"])
+def test_conflicts_of_wide_pools_are_found_word_by_word(n_fixed: int) -> None:
+    rng = np.random.default_rng(4)
+    matrix = (rng.random((300, 150)) < rng.random((300, 1))).astype(np.uint8)
+    matrix[150:] |= matrix[rng.integers(0, 150, 150)]
+    labels = (np.arange(300) >= 150).astype(np.uint8) ^ (rng.random(300) < 0.7)
+    votes = merge_rows(matrix, labels)
+    rows = normalise(votes, named_weights("accuracy", votes), selection_limits(150))
+    member = np.arange(150) < n_fixed
+    rows = fix_members(rows, included=member, excluded=np.arange(150) > 140)
+
+    found = find_conflicts(rows)
+
+    free = rows.votes[:, rows.free].astype(np.int64)
+    fixed = rows.votes[:, member].astype(np.int64).sum(axis=1)
+    expected = {
+        (p, q)
+        for p in np.flatnonzero(rows.is_positive).tolist()
+        for q in np.flatnonzero(~rows.is_positive).tolist()
+        if fixed[p] - fixed[q] + int(((free[p] == 1) & (free[q] == 0)).sum()) <= 0
+    }
+    assert len(expected) > 20
+    assert set(map(tuple, found.pairs.tolist())) == expected

@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+from hypothesis import given
+
+from shortlist.ensembles.exact import prune_exactly
+from shortlist.ensembles.limits import selection_limits
+from shortlist.ensembles.margin_utility import MarginUtility, utility_total
+from shortlist.ensembles.objectives import parse_objective, prune_for
+from shortlist.ensembles.votes import confusion, merge_rows
+from shortlist.ensembles.weights import named_weights
+from shortlist.errors import BadInputError
+from shortlist.front import Status
+from tests.ensembles import oracles, strategies
+from tests.ensembles.test_proving import hard_votes
+
+MARGIN = MarginUtility("concave", 4.0)
+
+
+@given(rows=strategies.labelled_votes())
+def test_margins_decide_among_equals_and_cost_no_accuracy(rows: oracles.Rows) -> None:
+    votes = merge_rows(*oracles.as_arrays(rows))
+    weights, limits = named_weights("accuracy", votes), selection_limits(votes.n_classifiers)
+    plain = prune_exactly(votes, weights, limits)
+    result, choice = prune_for(votes, "accuracy+margin", limits)
+
+    assert choice is None
+    assert result.status is Status.OPTIMAL
+    assert result.value == plain.value == result.confusion.accuracy
+    assert utility_total(votes, weights, MARGIN, result.mask, result.threshold) >= utility_total(
+        votes, weights, MARGIN, plain.mask, plain.threshold
+    )
+    assert result.objective.name == "accuracy+margin"
+
+
+def test_a_slope_is_maximised_itself_and_bounded() -> None:
+    votes = hard_votes(60, 12)
+    result, _ = prune_for(votes, "balanced_accuracy+slope-8", selection_limits(12, max_size=5))
+
+    assert result.objective.name == "balanced-accuracy+slope-8"
+    assert 1 <= result.mask.sum() <= 5
+    assert 0 < result.value <= result.bound <= 1
+    assert result.status is Status.FEASIBLE
+    assert result.confusion == confusion(votes, result.mask, result.threshold)
+
+
+def test_auto_chooses_and_says_what_it_tried() -> None:
+    votes = hard_votes(60, 8)
+    first, choice = prune_for(votes, "auto", selection_limits(8), node_limit=5, seed=1)
+    second, again = prune_for(votes, "accuracy+auto", selection_limits(8), node_limit=5, seed=1)
+
+    assert choice is not None
+    assert len(choice.tried) > 1
+    assert choice == again
+    assert (first.mask == second.mask).all()
+    assert first.mask.sum() <= choice.setting.max_size
+
+
+def test_without_a_feasible_selection_every_objective_says_so() -> None:
+    votes = hard_votes(30, 4)
+    for objective in ("accuracy", "accuracy+margin", "accuracy+slope-4", "auto"):
+        result, _ = prune_for(votes, objective, selection_limits(4, min_size=4, max_size=2))
+        assert result.status is Status.INFEASIBLE
+        assert "at least 4 members are wanted" in result.reason
+        assert not result.mask.any()
+
+
+@pytest.mark.parametrize(
+    "objective", ["acuracy", "accuracy+margins", "accuracy+slope-x", "margin", "+margin"]
+)
+def test_unknown_objectives_are_refused(objective: str) -> None:
+    with pytest.raises(BadInputError, match="objective must"):
+        parse_objective(objective)
+
+
+def test_weights_have_no_second_part() -> None:
+    assert parse_objective({"tp": 1, "fp": -2}) == ({"tp": 1, "fp": -2}, None, False)
+    votes = hard_votes(30, 4)
+    result, _ = prune_for(votes, {"tp": 1, "fp": -2}, selection_limits(4))
+    assert isinstance(np.float64(result.value), np.float64)
+    assert result.status is Status.OPTIMAL

@@ -1,0 +1,176 @@
+import itertools
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shortlist.ensembles import exact, proving
+from shortlist.ensembles.certificate_check import check_certificate
+from shortlist.ensembles.conflicts import find_conflicts
+from shortlist.ensembles.diversity import diversity_limits
+from shortlist.ensembles.exact import prune_exactly
+from shortlist.ensembles.limits import selection_limits
+from shortlist.ensembles.right_rows import normalise
+from shortlist.ensembles.tight_program import tight_program
+from shortlist.ensembles.votes import Votes, merge_rows
+from shortlist.ensembles.weights import Weights, named_weights
+from shortlist.front import Objective, ProofKind, Sense, Status
+from shortlist.milp import open_solver
+from shortlist.runs import Cancellation, Progress
+from tests.ensembles import oracles, strategies
+
+
+def hard_votes(n_rows: int = 160, n_classifiers: int = 40, seed: int = 1) -> Votes:
+    """Weak classifiers whose best vote takes long to prove."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, n_rows)
+    votes = rng.random((n_rows, n_classifiers)) < np.where(labels == 1, 0.6, 0.4)[:, None]
+    return merge_rows(votes.astype(np.uint8), labels)
+
+
+@given(
+    rows=strategies.labelled_votes(),
+    numbers=strategies.weight_sets,
+    sizes=st.tuples(st.integers(0, 6), st.integers(0, 6)),
+    diverse=st.booleans(),
+)
+def test_the_engine_equals_brute_force_with_solvers_alone(
+    rows: oracles.Rows, numbers: tuple[int, int, int, int], sizes: tuple[int, int], diverse: bool
+) -> None:
+    votes = merge_rows(*oracles.as_arrays(rows))
+    weights = Weights(Objective("weighted", Sense.MAX, scale=None), *numbers, denominator=1)
+    limits = selection_limits(
+        votes.n_classifiers,
+        min_size=min(sizes),
+        max_size=max(sizes),
+        diversity=diversity_limits("average", votes) if diverse else None,
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        # neither search nor cuts: the program with conflicts as rows must do it alone
+        patch.setattr(proving, "SEARCH_STEPS", 0)
+        patch.setattr(proving, "CUT_ROUNDS", 0)
+        alone = prune_exactly(votes, weights, limits, node_limit=10_000)
+    whole = prune_exactly(votes, weights, limits)
+
+    feasible = [
+        np.array(mask, dtype=bool)
+        for mask in itertools.product([False, True], repeat=votes.n_classifiers)
+        if limits.satisfied_by(np.array(mask, dtype=bool))
+    ]
+    if not feasible:
+        assert whole.status is alone.status is Status.INFEASIBLE
+        return
+    best = max(exact_total(votes, weights, mask) for mask in feasible)
+    assert whole.status is alone.status is Status.OPTIMAL
+    assert whole.value == alone.value == whole.bound == best
+
+
+def exact_total(votes: Votes, weights: Weights, mask: np.ndarray) -> int:
+    """Return the weighted sum with the best threshold, by trying all."""
+    from shortlist.ensembles.votes import confusion
+
+    return max(weights.total(confusion(votes, mask, level)) for level in range(int(mask.sum()) + 1))
+
+
+def test_the_history_gets_better_and_ends_with_the_answer() -> None:
+    votes = hard_votes()
+    result = prune_exactly(votes, named_weights("accuracy", votes), selection_limits(40), time_limit_s=3)
+
+    seconds, values, bounds = zip(*result.history, strict=True)
+    assert list(seconds) == sorted(seconds)
+    known = [value for value in values if value is not None]
+    assert known == sorted(known)
+    assert list(bounds) == sorted(bounds, reverse=True)
+    assert (values[-1], bounds[-1]) == (result.value, result.bound)
+    assert len(result.history) > 2
+
+
+def test_the_time_limit_is_kept_and_said() -> None:
+    votes = hard_votes(400, 60)
+    start = time.monotonic()
+    result = prune_exactly(votes, named_weights("accuracy", votes), selection_limits(60), time_limit_s=1)
+
+    assert time.monotonic() - start < 4  # a second, on a busy machine
+    assert result.status is Status.FEASIBLE
+    assert result.proof.limit == "1 s"
+    assert result.value < result.bound < 1
+
+
+def test_a_cancellation_keeps_the_best_with_its_bound() -> None:
+    votes = hard_votes(400, 60)
+    cancellation = Cancellation()
+
+    def stop_while_cutting(event: Progress) -> None:
+        if event.stage == "cutting":
+            cancellation.cancel()
+
+    result = prune_exactly(
+        votes, named_weights("accuracy", votes), selection_limits(60), time_limit_s=60,
+        report=stop_while_cutting, cancellation=cancellation,
+    )  # fmt: skip
+
+    assert result.proof.limit == "interrupted"
+    assert result.proof.kind is ProofKind.APPROXIMATE
+    assert result.confusion.accuracy == pytest.approx(result.value)
+    assert result.value < result.bound
+
+
+@pytest.mark.slow
+def test_under_limits_in_nodes_the_same_seed_gives_the_same_answer() -> None:
+    votes = hard_votes(60, 20)
+    first, second = (
+        prune_exactly(
+            votes,
+            named_weights("accuracy", votes),
+            selection_limits(30),
+            node_limit=20,
+            seed=3,
+            threads=threads,
+        )
+        for threads in (1, 2)
+    )
+
+    assert (first.mask == second.mask).all()
+    assert (first.value, first.bound, first.threshold) == (second.value, second.bound, second.threshold)
+
+
+@pytest.mark.parametrize("objective", ["accuracy", "balanced-accuracy", "precision-cost"])
+def test_the_certificate_proves_a_bound_that_the_claim_does_not_exceed(objective: str) -> None:
+    votes = hard_votes()
+    weights = named_weights(objective, votes)
+    result = prune_exactly(votes, weights, selection_limits(40), time_limit_s=2)
+
+    assert result.certificate is not None
+    samples = np.repeat(votes.votes, votes.counts, axis=0), np.repeat(votes.labels, votes.counts)
+    verdict = check_certificate(result.certificate, *samples)
+
+    assert verdict.valid, verdict.failures
+    assert verdict.value is not None
+    assert verdict.bound is not None
+    assert weights.value(verdict.value) == result.value
+    assert result.bound <= weights.value(verdict.bound) < math.inf
+
+
+def test_cuts_are_rows_of_the_program_that_no_selection_breaks() -> None:
+    votes = merge_rows(*oracles.as_arrays([((1, 0), 1), ((1, 1), 0), ((0, 1), 1), ((0, 0), 0)]))
+    rows = normalise(votes, named_weights("accuracy", votes), selection_limits(2))
+    plain = tight_program(rows, [])
+    cut = tight_program(rows, proving.pair_cuts(find_conflicts(rows)))
+
+    assert cut.program.n_rows > plain.program.n_rows
+    for name in ("highs", "cpsat"):
+        solutions = [open_solver(name).open(built.program).solve() for built in (plain, cut)]
+        assert solutions[0].objective == solutions[1].objective
+
+
+def test_a_named_solver_stays_alone() -> None:
+    votes = hard_votes(40, 8)
+    result = prune_exactly(votes, named_weights("accuracy", votes), selection_limits(8), solver="highs")
+
+    assert result.status is Status.OPTIMAL
+    assert result.certificate is None
+    assert result.value == prune_exactly(votes, named_weights("accuracy", votes), selection_limits(8)).value
+    assert exact.AUTO == "auto"
