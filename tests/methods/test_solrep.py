@@ -1,5 +1,6 @@
 """SolRep: every point on the complete front, whatever happens to the run."""
 
+import itertools
 import json
 import multiprocessing
 import time
@@ -14,10 +15,12 @@ from hypothesis import strategies as st
 from shortlist.errors import BadInputError, SolverError
 from shortlist.front import Objective, ProofKind, Sense
 from shortlist.logic.clauses import Clauses
+from shortlist.methods.integer_objectives import integer_objectives
 from shortlist.methods.reduced_program import reduce_program
+from shortlist.methods.relaxed_bounds import RelaxedBounds
 from shortlist.methods.search_zones import search_zones
 from shortlist.methods.solrep import solrep
-from shortlist.methods.unexplored_boxes import UnexploredBoxes
+from shortlist.methods.unexplored_boxes import UnexploredBoxes, inner_corner
 from shortlist.milp.program import LinearObjective, Program, make_program
 from shortlist.pareto.indicators import hypervolume, scaled
 from shortlist.runs.cancellation import Cancellation
@@ -52,11 +55,18 @@ def as_tuples(points: Any) -> set[tuple[int, ...]]:
     return set(map(tuple, points.tolist()))
 
 
-@given(program=multiobjective_programs(), rule=st.sampled_from(RULES), seed=st.integers(0, 3))
+@given(
+    program=multiobjective_programs(),
+    rule=st.sampled_from(RULES),
+    seed=st.integers(0, 3),
+    n_points=st.integers(1, 12),
+)
 @settings(max_examples=25)
-def test_every_point_is_on_the_front_of_brute_force(program: Program, rule: str, seed: int) -> None:
+def test_every_point_is_on_the_front_of_brute_force(
+    program: Program, rule: str, seed: int, n_points: int
+) -> None:
     complete = oracles.front(program)
-    front = solrep(program, 6, rule=rule, seed=seed)
+    front = solrep(program, n_points, rule=rule, seed=seed)
     found = oracles.as_set(front)
 
     assert found <= complete
@@ -263,25 +273,31 @@ def test_clauses_make_the_program_smaller_and_change_no_front(
     assert reduced.program.n_columns <= 5
     assert reduced.program.n_rows <= max(1, len(listed))
     front = solrep(program, 200, rule="adaptive", clauses=clauses)
-
     assert oracles.as_set(front) == oracles.front(program)
 
+    # the same with an auxiliary variable 6 that stands for the third one, and one that is free
+    replaced = [[np.sign(v) * 6 if abs(v) == 3 else v for v in clause] for clause in listed]
+    auxiliary = Clauses.from_clauses(7, [*replaced, (-6, 3), (6, -3), (1, 7)])
+    assert reduce_program(program, auxiliary).program.n_columns <= 5
+    again = solrep(program, 200, rule="adaptive", clauses=auxiliary)
+    assert oracles.as_set(again) == oracles.front(program)
 
-def test_clauses_that_are_wrong_are_found_out_or_refused() -> None:
+
+def test_arguments_that_do_not_fit_are_refused() -> None:
     program = make_program(
         [[1, 1]],
         row_lower=1,
         row_upper=1,
         column_lower=0,
-        column_upper=1,
+        column_upper=2,
         integer=True,
         objectives=[
             LinearObjective(Objective("a"), np.array([1.0, 0.0])),
             LinearObjective(Objective("b"), np.array([0.0, 1.0])),
         ],
     )
-    with pytest.raises(BadInputError, match="at most the 2 columns"):
-        solrep(program, 2, clauses=Clauses.from_clauses(3, []))
+    with pytest.raises(BadInputError, match=r"within 0\.\.1"):
+        solrep(program, 2, clauses=Clauses.from_clauses(2, []))
     with pytest.raises(BadInputError, match="n_jobs must be 1"):
         solrep(program, 2, rule="adaptive", n_jobs=2)
     with pytest.raises(BadInputError, match="rule must be one of"):
@@ -312,23 +328,74 @@ def test_a_solver_that_proves_a_dominated_point_is_caught() -> None:
     vectors=st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=1, max_size=6),
     weights=st.lists(st.integers(1, 3), min_size=3, max_size=3),
     n_known=st.integers(1, 4),
+    ceiling=st.lists(st.integers(1, 8), min_size=3, max_size=3),
+    data=st.data(),
 )
 def test_boxes_cover_every_feasible_vector_that_is_not_known(
-    vectors: list[list[int]], weights: list[int], n_known: int
+    vectors: list[list[int]], weights: list[int], n_known: int, ceiling: list[int], data: st.DataObject
 ) -> None:
-    boxes = UnexploredBoxes(np.zeros(3, dtype=np.int64), np.full(3, 6))
+    boxes = UnexploredBoxes(np.zeros(3, dtype=np.int64), np.full(3, 6), np.array(ceiling))
     feasible = np.array(vectors)
     for vector in feasible[:n_known]:
         corner = np.minimum(vector + 2, 6)
         inside = feasible[(feasible < corner).all(axis=1)]
         boxes.add_bound(corner, np.array(weights), int((inside @ weights).min()))
         boxes.add_vector(vector)
+        index = data.draw(st.integers(0, len(boxes.upper) - 1))
+        held = feasible[((boxes.lower[index] <= feasible) & (feasible < boxes.upper[index])).all(axis=1)]
+        if len(held):
+            boxes.raise_lower(index, held.min(axis=0))
+        else:
+            boxes.close(index)
     known, lack = feasible[:n_known], boxes.missing()
     for vector in feasible:
         covered = (known <= vector).all(axis=1).any()
         in_box = ((boxes.lower <= vector) & (vector < boxes.upper)).all(axis=1) & boxes.open
         assert covered or in_box.any()
         assert (known - vector <= lack).all(axis=1).any()
+
+
+def test_the_largest_box_is_below_the_ceiling_while_there_is_one_and_what_was_tried_counts_less() -> None:
+    boxes = UnexploredBoxes(np.array([0, 0]), np.array([90, 90]), np.array([9, 9]))
+    first = boxes.largest()
+    assert first is not None
+    assert boxes.upper[first].tolist() == [9, 9]
+    assert boxes.volumes()[first] == pytest.approx(1.0)
+    assert inner_corner(boxes.lower[first], boxes.upper[first]).tolist() == [6, 6]
+    boxes.tried[first] = True
+    assert boxes.volumes()[first] == pytest.approx(1 - 36 / 81)
+    boxes.add_vector(np.array([3, 6]))
+    left = boxes.largest()
+    assert left is not None
+    assert (boxes.lower[left].tolist(), boxes.upper[left].tolist()) == ([0, 0], [9, 6])
+    for index in range(len(boxes.upper)):
+        if (boxes.upper[index] <= 9).all():
+            boxes.given_up[index] = True
+    beyond = boxes.largest()
+    assert beyond is not None
+    assert (boxes.lower[beyond] >= 9).any()
+
+
+@given(program=multiobjective_programs(max_columns=4), data=st.data())
+def test_relaxed_bounds_hold_for_every_feasible_vector(program: Program, data: st.DataObject) -> None:
+    integers = integer_objectives(program)
+    ranges = [
+        range(int(low), int(high) + 1)
+        for low, high in zip(program.column_lower, program.column_upper, strict=True)
+    ]
+    solutions = [x for x in itertools.product(*ranges) if oracles.is_feasible(program, x)]
+    vectors = np.array([integers.vector(np.array(x, dtype=np.float64)) for x in solutions], dtype=np.int64)
+    vectors = vectors.reshape(-1, len(integers))
+    lower = integers.lower + data.draw(st.integers(0, 2))
+    upper = integers.upper - data.draw(st.integers(0, 3))
+    least = RelaxedBounds(program, seed=0).least(lower, upper)
+    held = vectors[((lower <= vectors) & (vectors <= upper)).all(axis=1)]
+
+    if least is None:
+        assert not len(held)
+    else:
+        assert (held >= least).all()
+        assert (least >= lower).all()
 
 
 @pytest.mark.slow
@@ -349,3 +416,19 @@ def test_real_product_lines_have_every_point_on_the_published_front(
     assert oracles.as_set(front) <= published
     assert len(front) > 5
     assert front.proof.kind is ProofKind.NONDOMINATED
+
+
+@pytest.mark.slow
+def test_the_adaptive_rule_has_more_volume_at_equal_programs_on_a_real_product_line(
+    data_folder: Path,
+) -> None:
+    program = oracles.paper_program(data_folder / PAPER / "moip/parameter_wp1.txt")
+    plain = solrep(program, 40)
+    n_points = plain.extras["n_programs"] - 8  # two for each of the four anchors
+    adaptive = solrep(program, n_points, rule="adaptive")
+    assert adaptive.extras["n_programs"] == plain.extras["n_programs"]
+
+    corners = np.array(plain.extras["anchors"])
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    shares = [hypervolume(scaled(front.points, low, high), [1.0] * 4) for front in (plain, adaptive)]
+    assert shares[1] > 1.05 * shares[0]

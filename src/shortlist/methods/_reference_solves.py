@@ -1,6 +1,7 @@
 """The programs of reference points: in chunks known beforehand, or one after the other where the front is worst known."""
 
 import functools
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -15,10 +16,14 @@ from shortlist.methods.bounded_solves import LARGEST_OBJECTIVE, LimitReachedErro
 from shortlist.methods.integer_objectives import UNLIMITED, IntegerObjectives, Vector
 from shortlist.methods.limited_solves import Outcome
 from shortlist.methods.reference_points import neighbour_order
+from shortlist.methods.relaxed_bounds import RelaxedBounds
 from shortlist.methods.solve_journal import Record
-from shortlist.methods.unexplored_boxes import UnexploredBoxes
+from shortlist.methods.unexplored_boxes import UnexploredBoxes, inner_corner
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.units import Unit, run_units
+
+SMALL = 1e-4
+"""Boxes below this part of the whole volume are solved at once: their inner corner would mostly be a wasted program."""
 
 Tell: TypeAlias = Callable[[int], None]
 """Receives how many reference points are done."""
@@ -137,37 +142,80 @@ def solve_adaptively(
     tell: Tell,
     cancellation: Cancellation | None,
 ) -> tuple[UnexploredBoxes, Answers]:
-    """Solve in the largest unexplored box, again and again."""
+    """Solve in the largest unexplored box, again and again.
+
+    Before a box is solved, the relaxation raises its lower limits, and the largest one is chosen anew.
+    """
     solves = setting.open(cancellation)
     integers = solves.integers
     if (integers.upper >= UNLIMITED).any() or (integers.lower <= -UNLIMITED).any():
         raise BadInputError("objectives must be bounded for rule 'adaptive'. Bound the columns.")
+    relaxed = RelaxedBounds(setting.program, seed=setting.seed, cancellation=cancellation)
     known = remembered(solves, anchors)
-    ceiling = np.array(known).max(axis=0) + 1
     boxes = _first_boxes(integers, anchors, records)
     tell(0)
+    limit = ""
     for number in range(n_points):
-        chosen = boxes.largest(ceiling)
+        chosen = _largest_box(boxes, relaxed, setting)
         if chosen is None:
             break
+        inner = not boxes.tried[chosen] and boxes.volumes()[chosen] > SMALL
         corner = boxes.upper[chosen].copy()
-        weights = _balanced_weights(integers, boxes.lower[chosen], np.minimum(corner, ceiling))
-        key = f"point {number}"
+        weights = _balanced_weights(integers, boxes.lower[chosen], corner)
+        if inner:
+            corner = inner_corner(boxes.lower[chosen], corner)
+        # the box is part of the key: a bound of another box, should a resumed search choose otherwise, would prove nothing
+        key = f"point {number} below {corner.tolist()} weighing {weights.tolist()}"
         if key not in records:
             start = best_start(known, weights, corner - 1)
             try:
                 records[key] = setting.solve(solves, key, weights, corner - 1, start)
             except LimitReachedError as stop:
-                return boxes, Answers(records, stop.limit)
+                limit = stop.limit
+                break
         outcome = records[key].outcome
         boxes.add_bound(corner, weights, outcome.bound)
         if outcome.vector is not None:
             known += remembered(solves, [outcome])
             boxes.add_vector(outcome.vector)
+        elif inner:
+            boxes.tried[chosen] = True
         elif outcome.status is Status.UNKNOWN:
-            boxes.give_up(chosen)
+            boxes.given_up[chosen] = True
         tell(number + 1)
-    return boxes, Answers(records)
+    _tighten(boxes, relaxed, setting)
+    return boxes, Answers(records, limit)
+
+
+def _largest_box(boxes: UnexploredBoxes, relaxed: RelaxedBounds, setting: SolveSetting) -> int | None:
+    """Return the largest box when each that could be larger has its limits from the relaxation; None if none is open."""
+    while (chosen := boxes.largest()) is not None and not boxes.relaxed[chosen]:
+        _relax(boxes, chosen, relaxed, setting)
+    return chosen
+
+
+def _relax(boxes: UnexploredBoxes, index: int, relaxed: RelaxedBounds, setting: SolveSetting) -> None:
+    """Raise the lower limits of a box to those of the relaxation."""
+    seconds = min(setting.limits.seconds, max(0.0, setting.deadline - time.time()))
+    least = relaxed.least(boxes.lower[index], boxes.upper[index] - 1, seconds)
+    if least is None:
+        boxes.close(index)
+    else:
+        boxes.raise_lower(index, least)
+
+
+def _tighten(boxes: UnexploredBoxes, relaxed: RelaxedBounds, setting: SolveSetting) -> None:
+    """Relax the boxes that decide what may be missing, until no other one decides it."""
+    indices = np.flatnonzero(boxes.open)
+    lacks = boxes.lacks(indices)
+    while len(indices) and time.time() < setting.deadline:
+        largest = np.unique(lacks.argmax(axis=0))
+        deciding = [int(i) for i in largest if lacks[i].any() and not boxes.relaxed[indices[i]]]
+        if not deciding:
+            break
+        for place in deciding:
+            _relax(boxes, int(indices[place]), relaxed, setting)
+        lacks[deciding] = boxes.lacks(indices[deciding]) * boxes.open[indices[deciding], None]
 
 
 def _first_boxes(
@@ -176,7 +224,8 @@ def _first_boxes(
     """Return what the anchors leave unexplored."""
     top = integers.upper + 1
     least = np.array([anchor.bound for anchor in anchors])
-    boxes = UnexploredBoxes(np.maximum(least, integers.lower), top)
+    ceiling = np.array([anchor.vector for anchor in anchors]).max(axis=0) + 1
+    boxes = UnexploredBoxes(np.maximum(least, integers.lower), top, ceiling)
     for index, (name, anchor) in enumerate(zip(integers.names, anchors, strict=True)):
         assert anchor.vector is not None, "anchors without an answer end the search"
         boxes.add_vector(anchor.vector)

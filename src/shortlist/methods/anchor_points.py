@@ -13,7 +13,7 @@ from shortlist.methods.integer_objectives import IntegerObjectives, Vector
 from shortlist.methods.limited_solves import LimitedSolves, Outcome
 from shortlist.methods.solve_journal import Journal, Record
 from shortlist.milp.program import Program
-from shortlist.milp.session import Solver
+from shortlist.milp.session import Solver, open_solver
 from shortlist.milp.solution import Limits
 from shortlist.runs.cancellation import Cancellation
 
@@ -35,7 +35,10 @@ class SolveSetting:
         """Return a session."""
         left = None if math.isinf(self.deadline) else max(1e-3, self.deadline - time.time())
         budget = Budget(time_limit_s=left, cancellation=cancellation)
-        return LimitedSolves(self.program, solver=self.solver, seed=self.seed, budget=budget, stage=STAGE)
+        solver = (
+            open_solver(self.solver, short_programs=True) if isinstance(self.solver, str) else self.solver
+        )
+        return LimitedSolves(self.program, solver=solver, seed=self.seed, budget=budget, stage=STAGE)
 
     def solve(
         self, solves: LimitedSolves, key: str, weights: Vector, upper: Vector, start: Vector | None

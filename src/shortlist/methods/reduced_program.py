@@ -47,7 +47,8 @@ def reduce_program(program: Program, clauses: Clauses | None = None) -> ReducedP
     program : Program
         Every column that the clauses name is integer within 0..1.
     clauses : Clauses, optional
-        What every solution of `program` satisfies; variable v is column v - 1. Without them nothing changes.
+        What every solution of `program` satisfies; variable v is column v - 1, and variables beyond the columns are
+        auxiliary: some value of them satisfies the clauses. Without clauses nothing changes.
 
     Returns
     -------
@@ -59,13 +60,15 @@ def reduce_program(program: Program, clauses: Clauses | None = None) -> ReducedP
     Raises
     ------
     BadInputError
-        If the clauses name more variables than there are columns, or a column that is not binary.
+        If the clauses name a column that is not binary.
     """
     if clauses is None:
         n = int(program.integer.sum())
         return ReducedProgram(
             program, sparse.csr_array(sparse.eye_array(n, dtype=np.int64)), np.zeros(n, np.int64)
         )
+    if clauses.n_variables > program.n_columns:
+        clauses = _without_auxiliaries(clauses, program.n_columns)
     found = presolve(clauses.with_units(_bound_literals(program, clauses)))
     signs, constants = _substitution(found, program.n_columns)
     kept = found.clauses.n_variables
@@ -105,14 +108,26 @@ def reduce_program(program: Program, clauses: Clauses | None = None) -> ReducedP
     return ReducedProgram(smaller, signs, constants)
 
 
+def _without_auxiliaries(clauses: Clauses, n_columns: int) -> Clauses:
+    """Return what clauses say of the first variables alone: their own clauses, fixed values and equivalences."""
+    found = presolve(clauses)
+    if found.clauses.n_clauses and not len(found.clauses.literals):
+        return Clauses.from_clauses(n_columns, [()])
+    listed = [clause for clause in clauses if max(map(abs, clause)) <= n_columns]
+    first: dict[int, int] = {}
+    signs = np.where(found.polarities, 1, -1)[:n_columns]
+    literals = (signs * np.arange(1, n_columns + 1)).tolist()
+    for place, literal in zip(found.places[:n_columns].tolist(), literals, strict=True):
+        if place < 0:
+            listed.append((literal,))
+        elif (same := first.setdefault(place, literal)) != literal:
+            listed += [(-same, literal), (same, -literal)]
+    return Clauses.from_clauses(n_columns, listed)
+
+
 def _bound_literals(program: Program, clauses: Clauses) -> list[int]:
     """Return the literals that the bounds of the columns say, after checking that clauses and columns fit."""
     n = clauses.n_variables
-    if n > program.n_columns:
-        raise BadInputError(
-            f"clauses must name at most the {program.n_columns} columns of the program, got {n} variables. "
-            "Leave auxiliary variables out."
-        )
     lower, upper = program.column_lower[:n], program.column_upper[:n]
     if not program.integer.all() or (lower < 0).any() or (upper > 1).any():
         raise BadInputError(

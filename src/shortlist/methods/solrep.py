@@ -66,12 +66,14 @@ def solrep(
     n_points : int, default=1000
         Reference points, each with one program at most. The anchors take two programs per objective besides.
     rule : {"hit-and-run", "adaptive"}, default="hit-and-run"
-        Where the reference points lie: uniformly in the anchors' convex hull, chosen beforehand; or each in the corner
-        of the largest box that may still hold points, with weights that balance the objectives
-        (:mod:`shortlist.methods.unexplored_boxes`). Adaptive points depend on each other, so they take one worker.
+        Where the reference points lie: uniformly in the anchors' convex hull, chosen beforehand; or each inside the
+        largest box that may still hold points (:mod:`shortlist.methods.unexplored_boxes`), two thirds of the way up
+        from its least values, with weights that balance the objectives. A box whose lower part holds nothing is solved
+        as a whole when its turn comes again. Lower ends of boxes come from linear relaxations, which are no integer
+        programs and are not counted. Adaptive points depend on each other, so they take one worker.
     clauses : Clauses, optional
-        What every solution satisfies, variable v being column v - 1: used to make the program smaller
-        (:func:`shortlist.methods.reduced_program.reduce_program`).
+        What every solution satisfies, variable v being column v - 1, used to make the program smaller; variables beyond
+        the columns are auxiliary (:func:`shortlist.methods.reduced_program.reduce_program`).
     objective : str, optional
         The objective that hit-and-run programs minimise, the others being bounded. Default: that of the widest range.
     solver : str or Solver, default="highs"

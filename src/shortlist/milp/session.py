@@ -64,8 +64,10 @@ SOLVERS = ("highs", "cpsat", "scip")
 """Names of the solvers; the first is the default."""
 
 
-def open_solver(name: str = "highs") -> Solver:
+def open_solver(name: str = "highs", *, short_programs: bool = False) -> Solver:
     """Return the backend called `name`, importing its solver only now.
+
+    `short_programs` says that each session solves many programs of fractions of a second; only HiGHS makes use of it.
 
     Raises
     ------
@@ -78,7 +80,7 @@ def open_solver(name: str = "highs") -> Solver:
     if name == "highs":
         from shortlist.milp.backends.highs import Highs
 
-        return Highs()
+        return Highs(short_programs=short_programs)
     if name == "cpsat":
         from shortlist.milp.backends.cpsat import CpSat
 

@@ -1,6 +1,7 @@
 """HiGHS, through highspy, in process."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import highspy
@@ -41,23 +42,53 @@ INTERRUPTS = (
 )
 
 
+SHORT_PROGRAMS: dict[str, bool | float | str] = {
+    "presolve": "off",
+    "mip_heuristic_effort": 0.0,
+    "mip_heuristic_run_rens": False,
+    "mip_heuristic_run_rins": False,
+    "mip_heuristic_run_root_reduced_cost": False,
+}
+"""Measured on reference points of E-Shop, uClinux and eCos, whose programs the root node solves: CPU time per program
+falls from 96, 86 and 980 ms to 58, 19 and 420 ms; compact Linux proves 2 of 4 points in 20 s instead of none."""
+
+
 class Highs:
-    """HiGHS: integer and continuous columns; `nodes` are branch-and-bound nodes."""
+    """HiGHS: integer and continuous columns; `nodes` are branch-and-bound nodes.
+
+    Parameters
+    ----------
+    short_programs : bool, default=False
+        Whether a session solves many programs of fractions of a second, which presolve and the heuristics that solve
+        smaller programs would delay.
+    """
 
     name = "highs"
     handles_continuous = True
+
+    def __init__(self, *, short_programs: bool = False) -> None:
+        self._options = SHORT_PROGRAMS if short_programs else {}
 
     def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
         """Load `program`; its first objective, if any, gives the costs."""
         as_count(seed, "seed", at_least=0, at_most=2**31 - 1)
         as_count(threads, "threads")
-        return CheckedSession(program, lambda clean, costs: _HighsEngine(clean, costs, seed, threads))
+        return CheckedSession(
+            program, lambda clean, costs: _HighsEngine(clean, costs, seed, threads, self._options)
+        )
 
 
 class _HighsEngine:
     """One program in one HiGHS object."""
 
-    def __init__(self, program: Program, costs: Costs, seed: int, threads: int) -> None:
+    def __init__(
+        self,
+        program: Program,
+        costs: Costs,
+        seed: int,
+        threads: int,
+        further: Mapping[str, bool | float | str],
+    ) -> None:
         self._solver = highspy.Highs()
         self._n_rows = program.n_rows
         self._costs = costs
@@ -76,7 +107,7 @@ class _HighsEngine:
             "mip_feasibility_tolerance": 1e-9,
             # costs two thirds of the time of a small program and finds nothing that the rest does not
             "mip_heuristic_run_feasibility_jump": False,
-        }
+        } | dict(further)
         for option, value in options.items():
             _checked(self._solver.setOptionValue(option, value), f"option {option}")
         if program.n_columns:
