@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shortlist import BadInputError, ShortlistError, Status
-from shortlist.ensembles import ExactPruner, make_pool
+from shortlist.ensembles import ExactPruner, class_answers, make_pool
 from shortlist.ensembles.estimators import _stretched
 
 X, Y = make_classification(240, 6, n_informative=4, flip_y=0.15, random_state=3)
@@ -159,12 +159,21 @@ def test_input_is_not_changed(pool: Any) -> None:
     ("options", "y", "message"),
     [
         pytest.param({}, np.zeros(240), "one class only", id="one class"),
-        pytest.param({}, np.arange(240) % 3, "3 classes", id="three classes"),
+        pytest.param({}, np.arange(240) % 3, "use a pool fitted on these classes", id="three classes"),
+        pytest.param(
+            {"positive": 1}, np.arange(240) % 3, "left out with 3 classes", id="one positive of three classes"
+        ),
+        pytest.param(
+            {"objective": "recall"},
+            np.arange(240) % 3,
+            "with 3 classes, got 'recall'",
+            id="recall of three classes",
+        ),
         pytest.param({}, np.arange(239) % 2, "240 and 239 rows", id="lengths differ"),
         pytest.param(
             {}, np.where(Y == 1, "a", "b"), "use a pool fitted on these classes", id="classes differ"
         ),
-        pytest.param({"objective": "f1"}, Y, "objective must be one of", id="unknown objective"),
+        pytest.param({"objective": "f1"}, Y, "objective must be auto, one of", id="unknown objective"),
         pytest.param({"diversity": "much"}, Y, "diversity must be one of", id="unknown diversity"),
         pytest.param(
             {"positive": 7}, Y, r"positive must be one of the classes \[0, 1\]", id="unknown positive"
@@ -213,3 +222,19 @@ def test_the_empty_selection_answers_negative_everywhere() -> None:
     assert pruned.status_ is Status.OPTIMAL
     assert not pruned.selection_.any()
     assert pruned.predict(rows).tolist() == [0] * 8
+
+
+@pytest.mark.slow
+def test_several_classes_vote_by_plurality() -> None:
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    pruned = ExactPruner(n_classifiers=12, random_state=0, time_limit_s=10, max_size=5).fit(X, names)
+
+    assert pruned.threshold_ is None
+    assert pruned.positive_ is None
+    assert 1 <= len(pruned.pool_) <= 5
+    assert str(pruned.status_) == "optimal"
+    codes = class_answers(pruned.pool_, X)
+    counts = (codes[:, :, None] == np.arange(3)).sum(axis=1)
+    assert (pruned.predict(X) == pruned.classes_[counts.argmax(axis=1)]).all()
+    assert np.allclose(pruned.predict_proba(X), counts / len(pruned.pool_))

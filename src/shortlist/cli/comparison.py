@@ -1,6 +1,5 @@
 """`shortlist prune --methods`: pruning methods side by side on one table."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +40,6 @@ def compare(
 
     from shortlist.cli.progress import live_progress
     from shortlist.ensembles.comparison import compare_methods, rank_folds, write_results
-    from shortlist.ensembles.fit_inputs import several_classes
     from shortlist.ensembles.members import calm_fits
     from shortlist.errors import ShortlistError
     from shortlist.files import check_writable
@@ -49,9 +47,7 @@ def compare(
 
     if store is not None and not store.exists():
         check_writable(store)
-    chosen, left_out = _chosen(methods, exact, stop, several_classes(y))
-    if left_out:
-        print(f"shortlist: left out {left_out}", file=sys.stderr)
+    chosen = _chosen(methods, exact, stop)
     start = time.monotonic()
     # threads: Ctrl-C in a terminal would kill worker processes, and each of those would import everything anew
     threads = parallel_config(backend="threading")
@@ -80,7 +76,6 @@ def compare(
                 "n_folds": done,
                 "n_folds_wanted": total,
                 "ranks": MEANING,
-                "left_out": left_out,
                 "methods": _records(ranked),
                 "folds": _records(results),
                 "out": None if out is None else str(out),
@@ -107,25 +102,21 @@ def compare(
         print(f"Every fold in {out}.")
 
 
-def _chosen(methods: str, exact: "ExactPruner", stop: str, classes: Any) -> tuple[dict[str, Any], str]:
-    """Return the unfitted methods, and what was left out of all of them and why."""
+def _chosen(methods: str, exact: "ExactPruner", stop: str) -> dict[str, Any]:
+    """Return the unfitted methods."""
     from shortlist.ensembles.comparison import pruning_methods
     from shortlist.ensembles.orderings import RULES_WITH_FITNESS
     from shortlist.ensembles.rule_estimators import OrderedPruner
 
     names = None if methods == "all" else list(dict.fromkeys(part.strip() for part in methods.split(",")))
     chosen = pruning_methods(names)
-    left_out = ""
-    if names is None and len(classes) > 2:
-        del chosen["exact"]
-        left_out = f"exact, which takes two classes: the table has {len(classes)}."
     if "exact" in chosen:
         # folds are the units of parallel work, so each proof has one thread
         chosen["exact"] = exact.set_params(n_jobs=None)
     for method in chosen.values():
         if isinstance(method, OrderedPruner) and (stop != "fitness" or method.rule in RULES_WITH_FITNESS):
             method.set_params(stop=stop)
-    return chosen, left_out
+    return chosen
 
 
 def _records(frame: "pd.DataFrame") -> list[dict[str, Any]]:

@@ -287,8 +287,8 @@ def _exact_facts(pruner: "ExactPruner", solver: str) -> dict[str, Any]:
         "reason": result.reason,
         "history": [[seconds, value, bound] for seconds, value, bound in result.history],
         "choice": None if pruner.choice_ is None else _choice_facts(pruner.choice_),
-        "positive": str(pruner.positive_),
-        "threshold": result.threshold,
+        "positive": None if pruner.positive_ is None else str(pruner.positive_),
+        "threshold": pruner.threshold_,
     }
 
 

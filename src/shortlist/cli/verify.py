@@ -60,9 +60,8 @@ def verify(
         rows[saved.target].to_numpy(),
         pool=None if pool is None else load_pool(pool, trust=trust),
     )
-    proof = saved.estimator.result_.certificate
-    if certificate is not None and proof is not None:
-        write_certificate(proof, certificate)
+    if certificate is not None:
+        write_certificate(found.certificate, certificate)
     if json:
         print_json(
             {

@@ -11,18 +11,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist._validation import as_count, as_positive_seconds
 from shortlist.arrays import BinaryLabels, Labels
-from shortlist.ensembles.diversity import diversity_limits
+from shortlist.ensembles.answers import class_answers
+from shortlist.ensembles.diversity import DiversityLimits, diversity_limits
 from shortlist.ensembles.exact import AUTO
+from shortlist.ensembles.exact_plurality import class_diversity_limits, prune_plurality_exactly
 from shortlist.ensembles.fit_inputs import (
     checked_fit,
     checked_rows,
     integer_seed,
     rows_to_fit_and_prune,
+    several_classes,
     take_rows,
 )
 from shortlist.ensembles.incumbent import EnsembleSelection
-from shortlist.ensembles.limits import selection_limits
+from shortlist.ensembles.limits import SelectionLimits, selection_limits
 from shortlist.ensembles.objectives import parse_objective, prune_for
+from shortlist.ensembles.plurality import class_tally, class_votes, merge_class_rows
+from shortlist.ensembles.plurality_incumbent import ClassSelection
+from shortlist.ensembles.plurality_weights import CLASS_OBJECTIVES
 from shortlist.ensembles.pool import Pool, as_pool, make_pool, positive_probabilities
 from shortlist.ensembles.votes import merge_rows, round_votes
 from shortlist.ensembles.weights import named_weights
@@ -54,7 +60,8 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
     """The best members of a pool and the best threshold, by integer programming, with proof.
 
     Solves Eqs. 1 to 20 of :cite:t:`Bastos2022` on the rows given to :meth:`fit`. A row is positive when more than
-    ``threshold_`` members give the positive class a probability above 0.5 (0.5 itself is a negative vote).
+    ``threshold_`` members give the positive class a probability above 0.5 (0.5 itself is a negative vote). With more than
+    two classes each member has one vote and the class with most votes wins, the first of equals.
 
     Parameters
     ----------
@@ -92,25 +99,25 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
     ----------
     selection_ : ndarray of bool, shape (n_classifiers,)
         Which classifiers of the pool are members.
-    threshold_ : int
-        Positive where more than this many members vote so.
+    threshold_ : int or None
+        Positive where more than this many members vote so; None with more than two classes, where a plurality decides.
     objective_value_, bound_, gap_ : float
         Value on the validation rows, the value no selection can beat, and their relative distance (0 when proved).
     status_ : Status
         ``optimal``, ``feasible``, ``infeasible`` or ``unknown``.
-    result_ : EnsembleSelection
+    result_ : EnsembleSelection or ClassSelection
         All of it, with the proof, the history of value and bound, the certificate, the confusion counts and the seconds.
     choice_ : Choice or None
         What ``+auto`` tried and chose.
-    validation_ : ValidationRows
-        The rows that pruned: which they are among those given to :meth:`fit`, their classes, and the votes of the
+    validation_ : ValidationRows or None
+        With two classes, the rows that pruned: which they are among those given to :meth:`fit`, their classes, and the votes of the
         whole pool, packed into bits. ``shortlist verify`` rechecks value and bound from them.
     pool_ : Pool
         The members only.
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
-    positive_ : label
-        The positive class.
+    positive_ : label or None
+        The positive class; None with more than two classes.
 
     Examples
     --------
@@ -164,7 +171,7 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         X : array-like or DataFrame of shape (n_samples, n_features)
             Rows; missing values and text columns as far as the pool takes them.
         y : array-like of shape (n_samples,)
-            Their classes: two, of any type.
+            Their classes: two or more, of any type.
         report, cancellation : optional
             Progress events, and a way to stop with the best selection found.
 
@@ -181,7 +188,8 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         self.classes_, self.positive_ = checked_options(self, y)
         seed = integer_seed(self.random_state)
         if self.pool is None:
-            _check_two_of_each(y)
+            if len(self.classes_) == 2:
+                _check_two_of_each(y)
             fitted, validation = rows_to_fit_and_prune(y, seed)
             pool = make_pool(
                 take_rows(X, fitted), y[fitted], n_classifiers=self.n_classifiers, random_state=seed,
@@ -191,40 +199,27 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         else:
             pool, X_validation, y_validation = as_pool(self.pool), X, y
             _check_pool_classes(pool, self.classes_)
-        answers = round_votes(positive_probabilities(pool, X_validation, self.positive_))
-        truth = _is_class(y_validation, self.positive_)
-        self.validation_ = ValidationRows(
-            np.arange(len(y)) if self.pool is not None else validation, truth, np.packbits(answers, axis=1)
-        )
-        votes = merge_rows(answers, truth)
-        self.result_, self.choice_ = prune_for(
-            votes,
-            self.objective,
-            selection_limits(
-                len(pool),
-                min_size=self.min_size,
-                max_size=self.max_size,
-                member_costs=pool.costs
-                if self.member_costs is None and self.max_cost is not None
-                else self.member_costs,
-                max_cost=self.max_cost,
-                diversity=diversity_limits(self.diversity, votes),
-            ),
-            solver=self.solver,
-            time_limit_s=as_positive_seconds(self.time_limit_s, "time_limit_s"),
-            node_limit=self.node_limit,
-            seed=seed % 2**31,
-            threads=_threads(self.n_jobs),
-            report=report,
-            cancellation=cancellation,
-        )
-        self._keep(self.result_, pool)
+        rows = np.arange(len(y)) if self.pool is not None else validation
+        common = {
+            "solver": self.solver,
+            "time_limit_s": as_positive_seconds(self.time_limit_s, "time_limit_s"),
+            "node_limit": self.node_limit,
+            "seed": seed % 2**31,
+            "threads": _threads(self.n_jobs),
+            "report": report,
+            "cancellation": cancellation,
+        }
+        if len(self.classes_) == 2:
+            self._prune_two_classes(pool, X_validation, y_validation, rows, common)
+        else:
+            self._prune_several_classes(pool, X_validation, y_validation, common)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return vote shares, stretched so that ``threshold_ + ½`` votes are one half, ``(n_samples, 2)``.
+        """Return vote shares, ``(n_samples, n_classes)``; the columns follow ``classes_``. Only members are called.
 
-        The columns follow ``classes_``; the larger entry is always the predicted class. Only members are called.
+        Two classes: stretched so that ``threshold_ + ½`` votes are one half, and the larger entry is always the class predicted.
+        More: the share of members that vote for each class; the first of the largest is predicted.
         """
         check_is_fitted(self, "result_")
         if self.result_.reason:
@@ -232,6 +227,8 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
                 f"there is nothing to predict with: {self.result_.reason}. Relax the limits and fit again."
             )
         X = checked_rows(self, X)
+        if self.threshold_ is None:
+            return _vote_shares(self.pool_, X)
         votes = np.zeros(
             len(X), dtype=np.int64
         )  # with no member, which min_size=0 allows, every row is negative
@@ -246,12 +243,51 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> Labels:
         """Return the class of every row, ``(n_samples,)``."""
         probabilities = self.predict_proba(X)
+        if self.threshold_ is None:
+            return np.asarray(self.classes_[probabilities.argmax(axis=1)])
         return np.asarray(self.classes_[(probabilities[:, 1] > 0.5).astype(np.intp)])
 
-    def _keep(self, result: EnsembleSelection, pool: Pool) -> None:
+    def _prune_two_classes(
+        self, pool: Pool, X: Any, y: Labels, rows: NDArray[np.intp], common: dict[str, Any]
+    ) -> None:
+        """Choose members and threshold by votes for the positive class."""
+        answers = round_votes(positive_probabilities(pool, X, self.positive_))
+        truth = _is_class(y, self.positive_)
+        self.validation_: ValidationRows | None = ValidationRows(rows, truth, np.packbits(answers, axis=1))
+        votes = merge_rows(answers, truth)
+        limits = self._limits(pool, diversity_limits(self.diversity, votes))
+        result, self.choice_ = prune_for(votes, self.objective, limits, **common)
+        self.threshold_: int | None = result.threshold
+        self._keep(result, pool)
+
+    def _prune_several_classes(self, pool: Pool, X: Any, y: Labels, common: dict[str, Any]) -> None:
+        """Choose members that decide by plurality."""
+        codes = class_answers(pool, X)
+        votes = merge_class_rows(
+            class_votes(codes, np.searchsorted(self.classes_, y), n_classes=len(self.classes_))
+        )
+        limits = self._limits(pool, class_diversity_limits(self.diversity, votes))
+        self.choice_ = self.validation_ = self.threshold_ = None
+        self._keep(
+            prune_plurality_exactly(votes, str(self.objective).replace("_", "-"), limits, **common), pool
+        )
+
+    def _limits(self, pool: Pool, diversity: DiversityLimits | None) -> SelectionLimits:
+        """Return what a selection must keep."""
+        priced = self.member_costs is None and self.max_cost is not None
+        return selection_limits(
+            len(pool),
+            min_size=self.min_size,
+            max_size=self.max_size,
+            member_costs=pool.costs if priced else self.member_costs,
+            max_cost=self.max_cost,
+            diversity=diversity,
+        )
+
+    def _keep(self, result: EnsembleSelection | ClassSelection, pool: Pool) -> None:
         """Set the fitted attributes; of the pool only the members stay."""
+        self.result_ = result
         self.selection_ = result.mask
-        self.threshold_ = result.threshold
         self.objective_value_ = result.value
         self.bound_ = result.bound
         self.gap_ = result.gap
@@ -260,7 +296,6 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
@@ -277,8 +312,10 @@ def checked_options(pruner: ExactPruner, y: Labels) -> tuple[Labels, Any]:
     MissingDependencyError
         If the solver is not installed.
     """
-    classes = _two_classes(y)
-    positive = _positive_class(pruner.positive, classes)
+    classes = several_classes(y)
+    positive = None if len(classes) > 2 else _positive_class(pruner.positive, classes)
+    if len(classes) > 2:
+        _check_plurality_options(pruner, len(classes))
     two_rows = merge_rows([[0], [1]], [0, 1])
     named_weights(parse_objective(pruner.objective)[0], two_rows)
     diversity_limits(pruner.diversity, two_rows)
@@ -307,20 +344,24 @@ def _stretched(votes: NDArray[np.int64], threshold: int, size: int) -> NDArray[n
     return np.where(votes <= threshold, below, above)
 
 
-def _two_classes(y: Labels) -> Labels:
-    """Return the two classes, sorted."""
-    classes = np.unique(y)
-    if len(classes) == 1:
+def _check_plurality_options(pruner: ExactPruner, n_classes: int) -> None:
+    """Refuse what means something with two classes only."""
+    if pruner.positive is not None:
         raise BadInputError(
-            f"y must hold two classes, got one class only: {classes.tolist()[0]!r}. Add rows of another class."
+            f"positive must be left out with {n_classes} classes, got {pruner.positive!r}. They vote by plurality."
         )
-    if len(classes) > 2:
-        # the first words are scikit-learn's own, which its checks look for
+    if str(pruner.objective).replace("_", "-") not in CLASS_OBJECTIVES:
         raise BadInputError(
-            f"Only binary classification is supported. The type of the target is multiclass, {len(classes)} classes. "
-            "Join classes into two, or prune by a rule that takes plurality votes, such as margin."
+            f"objective must be one of {sorted(CLASS_OBJECTIVES)} with {n_classes} classes, got {pruner.objective!r}."
         )
-    return np.asarray(classes)
+
+
+def _vote_shares(members: Pool, X: Any) -> NDArray[np.float64]:
+    """Return the share of members that vote for each class; without a member, all for the first."""
+    n_classes = len(members.classes)
+    if not len(members):
+        return np.tile(np.eye(n_classes)[0], (len(X), 1))
+    return np.asarray(class_tally(class_answers(members, X), n_classes) / len(members))
 
 
 def _positive_class(positive: Any, classes: Labels) -> Any:

@@ -175,13 +175,16 @@ def prune_table(
     start = time.perf_counter()
     pruner.fit(take_rows(X, validation), y[validation], report=report, cancellation=cancellation)
     seconds = time.perf_counter() - start
-    if isinstance(pruner, ExactPruner):  # the pruner knows only the rows that it was given
+    if (
+        isinstance(pruner, ExactPruner) and pruner.validation_ is not None
+    ):  # the pruner knows only the rows that it was given
         pruner.validation_ = dataclasses.replace(pruner.validation_, rows=validation)
     pool = pruner.pool
     measured: dict[str, Measured] = {}
     if not isinstance(pruner, ExactPruner) or not pruner.result_.reason:
         rules = _rules(pruner, pool, take_rows(X, validation), y[validation])
-        positive = list(pruner.classes_).index(pruner.positive_) if isinstance(pruner, ExactPruner) else 1
+        chosen = getattr(pruner, "positive_", None)
+        positive = 1 if chosen is None else list(pruner.classes_).index(chosen)
         for name, (size, ask) in rules.items():
             measured[name] = _measure(
                 ask, size, take_rows(X, test), y[test], classes=pruner.classes_, positive=positive
@@ -244,7 +247,7 @@ def evolve_table(
 
 def _rules(pruner: Any, pool: Pool, X: Any, y: Labels) -> dict[str, tuple[int, Ask]]:
     """Return size and decision of the pruned, the full and the best single rule."""
-    if not isinstance(pruner, ExactPruner):
+    if not isinstance(pruner, ExactPruner) or pruner.threshold_ is None:
         truth = np.searchsorted(pool.classes, y)
         alone = np.count_nonzero(class_answers(pool, X) == truth[:, None], axis=0)
         return {

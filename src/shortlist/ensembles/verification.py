@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from shortlist.ensembles.certificate import Certificate
 from shortlist.ensembles.certificate_check import check_certificate
 from shortlist.ensembles.estimators import ExactPruner
 from shortlist.ensembles.fit_inputs import take_rows
+from shortlist.ensembles.incumbent import EnsembleSelection
 from shortlist.ensembles.objectives import parse_objective
 from shortlist.ensembles.pool import Pool, positive_probabilities
 from shortlist.ensembles.votes import merge_rows, round_votes
@@ -33,6 +35,8 @@ class Verification:
         What was looked at.
     all_votes : bool
         Whether the votes of the whole pool were asked for again, and not those of the members alone.
+    certificate : dict
+        What was checked.
     """
 
     failures: tuple[str, ...]
@@ -43,6 +47,7 @@ class Verification:
     n_classifiers: int
     n_cuts: int
     all_votes: bool
+    certificate: Certificate
 
     @property
     def valid(self) -> bool:
@@ -74,10 +79,10 @@ def verify(pruner: ExactPruner, X: Any, y: Any, *, pool: Pool | None = None) -> 
         If there is no certificate, or the table has too few rows or the pool too few classifiers to be the ones meant.
     """
     result, record = pruner.result_, pruner.validation_
-    if result.certificate is None:
+    if not isinstance(result, EnsembleSelection) or record is None or result.certificate is None:
         raise BadInputError(
             f"verify needs a certificate, but objective {result.objective.name!r} with solver {pruner.solver!r} leaves "
-            "none. Prune with --solver auto and an objective without a slope."
+            "none. Prune two classes with --solver auto and an objective without a slope."
         )
     n_classifiers = len(pruner.selection_)
     if len(y) <= int(record.rows.max()):
@@ -121,4 +126,5 @@ def verify(pruner: ExactPruner, X: Any, y: Any, *, pool: Pool | None = None) -> 
         n_classifiers,
         len(result.certificate["cuts"]),
         pool is not None,
+        result.certificate,
     )
