@@ -195,6 +195,8 @@ def solrep(
             tell=tell,
             cancellation=cancellation,
         )
+    if time_limit_s is not None and found.limit.endswith(" s"):  # chunks know what was left of it only
+        found = Answers(found.records, f"{time_limit_s:g} s")
     proof = _proof(
         found, missing, asked, n_complete=len(integers) if complete else 0, solve_limit_s=solve_limit_s
     )

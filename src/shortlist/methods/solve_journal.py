@@ -60,8 +60,6 @@ def open_journal(
         _append(target, header)
         return Journal(target), {}
     content = read_bytes(target)
-    if not content.endswith(b"\n"):
-        _write(target, b"\n")
     lines = [line for line in map(_parsed, content.splitlines()) if line is not None]
     if not lines or lines[0].get("shortlist_journal") != 1:
         raise BadFileError(
@@ -71,6 +69,8 @@ def open_journal(
         raise BadInputError(
             f"checkpoint {target} belongs to another problem or to other settings. Name another file, or delete it."
         )
+    if not content.endswith(b"\n"):
+        _write(target, b"\n")  # the last line was cut off
     records: dict[str, Record] = {}
     for line in lines[1:]:
         records.setdefault(line["key"], _as_record(line))
