@@ -218,6 +218,8 @@ def _write_bad_files(folder: Path) -> None:
         pytest.param(["credit.csv", "--preset", "heart"], "must name columns of the table", id="another table"),
         pytest.param(["credit.csv", "--scaling", "10T"], "Pass --preset as well", id="scaling"),
         pytest.param(["credit.csv", "--costs-dataset", "x"], "Pass --costs as well", id="dataset without costs"),
+        pytest.param(["credit.csv", "--costs", "credit.csv", "--costs-dataset", "x"], "column dataset", id="no datasets"),
+        pytest.param(["credit.csv", "--call-cost", "-1"], "call_cost must be at least 0", id="call cost"),
         pytest.param(["credit.csv", "--recall", "0"], "--recall must be at least 1", id="no seeds"),
         pytest.param(["credit.csv", "--recall", "1", "--method", "emsco"], "Leave out --method", id="recall of emsco"),
         pytest.param(["credit.csv", "--time-limit", "-1"], "seconds above 0", id="no time"),
@@ -250,6 +252,24 @@ def test_bad_input_is_one_sentence_and_writes_nothing(
     assert message in last
     assert run.stdout == ""
     assert sorted(folder.iterdir()) == before
+
+
+def test_no_threads_are_refused(folder: Path) -> None:
+    run = shortlist("stage", "credit.csv", "--target", "approved", "--jobs", "0", cwd=folder)
+
+    assert run.returncode == 2
+    assert "--jobs must be a number of threads" in run.stderr
+
+
+def test_a_run_whose_elite_fills_the_population_says_so(folder: Path) -> None:
+    command = ["stage", "credit.csv", *QUICK, "--method", "emsco", "--population", "4", "--confidence", "0.5"]
+    literal = shortlist(*command, "--elites", "chromosome", cwd=folder).stdout
+    facts = json.loads(shortlist(*command, "--elites", "vector", "--json", cwd=folder).stdout)
+
+    assert "ended by: elite fills the population." in literal
+    assert "Use --elites vector, or a larger --population" in literal
+    assert facts["evolution"]["stopped"] in {"generations", "patience"}
+    assert facts["evolution"]["n_evaluations"] >= 4
 
 
 def test_predict_says_what_is_wrong_with_new_rows(folder: Path) -> None:

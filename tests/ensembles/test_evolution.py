@@ -246,3 +246,34 @@ def test_bad_options_are_one_sentence(options: dict[str, Any], message: str) -> 
 def test_a_space_that_answers_nonsense_is_told_so(answers: Any, message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         evolve(_Recorded(answers), ROWS, [1] * 4, n_classes=2, population_size=3, n_generations=2)
+
+
+@pytest.mark.parametrize("mode", ["offline", "online", "single"])
+def test_a_population_of_elites_alone_stays_as_it_is(mode: str) -> None:
+    evolved = _evolve(mode=mode, population_size=5, n_elites=5, n_generations=4)
+
+    first = evolved.history[0]
+    for generation in evolved.history:
+        assert generation.best_error == first.best_error
+        assert generation.mean_error == pytest.approx(first.mean_error)
+
+
+class _Losing(LinearClassifiers):
+    """Loses an individual where it is told to."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(X.shape[1], 2)
+        object.__setattr__(self, "where", where)
+
+    def sample(self, size: int, rng: np.random.Generator) -> Any:
+        return super().sample(size - (self.where == "sample"), rng)  # type: ignore[attr-defined]  # set above
+
+    def mutate(self, population: Any, rng: np.random.Generator) -> Any:
+        mutants = super().mutate(population, rng)
+        return mutants[1:] if self.where == "mutate" else mutants  # type: ignore[attr-defined]  # set above
+
+
+@pytest.mark.parametrize("where", ["sample", "mutate"])
+def test_a_space_that_loses_individuals_is_told_so(where: str) -> None:
+    with pytest.raises(BadInputError, match=f"{where} of the space must return"):
+        evolve(_Losing(where), X, BINARY, n_classes=2, population_size=8, n_generations=3)

@@ -166,6 +166,8 @@ def test_a_class_with_one_row_is_fitted_but_not_pruned_on() -> None:
     [
         pytest.param(OrderedPruner(), np.zeros(300), "one class only", id="one class"),
         pytest.param(OrderedPruner(rule="best", n_classifiers=2), Y, "rule must be one of", id="rule"),
+        pytest.param(OrderedPruner(rule="drep", rho=0), Y, "rho must be a number above 0", id="rho"),
+        pytest.param(OrderedPruner(rule="margin-distance", p=2), Y, "p must be a number above 0", id="p"),
         pytest.param(MarginPruner(criterion="mean", n_classifiers=2), Y, "criterion must be", id="criterion"),
         pytest.param(EvolutionaryEnsembleClassifier("on"), Y, "mode must be one of", id="mode"),
         pytest.param(EvolutionaryEnsembleClassifier(space="trees"), Y, "space must be one of", id="space"),

@@ -1,6 +1,7 @@
 """Small problems with ties and duplicates."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -28,10 +29,10 @@ def facts(draw: st.DrawFn, max_features: int = 4, max_rows: int = 6, max_price: 
 
 
 def problem_of(
-    given: Facts, max_stages: int, *, objectives: tuple[str, ...] = DEFAULT_OBJECTIVES, removal: bool = False
+    given: Facts, max_stages: int, *, objectives: tuple[str, ...] = DEFAULT_OBJECTIVES, **further: Any
 ) -> StageProblem:
     """State the problem whose decisions are told."""
     decisions = DecisionBits(Told(given), RejectRule((0.75, 0.75)))
     return stage_problem(
-        decisions, whole_costs(given.prices), max_stages=max_stages, objectives=objectives, removal=removal
+        decisions, whole_costs(given.prices), max_stages=max_stages, objectives=objectives, **further
     )

@@ -87,6 +87,20 @@ def test_bad_files_are_refused(tmp_path: Path, text: str, sentence: str) -> None
         read_costs(file, NAMES)
 
 
+def test_the_dataset_must_be_one_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "costs.csv"
+    file.write_text("dataset,test,cost\nx,a,1\nx,b,2\nx,c,3\ny,a,9\n")
+
+    assert read_costs(file, NAMES, dataset="x").prices.tolist() == [1, 2, 3]
+    with pytest.raises(BadInputError, match=r"dataset must be one of \['x', 'y'\].*got 'z'"):
+        read_costs(file, NAMES, dataset="z")
+    with pytest.raises(BadInputError, match=r"got 'a' twice\. Say which dataset's rows to use"):
+        read_costs(file, NAMES)
+    file.write_text("test,cost\na,1\nb,2\nc,3\n")
+    with pytest.raises(BadInputError, match="must have a column dataset to choose 'x' by"):
+        read_costs(file, NAMES, dataset="x")
+
+
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadFileError, match="cannot be read"):
         read_costs(tmp_path / "none.csv", NAMES)

@@ -102,13 +102,31 @@ OBJECTIVE_SETS = [
 
 @pytest.mark.parametrize("objectives", OBJECTIVE_SETS, ids="+".join)
 @pytest.mark.parametrize("removal", [False, True], ids=["all features", "removal"])
-@settings(max_examples=15)
-@given(known=facts(max_features=3), k=st.integers(1, 3), bounds=st.booleans())
+@settings(max_examples=25)
+@given(
+    known=facts(max_features=3),
+    k=st.integers(1, 3),
+    bounds=st.booleans(),
+    prices=st.tuples(st.sampled_from([0.0, 0.25, 1.0]), st.sampled_from([0.0, 0.5])),
+)
 def test_any_objectives_and_removal_equal_brute_force(
-    objectives: tuple[str, ...], removal: bool, known: oracles.Facts, k: int, bounds: bool
+    *,
+    objectives: tuple[str, ...],
+    removal: bool,
+    known: oracles.Facts,
+    k: int,
+    bounds: bool,
+    prices: tuple[float, float],
 ) -> None:
     k = min(k, known.n_features)
-    problem = problem_of(known, k, objectives=objectives, removal=removal)
+    problem = problem_of(
+        known,
+        k,
+        objectives=objectives,
+        removal=removal,
+        penalties={0: prices[0]},
+        call_cost_per_feature=prices[1],
+    )
     result = enumerate_front(problem, bounds=bounds)
     low = -1 if removal else 0
     space = [

@@ -11,6 +11,7 @@ from shortlist.cli.output import print_json
 from shortlist.cli.pairs import read_numbers, read_pairs
 
 if TYPE_CHECKING:
+    from shortlist.front import Front
     from shortlist.multistage.costs import FeatureCosts
     from shortlist.multistage.emsco import EmscoOptions
     from shortlist.multistage.estimators import MultiStageClassifier
@@ -84,11 +85,18 @@ def stage(
         list[str] | None,
         typer.Option(help="CLASS=NUMBER in [0, 1]: what an error about such a row takes from the accuracy."),
     ] = None,
+    call_cost: Annotated[
+        float, typer.Option(help="Cost of one call of a stage's classifier, for evaluation_cost.")
+    ] = 1.0,
+    call_cost_per_feature: Annotated[
+        float, typer.Option(help="What such a call costs more per feature that it reads.")
+    ] = 0.0,
     removal: Annotated[bool, typer.Option("--removal", help="Allow features that are in no stage.")] = False,
     accuracy_risk: Annotated[
         float | None,
         typer.Option(
-            help="Raise thresholds so that accuracy holds over all stages with this error probability."
+            help="Raise each classifier's threshold until Hoeffding's bound with this risk, shared among the stages, "
+            "supports it on the rows it was fitted on: careful, but no guarantee for new rows."
         ),
     ] = None,
     population: Annotated[int | None, typer.Option(help="Size of a generation of emsco.")] = None,
@@ -140,6 +148,8 @@ def stage(
     front_file, model_file = _files(out, model_out)
     as_count(rows, "--rows", at_least=0)
     as_count(seed, "--seed", at_least=0)
+    if jobs == 0:
+        raise BadInputError("--jobs must be a number of threads, or -1 for every core, got 0.")
     method = _method(method, recall)
     paper = named_preset(preset) if preset else None
     if scaling is not None and paper is None:
@@ -160,6 +170,8 @@ def stage(
         reject_label=None if labels.dtype.kind == "O" else "REJECT",
         positive=None if positive is None else _label(positive, labels),
         penalties=_penalties(penalty or (), labels),
+        call_cost=call_cost,
+        call_cost_per_feature=call_cost_per_feature,
         removal=removal,
         accuracy_risk=accuracy_risk,
         enumeration_budget=budget,
@@ -372,6 +384,7 @@ def _facts(staged: "StagedTable", seconds: float, found: "Recall | None") -> dic
         "max_stages": classifier.problem_.max_stages,
         "n_fits": classifier.problem_.decisions.subclassifiers.n_fits,
         "n_assignments": None if ties is None else sum(ties),
+        "evolution": _evolution_facts(front),
         "chosen": {
             "index": point,
             "rule": str(classifier.pick),
@@ -390,6 +403,15 @@ def _facts(staged: "StagedTable", seconds: float, found: "Recall | None") -> dic
     return facts
 
 
+def _evolution_facts(front: "Front") -> dict[str, Any] | None:
+    """Return how evolution went; None where there was none."""
+    if front.method != "emsco":
+        return None
+    return {
+        name: front.extras[name] for name in ("n_generations", "n_evaluations", "n_chromosomes", "stopped")
+    }
+
+
 def _recall_facts(found: "Recall") -> dict[str, Any]:
     """Return recall per generation, averaged over the seeds that finished; empty when none did."""
     return {
@@ -402,6 +424,7 @@ def _recall_facts(found: "Recall") -> dict[str, Any]:
 def _print(staged: "StagedTable", seconds: float, rows: int) -> None:
     """Print the answer for people."""
     from shortlist.cli.fronts import proof_text, range_lines
+    from shortlist.multistage.emsco import ELITE_FILLS
 
     classifier, counts = staged.classifier, staged.n_rows
     front = classifier.front_
@@ -413,6 +436,15 @@ def _print(staged: "StagedTable", seconds: float, rows: int) -> None:
     ties = front.extras.get("n_tied")
     behind = f", {sum(ties):,} stage assignments behind them" if ties else ""
     print(f"{len(front):,} {points}{behind}, {proof_text(front)} ({front.method}, {seconds:.2f} s).")
+    if front.method == "emsco":
+        print(
+            f"{front.extras['n_generations']} generations, {front.extras['n_evaluations']:,} assignments measured, "
+            f"ended by: {front.extras['stopped']}."
+        )
+    if front.extras.get("stopped") == ELITE_FILLS:
+        print(
+            "As many elites as there are places: nothing new can be bred. Use --elites vector, or a larger --population."
+        )
     print("\n".join(range_lines(front)))
     print()
     frame = front.to_frame().round(4)

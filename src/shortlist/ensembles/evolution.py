@@ -190,7 +190,7 @@ def evolve(
     rows = _Rows(space, X, np.asarray(labels), n_classes, criterion)
     breed = _Breeding(space, tournament, crossover_rate, rng)
 
-    population = space.sample(size, rng)
+    population = _counted(space.sample(size, rng), size, "sample")
     codes = rows.codes(population)
     ensemble = rows.single_best(population, codes)
     history: list[Generation] = []
@@ -259,6 +259,8 @@ class _Rows:
 
     def codes(self, population: Population) -> ClassCodes:
         """Ask the individuals, and check that they answer."""
+        if not len(population):
+            return np.empty((len(self.X), 0), dtype=np.uint8)
         codes = np.asarray(self.space.predict(population, self.X))
         wanted = (len(self.X), len(population))
         if codes.shape != wanted or codes.dtype.kind not in "biu":
@@ -346,7 +348,9 @@ class _Breeding:
         mixed = np.flatnonzero(self.rng.random(n_children) < self.crossover_rate)
         if len(mixed):
             children[mixed] = self.space.recombine(children[mixed], population[second[mixed]], self.rng)
-        return self.space.mutate(children, self.rng) if n_children else children
+        return (
+            _counted(self.space.mutate(children, self.rng), n_children, "mutate") if n_children else children
+        )
 
     def _winners(self, fitness: NDArray[np.float64], n_winners: int) -> NDArray[np.intp]:
         """Draw competitors with replacement; the first drawn of the fittest wins."""
@@ -365,6 +369,15 @@ def _reason_to_stop(
     best_before = min(generation.ensemble_error for generation in history[:-patience])
     recent = min(generation.ensemble_error for generation in history[-patience:])
     return "patience" if recent >= best_before else ""
+
+
+def _counted(population: Population, wanted: int, method: str) -> Population:
+    """Return a population if it has as many individuals as were asked for."""
+    if len(population) != wanted:
+        raise BadInputError(
+            f"{method} of the space must return {wanted} individuals, as many as asked for, got {len(population)}."
+        )
+    return population
 
 
 def _check_numbers(gamma: float, crossover_rate: float) -> None:

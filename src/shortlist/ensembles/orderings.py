@@ -99,7 +99,7 @@ def order_classifiers(
     >>> order_classifiers(votes, "reduced-error").members.tolist()
     [1, 2, 0]
     """
-    check_rule(rule, stop)
+    check_rule(rule, stop, p=p, rho=rho)
     if rule == "margin-distance":
         return _margin_distance(votes, stop, _share(p, "p"))
     if rule == "drep":
@@ -110,8 +110,8 @@ def order_classifiers(
     return RULES[rule](votes, stop)
 
 
-def check_rule(rule: str, stop: str) -> None:
-    """Refuse unknown names, and rules that have no fitness to stop by.
+def check_rule(rule: str, stop: str, *, p: float = 0.075, rho: float = 0.25) -> None:
+    """Refuse unknown names, rules that have no fitness to stop by, and numbers out of range.
 
     Raises
     ------
@@ -124,6 +124,8 @@ def check_rule(rule: str, stop: str) -> None:
         raise BadInputError(
             f"rule {rule!r} has no fitness of a prefix to stop by. Pass stop='accuracy', or a rule of {RULES_WITH_FITNESS}."
         )
+    _share(p, "p")
+    _share(rho, "rho")
 
 
 def _reduced_error(votes: ClassVotes, _stop: str) -> Ordering:
@@ -202,7 +204,7 @@ def _orientation(votes: ClassVotes, stop: str) -> Ordering:
 
 
 def _margin_distance(votes: ClassVotes, stop: str, p: Fraction) -> Ordering:
-    """Add the classifier that brings the sum of signatures over K nearest to p·1 (Martínez-Muñoz & Suárez 2006).
+    """Add the classifier that brings the sum of signatures over K nearest to p·1 (Martínez-Muñoz & Suárez 2004).
 
     The squared distance after adding h falls with Σ_i (pK − z_i) c_hi, where z is the sum of the members' signatures;
     fitness is minus the squared distance per sample.
@@ -305,8 +307,8 @@ RULES: dict[str, Callable[[ClassVotes, str], Ordering]] = {
 
 ``full`` and ``best-single`` order by accuracy. ``random`` is a seeded order. ``reduced-error``, ``complementariness``
 (:cite:t:`MartinezMunoz2004`), ``concurrency`` (:cite:t:`Banfield2005`) and ``uwa`` (:cite:t:`Partalas2010`) are the
-hill climbers of Section 5.2 of :cite:t:`Bastos2022`. ``orientation`` and ``margin-distance`` are
-:cite:t:`MartinezMunoz2006`, ``drep`` is :cite:t:`Li2012`, ``kappa-pairs`` :cite:t:`Margineantu1997`; ``kappa`` adds
+hill climbers of Section 5.2 of :cite:t:`Bastos2022`. ``orientation`` is :cite:t:`MartinezMunoz2006`,
+``margin-distance`` :cite:t:`MartinezMunoz2004`, ``drep`` is :cite:t:`Li2012`, ``kappa-pairs`` :cite:t:`Margineantu1997`; ``kappa`` adds
 the classifier with the least mean κ to the members.
 """
 

@@ -193,7 +193,7 @@ class OrderedPruner(PluralityPruner):
     def check_options(self, y: Labels) -> None:
         """Refuse classes and options that cannot be used, before any long work."""
         super().check_options(y)
-        check_rule(self.rule, self.stop)
+        check_rule(self.rule, self.stop, p=self.p, rho=self.rho)
 
     def _choose(self, votes: ClassVotes, seed: int) -> Members:
         self.ordering_ = order_classifiers(

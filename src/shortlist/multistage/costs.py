@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
 from shortlist.errors import BadFileError, BadInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,14 +139,14 @@ def read_costs(path: str | Path, names: Sequence[str], *, dataset: str | None = 
     names : sequence of str
         The features that need a price; the file may not name others.
     dataset : str, optional
-        Keep only the rows whose column ``dataset`` says so.
+        Keep only the rows whose column ``dataset`` says so; the file must have some.
 
     Raises
     ------
     BadFileError
         If the file cannot be read or lacks a column.
     BadInputError
-        If a price is missing or unusable, or the members of a group differ in what the first one costs more: then the
+        If a price is missing or unusable, no row is of `dataset`, or the members of a group differ in what the first one costs more: then the
         price of a set would depend on the order of buying.
     """
     import pandas as pd
@@ -154,8 +157,8 @@ def read_costs(path: str | Path, names: Sequence[str], *, dataset: str | None = 
         raise BadFileError(f"{path} cannot be read: {error.strerror or error}. Check the path.") from None
     except (ValueError, UnicodeError) as error:
         raise BadFileError(f"{path} must be a CSV file of costs, but reading it failed: {error}.") from None
-    if dataset is not None and "dataset" in table:
-        table = table[table["dataset"] == dataset]
+    if dataset is not None:
+        table = _of_dataset(table, dataset, path)
     key = "feature" if "feature" in table else "test"
     if key not in table or "cost" not in table:
         raise BadFileError(
@@ -163,7 +166,9 @@ def read_costs(path: str | Path, names: Sequence[str], *, dataset: str | None = 
         )
     if table[key].duplicated().any():
         twice = table[key][table[key].duplicated()].iloc[0]
-        raise BadInputError(f"{path} must name each feature once, got {twice!r} twice. Drop one row.")
+        several = "dataset" in table and table["dataset"].nunique() > 1
+        way_out = "Say which dataset's rows to use" if several else "Drop one row"
+        raise BadInputError(f"{path} must name each feature once, got {twice!r} twice. {way_out}.")
     full = dict(zip(table[key], table["cost"].tolist(), strict=True))
     groups: dict[str, str] = {}
     first: dict[str, Fraction] = {}
@@ -184,6 +189,19 @@ def read_costs(path: str | Path, names: Sequence[str], *, dataset: str | None = 
     )
 
 
+def _of_dataset(table: "pd.DataFrame", dataset: str, path: str | Path) -> "pd.DataFrame":
+    """Return the rows of one dataset; it is an error when there are none."""
+    if "dataset" not in table:
+        raise BadInputError(
+            f"{path} must have a column dataset to choose {dataset!r} by, got {list(table.columns)}. Name no dataset."
+        )
+    chosen = table[table["dataset"].astype(str) == dataset]
+    if chosen.empty:
+        known = sorted(table["dataset"].dropna().astype(str).unique())
+        raise BadInputError(f"dataset must be one of {known[:20]}, as in {path}, got {dataset!r}.")
+    return chosen
+
+
 def _by_feature(costs: Mapping[str, Any] | Sequence[float] | None, names: tuple[str, ...]) -> dict[str, Any]:
     """Return one price per feature, in the order of the features."""
     if costs is None:
@@ -197,6 +215,10 @@ def _by_feature(costs: Mapping[str, Any] | Sequence[float] | None, names: tuple[
                 f"feature_costs must price every feature, got none for {missing[0]!r}. Add its price, or 0."
             )
         return {name: given[name] for name in names}
+    if isinstance(costs, str) or not hasattr(costs, "__len__"):
+        raise BadInputError(
+            f"feature_costs must be a mapping from feature to cost, or one cost per feature, got {costs!r}."
+        )
     if len(costs) != len(names):
         raise BadInputError(
             f"feature_costs must have one cost per feature, {len(names)}, got {len(costs)}. "

@@ -20,6 +20,8 @@ from shortlist.multistage.stages import stage_counts
 from shortlist.runs import Cancellation, Progress, Report, silent
 
 ELITES = ("vector", "chromosome")
+ELITE_FILLS = "elite fills the population"
+"""Why a run stopped that had as many elites as places."""
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,7 @@ def emsco(
         elites = elite(current, options)
         n_children = options.population - len(elites)
         if n_children <= 0:
-            stopped = "elite fills the population"
+            stopped = ELITE_FILLS
             break
         if cancellation is not None and cancellation.cancelled:
             stopped = "interrupted"

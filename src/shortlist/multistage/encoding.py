@@ -91,20 +91,24 @@ class Encoding:
 def learn_encoding(X: Any, names: Sequence[str]) -> Encoding:
     """Learn how to encode each feature from the rows that fit the classifiers.
 
-    Numbers stay as they are and missing ones become the median; text, categories and booleans become one column
-    per value. Feature i of `names` is column i of `X`.
+    Numbers stay as they are and missing ones become the median; text, booleans and columns that a frame marks as
+    categories, also of numbers, become one column per value. Feature i of `names` is column i of `X`.
 
     Parameters
     ----------
     X : DataFrame or array of shape (n_rows, n_features)
     names : sequence of str
     """
-    return Encoding(tuple(_learn(name, _column(X, place)) for place, name in enumerate(names)))
+    return Encoding(
+        tuple(
+            _learn(name, _column(X, place), marked=_is_marked(X, place)) for place, name in enumerate(names)
+        )
+    )
 
 
-def _learn(name: str, column: Any) -> FeatureCode:
+def _learn(name: str, column: Any, *, marked: bool) -> FeatureCode:
     missing = _missing(column)
-    if _is_category(column):
+    if marked or _is_category(column):
         seen = {value for value, gap in zip(column.tolist(), missing, strict=True) if not gap}
         categories = tuple(sorted(seen, key=lambda value: (type(value).__name__, value)))
         # of two values one column says it all
@@ -127,7 +131,7 @@ def _encode(code: FeatureCode, column: Any) -> NDArray[np.float64]:
         _check_finite(code.name, numbers)
         parts = [np.where(missing, code.fill, numbers)]
     else:
-        parts = [np.asarray(column == value, dtype=np.float64) for value in code.categories]
+        parts = [_is_value(column, value) for value in code.categories]
     if code.allows_missing:
         parts.append(missing.astype(np.float64))
     return np.column_stack(parts) if parts else np.empty((len(column), 0))
@@ -145,6 +149,13 @@ def _is_extension(column: Any) -> bool:
     return not isinstance(column.dtype, np.dtype)
 
 
+def _is_marked(X: Any, place: int) -> bool:
+    """Tell whether a frame says that a column holds categories."""
+    import pandas as pd
+
+    return hasattr(X, "iloc") and isinstance(X.dtypes.iloc[place], pd.CategoricalDtype)
+
+
 def _is_category(column: Any) -> bool:
     """Tell text and booleans from numbers; an object column of numbers is numbers."""
     if column.dtype.kind in "USb":
@@ -154,6 +165,13 @@ def _is_category(column: Any) -> bool:
     return any(isinstance(value, str | bool | np.bool_) for value in column)
 
 
+def _is_value(column: Any, value: Any) -> NDArray[np.float64]:
+    """Mark the rows that hold a value; a pandas NA is no value, and cannot be compared."""
+    if column.dtype.kind == "O":
+        column = np.where(_missing(column), None, column)
+    return np.asarray(column == value, dtype=np.float64)
+
+
 def _missing(column: Any) -> Mask:
     import pandas as pd
 
@@ -161,15 +179,28 @@ def _missing(column: Any) -> Mask:
 
 
 def _as_numbers(name: str, column: Any) -> NDArray[np.float64]:
-    try:
-        return (
-            np.array([np.nan if value is None else value for value in column], dtype=np.float64)
-            if (column.dtype.kind == "O")
-            else np.asarray(column, dtype=np.float64)
+    if column.dtype.kind in "Mm":  # their numbers depend on the unit that the table happens to have
+        raise BadInputError(
+            f"feature {name!r} must hold numbers or text, got times. Turn them into numbers, such as days since a date."
         )
+    if column.dtype.kind != "O":
+        try:
+            return np.asarray(column, dtype=np.float64)
+        except (TypeError, ValueError):
+            column = np.asarray(column, dtype=object)
+    gaps = _missing(column)
+    return np.array(
+        [np.nan if gap else _as_number(name, value) for value, gap in zip(column, gaps, strict=True)],
+        dtype=np.float64,
+    )
+
+
+def _as_number(name: str, value: Any) -> float:
+    try:
+        return float(value)
     except (TypeError, ValueError):
         raise BadInputError(
-            f"feature {name!r} must hold numbers, as when fitting, got {column[0]!r}. Convert the column."
+            f"feature {name!r} must hold numbers, as when fitting, got {value!r}. Convert the column."
         ) from None
 
 

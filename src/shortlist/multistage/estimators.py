@@ -34,10 +34,12 @@ from shortlist.multistage.prediction import (
 from shortlist.multistage.stages import acquired, space_size
 from shortlist.multistage.subclassifiers import (
     DENSE_FEATURES,
+    MOST_BYTES,
     DecisionBits,
     ForeignSubclassifiers,
     LogisticSubclassifiers,
     StageRows,
+    bytes_of_every_subset,
     reject_rule,
 )
 from shortlist.picking import RULES
@@ -78,7 +80,7 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         k; None: 4, or the number of features if less.
     method : {"auto", "emsco", "enumerate"}, default="auto"
         Evolution, or the complete front by enumeration; ``"auto"`` enumerates when at most `enumeration_budget` stage
-        assignments exist.
+        assignments exist, of at most 18 features, and what all subsets decide fits into memory.
     objectives : sequence of str
         Names in :data:`shortlist.multistage.OBJECTIVES`.
     pick : str or int, default="norm"
@@ -102,12 +104,16 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         :meth:`predict_proba` exists; :meth:`decision_report` still marks the rejected rows.
     penalties : mapping from class to number in [0, 1] or None, default=None
         What a wrong answer about a row of that class takes from its credit in conclusive accuracy.
+    call_cost, call_cost_per_feature : float, default=1.0 and 0.0
+        What calling a stage's classifier costs, and per feature that it reads: for the objective ``"evaluation_cost"``.
     positive : label or None, default=None
         Positive class for false positives; None: the last of two classes.
     removal : bool, default=False
         Whether features may be left out of every stage.
     accuracy_risk : float or None, default=None
-        Raise thresholds so that accuracy stays at p̂ with this error probability over all stages; None: the paper's rule.
+        Raise each subset's threshold until Hoeffding's bound with this risk, shared among the stages, supports p̂ on the
+        rows it was fitted on. Careful, but no guarantee for new rows: those rows made the classifier, and rows that
+        reach a later stage are harder than most. None: the paper's rule.
     enumeration_budget : int, default=300_000_000
         See `method`.
     emsco_options : EmscoOptions or None, default=None
@@ -166,6 +172,8 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         reject_label: Any = None,
         answer_rejected: bool = False,
         penalties: Mapping[Any, float] | None = None,
+        call_cost: float = 1.0,
+        call_cost_per_feature: float = 0.0,
         positive: Any = None,
         removal: bool = False,
         accuracy_risk: float | None = None,
@@ -189,6 +197,8 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         self.reject_label = reject_label
         self.answer_rejected = answer_rejected
         self.penalties = penalties
+        self.call_cost = call_cost
+        self.call_cost_per_feature = call_cost_per_feature
         self.positive = positive
         self.removal = removal
         self.accuracy_risk = accuracy_risk
@@ -226,6 +236,7 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
             If the input or a parameter cannot be used; the sentence says how to mend it.
         """
         as_choice(self.method, "method", METHODS)
+        as_count(self.enumeration_budget, "enumeration_budget", at_least=0)
         if isinstance(self.pick, str):
             as_choice(self.pick, "pick", ("norm", *RULES))
         X, y = _checked_training(self, X, y)
@@ -389,6 +400,8 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
             objectives=self.objectives,
             penalties={labels.index(label): value for label, value in (self.penalties or {}).items()},
             positive=len(labels) - 1 if self.positive is None else labels.index(self.positive),
+            call_cost=self.call_cost,
+            call_cost_per_feature=self.call_cost_per_feature,
             removal=self.removal,
         )
 
@@ -397,7 +410,9 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         problem = self.problem_
         n, k = problem.n_features, problem.max_stages
         size = space_size(n + self.removal, k + self.removal)
-        small = n <= DENSE_FEATURES and size <= self.enumeration_budget
+        rows = problem.decisions.subclassifiers.rows
+        fits = n <= DENSE_FEATURES and bytes_of_every_subset(rows) <= MOST_BYTES
+        small = fits and size <= self.enumeration_budget
         if self.method == "enumerate" or (self.method == "auto" and small):
             self.result_: Any = enumerate_front(
                 problem, n_jobs=self.n_jobs or 1, time_limit_s=self.time_limit_s,
@@ -429,9 +444,14 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
 
     def _picked(self) -> int:
         """Return the point that the user's rule names, among those within the limits."""
-        if not isinstance(self.pick, str):
-            return as_count(self.pick, "pick", at_least=0, at_most=len(self.front_) - 1)
         front: Front = self.front_
+        if not isinstance(self.pick, str):
+            point = as_count(self.pick, "pick", at_least=0, at_most=len(front) - 1)
+            if not _within(front, self.limits or {})[point]:
+                raise BadInputError(
+                    f"point {point} is outside the limits {self.limits}. Pick another point, or leave out the limits."
+                )
+            return point
         if self.pick == "norm":
             measures = self.problem_.measures(front.decisions.astype(np.int8))
             norms = np.linalg.norm(self.problem_.merits(measures), axis=1)
@@ -497,7 +517,7 @@ def _classes(y: Labels) -> Labels:
     classes = np.unique(y)
     if len(classes) < 2:
         raise BadInputError(
-            f"y must hold at least two classes, got one class only: {classes[0]!r}. Add rows of another class."
+            f"y must hold at least two classes, got one class only: {classes.tolist()[0]!r}. Add rows of another class."
         )
     return np.asarray(classes)
 
@@ -512,12 +532,17 @@ def _checked_labels(y: Any, classes: Labels, n_rows: int) -> Labels:
         raise BadInputError(
             f"validation must hold the classes of y, {classes.tolist()}, got {unknown[0]!r} besides. Drop those rows."
         )
+    if len(np.unique(y)) < 2:
+        raise BadInputError(
+            f"validation must hold at least two classes to judge by, got {y.tolist()[0]!r} only. "
+            "Add rows of another class."
+        )
     return np.asarray(y)
 
 
 def _split(X: Any, y: Labels, share: float, seed: int) -> tuple[Any, Any, Labels, Labels]:
     """Split rows into those that fit and those that judge, by class; a class with one row only fits."""
-    if not 0 < share < 1:
+    if not isinstance(share, int | float) or not 0 < share < 1:
         raise BadInputError(f"validation_share must be in (0, 1), got {share!r}.")
     rng = np.random.default_rng(seed)
     judge = np.zeros(len(y), dtype=bool)

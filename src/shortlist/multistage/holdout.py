@@ -104,7 +104,7 @@ def split_three(
     rng = np.random.default_rng(seed)
     parts: list[list[NDArray[np.int64]]] = [[], [], []]
     labels = np.unique(y)
-    for label in labels:
+    for label in labels.tolist():
         members = rng.permutation(np.flatnonzero(y == label))
         if len(members) < 4 or len(labels) < 2:
             raise BadInputError(

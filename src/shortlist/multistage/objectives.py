@@ -36,7 +36,13 @@ OBJECTIVES = {
     "worst_case_cost": WORST,
     "evaluation_cost": EVALUATION,
 }
-"""Objectives by name. The first three are g1, g2 and g3* of the paper (Eqs. 3 to 5), and the default."""
+"""Objectives by name. The first three are g1, g2 and g3* of the paper (Eqs. 3 to 5), and the default.
+
+``false_positive_rate`` is the share of the validation rows outside the positive class that are called positive, rejected
+rows included in the whole; ``stages`` the number of stages, also of those that no validation row reaches;
+``worst_case_cost`` what the dearest validation row pays, which a new row may exceed; ``evaluation_cost`` what the calls of
+the stages' classifiers cost per row.
+"""
 DEFAULT_OBJECTIVES = ("coverage", "conclusive_accuracy", "acquisition_cost")
 
 
@@ -288,7 +294,10 @@ def stage_problem(
 
 
 def _fraction(argument: str, value: Any, most: float) -> Fraction:
-    number = float(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
     if not math.isfinite(number) or not 0 <= number <= most:
         upper = "" if math.isinf(most) else f" and at most {most:g}"
         raise BadInputError(f"{argument} must be at least 0{upper}, got {value!r}.")

@@ -162,6 +162,8 @@ def decide_on_demand(
             encoded = model.encoding.encode(stage.bought.tolist(), _shaped(values, len(active), wanted))
         except BadInputError as error:
             return _unfinished(model, labels, reached, active), f"acquire for stage {number}: {error}", None
+        except Exception as error:  # noqa: BLE001  # whatever cannot be read was paid for, and so were the rows before
+            return _unfinished(model, labels, reached, active), _unreadable(number, wanted, error), error
         place = 0
         for feature in stage.bought:
             width = int(starts[feature + 1] - starts[feature])
@@ -233,6 +235,13 @@ def _failure(number: int, wanted: tuple[Any, ...], error: BaseException) -> str:
     return (
         f"acquire must return the features {list(wanted)} of stage {number}, "
         f"but it raised {type(error).__name__}: {error}. The rows decided before are in the error's partial."
+    )
+
+
+def _unreadable(number: int, wanted: tuple[Any, ...], error: BaseException) -> str:
+    return (
+        f"acquire must return a table of the features {list(wanted)} of stage {number}, "
+        f"but what it returned cannot be read: {error}. The rows decided before are in the error's partial."
     )
 
 

@@ -25,7 +25,7 @@ STOPPED = "fitting subclassifiers was stopped before it was done, so there is no
 LEAST_PLACES = 4096
 """A generation of the evolution needs a place for each of its subsets."""
 MOST_BYTES = 4 * 10**9
-"""Most memory that the coefficients of all subsets may take."""
+"""Most memory that the coefficients of all subsets, or their decision bits, may take."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ def reject_rule(
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value <= 1:
             raise BadInputError(f"confidence must be in (0, 1], got {value!r}. Usual values are 0.6 to 0.95.")
-    if risk is not None and not 0 < risk < 1:
+    if risk is not None and not (isinstance(risk, int | float) and 0 < risk < 1):
         raise BadInputError(f"accuracy_risk must be in (0, 1) or None, got {risk!r}.")
     return RejectRule(tuple(map(float, values)), risk, max_stages)
 
@@ -248,7 +248,7 @@ class LogisticSubclassifiers:
         self.report = report
         self.cancellation = cancellation
         n_scores = 1 if rows.n_classes == 2 else rows.n_classes
-        room = MOST_BYTES // (8 * n_scores * (rows.fit_rows.shape[1] + 1))
+        room = MOST_BYTES // (8 * n_scores * (rows.fit_rows.shape[1] + 1) + 16 * rows.n_words)
         self.places = SubsetPlaces(rows.n_features, min(capacity, max(LEAST_PLACES, room)))
         self.n_fits = 0
         self.n_scores = n_scores
@@ -540,14 +540,32 @@ class DecisionBits:
         return slots
 
     def every_subset(self) -> NDArray[np.uint64]:
-        """Return the bits of every subset, indexed by bit mask, ``(2**n_features, 2, n_words)``; row 0 is zero."""
+        """Return the bits of every subset, indexed by bit mask, ``(2**n_features, 2, n_words)``; row 0 is zero.
+
+        Raises
+        ------
+        BadInputError
+            If there are too many features, or their subsets would not fit into memory.
+        """
         n = self.subclassifiers.rows.n_features
         if n > DENSE_FEATURES:
             raise BadInputError(
                 f"enumeration needs all subsets, so at most {DENSE_FEATURES} features, got {n}. Use method='emsco'."
             )
+        n_bytes = bytes_of_every_subset(self.subclassifiers.rows)
+        if n_bytes > MOST_BYTES:
+            raise BadInputError(
+                f"enumeration needs the decisions of all subsets within {MOST_BYTES / 1e9:g} GB, but {n} features and "
+                f"{len(self.subclassifiers.rows.validation_labels)} rows to judge by make {n_bytes / 1e9:.1f} GB. "
+                "Judge by fewer rows, or use method='emsco'."
+            )
         self.slots(subset_masks(n))
         return self.bits
+
+
+def bytes_of_every_subset(rows: StageRows) -> int:
+    """Return the memory that an enumeration takes for decision bits: what each subset decides, and two unions."""
+    return 3 * 2 * 8 * rows.n_words << rows.n_features
 
 
 @functools.lru_cache(maxsize=2)
