@@ -17,7 +17,7 @@ from shortlist import BadInputError
 from shortlist.arrays import Mask
 from shortlist.ensembles import _plurality_kernels as kernels
 from shortlist.ensembles import _search_kernels as entries
-from shortlist.ensembles import plurality_cuts, plurality_search, solver_race
+from shortlist.ensembles import exact_plurality, plurality_cuts, plurality_search
 from shortlist.ensembles.answers import class_answers
 from shortlist.ensembles.backfitting import backfit
 from shortlist.ensembles.diversity import DiversityLimits
@@ -681,7 +681,7 @@ _CODES, _LABELS = [[1, 0, 2], [2, 1, 2], [0, 2, 1], [0, 0, 2]], [1, 1, 2, 0]
 
 
 def _ask_liar(monkeypatch: pytest.MonkeyPatch, answer: Solution) -> ClassSelection:
-    monkeypatch.setattr(solver_race, "open_solver", lambda _name: _Liar(answer))
+    monkeypatch.setattr(exact_plurality, "open_solver", lambda _name: _Liar(answer))
     votes = class_votes(_CODES, _LABELS)
     limits = selection_limits(3, max_size=2)
     return prune_plurality_exactly(votes, "accuracy", limits, solver="highs", time_limit_s=0.5)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from shortlist._validation import as_choice
 from shortlist.arrays import Mask
 from shortlist.ensembles.diversity import DiversityLimits, diversity_limits
+from shortlist.ensembles.last_solver import open_last
 from shortlist.ensembles.limits import SelectionLimits
 from shortlist.ensembles.plurality import ClassVotes, merge_class_rows
 from shortlist.ensembles.plurality_cuts import tighten_by_margin_cuts
@@ -25,15 +26,15 @@ from shortlist.ensembles.plurality_program import (
 from shortlist.ensembles.plurality_search import rule_selections, search_plurality
 from shortlist.ensembles.plurality_weights import class_weights
 from shortlist.ensembles.pruning_program import without_selection
-from shortlist.ensembles.solver_race import race, threads_by_solver
 from shortlist.ensembles.votes import Votes
 from shortlist.errors import SolverError
 from shortlist.front import Status
-from shortlist.milp import SOLVERS, Limits, Program
+from shortlist.milp import SOLVERS, Limits, Program, open_solver
+from shortlist.milp.session import Session
 from shortlist.runs import Cancellation, Progress, Report, silent
 
 AUTO = "auto"
-"""Search, cuts, then HiGHS and CP-SAT beside each other on the program with all cuts."""
+"""Search, cuts, then CP-SAT on the program with all cuts."""
 
 SEARCH_SHARE, CUTS_SHARE = 0.1, 0.5
 """Parts of the time limit after which the search, and the cuts, give way."""
@@ -73,14 +74,13 @@ def prune_plurality_exactly(
         Size, cost and diversity; for the latter see :func:`class_diversity_limits`.
     solver : str, default="auto"
         ``"auto"``: the rules' selections and a tabu search for the value, combinatorial Benders cuts for the bound,
-        then HiGHS, and beside it CP-SAT where there are threads, on the program of
-        :mod:`shortlist.ensembles.plurality_program` with the cuts as rows.
+        then CP-SAT on the program of :mod:`shortlist.ensembles.plurality_program` with the cuts as clauses.
         The name of a backend: that one alone on the program as it stands.
     time_limit_s : float, default=inf
         Wall-clock limit, in seconds.
     node_limit : int, optional
-        Limit that does not depend on the clock, in the solver's unit (see :class:`shortlist.milp.Limits`); ``"auto"``
-        then takes HiGHS alone.
+        Limit that does not depend on the clock, in the solver's unit (see :class:`shortlist.milp.Limits`), for
+        ``"auto"`` that of CP-SAT.
     seed, threads : int
         For the searches; with one thread and no limit but nodes the answer is reproducible.
     report : callable, optional
@@ -166,6 +166,7 @@ class _Run:
     cancellation: Cancellation
     start: float
     infeasible: bool = False
+    last_limit: str = ""
     sets: list[NDArray[np.int64]] = field(default_factory=list)
 
     def run(self) -> ClassSelection:
@@ -261,64 +262,50 @@ class _Run:
         best = self.best
         built = plurality_program(best.votes, best.weights, best.limits, sets=self.sets, margins=self.margins)
         program = built.program
-        while True:
-            rejected = self._race(built, program)
-            if not rejected or not self._goes_on():
-                return
-            for mask in rejected:  # solvers keep fractional rows up to a tolerance only
-                program = without_selection(program, mask)
 
-    def _race(self, built: PluralityProgram, program: Program) -> list[Mask]:
-        """Run the solvers once, and return the selections that they claim but that break a limit."""
-        best = self.best
-
-        def hear(cost: float, bound: float) -> bool:
+        def on_bound(cost: float, bound: float) -> None:
             best.lower_bound_to(_total_bound(built, bound, best.bound))
             self._tell("proving", None if math.isnan(cost) else -round(cost + built.offset))
-            return not best.proved
 
-        solutions = race(
-            program,
-            self._solvers(),
-            limits=Limits(
-                max(0.01, self.time_limit_s - self._seconds),
-                self.node_limit,
-                absolute_gap=max(best.weights.slack, 1 - 1e-6),
-            ),
-            seed=self.seed,
-            start=None if best.mask is None else built.encode(best.votes, best.mask),
-            cutoff=None,
-            hear=hear,
-            cancellation=self.cancellation,
-        )
-        rejected = []
-        for solution in solutions:
-            if solution.status is Status.INFEASIBLE:
-                self.infeasible = True
-            else:
+        while self._goes_on():
+            session = self._open(program)
+            session.set_start(None if best.mask is None else built.encode(best.votes, best.mask))
+            solution = session.solve(
+                Limits(
+                    max(0.01, self.time_limit_s - self._seconds),
+                    self.node_limit,
+                    absolute_gap=max(best.weights.slack, 1 - 1e-6),
+                ),
+                on_bound=on_bound,
+                cancellation=self.cancellation,
+            )
+            self.infeasible, self.last_limit = solution.status is Status.INFEASIBLE, solution.limit
+            if not self.infeasible:
                 best.lower_bound_to(_total_bound(built, solution.bound, best.bound))
-            if solution.values is not None:
-                mask = built.members(solution.values)
-                if best.offer(mask) is None:
-                    rejected.append(mask)
-        self._tell("proving")
-        return rejected
+            if solution.values is None:
+                return
+            mask = built.members(solution.values)
+            kept = best.offer(mask) is not None
+            self._tell("proving")
+            if kept:
+                return
+            program = without_selection(program, mask)  # solvers keep fractional rows up to a tolerance only
 
-    def _solvers(self) -> dict[str, int]:
-        """Return which solvers run, with how many threads each."""
-        if self.solver != AUTO:
-            return {self.solver: self.threads}
-        return threads_by_solver(self.threads, self.node_limit)
+    def _open(self, program: Program) -> Session:
+        """Load a program into the solver that was asked for, or into the last one of the engine."""
+        if self.solver == AUTO:
+            return open_last(program, threads=self.threads, node_limit=self.node_limit, seed=self.seed)
+        return open_solver(self.solver).open(program, seed=self.seed, threads=self.threads)
 
     def _answer(self) -> ClassSelection:
         """Return what is chosen and proved."""
         best, limit = self.best, ""
         if self.cancellation.cancelled:
             limit = "interrupted"
-        elif not best.proved and self._seconds >= self.time_limit_s:
+        elif not best.proved and (self.last_limit == "seconds" or self._seconds >= self.time_limit_s):
             limit = f"{self.time_limit_s:g} s"
         elif not best.proved:
-            limit = "size of the program" if self.margins.signs.size > PROGRAM_CELLS else "nodes"
+            limit = self.last_limit or "size of the program"
         if best.mask is not None:
             if self.infeasible:
                 raise SolverError(

@@ -1,8 +1,8 @@
 """The engine of exact pruning: a strong selection, then bounds made for the problem, then solvers that know both.
 
 In order: orderings and tabu search for the value; the minimum cut of conflicts for a first bound; combinatorial
-Benders cuts for a tighter one; and at last the integer program with all cuts as rows, in HiGHS and CP-SAT beside each
-other, which start from the selection and look only for better ones. Every step stops the rest once value and bound meet.
+Benders cuts for a tighter one; and at last CP-SAT on the integer program with all cuts as clauses, from the selection.
+Every step stops the rest once value and bound meet.
 """
 
 import dataclasses
@@ -17,10 +17,10 @@ from shortlist.ensembles.conflicts import Conflicts, find_conflicts
 from shortlist.ensembles.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.cuts import Cut, CutBound
 from shortlist.ensembles.incumbent import EnsembleSelection, Incumbent
+from shortlist.ensembles.last_solver import open_last
 from shortlist.ensembles.local_search import search_selection
-from shortlist.ensembles.pruning_program import PruningProgram
+from shortlist.ensembles.pruning_program import PruningProgram, without_selection
 from shortlist.ensembles.right_rows import RightRows, normalise
-from shortlist.ensembles.solver_race import race, threads_by_solver
 from shortlist.ensembles.tight_program import as_votes, tight_program
 from shortlist.errors import SolverError
 from shortlist.front import Status
@@ -60,9 +60,9 @@ def prove(
     time_limit_s : float
         Wall-clock limit in seconds; inf for none.
     node_limit : int or None
-        Nodes of HiGHS, which then is the only solver, so that the answer does not depend on the clock.
+        Thousandths of CP-SAT's deterministic time; the answer then does not depend on the clock, nor on `threads`.
     seed, threads : int
-        With one thread HiGHS alone proves, with more CP-SAT works beside it.
+        With more than one thread CP-SAT runs all its kinds of search side by side.
     report, cancellation
         As everywhere.
 
@@ -102,6 +102,7 @@ class _Run:
     cancellation: Cancellation
     start: float = field(default_factory=time.monotonic)
     infeasible: bool = False
+    last_limit: str = ""
     cut_bound: CutBound | None = None
 
     def run(self) -> EnsembleSelection:
@@ -182,49 +183,46 @@ class _Run:
         )
 
     def _solve(self, conflicts: Conflicts, bound: CutBound) -> None:
-        """Give the program with all cuts to the solvers, until one of them has proved the rest."""
+        """Give the program with all cuts to a solver, to prove the rest."""
         best, rows = self.best, self.rows
-        cuts = [*bound.pool, *pair_cuts(conflicts)]
-        built = tight_program(rows, cuts)
-        known = None if best.mask is None else rows.gain_of(best.mask, best.threshold)
+        built = tight_program(rows, [*bound.pool, *pair_cuts(conflicts)])
+        program = built.program
 
-        def hear(cost: float, limit: float) -> bool:
+        def on_bound(cost: float, limit: float) -> None:
+            best.lower_bound_to(rows.weighted_sum(_gain_bound(built, limit, rows.total_gain)))
             found = None if math.isnan(cost) else rows.weighted_sum(-round(cost + built.offset))
-            best.lower_bound_to(rows.weighted_sum(_gain_bound(built, limit, known, rows.total_gain)))
-            values = [
-                one for one in (found, best.total if best.mask is not None else None) if one is not None
-            ]
-            value = max(values, default=None)
-            self._tell("proving", None if value is None else best.weights.value(value))
-            return value is None or value < best.bound
+            self._tell("proving", None if found is None else best.weights.value(found))
 
-        solutions = race(
-            built.program,
-            threads_by_solver(self.threads, self.node_limit),
-            limits=Limits(
-                max(0.01, self.time_limit_s - self._seconds), self.node_limit, absolute_gap=1 - 1e-6
-            ),
-            seed=self.seed,
-            start=None if best.mask is None else built.encode(as_votes(rows), best.mask, best.threshold),
-            cutoff=None,
-            hear=hear,
-            cancellation=self.cancellation,
-        )
-        for solution in solutions:
-            if solution.values is not None:
-                best.offer(built.members(solution.values))
-        for solution in solutions:
-            if solution.status is Status.INFEASIBLE:
-                self.infeasible = True
-            else:
-                gain = _gain_bound(built, solution.bound, known, rows.total_gain)
-                best.lower_bound_to(rows.weighted_sum(gain))
+        while self._goes_on():
+            session = open_last(program, threads=self.threads, node_limit=self.node_limit, seed=self.seed)
+            session.set_start(
+                None if best.mask is None else built.encode(as_votes(rows), best.mask, best.threshold)
+            )
+            solution = session.solve(
+                Limits(max(0.01, self.time_limit_s - self._seconds), self.node_limit, absolute_gap=1 - 1e-6),
+                on_bound=on_bound,
+                cancellation=self.cancellation,
+            )
+            self.infeasible, self.last_limit = solution.status is Status.INFEASIBLE, solution.limit
+            if not self.infeasible:
+                best.lower_bound_to(rows.weighted_sum(_gain_bound(built, solution.bound, rows.total_gain)))
+            if solution.values is None:
+                return
+            mask = built.members(solution.values)
+            best.offer(mask)
+            if best.limits.satisfied_by(mask):
+                return
+            program = without_selection(program, mask)  # solvers keep fractional rows up to a tolerance only
 
     def _answer(self) -> EnsembleSelection:
         """Return what is chosen and proved."""
-        limit = "interrupted" if self.cancellation.cancelled else ""
-        if not limit and not self.best.proved:
-            limit = f"{self.time_limit_s:g} s" if self._seconds >= self.time_limit_s else "nodes"
+        limit = ""
+        if self.cancellation.cancelled:
+            limit = "interrupted"
+        elif not self.best.proved and (self.last_limit == "seconds" or self._seconds >= self.time_limit_s):
+            limit = f"{self.time_limit_s:g} s"
+        elif not self.best.proved:
+            limit = self.last_limit or "size of the program"
         if self.best.mask is not None:
             if self.infeasible:
                 raise SolverError(
@@ -255,8 +253,6 @@ def pair_cuts(conflicts: Conflicts) -> list[Cut]:
     return alone + [Cut((first, second), (1, 1)) for first, second in pairs.tolist()]
 
 
-def _gain_bound(built: PruningProgram, bound: float, known: int | None, otherwise: int) -> int:
+def _gain_bound(built: PruningProgram, bound: float, otherwise: int) -> int:
     """Turn a bound on the cost into one on the gain."""
-    if math.isinf(bound):
-        return otherwise if bound < 0 or known is None else known
-    return math.floor(-(bound + built.offset) + 1e-6)
+    return otherwise if math.isinf(bound) else math.floor(-(bound + built.offset) + 1e-6)
