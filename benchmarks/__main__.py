@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import ensembles, fronts, multistage, peers, pruning
+from benchmarks import ensembles, fronts, large_products, multistage, peers, pruning
 from benchmarks.registry import load_cases
 from benchmarks.rows import write_rows
 
@@ -20,10 +20,18 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "moip-long": fronts.moip_long,
     "multistage": multistage.multistage,
     "multistage-recall": multistage.recalls,
+    "opponents": large_products.opponents,
     "peers": peers.peers,
+    "pruning-engine": pruning.engine,
     "pruning-gaps": pruning.gaps,
+    "pruning-large": lambda _folder: pruning.large(),
     "pruning-proofs": pruning.proofs,
+    "pruning-ranks": pruning.ranks,
     "reading": fronts.reading,
+    "solrep": large_products.solrep_times,
+    "solrep-adaptive": large_products.adaptive,
+    "solrep-linux": large_products.linux,
+    "solrep-quality": large_products.quality,
 }
 """Studies on real data, each with a file of its name in results/."""
 SEEDED = ("multistage-recall",)

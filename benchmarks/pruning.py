@@ -4,16 +4,24 @@ python -m benchmarks pruning --data FOLDER [--seconds 300]
 """
 
 import functools
+import resource
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from benchmarks.real_data import read_uci, validation_votes
+from shortlist.ensembles.comparison import compare_methods, pruning_methods, rank_methods
 from shortlist.ensembles.diversity import diversity_limits
-from shortlist.ensembles.exact import DEFAULT_SOLVER, prune_exactly
+from shortlist.ensembles.estimators import ExactPruner
+from shortlist.ensembles.exact import AUTO, prune_exactly
+from shortlist.ensembles.incumbent import best_threshold
 from shortlist.ensembles.limits import selection_limits
-from shortlist.ensembles.votes import Votes
+from shortlist.ensembles.search_starts import START_RULES, ordering_starts
+from shortlist.ensembles.votes import Votes, merge_rows
 from shortlist.ensembles.weights import named_weights
 from shortlist.front import relative_gap
 from shortlist.milp import SOLVERS
@@ -26,13 +34,24 @@ SETTINGS = {
     "theta": ("theta-weighted", "none"),
 }
 SMALL = {"wdbc": 60.0, "parkinsons": 60.0, "musk_v1": 100.0}
-THREADS = {"highs": 1, "cpsat": 8, "scip": 1}
+THREADS = {"highs": 1, "cpsat": 8, "scip": 1, AUTO: 2}
 """CP-SAT runs its kinds of search side by side from eight threads on; the others use one."""
+ENGINE = (
+    *((name, setting) for name in SMALL for setting in SETTINGS),
+    ("qsar_biodegradation", "F1"),
+    ("qsar_biodegradation", "F2"),
+    ("spambase", "F1"),
+    ("diabetic_retinopathy_debrecen", "F1"),
+    ("default_credit_card_clients", "F1"),
+    ("bank_additional_full", "F1"),
+)
+"""What the engine is timed on."""
+RANKED = ("parkinsons", "wdbc", "musk_v1", "qsar_biodegradation", "diabetic_retinopathy_debrecen", "spambase")
 LARGE = ("qsar_biodegradation", "diabetic_retinopathy_debrecen", "spambase")
 
 
-def proofs(folder: Path, solvers: tuple[str, ...] = (DEFAULT_SOLVER,)) -> Iterator[dict[str, Any]]:
-    """Time every setting on the paper's three small sets, by the default solver."""
+def proofs(folder: Path, solvers: tuple[str, ...] = ("highs",)) -> Iterator[dict[str, Any]]:
+    """Time every setting on the paper's three small sets, on the paper's program."""
     for name, limit_s in SMALL.items():
         votes = _votes(folder, name)
         for setting in SETTINGS:
@@ -48,6 +67,84 @@ def gaps(
         votes = _votes(folder, name)
         for solver in solvers:
             yield _solve(votes, name, "F1", solver, limit_s=seconds, marks=(60.0,))
+
+
+def engine(folder: Path, seconds: float = 60.0) -> Iterator[dict[str, Any]]:
+    """Run the engine on every set; value, bound and gap after 2 s, 10 s and at the end, beside the best of all rules."""
+    for name, setting in ENGINE:
+        votes = _votes(folder, name)
+        yield _solve(votes, name, setting, AUTO, limit_s=seconds, marks=(2.0, 10.0)) | _best_rule(
+            votes, setting
+        )
+
+
+def large(
+    n_classifiers: int = 1000, n_rows: int = 100_000, seconds: float = 60.0
+) -> Iterator[dict[str, Any]]:
+    """Run the engine on made votes of many classifiers on many rows."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, n_rows)
+    skill = rng.uniform(0.55, 0.75, n_classifiers)
+    votes = np.empty((n_rows, n_classifiers), dtype=np.uint8)
+    hard = rng.random(n_rows)  # what makes classifiers fail together
+    for k in range(n_classifiers):
+        right = 0.5 * rng.random(n_rows) + 0.5 * hard < skill[k]
+        votes[:, k] = np.where(right, labels, 1 - labels)
+    merged = merge_rows(votes, labels)
+    del votes
+    row = _solve(merged, "made", "F1", AUTO, limit_s=seconds, marks=(2.0, 10.0))
+    yield row | {"peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 2)}
+
+
+def ranks(
+    folder: Path, *, tables: tuple[str, ...] = RANKED, n_folds: int = 5, n_classifiers: int = 40
+) -> Iterator[dict[str, Any]]:
+    """Cross-validate exact pruning, its objectives and the rules that the paper puts first; mean ranks over tables."""
+    options: dict[str, Any] = {"random_state": 0, "time_limit_s": 4}
+    methods = {
+        "F1": ExactPruner(**options),
+        "F2": ExactPruner(diversity="average", **options),
+        "F3": ExactPruner(diversity="each", **options),
+        "accuracy+margin": ExactPruner(objective="accuracy+margin", **options),
+        "accuracy+slope-8": ExactPruner(objective="accuracy+slope-8", **options),
+        "auto": ExactPruner(objective="auto", random_state=0, time_limit_s=20),
+    } | pruning_methods(["backfitting", "concurrency", "uwa", "full"])
+    results = []
+    for name in tables:
+        measured = compare_methods(
+            {name: read_uci(folder, name)}, methods, n_folds=n_folds, n_classifiers=n_classifiers, random_state=0
+        )
+        results.append(measured)
+        for method, rows in measured.groupby("method", sort=False):
+            row = {
+                "case": "pruning-ranks", "data": name, "seed": 0, "method": method, "folds": len(rows),
+                "classifiers": n_classifiers, "accuracy": round(float(rows["accuracy"].mean()), 4),
+                "balanced_accuracy": round(float(rows["balanced_accuracy"].mean()), 4),
+                "members": round(float(rows["size"].mean()), 1), "seconds": round(float(rows["seconds"].mean()), 3),
+            }  # fmt: skip
+            print(row, flush=True)
+            yield row
+    for metric in ("accuracy", "balanced_accuracy"):
+        ranked = rank_methods(pd.concat(results), metric=metric)
+        for method, rank in ranked.mean_ranks.items():
+            row = {
+                "case": f"pruning-ranks {metric}", "data": " ".join(tables), "seed": 0, "method": method,
+                "rank": round(float(rank), 3), "friedman_p": ranked.chi_square_p,
+                "critical_difference": round(float(ranked.critical_difference), 3),
+            }  # fmt: skip
+            print(row, flush=True)
+            yield row
+
+
+def _best_rule(votes: Votes, setting: str) -> dict[str, Any]:
+    """Return the best value of any prefix of any rule of step by step pruning that keeps the limits."""
+    objective, diversity = SETTINGS[setting]
+    weights = named_weights(objective, votes)
+    limits = selection_limits(votes.n_classifiers, diversity=diversity_limits(diversity, votes))
+    starts = ordering_starts(votes, weights, limits, rules=START_RULES)
+    if not starts:
+        return {"best_rule": None}
+    return {"best_rule": weights.value(best_threshold(votes, weights, starts[0])[1])}
 
 
 def _solve(
