@@ -112,7 +112,11 @@ def ranks(
     results = []
     for name in tables:
         measured = compare_methods(
-            {name: read_uci(folder, name)}, methods, n_folds=n_folds, n_classifiers=n_classifiers, random_state=0
+            {name: read_uci(folder, name)},
+            methods,
+            n_folds=n_folds,
+            n_classifiers=n_classifiers,
+            random_state=0,
         )
         results.append(measured)
         for method, rows in measured.groupby("method", sort=False):

@@ -1,4 +1,4 @@
-# ruff: noqa: C901, PLR0912, PLR0917  # kernels take their state as arguments and keep their loops flat
+# kernels take their state as arguments and keep their loops flat
 """Kernels of the indicator-based evolutionary algorithms: evaluation on clauses, selection, and variation."""
 
 import math
