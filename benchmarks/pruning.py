@@ -81,15 +81,12 @@ def engine(folder: Path, seconds: float = 60.0) -> Iterator[dict[str, Any]]:
 def large(
     n_classifiers: int = 1000, n_rows: int = 100_000, seconds: float = 60.0
 ) -> Iterator[dict[str, Any]]:
-    """Run the engine on made votes of many classifiers on many rows."""
+    """Run the engine on many classifiers and rows: linear classifiers near the truth in four dimensions, one label in ten turned."""
     rng = np.random.default_rng(0)
-    labels = rng.integers(0, 2, n_rows)
-    skill = rng.uniform(0.55, 0.75, n_classifiers)
-    votes = np.empty((n_rows, n_classifiers), dtype=np.uint8)
-    hard = rng.random(n_rows)  # what makes classifiers fail together
-    for k in range(n_classifiers):
-        right = 0.5 * rng.random(n_rows) + 0.5 * hard < skill[k]
-        votes[:, k] = np.where(right, labels, 1 - labels)
+    X = rng.normal(size=(n_rows, 4))
+    labels = ((X[:, 0] > 0) ^ (rng.random(n_rows) < 0.1)).astype(np.uint8)
+    directions = np.eye(4)[:, [0]] + 0.7 * rng.normal(size=(4, n_classifiers))
+    votes = (X @ directions > 0.5 * rng.normal(size=n_classifiers)).astype(np.uint8)
     merged = merge_rows(votes, labels)
     del votes
     row = _solve(merged, "made", "F1", AUTO, limit_s=seconds, marks=(2.0, 10.0))

@@ -30,6 +30,9 @@ from shortlist.runs import Cancellation, Progress, Report
 SEARCH_SHARE, CUTS_SHARE = 0.1, 0.35
 """Parts of the time limit after which the search, and the cuts, give way; both usually end sooner."""
 
+LONG_SEARCH_SHARE = 0.3
+"""The same for the search where no program follows; the cuts then go on to the end."""
+
 SEARCH_STEPS = 20_000
 CUT_ROUNDS = 60
 """Limits of the search and of the cuts that do not depend on the clock."""
@@ -120,9 +123,14 @@ class _Run:
         self.cut_bound = bound
         if self._goes_on():
             self.cut_bound = bound = self._tighten(conflicts, bound)
-        if self._goes_on() and self.rows.votes.size <= PROGRAM_CELLS:
+        if self._goes_on() and self._has_program:
             self._solve(conflicts, bound)
         return self._answer()
+
+    @property
+    def _has_program(self) -> bool:
+        """Whether an integer program is small enough to be built."""
+        return self.rows.votes.size <= PROGRAM_CELLS
 
     @property
     def _seconds(self) -> float:
@@ -146,7 +154,8 @@ class _Run:
 
     def _search(self) -> None:
         """Look for a good selection: the rules' prefixes, then tabu search from them."""
-        best, deadline = self.best, self._until(SEARCH_SHARE)
+        best = self.best
+        deadline = self._until(SEARCH_SHARE if self._has_program else LONG_SEARCH_SHARE)
         found = search_selection(
             best.votes,
             best.weights,
@@ -174,7 +183,7 @@ class _Run:
             self.rows,
             conflicts,
             bound,
-            deadline=self._until(CUTS_SHARE),
+            deadline=self._until(CUTS_SHARE if self._has_program else 1.0),
             max_rounds=CUT_ROUNDS,
             seed=self.seed,
             target=target,
