@@ -255,7 +255,7 @@ def test_objectives_attributes_and_fixed_features_are_those_of_configure(folder:
         pytest.param(["phone.uvl", *COST, "--report", "no/x.html"], "folder does not exist", id="no page"),
         pytest.param(["phone.uvl", *COST, "--study", "no/x.jsonl"], "folder does not exist", id="no study"),
         pytest.param(
-            ["phone.uvl", *COST, "--study", "phone.uvl"], "must be the study of an earlier", id="study"
+            ["phone.uvl", *COST, "--study", "phone.uvl"], "must be a file of an earlier run", id="study"
         ),
     ],
 )

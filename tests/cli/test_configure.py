@@ -280,7 +280,7 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
         ),
         pytest.param(
             ["phone.uvl", *COST, "--method", "solrep", "--study", "phone.uvl"],
-            "must be a journal",
+            "must be a file of an earlier run",
             id="study",
         ),
         pytest.param(

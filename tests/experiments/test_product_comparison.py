@@ -139,9 +139,9 @@ def test_methods_and_seeds_may_be_added_to_a_study_but_settings_stay(tmp_path: P
     assert len(more.runs) == 4
     assert {event.total for event in events if event.stage == "runs"} == {3}
     for change in ({"n_evaluations": 500}, {"time_limit_s": 9.0}, {"limits": ["cost<=200"]}):
-        with pytest.raises(BadInputError, match="another question or to other settings"):
+        with pytest.raises(BadInputError, match="another problem or to other settings"):
             compared(["ibea"], study=study, **change)
-    with pytest.raises(BadInputError, match="another question"):
+    with pytest.raises(BadInputError, match="another problem"):
         compare_products(
             LINE, "min deselected, min cost", ["ibea"], attributes=COSTS, study=study, **EVOLUTION
         )

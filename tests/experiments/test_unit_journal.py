@@ -28,11 +28,11 @@ def test_a_file_of_something_else_is_refused_and_stays_as_it_is(tmp_path: Path) 
     path = tmp_path / "study"
     open_units(path, {"question": "q"})
     before = path.read_bytes()
-    with pytest.raises(BadInputError, match="another question or to other settings"):
+    with pytest.raises(BadInputError, match="another problem or to other settings"):
         open_units(path, {"question": "r"})
     assert path.read_bytes() == before
     path.write_text("feature,cost\nA,1")
-    with pytest.raises(BadInputError, match="must be the study of an earlier comparison"):
+    with pytest.raises(BadInputError, match="must be a file of an earlier run"):
         open_units(path, {"question": "q"})
     assert path.read_text() == "feature,cost\nA,1"
     with pytest.raises(BadInputError, match="cannot be written"):

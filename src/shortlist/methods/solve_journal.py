@@ -1,8 +1,6 @@
 """Finished programs in an append-only file of JSON lines, so that a killed run loses none of them."""
 
 import hashlib
-import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.errors import BadFileError, BadInputError
-from shortlist.files import read_bytes
 from shortlist.front import Status
 from shortlist.methods.integer_objectives import Vector
 from shortlist.methods.limited_solves import Outcome
 from shortlist.milp.program import Program
+from shortlist.runs.journal import append_line, open_lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +34,7 @@ class Journal:
     def append(self, record: Record) -> None:
         """Write one record in a single system call, so that lines of several workers do not mix."""
         if self.path is not None:
-            _append(self.path, _as_dict(record))
+            append_line(self.path, _as_dict(record))
 
 
 def open_journal(
@@ -45,36 +42,19 @@ def open_journal(
 ) -> tuple[Journal, dict[str, Record]]:
     """Open or start a journal, and return the records it already has.
 
-    A last line that a kill cut off is dropped.
-
     Raises
     ------
     BadInputError
-        If the file belongs to another program or other settings, or is no journal.
+        As :func:`shortlist.runs.journal.open_lines` does.
     """
     if path is None:
         return Journal(None), {}
-    header = {"shortlist_journal": 1, "program": fingerprint(program), "settings": dict(settings)}
-    target = str(path)
-    if not Path(target).exists() or not Path(target).stat().st_size:
-        _append(target, header)
-        return Journal(target), {}
-    content = read_bytes(target)
-    lines = [line for line in map(_parsed, content.splitlines()) if line is not None]
-    if not lines or lines[0].get("shortlist_journal") != 1:
-        raise BadFileError(
-            f"{target} must be a journal of an earlier run, got something else. Name another file."
-        )
-    if lines[0] != header:
-        raise BadInputError(
-            f"checkpoint {target} belongs to another problem or to other settings. Name another file, or delete it."
-        )
-    if not content.endswith(b"\n"):
-        _write(target, b"\n")  # the last line was cut off
+    header = {"program": fingerprint(program), "settings": dict(settings)}
+    lines = open_lines(str(path), header, mark="shortlist_journal", argument="checkpoint")
     records: dict[str, Record] = {}
-    for line in lines[1:]:
+    for line in lines:
         records.setdefault(line["key"], _as_record(line))
-    return Journal(target), records
+    return Journal(str(path)), records
 
 
 def fingerprint(program: Program) -> str:
@@ -133,31 +113,3 @@ def _as_record(line: Mapping[str, Any]) -> Record:
         line["value"],
     )
     return Record(line["key"], outcome, line["programs"])
-
-
-def _parsed(line: bytes) -> dict[str, Any] | None:
-    """Return a line, or None for one that was cut off."""
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _append(path: str, line: Mapping[str, Any]) -> None:
-    """Add one line to a file."""
-    _write(path, (json.dumps(line, separators=(",", ":")) + "\n").encode())
-
-
-def _write(path: str, content: bytes) -> None:
-    """Append bytes in one call and leave them with the system, so that killing the process loses nothing."""
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
-    except OSError as error:
-        raise BadFileError(
-            f"{path} cannot be written: {error.strerror}. Choose a folder that exists."
-        ) from None
-    try:
-        os.write(handle, content)
-    finally:
-        os.close(handle)
