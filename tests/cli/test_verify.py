@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import joblib
@@ -10,7 +11,9 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 
+from shortlist.ensembles.certificate_check import check_certificate
 from shortlist.ensembles.estimators import ExactPruner
+from shortlist.ensembles.incumbent import EnsembleSelection
 from shortlist.saved_models import SavedModel, load_model, save_model
 from tests.cli.running import shortlist
 
@@ -30,6 +33,40 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     return folder
+
+
+def _for_other_weights(pruner: ExactPruner) -> EnsembleSelection:
+    """Return the result with a certificate of weights for which every selection is worth the same."""
+    result = pruner.result_
+    assert isinstance(result, EnsembleSelection)
+    assert result.certificate is not None
+    assert pruner.validation_ is not None
+    n_rows, right = len(pruner.validation_.labels), round(result.value * len(pruner.validation_.labels))
+    positive = int(pruner.validation_.labels.sum())
+    # n_rows * a row's worth is not the value: two worths, one for each class, add up to it
+    one, other = next(
+        (a, b)
+        for a in range(-n_rows, n_rows)
+        for b in range(-n_rows, n_rows)
+        if a * positive + b * (n_rows - positive) == right
+    )
+    forged = result.certificate | {
+        "weights": {"tp": one, "fn": one, "tn": other, "fp": other},
+        "value": right,
+        "bound": right,
+        "cuts": [],
+    }
+    return dataclasses.replace(result, bound=result.value, certificate=forged)
+
+
+def _for_fewer_members(pruner: ExactPruner) -> EnsembleSelection:
+    """Return the result with a certificate for selections of the same size only."""
+    result = pruner.result_
+    assert isinstance(result, EnsembleSelection)
+    assert result.certificate is not None
+    size = int(result.mask.sum())
+    limits = result.certificate["limits"] | {"min_size": size, "max_size": size}
+    return dataclasses.replace(result, certificate=result.certificate | {"limits": limits})
 
 
 def test_a_model_stands_the_check_and_its_certificate_can_be_kept(folder: Path) -> None:
@@ -71,6 +108,8 @@ def test_another_table_does_not_pass(folder: Path) -> None:
     [
         ({"value": 1.0}, "the model claims the value 1"),
         ({"bound": 2.0}, "the model claims the bound 2"),
+        ({"bound": 0.1}, "below its own value"),
+        ({"bound": float("nan")}, "below its own value"),
     ],
 )
 def test_a_model_that_claims_more_does_not_pass(folder: Path, claim: dict[str, float], sentence: str) -> None:
@@ -83,6 +122,49 @@ def test_a_model_that_claims_more_does_not_pass(folder: Path, claim: dict[str, f
 
     assert run.returncode == 1
     assert sentence in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("forge", "sentence"),
+    [
+        pytest.param(_for_other_weights, "other weights than", id="weights"),
+        pytest.param(_for_fewer_members, "other limits than", id="limits"),
+    ],
+)
+def test_a_proof_of_another_problem_does_not_pass(
+    folder: Path, forge: Callable[[ExactPruner], EnsembleSelection], sentence: str
+) -> None:
+    saved = load_model(folder / "model.joblib")
+    pruner: ExactPruner = saved.estimator
+    pruner.result_ = forge(pruner)
+    certificate = pruner.result_.certificate
+    assert certificate is not None
+    votes = np.unpackbits(pruner.validation_.packed_votes, axis=1, count=20)  # type: ignore[union-attr]  # two classes
+    # the certificate alone stands: only what it is about is wrong
+    assert check_certificate(certificate, votes.tolist(), pruner.validation_.labels.tolist()).valid  # type: ignore[union-attr]  # the same
+    save_model(SavedModel(pruner, saved.features, saved.target), folder / "forged.joblib")
+
+    run = shortlist("verify", "forged.joblib", "table.csv", cwd=folder)
+
+    assert run.returncode == 1
+    assert sentence in run.stdout
+
+
+def test_limits_on_size_and_cost_are_said_and_need_no_pool(folder: Path) -> None:
+    classifiers = load_model(folder / "model.joblib").estimator.pool_
+    priced = dataclasses.replace(classifiers, costs=np.arange(1.0, len(classifiers) + 1))
+    joblib.dump(priced, folder / "priced.joblib")
+    run = shortlist(
+        "prune", "table.csv", "--pool", "priced.joblib", "--trust", "--max-cost", "3", "--max-size", "2", "--jobs", "1",
+        "--time-limit", "5", "--out", "cheap.joblib", cwd=folder,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+
+    run = shortlist("verify", "cheap.joblib", "table.csv", cwd=folder)
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "No selection of 1 to 2 of the" in run.stdout
+    assert "within the limits on cost" in run.stdout
 
 
 def test_what_cannot_be_checked_is_refused_in_a_sentence(folder: Path) -> None:

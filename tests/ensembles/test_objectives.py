@@ -43,6 +43,14 @@ def test_a_slope_is_maximised_itself_and_bounded() -> None:
     assert result.confusion == confusion(votes, result.mask, result.threshold)
 
 
+@pytest.mark.parametrize("objective", ["accuracy", "accuracy+margin"])
+def test_the_limit_that_is_named_is_the_one_that_was_given(objective: str) -> None:
+    result, _ = prune_for(hard_votes(400, 30), objective, selection_limits(30), time_limit_s=0.2)
+
+    assert result.status is Status.FEASIBLE
+    assert result.proof.limit == "0.2 s"
+
+
 def test_auto_chooses_and_says_what_it_tried() -> None:
     votes = hard_votes(60, 8)
     first, choice = prune_for(votes, "auto", selection_limits(8), node_limit=5, seed=1)

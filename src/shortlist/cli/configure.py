@@ -10,6 +10,7 @@ from shortlist.cli.pairs import read_numbers
 
 if TYPE_CHECKING:
     from shortlist.cli.questions import AskedQuestion
+    from shortlist.front import Front
     from shortlist.products.product_front import Configured
 
 DEFAULT_SECONDS = 60.0
@@ -207,7 +208,7 @@ def _print(answer: "Configured", asked: "AskedQuestion", saved: Path | None, stu
         print(
             f"{len(front):,} {points}, {proof_text(front)} ({front.method}: {answer.reason}; {front.seconds:.2f} s)."
         )
-        for line in (*_work_lines(front.extras), *range_lines(front)):
+        for line in (*work_lines(front), *range_lines(front)):
             print(line)
     if study is not None and front.proof.limit:
         print(f"The programs that have ended are in {study}; the same command goes on from there.")
@@ -215,12 +216,15 @@ def _print(answer: "Configured", asked: "AskedQuestion", saved: Path | None, stu
         print(f"Saved to {saved}; look at it with: shortlist front show {saved} --pick knee")
 
 
-def _work_lines(extras: "Any") -> list[str]:
+def work_lines(front: "Front") -> list[str]:
     """Say what the methods did that find a part of the front."""
-    lines = []
+    extras, lines = front.extras, []
     if "n_reference_points" in extras:
+        left = front.proof.n_unresolved
         lines.append(
-            f"{extras['n_reference_points']:,} reference points: {extras['n_infeasible']:,} without any product, "
+            f"{extras['n_reference_points']:,} reference points: "
+            + (f"{left:,} without an answer, " if left else "")
+            + f"{extras['n_infeasible']:,} without any product, "
             f"{extras['n_without_program']:,} answered by another one; {extras['n_unproved']:,} points not proved."
         )
     if "correctness" in extras:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from shortlist.cli.output import finite
+from shortlist.cli.output import finite, stopped_by
 from shortlist.front import Front, ProofKind
 
 
@@ -27,7 +27,7 @@ def front_facts(front: Front) -> dict[str, Any]:
 def proof_text(front: Front) -> str:
     """Say in words what is proved."""
     proof = front.proof
-    limit = f", stopped by the limit of {proof.limit}" if proof.limit else ""
+    limit = f", {stopped_by(proof.limit)}" if proof.limit else ""
     if proof.kind is ProofKind.COMPLETE:
         return "complete: no other is non-dominated"
     if proof.kind is ProofKind.NONDOMINATED:

@@ -15,6 +15,17 @@ def finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def stopped_by(limit: str) -> str:
+    """Say what ended a search.
+
+    Examples
+    --------
+    >>> stopped_by("60 s"), stopped_by("interrupted")
+    ('stopped by the limit of 60 s', 'interrupted')
+    """
+    return limit if limit == "interrupted" else f"stopped by the limit of {limit}"
+
+
 def as_gap(gap: float) -> str:
     """Show a relative gap as percent."""
     return "an unknown share" if math.isnan(gap) else f"{100 * gap:.3g} %"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.output import as_gap, finite, print_json
+from shortlist.cli.output import as_gap, finite, print_json, stopped_by
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators import ExactPruner
@@ -266,8 +266,13 @@ def _member_costs(path: Path, names: tuple[str, ...] | None) -> list[float]:
 
 def _save(pruner: "ExactPruner | PluralityPruner", features: list[str], target: str, out: Path) -> None:
     """Write the members, without the pool that they were chosen from."""
+    from shortlist.ensembles.estimators import ExactPruner
+    from shortlist.ensembles.pool import as_pool
     from shortlist.saved_models import SavedModel, save_model
 
+    if isinstance(pruner, ExactPruner) and pruner.max_cost is not None and pruner.member_costs is None:
+        costs = as_pool(pruner.pool).costs
+        pruner.member_costs = None if costs is None else costs.tolist()  # `verify` needs them
     pruner.pool = None
     save_model(SavedModel(pruner, tuple(features), target), out)
 
@@ -380,7 +385,7 @@ def _print(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | None) -> 
             if gap == 0
             else f"at most {as_gap(float('nan') if gap is None else gap)} below the best there is"
         )
-        limit = f", stopped by the limit of {facts['limit']}" if facts["limit"] else ""
+        limit = f", {stopped_by(facts['limit'])}" if facts["limit"] else ""
         print(f"{value}, bound {facts['bound']:.6g}: {proof} ({facts['seconds']:.2f} s{limit}).")
     print()
     print_measured(pruned.test)

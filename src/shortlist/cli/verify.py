@@ -96,9 +96,12 @@ def _print(found: "Verification") -> None:
         print(f"NOT AS CLAIMED: {sentence}.")
     if not found.valid:
         return
+    limits = found.certificate["limits"]
+    others = [name for field, name in (("budget", "cost"), ("each", "diversity")) if field in limits]
+    kept = f", within the limits on {' and '.join(others)}," if others else ""
     print(
-        f"Value {found.value:.6g}: as claimed. No selection of the {found.n_classifiers} classifiers exceeds "
-        f"{found.bound:.6g}: proved by the cuts."
+        f"Value {found.value:.6g}: as claimed. No selection of {limits['min_size']} to {limits['max_size']} of the "
+        f"{found.n_classifiers} classifiers{kept} exceeds {found.bound:.6g}: proved by the cuts."
     )
     if found.bound is not None and found.claimed_bound < found.bound:
         print(

@@ -64,8 +64,7 @@ def make_certificate(
     return {
         "format": FORMAT,
         "data": fingerprint(votes),
-        "weights": {"tp": weights.tp, "fn": weights.fn, "tn": weights.tn, "fp": weights.fp},
-        "limits": _plain_limits(rows.limits),
+        **plain_problem(weights, rows.limits),
         "members": np.flatnonzero(mask).tolist(),
         "threshold": int(best),
         "value": weights.total(confusion(votes, mask, best)),
@@ -120,11 +119,12 @@ def read_certificate(path: str | Path) -> Certificate:
     return content
 
 
-def _plain_limits(limits: SelectionLimits) -> dict[str, Any]:
-    """Return limits as names, numbers and lists."""
+def plain_problem(weights: Weights, limits: SelectionLimits) -> dict[str, Any]:
+    """Return the fields ``weights`` and ``limits`` of a certificate: what it is a certificate of, beside the data."""
     plain: dict[str, Any] = {"min_size": limits.min_size, "max_size": limits.max_size}
     if limits.costs is not None:
         plain |= {"costs": limits.costs.tolist(), "budget": limits.budget}
     if limits.diversity is not None:
         plain |= {"each": limits.diversity.each, "mean": limits.diversity.mean}
-    return plain
+    sums = {"tp": weights.tp, "fn": weights.fn, "tn": weights.tn, "fp": weights.fp}
+    return {"weights": sums, "limits": plain}

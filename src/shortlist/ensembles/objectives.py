@@ -131,18 +131,23 @@ def prune_for(
             cancellation=cancellation,
         )
         return dataclasses.replace(result, seconds=time.monotonic() - start), choice
+    share = left if utility is None else PROOF_SHARE * left
     result = prune_exactly(
         votes,
         weights,
         limits,
         solver=solver,
-        time_limit_s=left if utility is None else PROOF_SHARE * left,
+        time_limit_s=share,
         node_limit=node_limit,
         seed=seed,
         threads=threads,
         report=report,
         cancellation=cancellation,
     )
+    if result.proof.limit == f"{share:g} s":  # the proof knows only its part of the user's limit
+        result = dataclasses.replace(
+            result, proof=dataclasses.replace(result.proof, limit=f"{time_limit_s:g} s")
+        )
     if utility is not None and not result.reason:
         found = search_selection(
             votes,

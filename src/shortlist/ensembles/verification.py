@@ -1,19 +1,22 @@
 """Rechecking a pruned ensemble against its data: the rows, the votes, the value, and what proves the bound."""
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from shortlist.ensembles.certificate import Certificate
-from shortlist.ensembles.certificate_check import check_certificate
+from shortlist.ensembles.certificate import Certificate, plain_problem
+from shortlist.ensembles.certificate_check import Verdict, check_certificate
+from shortlist.ensembles.diversity import diversity_limits
 from shortlist.ensembles.estimators import ExactPruner
 from shortlist.ensembles.fit_inputs import take_rows
 from shortlist.ensembles.incumbent import EnsembleSelection
+from shortlist.ensembles.limits import SelectionLimits, selection_limits
 from shortlist.ensembles.objectives import parse_objective
-from shortlist.ensembles.pool import Pool, positive_probabilities
-from shortlist.ensembles.votes import merge_rows, round_votes
-from shortlist.ensembles.weights import named_weights
+from shortlist.ensembles.pool import Pool, as_pool, positive_probabilities
+from shortlist.ensembles.votes import Votes, merge_rows, round_votes
+from shortlist.ensembles.weights import Weights, named_weights
 from shortlist.errors import BadInputError
 
 
@@ -28,7 +31,7 @@ class Verification:
     value : float or None
         Recomputed from the votes; None where that was not possible.
     bound : float or None
-        What the cuts prove, recomputed; no selection of the pool is worth more.
+        What the cuts prove, recomputed; no selection of the pool within the limits is worth more.
     claimed_bound : float
         The model's own bound: lower than `bound` where a solver proved more than the cuts do.
     n_rows, n_classifiers, n_cuts : int
@@ -59,7 +62,8 @@ def verify(pruner: ExactPruner, X: Any, y: Any, *, pool: Pool | None = None) -> 
     """Recheck value and bound of a fitted pruner on the table that it was made from.
 
     The members answer the validation rows again, and their answers and the classes must be those on record. The votes of
-    the classifiers that were left out are taken from the record, unless the whole `pool` is given. Then
+    the classifiers that were left out are taken from the record, unless the whole `pool` is given. The certificate
+    must be about the objective and the limits that the model's options mean. Then
     :func:`shortlist.ensembles.certificate_check.check_certificate` recomputes value and bound from the votes alone.
 
     Parameters
@@ -105,18 +109,11 @@ def verify(pruner: ExactPruner, X: Any, y: Any, *, pool: Pool | None = None) -> 
         failures.append(f"on {changed} of {len(truth)} validation rows the classifiers vote otherwise")
     verdict = check_certificate(result.certificate, votes.tolist(), truth.tolist())
     failures += verdict.failures
-    weights = named_weights(parse_objective(pruner.objective)[0], merge_rows(votes, record.labels))
-    if verdict.value is not None and weights.value(verdict.value) != result.value:
-        failures.append(
-            f"the model claims the value {result.value:g}, its members are worth {weights.value(verdict.value):g}"
-        )
-    members = np.flatnonzero(pruner.selection_).tolist()
-    if (members, pruner.threshold_) != (result.certificate["members"], result.certificate["threshold"]):
-        failures.append("the certificate is about other members or another threshold than the model's")
-    if verdict.bound is not None and result.bound > weights.value(verdict.bound):
-        failures.append(
-            f"the model claims the bound {result.bound:g}, the cuts prove {weights.value(verdict.bound):g}"
-        )
+    merged = merge_rows(votes, record.labels)
+    weights = named_weights(parse_objective(pruner.objective)[0], merged)
+    meant = plain_problem(weights, _limits(pruner, pool, merged))
+    failures += _contradictions(pruner, result, result.certificate, meant)
+    failures += _false_claims(result, weights, verdict)
     return Verification(
         tuple(failures),
         None if verdict.value is None else weights.value(verdict.value),
@@ -128,3 +125,58 @@ def verify(pruner: ExactPruner, X: Any, y: Any, *, pool: Pool | None = None) -> 
         pool is not None,
         result.certificate,
     )
+
+
+def _contradictions(
+    pruner: ExactPruner, result: EnsembleSelection, certificate: Certificate, meant: dict[str, Any]
+) -> list[str]:
+    """Say where the certificate is about something else than the model: a proof of another problem proves nothing."""
+    failures = [
+        f"the certificate is about other {field} than the model's options mean"
+        for field, what in meant.items()
+        if certificate.get(field) != what
+    ]
+    members = np.flatnonzero(pruner.selection_).tolist()
+    if (members, pruner.threshold_) != (certificate["members"], certificate["threshold"]):
+        failures.append("the certificate is about other members or another threshold than the model's")
+    if not result.bound >= result.value:
+        failures.append(f"the model claims the bound {result.bound:g}, below its own value {result.value:g}")
+    return failures
+
+
+def _false_claims(result: EnsembleSelection, weights: Weights, verdict: Verdict) -> list[str]:
+    """Say where value and bound are not what the check recomputed."""
+    failures = []
+    if verdict.value is not None and weights.value(verdict.value) != result.value:
+        failures.append(
+            f"the model claims the value {result.value:g}, its members are worth {weights.value(verdict.value):g}"
+        )
+    if verdict.bound is not None and result.bound > weights.value(verdict.bound):
+        failures.append(
+            f"the model claims the bound {result.bound:g}, the cuts prove {weights.value(verdict.bound):g}"
+        )
+    return failures
+
+
+def _limits(pruner: ExactPruner, pool: Pool | None, votes: Votes) -> SelectionLimits:
+    """Return what the options of the model say that a selection must keep, with the sizes that it chose by itself."""
+    costs = pruner.member_costs
+    if costs is None and pruner.max_cost is not None:
+        whole = pool if pool is not None or pruner.pool is None else as_pool(pruner.pool)
+        if whole is None:
+            raise BadInputError(
+                "the model has a cost limit without the costs of its classifiers. Pass the whole pool (--pool)."
+            )
+        costs = None if whole.costs is None else whole.costs.tolist()
+    limits = selection_limits(
+        votes.n_classifiers,
+        min_size=pruner.min_size,
+        max_size=pruner.max_size,
+        member_costs=costs,
+        max_cost=pruner.max_cost,
+        diversity=diversity_limits(pruner.diversity, votes),
+    )
+    if pruner.choice_ is None:
+        return limits
+    chosen = pruner.choice_.setting
+    return dataclasses.replace(limits, min_size=chosen.min_size, max_size=chosen.max_size)
