@@ -101,7 +101,7 @@ EVOLUTION: dict[str, Callable[..., Front]] = {
     "satibea": functools.partial(ibea, repair=REPAIR_SHARE),
 }
 QUALITY: dict[tuple[str, int], tuple[tuple[str, int | None], ...]] = {
-    ("uclinux", 0): (("hit-and-run", 1500), ("adaptive", None)),
+    ("uclinux", 0): (("hit-and-run", 1500), ("hit-and-run", None), ("adaptive", None)),
     ("e-shop", 0): (("hit-and-run", 1000), ("hit-and-run", 1500), ("adaptive", None)),
     ("e-shop", 1): (("hit-and-run", 1000), ("adaptive", None)),
     ("ecos", 0): (("hit-and-run", 1500), ("adaptive", None)),
