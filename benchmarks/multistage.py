@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from shortlist.multistage.costs import FeatureCosts, feature_costs
+from shortlist.multistage.decision_bits import DecisionBits, subset_masks
 from shortlist.multistage.emsco import EmscoOptions, emsco
 from shortlist.multistage.encoding import learn_encoding
 from shortlist.multistage.enumeration import enumerate_front
@@ -23,15 +24,9 @@ from shortlist.multistage.objectives import StageProblem, stage_problem
 from shortlist.multistage.prediction import REJECTED, FittedStage, StagedModel, decide_known
 from shortlist.multistage.presets import PRESETS
 from shortlist.multistage.recall import recall
+from shortlist.multistage.reject_rules import RejectRule, reject_rule
 from shortlist.multistage.stages import acquired
-from shortlist.multistage.subclassifiers import (
-    DecisionBits,
-    LogisticSubclassifiers,
-    RejectRule,
-    StageRows,
-    reject_rule,
-    subset_masks,
-)
+from shortlist.multistage.subclassifiers import LogisticSubclassifiers, StageRows
 
 FILES = {"pima": "pima_diabetes", "heart": "heart_failure_clinical_records", "credit": "australian_credit"}
 THREADS = 2

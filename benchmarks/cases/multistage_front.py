@@ -7,15 +7,12 @@ import numpy as np
 
 from benchmarks.registry import Case, register
 from shortlist.multistage.costs import feature_costs
+from shortlist.multistage.decision_bits import DecisionBits
 from shortlist.multistage.encoding import learn_encoding
 from shortlist.multistage.enumeration import enumerate_front
 from shortlist.multistage.objectives import stage_problem
-from shortlist.multistage.subclassifiers import (
-    DecisionBits,
-    LogisticSubclassifiers,
-    StageRows,
-    reject_rule,
-)
+from shortlist.multistage.reject_rules import reject_rule
+from shortlist.multistage.subclassifiers import LogisticSubclassifiers, StageRows
 
 
 def build(size: int) -> Callable[[], Any]:

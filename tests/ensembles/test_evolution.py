@@ -261,16 +261,18 @@ def test_a_population_of_elites_alone_stays_as_it_is(mode: str) -> None:
 class _Losing(LinearClassifiers):
     """Loses an individual where it is told to."""
 
+    where: str
+
     def __init__(self, where: str) -> None:
         super().__init__(X.shape[1], 2)
         object.__setattr__(self, "where", where)
 
     def sample(self, size: int, rng: np.random.Generator) -> Any:
-        return super().sample(size - (self.where == "sample"), rng)  # type: ignore[attr-defined]  # set above
+        return super().sample(size - (self.where == "sample"), rng)
 
     def mutate(self, population: Any, rng: np.random.Generator) -> Any:
         mutants = super().mutate(population, rng)
-        return mutants[1:] if self.where == "mutate" else mutants  # type: ignore[attr-defined]  # set above
+        return mutants[1:] if self.where == "mutate" else mutants
 
 
 @pytest.mark.parametrize("where", ["sample", "mutate"])

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from shortlist.multistage.costs import FeatureCosts
 from shortlist.multistage.encoding import Encoding, FeatureCode
-from shortlist.multistage.subclassifiers import RejectRule, StageRows, pack
+from shortlist.multistage.reject_rules import RejectRule
+from shortlist.multistage.subclassifiers import StageRows, pack
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from shortlist.multistage.decision_bits import DecisionBits
 from shortlist.multistage.objectives import DEFAULT_OBJECTIVES, StageProblem, stage_problem
-from shortlist.multistage.subclassifiers import DecisionBits, RejectRule
+from shortlist.multistage.reject_rules import RejectRule
 from tests.multistage.oracles import Facts, Told, whole_costs
 
 

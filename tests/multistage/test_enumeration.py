@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.front import ProofKind
-from shortlist.multistage import enumeration
+from shortlist.multistage import walkers
 from shortlist.multistage.enumeration import EnumerationResult, enumerate_front, tied_assignments
 from shortlist.runs import Cancellation
 from tests.multistage import oracles
@@ -65,7 +65,7 @@ def test_bounds_change_nothing_for_more_features(known: oracles.Facts, k: int) -
 def test_the_archive_for_many_rows_gives_the_same(known: oracles.Facts, k: int, bounds: bool) -> None:
     k = min(k, known.n_features)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(enumeration, "TABLE_ROWS", 0)
+        patch.setattr(walkers, "TABLE_ROWS", 0)
         result = enumerate_front(problem_of(known, k), bounds=bounds)
         listed = [sorted(q.tolist() for q in tied_assignments(result, p)) for p in range(len(result.n_tied))]
 

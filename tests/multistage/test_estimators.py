@@ -18,8 +18,8 @@ from shortlist.multistage import (
     AcquisitionError,
     EmscoOptions,
     MultiStageClassifier,
+    decision_bits,
     feature_costs,
-    subclassifiers,
 )
 
 
@@ -166,8 +166,8 @@ def test_an_enumeration_that_does_not_fit_into_memory_is_not_begun(monkeypatch: 
     clf = MultiStageClassifier(emsco_options=EmscoOptions(population=10, generations=2), random_state=0)
     clf.fit(X, y, validation=many)
     assert clf.front_.method == "enumerate"
-    enough = subclassifiers.bytes_of_every_subset(clf.problem_.decisions.subclassifiers.rows)
-    for module in ("subclassifiers", "estimators"):
+    enough = decision_bits.bytes_of_every_subset(clf.problem_.decisions.subclassifiers.rows)
+    for module in ("decision_bits", "estimators"):
         monkeypatch.setattr(f"shortlist.multistage.{module}.MOST_BYTES", enough - 1)
 
     assert clf.fit(X, y, validation=many).front_.method == "emsco"

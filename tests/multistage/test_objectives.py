@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
+from shortlist.multistage.decision_bits import DecisionBits
 from shortlist.multistage.emsco import score
 from shortlist.multistage.objectives import OBJECTIVES, stage_problem
-from shortlist.multistage.subclassifiers import DecisionBits, RejectRule
+from shortlist.multistage.reject_rules import RejectRule
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
 

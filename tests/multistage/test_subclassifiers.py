@@ -6,18 +6,12 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.errors import BadInputError, FitsStoppedError
-from shortlist.multistage import subclassifiers as module
+from shortlist.multistage import decision_bits, subclassifiers
+from shortlist.multistage.decision_bits import DecisionBits, subset_masks
 from shortlist.multistage.encoding import learn_encoding
-from shortlist.multistage.subclassifiers import (
-    DecisionBits,
-    ForeignSubclassifiers,
-    LogisticSubclassifiers,
-    RejectRule,
-    StageRows,
-    raised_threshold,
-    reject_rule,
-    subset_masks,
-)
+from shortlist.multistage.foreign_subclassifiers import ForeignSubclassifiers
+from shortlist.multistage.reject_rules import RejectRule, raised_threshold, reject_rule
+from shortlist.multistage.subclassifiers import LogisticSubclassifiers, StageRows
 from shortlist.runs import Cancellation
 
 
@@ -100,7 +94,8 @@ def test_with_many_features_places_are_given_up_when_full(monkeypatch: pytest.Mo
     rows = stage_rows(2, n=5)
     dense = DecisionBits(LogisticSubclassifiers(rows), RejectRule((0.75, 0.75)))
     dense.every_subset()
-    monkeypatch.setattr(module, "DENSE_FEATURES", 3)
+    for module in (decision_bits, subclassifiers):
+        monkeypatch.setattr(module, "DENSE_FEATURES", 3)
     small = LogisticSubclassifiers(rows, capacity=10)
     sparse = DecisionBits(small, RejectRule((0.75, 0.75)))
     for start in range(0, 31, 7):

@@ -1,4 +1,4 @@
-"""The engine of exact pruning: a strong selection, then bounds made for the problem, then solvers that know both.
+"""The engine of exact pruning: a strong selection, then bounds made for the problem, then a solver that knows both.
 
 In order: orderings and tabu search for the value; the minimum cut of conflicts for a first bound; combinatorial
 Benders cuts for a tighter one; and at last CP-SAT on the integer program with all cuts as clauses, from the selection.

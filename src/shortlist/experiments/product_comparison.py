@@ -276,7 +276,7 @@ def _row(method: str, runs: Sequence[Run], tables: FrontTables) -> MethodRow:
     """Return the row of one method."""
     shares, seconds = [run.valid_share for run in runs], [run.front.seconds for run in runs]
     each = [dataclasses.asdict(run_quality(run, tables)) for run in runs]
-    middle = {name: median([quality[name] for quality in each]) for name in each[0]}
+    middle: dict[str, Any] = {name: median([quality[name] for quality in each]) for name in each[0]}
     for name in ("n_points", "n_joint", "n_dominated"):
         middle[name] = int(middle[name] or 0)
     return MethodRow(
@@ -287,7 +287,7 @@ def _row(method: str, runs: Sequence[Run], tables: FrontTables) -> MethodRow:
         None if tables.shares is None else tables.shares[method],
         float(np.mean(shares)),
         sum(seconds),
-        Quality(**middle),  # type: ignore[arg-type]  # counts are whole by now
+        Quality(**middle),
         float(np.median(shares)),
         float(np.median(seconds)),
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shortlist.errors import AcquisitionError
     from shortlist.multistage.costs import FeatureCosts, feature_costs, read_costs
+    from shortlist.multistage.decision_bits import DecisionBits
     from shortlist.multistage.emsco import EmscoOptions, EmscoResult
     from shortlist.multistage.enumeration import (
         EnumerationResult,
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
     from shortlist.multistage.objectives import OBJECTIVES, StageProblem, stage_problem
     from shortlist.multistage.prediction import OnDemand
     from shortlist.multistage.presets import PRESETS, Preset, preset, synthetic30
+    from shortlist.multistage.reject_rules import RejectRule
     from shortlist.multistage.stages import compress, has_gaps, n_ordered_partitions, space_size
-    from shortlist.multistage.subclassifiers import DecisionBits, LogisticSubclassifiers, RejectRule
+    from shortlist.multistage.subclassifiers import LogisticSubclassifiers
 
 _MODULES = {
     "costs": ["FeatureCosts", "feature_costs", "read_costs"],
+    "decision_bits": ["DecisionBits"],
     "emsco": ["EmscoOptions", "EmscoResult"],
     "enumeration": ["EnumerationResult", "TiedBlock", "enumerate_front", "tied_assignments", "tied_blocks"],
     "estimators": ["MultiStageClassifier"],
@@ -31,8 +34,9 @@ _MODULES = {
     "objectives": ["OBJECTIVES", "StageProblem", "stage_problem"],
     "prediction": ["OnDemand"],
     "presets": ["PRESETS", "Preset", "preset", "synthetic30"],
+    "reject_rules": ["RejectRule"],
     "stages": ["compress", "has_gaps", "n_ordered_partitions", "space_size"],
-    "subclassifiers": ["DecisionBits", "LogisticSubclassifiers", "RejectRule"],
+    "subclassifiers": ["LogisticSubclassifiers"],
 }
 
 __all__ = [

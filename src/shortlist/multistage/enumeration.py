@@ -4,22 +4,20 @@ import queue
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import as_positive_seconds
 from shortlist.front import Front, Proof, ProofKind
-from shortlist.multistage._enumeration import UNSEEN, walk_table
-from shortlist.multistage._evaluation import CONCLUSIVE, COST, CREDIT, N_MEASURES, nondominated_rows
-from shortlist.multistage.objectives import DEFAULT_OBJECTIVES, OBJECTIVES, StageProblem
+from shortlist.multistage._enumeration import UNSEEN
+from shortlist.multistage._evaluation import N_MEASURES, nondominated_rows
+from shortlist.multistage.decision_bits import subset_masks
+from shortlist.multistage.objectives import StageProblem
 from shortlist.multistage.stages import assignment_of_chain, completions, ordered_partitions
-from shortlist.multistage.subclassifiers import pooled_threads, subset_masks
+from shortlist.multistage.subclassifiers import pooled_threads
+from shortlist.multistage.walkers import Found, Space, Walker, make_walker
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
-
-TABLE_ROWS = 2000
-"""Up to this many validation rows, the least cost of every (conclusive, right) pair is kept in a table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +118,7 @@ def enumerate_front(
     for level in range(min(2, k), k + 1) if bounds else [k]:
         tasks = _tasks(problem, level)
         walk = _walk(
-            _walker(problem, space, level, found.measures, bounds=bounds), tasks, n_jobs=n_jobs,
+            make_walker(problem, space, level, found.measures, bounds=bounds), tasks, n_jobs=n_jobs,
             deadline=start + limit, report=report, cancellation=cancellation,
         )  # fmt: skip
         looked += walk.looked
@@ -169,7 +167,7 @@ def tied_blocks(result: EnumerationResult, point: int, *, limit: int = 1_000_000
     problem = result.problem
     room = min(limit, 4096)
     while True:
-        walker = _walker(problem, _space(problem), problem.max_stages, result.measures, bounds=True)
+        walker = make_walker(problem, _space(problem), problem.max_stages, result.measures, bounds=True)
         blocks = np.zeros((room, problem.max_stages + 3), dtype=np.int64)
         n_blocks = np.zeros(1, dtype=np.int64)
         firsts = np.concatenate(_tasks(problem, problem.max_stages))
@@ -197,202 +195,16 @@ def tied_assignments(result: EnumerationResult, point: int) -> Iterator[NDArray[
 
 
 @dataclass(frozen=True, eq=False)
-class _Space:
-    """Everything about feature subsets that a walk needs, indexed by bit mask."""
-
-    bits: NDArray[np.uint64]
-    reach: NDArray[np.uint64]
-    prices: NDArray[np.int64]
-    least_steps: NDArray[np.int64]
-    call_prices: NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """Outcomes, how many assignments tie for each, and the chain of one."""
-
-    measures: NDArray[np.int64]
-    ties: NDArray[np.int64]
-    chains: NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
 class _Walk:
     """A walk: what it found, finished tasks, and chains looked at."""
 
-    found: _Found
+    found: Found
     done: int
     looked: int
 
 
-class _Walker(Protocol):
-    """Holds what one thread finds; `fresh` makes one for another thread."""
-
-    def fresh(self) -> "_Walker": ...
-    def walk(self, firsts: NDArray[np.int64]) -> int: ...
-    def found(self) -> _Found: ...
-    def collect(
-        self, firsts: NDArray[np.int64], point: int, measures: NDArray[np.int64],
-        blocks: NDArray[np.int64], n_blocks: NDArray[np.int64],
-    ) -> None: ...  # fmt: skip
-
-
-_NO_BLOCKS = np.zeros((0, 0), dtype=np.int64)
-_NO_COUNT = np.zeros(1, dtype=np.int64)
-
-
-class _TableWalker:
-    """Keeps the least cost of every pair (conclusive, right); for the paper's three objectives."""
-
-    def __init__(
-        self, problem: StageProblem, space: _Space, max_stages: int, seeds: NDArray[np.int64], *, bounds: bool
-    ) -> None:
-        self._arguments = (problem, space, max_stages, seeds)
-        self._bounds = bounds
-        self.problem, self.space, self.max_stages = problem, space, max_stages
-        n_pairs = (problem.n_rows + 1) * (problem.n_rows + 2) // 2
-        self.best = np.full(n_pairs, UNSEEN, dtype=np.int64)
-        self.ties = np.zeros(n_pairs, dtype=np.int64)
-        self.witnesses = np.zeros((n_pairs, max(1, max_stages - 1)), dtype=np.int32)
-        self.archive = np.zeros((8192, 3), dtype=np.int64)
-        self.size = np.array([min(len(seeds), len(self.archive))], dtype=np.int64)
-        self.archive[: self.size[0]] = seeds[: self.size[0], [CONCLUSIVE, CREDIT, COST]]
-
-    def fresh(self) -> "_TableWalker":
-        return _TableWalker(*self._arguments, bounds=self._bounds)
-
-    def walk(
-        self,
-        firsts: NDArray[np.int64],
-        blocks: NDArray[np.int64] = _NO_BLOCKS,
-        n_blocks: NDArray[np.int64] = _NO_COUNT,
-    ) -> int:
-        space, problem = self.space, self.problem
-        return walk_table(
-            firsts, space.bits, space.reach, space.prices, space.least_steps, problem.everyone, problem.n_rows,
-            self.max_stages, completions(problem.n_features, self.max_stages), int(self._bounds), self.best,
-            self.ties, self.witnesses, self.archive, self.size, blocks, n_blocks,
-        )  # fmt: skip
-
-    def found(self) -> _Found:
-        pairs = np.flatnonzero(self.ties)
-        conclusive = (np.sqrt(8.0 * pairs + 1) - 1).astype(np.int64) // 2
-        conclusive -= conclusive * (conclusive + 1) // 2 > pairs
-        conclusive += (conclusive + 1) * (conclusive + 2) // 2 <= pairs
-        measures = np.zeros((len(pairs), N_MEASURES), dtype=np.int64)
-        measures[:, CONCLUSIVE] = conclusive
-        measures[:, CREDIT] = pairs - conclusive * (conclusive + 1) // 2
-        measures[:, COST] = self.best[pairs]
-        return _Found(measures, self.ties[pairs], self.witnesses[pairs].astype(np.int64))
-
-    def collect(
-        self, firsts: NDArray[np.int64], point: int, measures: NDArray[np.int64],
-        blocks: NDArray[np.int64], n_blocks: NDArray[np.int64],
-    ) -> None:  # fmt: skip
-        self.best[:] = -1
-        conclusive, right, cost = measures[point, [CONCLUSIVE, CREDIT, COST]]
-        self.best[conclusive * (conclusive + 1) // 2 + right] = cost
-        self.walk(firsts, blocks, n_blocks)
-
-
-class _ArchiveWalker:
-    """Keeps the non-dominated outcomes; for any objectives, any number of rows, and removal."""
-
-    def __init__(
-        self, problem: StageProblem, space: _Space, max_stages: int, seeds: NDArray[np.int64], *, bounds: bool
-    ) -> None:
-        self._arguments = (problem, space, max_stages, seeds)
-        self._bounds = bounds
-        self.problem, self.space, self.max_stages = problem, space, max_stages
-        self.uses = np.zeros(N_MEASURES, dtype=np.int64)
-        self.uses[[OBJECTIVES[name] for name in problem.names]] = 1
-        self._state = self._room(max(4096, 2 * len(seeds)))
-        self._state[0][: len(seeds)] = seeds
-        self._state[3][0] = len(seeds)
-
-    def _room(self, size: int) -> tuple[NDArray[np.int64], ...]:
-        width = max(1, self.max_stages)
-        return (
-            np.zeros((size, N_MEASURES), dtype=np.int64),
-            np.zeros(size, dtype=np.int64),
-            np.zeros((size, width), dtype=np.int64),
-            np.zeros(2, dtype=np.int64),
-        )
-
-    def fresh(self) -> "_ArchiveWalker":
-        return _ArchiveWalker(*self._arguments, bounds=self._bounds)
-
-    def walk(
-        self,
-        firsts: NDArray[np.int64],
-        blocks: NDArray[np.int64] = _NO_BLOCKS,
-        n_blocks: NDArray[np.int64] = _NO_COUNT,
-    ) -> int:
-        looked = 0
-        for first in firsts:
-            before = [part.copy() for part in self._state]
-            visited = self._walk_one(np.array([first]), blocks, n_blocks)
-            while visited < 0:  # the archive was full: take back what this task did, with twice the room
-                self._state = self._room(2 * len(before[0]))
-                for part, old in zip(self._state, before, strict=True):
-                    part[: len(old)] = old
-                visited = self._walk_one(np.array([first]), blocks, n_blocks)
-            looked += visited
-        return looked
-
-    def _walk_one(
-        self, firsts: NDArray[np.int64], blocks: NDArray[np.int64], n_blocks: NDArray[np.int64]
-    ) -> int:
-        # seconds to compile at first, and the paper's objectives never need it
-        from shortlist.multistage._archive_walk import walk_archive
-
-        space, problem = self.space, self.problem
-        archive, ties, chains, size = self._state
-        return walk_archive(
-            firsts, space.bits, space.reach, space.prices, space.least_steps, space.call_prices,
-            problem.everyone, problem.class_bits, problem.penalties, problem.unit, problem.negative_bits,
-            self.max_stages, self.uses, int(problem.removal), int(self._bounds), archive, ties, chains, size,
-            blocks, n_blocks,
-        )  # fmt: skip
-
-    def found(self) -> _Found:
-        measures, ties, chains, size = self._state
-        counted = np.flatnonzero(ties[: size[0]])
-        return _Found(measures[counted], ties[counted], chains[counted])
-
-    def collect(
-        self, firsts: NDArray[np.int64], point: int, measures: NDArray[np.int64],
-        blocks: NDArray[np.int64], n_blocks: NDArray[np.int64],
-    ) -> None:  # fmt: skip
-        # the wanted point goes first: in this mode nothing moves
-        order = [point, *(other for other in range(len(measures)) if other != point)]
-        self._state[0][: len(measures)] = measures[order]
-        self._state[3][0] = len(measures)
-        everything = np.zeros((4096, blocks.shape[1]), dtype=np.int64)
-        for first in firsts:
-            count = np.zeros(1, dtype=np.int64)
-            self._walk_one(np.array([first]), everything, count)
-            if count[0] > len(everything):
-                everything = np.zeros((int(count[0]), blocks.shape[1]), dtype=np.int64)
-                count[0] = 0
-                self._walk_one(np.array([first]), everything, count)
-            ours = everything[: count[0]][everything[: count[0], -1] == 0]
-            room = max(0, len(blocks) - int(n_blocks[0]))
-            blocks[n_blocks[0] : n_blocks[0] + min(room, len(ours))] = ours[:room]
-            n_blocks[0] += len(ours)
-
-
-def _walker(
-    problem: StageProblem, space: _Space, max_stages: int, seeds: NDArray[np.int64], *, bounds: bool
-) -> _Walker:
-    """Choose how to keep what is found."""
-    plain = problem.names == DEFAULT_OBJECTIVES and not problem.removal and (problem.penalties == 1).all()
-    kind = _TableWalker if plain and problem.n_rows <= TABLE_ROWS else _ArchiveWalker
-    return kind(problem, space, max_stages, seeds, bounds=bounds)
-
-
 def _walk(
-    walker: _Walker,
+    walker: Walker,
     tasks: list[NDArray[np.int64]],
     *,
     n_jobs: int | None,
@@ -401,7 +213,7 @@ def _walk(
     cancellation: Cancellation | None,
 ) -> _Walk:
     """Run all tasks on threads, each with a walker of its own while it runs."""
-    idle: queue.SimpleQueue[_Walker] = queue.SimpleQueue()
+    idle: queue.SimpleQueue[Walker] = queue.SimpleQueue()
     idle.put(walker)
     walkers = [walker]
 
@@ -430,18 +242,19 @@ def _walk(
             )
         ]
     finished = [looked for looked in counts if looked >= 0]
-    problem = walker.problem  # type: ignore[attr-defined]  # both kinds have it
-    return _Walk(_nondominated(problem, [each.found() for each in walkers]), len(finished), sum(finished))
+    return _Walk(
+        _nondominated(walker.problem, [each.found() for each in walkers]), len(finished), sum(finished)
+    )
 
 
-def _nondominated(problem: StageProblem, parts: list[_Found], join: np.ufunc = np.add) -> _Found:
+def _nondominated(problem: StageProblem, parts: list[Found], join: np.ufunc = np.add) -> Found:
     """Join what walkers found: one entry per objective vector, ties added up, the least chain kept, the best only."""
     width = max(part.chains.shape[1] for part in parts)
     chains = np.concatenate([np.pad(p.chains, ((0, 0), (0, width - p.chains.shape[1]))) for p in parts])
     measures = np.concatenate([part.measures for part in parts])
     ties = np.concatenate([part.ties for part in parts])
     if not len(measures):
-        return _Found(measures, ties, chains)
+        return Found(measures, ties, chains)
     vectors = problem.vectors(measures)
     order = np.lexsort((*chains.T[::-1], *vectors.T[::-1]))
     fresh = np.ones(len(order), dtype=bool)
@@ -450,11 +263,11 @@ def _nondominated(problem: StageProblem, parts: list[_Found], join: np.ufunc = n
     summed = join.reduceat(ties[order], starts)
     first = order[starts]
     best = nondominated_rows(*problem.comparable(measures[first]))
-    return _Found(measures[first][best], summed[best], chains[first][best])
+    return Found(measures[first][best], summed[best], chains[first][best])
 
 
-def _nothing(max_stages: int) -> _Found:
-    return _Found(
+def _nothing(max_stages: int) -> Found:
+    return Found(
         np.empty((0, N_MEASURES), dtype=np.int64),
         np.empty(0, dtype=np.int64),
         np.empty((0, max(1, max_stages)), dtype=np.int64),
@@ -467,7 +280,7 @@ def _front_order(problem: StageProblem, measures: NDArray[np.int64]) -> NDArray[
     return np.lexsort((problem.values(measures) * signs).T[::-1])
 
 
-def _space(problem: StageProblem) -> _Space:
+def _space(problem: StageProblem) -> Space:
     """Prepare prices and bits of all subsets, and what lies above each."""
     n = problem.n_features
     bits = problem.decisions.every_subset()
@@ -487,7 +300,7 @@ def _space(problem: StageProblem) -> _Space:
     least[-1] = 0
     sizes = np.concatenate([[0], subset_masks(n).sum(axis=1)])
     calls = problem.call_price + problem.call_price_per_feature * sizes
-    return _Space(bits, reach, prices, least, calls.astype(np.int64))
+    return Space(bits, reach, prices, least, calls.astype(np.int64))
 
 
 def _tasks(problem: StageProblem, max_stages: int) -> list[NDArray[np.int64]]:

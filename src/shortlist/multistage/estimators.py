@@ -16,9 +16,11 @@ from shortlist.arrays import Labels, Mask
 from shortlist.errors import AcquisitionError, BadInputError
 from shortlist.front import Front
 from shortlist.multistage.costs import FeatureCosts, feature_costs
+from shortlist.multistage.decision_bits import DecisionBits, bytes_of_every_subset
 from shortlist.multistage.emsco import EmscoOptions, emsco
 from shortlist.multistage.encoding import learn_encoding
 from shortlist.multistage.enumeration import enumerate_front
+from shortlist.multistage.foreign_subclassifiers import ForeignSubclassifiers
 from shortlist.multistage.objectives import DEFAULT_OBJECTIVES, StageProblem, stage_problem
 from shortlist.multistage.prediction import (
     REJECTED,
@@ -31,17 +33,9 @@ from shortlist.multistage.prediction import (
     decide_known,
     decide_on_demand,
 )
+from shortlist.multistage.reject_rules import reject_rule
 from shortlist.multistage.stages import acquired, space_size
-from shortlist.multistage.subclassifiers import (
-    DENSE_FEATURES,
-    MOST_BYTES,
-    DecisionBits,
-    ForeignSubclassifiers,
-    LogisticSubclassifiers,
-    StageRows,
-    bytes_of_every_subset,
-    reject_rule,
-)
+from shortlist.multistage.subclassifiers import DENSE_FEATURES, MOST_BYTES, LogisticSubclassifiers, StageRows
 from shortlist.picking import RULES
 from shortlist.runs import Cancellation, Report, silent
 

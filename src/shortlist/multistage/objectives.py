@@ -24,8 +24,9 @@ from shortlist.multistage._evaluation import (
     measure,
 )
 from shortlist.multistage.costs import FeatureCosts
+from shortlist.multistage.decision_bits import DecisionBits
 from shortlist.multistage.stages import acquired, check_max_stages, stage_counts
-from shortlist.multistage.subclassifiers import DecisionBits, pack
+from shortlist.multistage.subclassifiers import pack
 
 OBJECTIVES = {
     "coverage": CONCLUSIVE,

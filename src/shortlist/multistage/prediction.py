@@ -13,7 +13,8 @@ from shortlist.errors import BadInputError
 from shortlist.multistage._logistic import decide_rows
 from shortlist.multistage.costs import FeatureCosts
 from shortlist.multistage.encoding import Encoding
-from shortlist.multistage.subclassifiers import LogisticModel, RejectRule, decide
+from shortlist.multistage.reject_rules import RejectRule, decide
+from shortlist.multistage.subclassifiers import LogisticModel
 
 REJECTED = -1
 """Class number of a row that no stage was confident about."""

@@ -1,8 +1,6 @@
 """One classifier per feature subset, fitted once, and what its decisions are on the validation rows as bits."""
 
 import functools
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,6 +11,7 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage._logistic import decision_bits, fit_binary, sums
 from shortlist.multistage.encoding import Encoding
+from shortlist.multistage.reject_rules import RejectRule, raised_threshold
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
 
 DENSE_FEATURES = 18
@@ -60,65 +59,6 @@ class StageRows:
     def n_words(self) -> int:
         """64-bit words that hold one bit per validation row."""
         return max(1, -(-len(self.validation_labels) // 64))
-
-
-@dataclass(frozen=True)
-class RejectRule:
-    """When a prediction is confident.
-
-    Attributes
-    ----------
-    thresholds : tuple of float
-        Least probability per predicted class (the paper's p̂ in every place), in (0, 1].
-    risk : float or None
-        None: the paper's rule. Otherwise each subset's threshold is raised until, by Hoeffding's bound with error
-        probability `risk` / `max_stages`, its confident predictions on the fitted rows are right at the rate p̂ asks for.
-    max_stages : int
-        Number of stages that share `risk` (Bonferroni).
-    """
-
-    thresholds: tuple[float, ...]
-    risk: float | None = None
-    max_stages: int = 1
-
-    @property
-    def scores(self) -> NDArray[np.float64]:
-        """The thresholds as log-odds, infinite for 1."""
-        return np.array([math.inf if p >= 1 else math.log(p) - math.log1p(-p) for p in self.thresholds])
-
-
-def reject_rule(
-    confidence: float | Mapping[Any, float],
-    classes: NDArray[Any],
-    *,
-    risk: float | None = None,
-    max_stages: int = 1,
-) -> RejectRule:
-    """Check p̂, one number or one per class.
-
-    Raises
-    ------
-    BadInputError
-        If a threshold is outside (0, 1], a class has none, or `risk` is outside (0, 1).
-    """
-    labels = classes.tolist()
-    if isinstance(confidence, Mapping):
-        missing = [label for label in labels if label not in confidence]
-        unknown = [label for label in confidence if label not in labels]
-        if missing or unknown:
-            raise BadInputError(
-                f"confidence must hold one threshold per class {labels}, got {list(confidence)}. "
-                "Pass one number to treat all classes alike."
-            )
-        values = [confidence[label] for label in labels]
-    else:
-        values = [confidence] * len(labels)
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value <= 1:
-            raise BadInputError(f"confidence must be in (0, 1], got {value!r}. Usual values are 0.6 to 0.95.")
-    if risk is not None and not (isinstance(risk, int | float) and 0 < risk < 1):
-        raise BadInputError(f"accuracy_risk must be in (0, 1) or None, got {risk!r}.")
-    return RejectRule(tuple(map(float, values)), risk, max_stages)
 
 
 class Subclassifiers(Protocol):
@@ -376,205 +316,11 @@ def _check_memory(rows: StageRows, n_bytes: int) -> None:
         )
 
 
-def raised_threshold(
-    probabilities: NDArray[np.float64], labels: NDArray[np.int64], rule: RejectRule
-) -> float:
-    """Return the least probability at and above which accuracy is at least the smallest p̂, by Hoeffding's bound.
-
-    2 when there is none, so that nothing is confident.
-    """
-    assert rule.risk is not None
-    wanted = min(rule.thresholds)
-    best = probabilities.max(axis=1)
-    order = np.argsort(-best, kind="stable")
-    right = np.cumsum(probabilities.argmax(axis=1)[order] == labels[order])
-    counts = np.arange(1, len(order) + 1)
-    slack = np.sqrt(math.log(rule.max_stages / rule.risk) / (2 * counts))
-    last_of_ties = np.append(best[order][1:] < best[order][:-1], True)
-    good = last_of_ties & (right / counts - slack >= wanted) & (best[order] >= wanted)
-    return float(best[order][good].min()) if good.any() else 2.0
-
-
-class ForeignSubclassifiers:
-    """Any scikit-learn classifier with ``predict_proba``, cloned and fitted per subset on its encoded columns.
-
-    Every fitted clone is kept, so that predictions come from the very models that made the bits.
-    """
-
-    def __init__(
-        self,
-        rows: StageRows,
-        estimator: Any,
-        *,
-        n_jobs: int | None = 1,
-        report: Report = silent,
-        cancellation: Cancellation | None = None,
-    ) -> None:
-        if not hasattr(estimator, "predict_proba"):
-            raise BadInputError(
-                f"subclassifier must have predict_proba, got {type(estimator).__name__}. "
-                "Wrap it in CalibratedClassifierCV."
-            )
-        self.rows = rows
-        self.estimator = estimator
-        self.n_jobs = n_jobs
-        self.report = report
-        self.cancellation = cancellation
-        self.places = SubsetPlaces(rows.n_features, 200_000)
-        self.n_fits = 0
-        self._models: dict[int, ForeignModel] = {}
-
-    @property
-    def capacity(self) -> int:
-        """Number of slots."""
-        return self.places.capacity
-
-    @property
-    def epoch(self) -> int:
-        """Changes when slots were given away to other subsets."""
-        return self.places.epoch
-
-    def slots(self, subsets: Mask) -> NDArray[np.int64]:
-        """Return the slot of each subset, ``(n_subsets,)``, fitting what is missing."""
-        before = self.epoch
-        slots, new = self.places.place(subsets)
-        if self.epoch != before:
-            self._models.clear()
-        units = [Unit(str(slots[i]), self._fit, (subsets[i],)) for i in new]
-        try:
-            for key, model in run_units(
-                units, n_jobs=self.n_jobs, stage="fitting subclassifiers",
-                report=self.report, cancellation=self.cancellation,
-            ):  # fmt: skip
-                self._models[int(key)] = model
-                self.n_fits += 1
-            if any(int(slots[i]) not in self._models for i in new):
-                raise FitsStoppedError(STOPPED)  # noqa: TRY301  # the places are given back below
-        except BaseException:
-            self.places.forget(slots[new])
-            raise
-        return slots
-
-    def _fit(self, subset: Mask) -> "ForeignModel":
-        from sklearn.base import clone
-
-        columns = np.flatnonzero(self.rows.encoding.columns(subset))
-        model = clone(self.estimator).fit(self.rows.fit_rows[:, columns], self.rows.fit_labels)
-        return ForeignModel(model, columns, self.rows.n_classes)
-
-    def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
-        """Write into ``bits[slot]`` who is confident and who is confident and right."""
-        for slot in slots.tolist():
-            probabilities = self._models[slot].probabilities(self.rows.validation_rows)
-            labels, confident = decide(probabilities, rule, self.least_probability(slot, rule))
-            bits[slot, 0] = pack(confident, self.rows.n_words)
-            bits[slot, 1] = pack(confident & (labels == self.rows.validation_labels), self.rows.n_words)
-
-    def least_probability(self, slot: int, rule: RejectRule) -> float:
-        """Return the threshold that keeps accuracy on the fitted rows, for one slot."""
-        if rule.risk is None:
-            return 0.0
-        return raised_threshold(
-            self._models[slot].probabilities(self.rows.fit_rows), self.rows.fit_labels, rule
-        )
-
-    def model(self, subset: Mask) -> "ForeignModel":
-        """Return what predicts for one subset."""
-        return self._models[int(self.slots(subset[None, :])[0])]
-
-
-@dataclass(frozen=True, eq=False)
-class ForeignModel:
-    """A fitted scikit-learn classifier and the columns it uses; it may know fewer classes than the table."""
-
-    estimator: Any
-    columns: NDArray[np.int64]
-    n_classes: int
-
-    def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return class probabilities of encoded rows, ``(n_rows, n_classes)``."""
-        known = self.estimator.predict_proba(rows[:, self.columns])
-        probabilities = np.zeros((len(rows), self.n_classes))
-        probabilities[:, self.estimator.classes_] = known
-        return probabilities
-
-
-def decide(
-    probabilities: NDArray[np.float64], rule: RejectRule, least: float = 0.0
-) -> tuple[NDArray[np.int64], Mask]:
-    """Return the most probable class per row, the first of equals, and whether it is confident."""
-    labels = probabilities.argmax(axis=1)
-    best = probabilities[np.arange(len(labels)), labels]
-    thresholds = np.array(rule.thresholds)
-    return labels, np.asarray((best >= thresholds[labels]) & (best >= least))
-
-
 def pack(flags: Mask, n_words: int) -> NDArray[np.uint64]:
     """Pack one flag per row into 64-bit words, row r in bit r mod 64 of word r // 64."""
     padded = np.zeros(64 * n_words, dtype=bool)
     padded[: len(flags)] = flags
     return np.packbits(padded, bitorder="little").view(np.uint64)
-
-
-class DecisionBits:
-    """Decision bits of subsets under one rule, made when first asked for."""
-
-    def __init__(self, subclassifiers: Subclassifiers, rule: RejectRule) -> None:
-        self.subclassifiers = subclassifiers
-        self.rule = rule
-        self._epoch = subclassifiers.epoch
-        self._ready = np.zeros(subclassifiers.capacity, dtype=bool)
-        self.bits = np.zeros((subclassifiers.capacity, 2, subclassifiers.rows.n_words), dtype=np.uint64)
-
-    def slots(self, subsets: Mask) -> NDArray[np.int64]:
-        """Return the slot of each subset, ``(n_subsets, n_features)``, whose bits are then in `bits`."""
-        slots = self.subclassifiers.slots(subsets)
-        if self.subclassifiers.epoch != self._epoch:
-            self._epoch = self.subclassifiers.epoch
-            self._ready[:] = False
-        wanted = np.unique(slots)
-        wanted = wanted[~self._ready[wanted]]
-        if len(wanted):
-            self.subclassifiers.write_bits(wanted, self.rule, self.bits)
-            self._ready[wanted] = True
-        return slots
-
-    def every_subset(self) -> NDArray[np.uint64]:
-        """Return the bits of every subset, indexed by bit mask, ``(2**n_features, 2, n_words)``; row 0 is zero.
-
-        Raises
-        ------
-        BadInputError
-            If there are too many features, or their subsets would not fit into memory.
-        """
-        n = self.subclassifiers.rows.n_features
-        if n > DENSE_FEATURES:
-            raise BadInputError(
-                f"enumeration needs all subsets, so at most {DENSE_FEATURES} features, got {n}. Use method='emsco'."
-            )
-        n_bytes = bytes_of_every_subset(self.subclassifiers.rows)
-        if n_bytes > MOST_BYTES:
-            raise BadInputError(
-                f"enumeration needs the decisions of all subsets within {MOST_BYTES / 1e9:g} GB, but {n} features and "
-                f"{len(self.subclassifiers.rows.validation_labels)} rows to judge by make {n_bytes / 1e9:.1f} GB. "
-                "Judge by fewer rows, or use method='emsco'."
-            )
-        self.slots(subset_masks(n))
-        return self.bits
-
-
-def bytes_of_every_subset(rows: StageRows) -> int:
-    """Return the memory that an enumeration takes for decision bits: what each subset decides, and two unions."""
-    return 3 * 2 * 8 * rows.n_words << rows.n_features
-
-
-@functools.lru_cache(maxsize=2)
-def subset_masks(n_features: int) -> Mask:
-    """Return all non-empty feature subsets in the order of their bit masks, ``(2**n - 1, n)``."""
-    numbers = np.arange(1, 1 << n_features)
-    masks: Mask = (numbers[:, None] >> np.arange(n_features)) & 1 == 1
-    masks.flags.writeable = False
-    return masks
 
 
 @functools.cache

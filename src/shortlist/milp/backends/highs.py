@@ -48,8 +48,9 @@ SHORT_PROGRAMS: dict[str, bool | float | str] = {
     "mip_heuristic_run_rins": False,
     "mip_heuristic_run_root_reduced_cost": False,
 }
-"""For programs that the root node solves, such as those of reference points. Without presolve they would take half as long
-(uClinux 19 ms instead of 86), but 1.14 then called a dominated point of uClinux optimal, 1e-5 above the least cost."""
+"""For programs that the root node solves, such as those of reference points: mean seconds per program fall from 0.057 to 0.047
+(E-Shop), 0.107 to 0.098 (uClinux) and 0.96 to 0.78 (eCos). Without presolve they would fall to half or less, but then 1.14
+called a dominated point of uClinux optimal, 1e-5 above the least cost."""
 
 
 class Highs:

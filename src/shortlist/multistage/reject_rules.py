@@ -1,0 +1,100 @@
+"""When a prediction is confident: thresholds per class, and a careful rule that raises them."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask
+from shortlist.errors import BadInputError
+
+
+@dataclass(frozen=True)
+class RejectRule:
+    """When a prediction is confident.
+
+    Attributes
+    ----------
+    thresholds : tuple of float
+        Least probability per predicted class (the paper's p̂ in every place), in (0, 1].
+    risk : float or None
+        None: the paper's rule. Otherwise each subset's threshold is raised until, by Hoeffding's bound with error
+        probability `risk` / `max_stages`, its confident predictions on the fitted rows are right at the rate p̂ asks for.
+    max_stages : int
+        Number of stages that share `risk` (Bonferroni).
+    """
+
+    thresholds: tuple[float, ...]
+    risk: float | None = None
+    max_stages: int = 1
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """The thresholds as log-odds, infinite for 1."""
+        return np.array([math.inf if p >= 1 else math.log(p) - math.log1p(-p) for p in self.thresholds])
+
+
+def reject_rule(
+    confidence: float | Mapping[Any, float],
+    classes: NDArray[Any],
+    *,
+    risk: float | None = None,
+    max_stages: int = 1,
+) -> RejectRule:
+    """Check p̂, one number or one per class.
+
+    Raises
+    ------
+    BadInputError
+        If a threshold is outside (0, 1], a class has none, or `risk` is outside (0, 1).
+    """
+    labels = classes.tolist()
+    if isinstance(confidence, Mapping):
+        missing = [label for label in labels if label not in confidence]
+        unknown = [label for label in confidence if label not in labels]
+        if missing or unknown:
+            raise BadInputError(
+                f"confidence must hold one threshold per class {labels}, got {list(confidence)}. "
+                "Pass one number to treat all classes alike."
+            )
+        values = [confidence[label] for label in labels]
+    else:
+        values = [confidence] * len(labels)
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value <= 1:
+            raise BadInputError(f"confidence must be in (0, 1], got {value!r}. Usual values are 0.6 to 0.95.")
+    if risk is not None and not (isinstance(risk, int | float) and 0 < risk < 1):
+        raise BadInputError(f"accuracy_risk must be in (0, 1) or None, got {risk!r}.")
+    return RejectRule(tuple(map(float, values)), risk, max_stages)
+
+
+def raised_threshold(
+    probabilities: NDArray[np.float64], labels: NDArray[np.int64], rule: RejectRule
+) -> float:
+    """Return the least probability at and above which accuracy is at least the smallest p̂, by Hoeffding's bound.
+
+    2 when there is none, so that nothing is confident.
+    """
+    assert rule.risk is not None
+    wanted = min(rule.thresholds)
+    best = probabilities.max(axis=1)
+    order = np.argsort(-best, kind="stable")
+    right = np.cumsum(probabilities.argmax(axis=1)[order] == labels[order])
+    counts = np.arange(1, len(order) + 1)
+    slack = np.sqrt(math.log(rule.max_stages / rule.risk) / (2 * counts))
+    last_of_ties = np.append(best[order][1:] < best[order][:-1], True)
+    good = last_of_ties & (right / counts - slack >= wanted) & (best[order] >= wanted)
+    return float(best[order][good].min()) if good.any() else 2.0
+
+
+def decide(
+    probabilities: NDArray[np.float64], rule: RejectRule, least: float = 0.0
+) -> tuple[NDArray[np.int64], Mask]:
+    """Return the most probable class per row, the first of equals, and whether it is confident."""
+    labels = probabilities.argmax(axis=1)
+    best = probabilities[np.arange(len(labels)), labels]
+    thresholds = np.array(rule.thresholds)
+    return labels, np.asarray((best >= thresholds[labels]) & (best >= least))
