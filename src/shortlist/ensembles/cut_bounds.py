@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from scipy import sparse
 from shortlist.ensembles.conflicts import Conflicts
 from shortlist.ensembles.cuts import Cut, CutBound, denominator_for, dual_bound
 from shortlist.ensembles.right_rows import RightRows
+from shortlist.ensembles.row_by_row import AskedRows, row_by_row
 from shortlist.ensembles.separation import Alternative, Values, draw_rows, make_cut
 from shortlist.milp.backends.highs_linear import LinearProgram
 from shortlist.runs import Cancellation
@@ -25,6 +27,10 @@ _TINY = 1e-3
 _IDLE_ROUNDS = 10
 _PATIENCE = 12
 _MOST_NEW = 500
+_FEW = 3
+_TRIES = 40
+_PRICED_ROWS, _PRICED_VOTES = 500, 200_000
+_ASKED_VOTES = 2_000_000
 
 
 def min_cut_bound(rows: RightRows, conflicts: Conflicts) -> CutBound:
@@ -62,6 +68,7 @@ def tighten_by_cuts(
     max_rounds: int | None = None,
     seed: int = 0,
     target: int | None = None,
+    quick: bool = False,
     on_bound: Callable[[int], None] | None = None,
     cancellation: Cancellation | None = None,
 ) -> CutBound:
@@ -70,7 +77,8 @@ def tighten_by_cuts(
     The master program maximises the gains of t in [0, 1] under the cuts found so far; the alternative system is
     asked for sets that t violates (:cite:t:`Codato2006`). It minimises a sum of multipliers where a count of rows is
     meant, so each answer is followed by others whose costs are divided by the multipliers just found, which
-    drives small ones to 0 and finds smaller sets (the reweighting of :cite:t:`Candes2008`).
+    drives small ones to 0 and finds smaller sets (the reweighting of :cite:t:`Candes2008`). Where that finds hardly any
+    more, :func:`shortlist.ensembles.row_by_row.row_by_row` goes on: slower, and hardly ever in vain.
 
     Parameters
     ----------
@@ -88,6 +96,8 @@ def tighten_by_cuts(
         Draws where the searches for cuts begin.
     target : int, optional
         Stop as soon as the bound is no larger, in units of ``rows.step``.
+    quick : bool, default=False
+        Stop where the slower search would begin.
     on_bound : callable, optional
         Receives the bound after every round.
     cancellation : Cancellation, optional
@@ -101,11 +111,9 @@ def tighten_by_cuts(
     if not rows.n_rows:
         return start
     master = _Master(rows, conflicts, start)
-    alternative: Alternative | None = None
-    rng = np.random.default_rng(seed)
+    separation = _Separation(rows, np.random.default_rng(seed), deadline, cancellation)
     best, rounds, idle = start, 0, 0
-    stopped = _watch(deadline, cancellation)
-    while not stopped() and (max_rounds is None or rounds < max_rounds):
+    while not separation.stopped and (max_rounds is None or rounds < max_rounds):
         t = master.solve(deadline, cancellation)
         rounds += 1
         best = master.better(best)
@@ -114,14 +122,11 @@ def tighten_by_cuts(
         if t is None or (target is not None and best.bound <= target):
             break
         found = master.recall(t)
-        used = draw_rows(rows, t, rng)
-        if alternative is None or len(used) < rows.n_rows:
-            alternative = Alternative(rows, used)
-        spread = _SPREAD * (1 + idle % 4)
-        for y in _searches(alternative, t, rng, spread=spread, deadline=deadline, cancellation=cancellation):
-            found += master.add(make_cut(rows, y), t)
-            if stopped():
-                break
+        found += sum(master.add(make_cut(rows, y), t) for y in separation.by_price(t, idle))
+        if found < _FEW and quick:
+            break
+        if found < _FEW:
+            found += sum(master.add(make_cut(rows, y), t) for y in separation.row_by_row(t))
         idle = 0 if found else idle + 1
         if idle >= _IDLE_ROUNDS:
             return master.pooled(best, exhausted=True)
@@ -149,34 +154,58 @@ def _maximum_flow(capacities: NDArray[np.int64], pairs: NDArray[np.int32]) -> sp
     )
 
 
-def _watch(deadline: float, cancellation: Cancellation | None) -> Callable[[], bool]:
-    """Return a function that says whether to stop now."""
-    return lambda: time.monotonic() > deadline or (cancellation is not None and cancellation.cancelled)
+@dataclass(eq=False)
+class _Separation:
+    """Two searches for cuts that t violates; their programs are kept from round to round while they take all rows."""
 
+    rows: RightRows
+    rng: np.random.Generator
+    deadline: float
+    cancellation: Cancellation | None
+    alternative: Alternative | None = None
+    asked: AskedRows | None = None
 
-def _searches(
-    alternative: Alternative,
-    t: Values,
-    rng: np.random.Generator,
-    *,
-    spread: float,
-    deadline: float,
-    cancellation: Cancellation | None,
-) -> Iterator[Values]:
-    """Yield multipliers from several starts, each followed by its reweightings; rows used before cost more."""
-    base, used = 1 - t + _TINY, np.zeros(len(t))
-    for begin in range(_STARTS):
-        drawn = rng.standard_normal(len(t))
-        price = base + _AVOID * used
-        costs = price * np.exp(spread * drawn) if begin or spread > _SPREAD else price
-        for _ in range(_REWEIGHTINGS + 1):
-            y = alternative.multipliers(costs, deadline=deadline, cancellation=cancellation)
-            if y is None:
-                break
-            yield y
-            costs = price / (y / y[y > 0].mean() + _NEAR)
-        if y is not None:
-            used[y > 0] += 1
+    @property
+    def stopped(self) -> bool:
+        """Whether it is time to stop."""
+        cancelled = self.cancellation is not None and self.cancellation.cancelled
+        return cancelled or time.monotonic() > self.deadline
+
+    def by_price(self, t: Values, idle: int) -> Iterator[Values]:
+        """Yield multipliers from several starts, each followed by its reweightings; rows used before cost more."""
+        rows, rng = self.rows, self.rng
+        used = draw_rows(rows, t, rng, most=max(1, min(_PRICED_ROWS, _PRICED_VOTES // rows.n_classifiers)))
+        if self.alternative is None or len(used) < rows.n_rows:
+            self.alternative = Alternative(rows, used)
+        spread = _SPREAD * (1 + idle % 4)
+        base, n_used = 1 - t + _TINY, np.zeros(len(t))
+        for begin in range(_STARTS):
+            drawn = rng.standard_normal(len(t))
+            price = base + _AVOID * n_used
+            costs = price * np.exp(spread * drawn) if begin or spread > _SPREAD else price
+            for _ in range(_REWEIGHTINGS + 1):
+                y = self.alternative.multipliers(
+                    costs, deadline=self.deadline, cancellation=self.cancellation
+                )
+                if y is None:
+                    break
+                yield y
+                if self.stopped:
+                    return
+                costs = price / (y / y[y > 0].mean() + _NEAR)
+            if y is not None:
+                n_used[y > 0] += 1
+
+    def row_by_row(self, t: Values) -> Iterator[Values]:
+        """Yield multipliers of rows that were asked for one by one."""
+        rows = self.rows
+        used = draw_rows(rows, t, self.rng, most=max(1, _ASKED_VOTES // rows.n_classifiers))
+        if self.asked is None or len(used) < rows.n_rows:
+            self.asked = AskedRows(rows, used)
+        return row_by_row(
+            rows, self.asked, t, self.rng, n_tries=_TRIES, deadline=self.deadline,
+            cancellation=self.cancellation,
+        )  # fmt: skip
 
 
 def _worst_pairs(pairs: NDArray[np.int32], t: Values) -> list[tuple[float, tuple[int, ...]]]:

@@ -1,13 +1,15 @@
 """The engine of exact pruning: a strong selection, then bounds made for the problem, then a solver that knows both.
 
-In order: orderings and tabu search for the value; the minimum cut of conflicts for a first bound; combinatorial
-Benders cuts for a tighter one; and at last CP-SAT on the integer program with all cuts as clauses, from the selection.
-Every step stops the rest once value and bound meet.
+In order: the minimum cut of conflicts for a first bound; orderings and tabu search for the value; combinatorial
+Benders cuts for a tighter bound; and CP-SAT on the integer program with all cuts as clauses, from the selection. The last
+two take turns where there is a time limit: the solver comes early where the gap is small, as it then often ends the proof, and
+late where it is not, as the cuts then bring more. Every step stops the rest once value and bound meet.
 """
 
 import dataclasses
 import math
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,15 +29,25 @@ from shortlist.front import Status
 from shortlist.milp import Limits
 from shortlist.runs import Cancellation, Progress, Report
 
-SEARCH_SHARE, CUTS_SHARE = 0.1, 0.35
-"""Parts of the time limit after which the search, and the cuts, give way; both usually end sooner."""
+SEARCH_SHARE = 0.1
+"""Part of the time limit after which the search gives way; it usually ends sooner."""
 
 LONG_SEARCH_SHARE = 0.3
-"""The same for the search where no program follows; the cuts then go on to the end."""
+"""The same where no program follows."""
+
+TURNS = (0.1, 0.25, 0.6, 0.8, 1.0)
+"""Parts of the time limit at which the solver, cuts, the solver, cuts and the solver end where the gap is small; quick cuts come first."""
+
+NEAR = 8
+"""How many usual rows lie between value and bound where the solver may end the proof; it is then called early, and however large
+the program is."""
+
+FAR_CELLS = 200_000
+"""Rows times classifiers up to which the solver lowers a bound further away within seconds; beyond, the cuts lower it more."""
 
 SEARCH_STEPS = 20_000
 CUT_ROUNDS = 60
-"""Limits of the search and of the cuts that do not depend on the clock."""
+"""Limits of the search, and of the cuts where no clock ends them."""
 
 MAX_PAIRS = 200_000
 """Most conflicts that the integer program gets as rows."""
@@ -65,7 +77,7 @@ def prove(
     node_limit : int or None
         Thousandths of CP-SAT's deterministic time; the answer then does not depend on the clock, nor on `threads`.
     seed, threads : int
-        With more than one thread CP-SAT runs all its kinds of search side by side.
+        With more than one thread CP-SAT looks for selections beside its proof.
     report, cancellation
         As everywhere.
 
@@ -121,16 +133,44 @@ class _Run:
         if self._goes_on():
             self._search()
         self.cut_bound = bound
-        if self._goes_on():
-            self.cut_bound = bound = self._tighten(conflicts, bound)
-        if self._goes_on() and self._has_program:
-            self._solve(conflicts, bound)
+        for step, share in self._turns():
+            if self._goes_on():
+                step(conflicts, share)
         return self._answer()
+
+    def _turns(self) -> Iterator[tuple[Callable[[Conflicts, float], None], float]]:
+        """Yield cuts and solver in turns, each with the part of the time limit at which it ends."""
+        if not self._has_program:
+            yield self._tighten, 1.0
+            return
+        *_, last_cuts, end = TURNS
+        if self._counts:
+            yield self._tighten, last_cuts
+            yield self._solve, end
+            return
+        yield self._tighten_quickly, last_cuts
+        steps = (self._solve, self._tighten, self._solve)
+        yield from zip(steps, TURNS, strict=False) if self._is_near else ()
+        yield self._tighten, last_cuts
+        yield self._solve if self._is_near or self.rows.votes.size <= FAR_CELLS else self._tighten, end
+
+    @property
+    def _is_near(self) -> bool:
+        """Whether few rows lie between value and bound."""
+        if self.best.mask is None or not self.rows.n_rows:
+            return False
+        usual = int(np.median(self.rows.gains)) * self.rows.step
+        return self.best.bound - self.best.total <= NEAR * usual
 
     @property
     def _has_program(self) -> bool:
         """Whether an integer program is small enough to be built."""
         return self.rows.votes.size <= PROGRAM_CELLS
+
+    @property
+    def _counts(self) -> bool:
+        """Whether limits that are counted end the steps, and not the clock."""
+        return self.node_limit is not None or math.isinf(self.time_limit_s)
 
     @property
     def _seconds(self) -> float:
@@ -170,31 +210,38 @@ class _Run:
             best.offer(found.mask)
         self._tell("searching")
 
-    def _tighten(self, conflicts: Conflicts, bound: CutBound) -> CutBound:
+    def _tighten_quickly(self, conflicts: Conflicts, share: float) -> None:
+        """Add cuts while they are found fast."""
+        self._tighten(conflicts, share, quick=True)
+
+    def _tighten(self, conflicts: Conflicts, share: float, *, quick: bool = False) -> None:
         """Add cuts while they help."""
 
         def on_bound(gain: int) -> None:
             self.best.lower_bound_to(self.rows.weighted_sum(gain))
             self._tell("cutting")
 
+        assert self.cut_bound is not None, "the run begins with a cut"
         best = self.best
         target = None if best.mask is None else self.rows.gain_of(best.mask, best.threshold)
-        return tighten_by_cuts(
+        self.cut_bound = tighten_by_cuts(
             self.rows,
             conflicts,
-            bound,
-            deadline=self._until(CUTS_SHARE if self._has_program else 1.0),
-            max_rounds=CUT_ROUNDS,
+            self.cut_bound,
+            deadline=self._until(share),
+            max_rounds=CUT_ROUNDS if self._counts else None,
             seed=self.seed,
             target=target,
+            quick=quick,
             on_bound=on_bound,
             cancellation=self.cancellation,
         )
 
-    def _solve(self, conflicts: Conflicts, bound: CutBound) -> None:
+    def _solve(self, conflicts: Conflicts, share: float) -> None:
         """Give the program with all cuts to a solver, to prove the rest."""
+        assert self.cut_bound is not None, "the run begins with a cut"
         best, rows = self.best, self.rows
-        built = tight_program(rows, [*bound.pool, *pair_cuts(conflicts)])
+        built = tight_program(rows, [*self.cut_bound.pool, *pair_cuts(conflicts)])
         program = built.program
 
         def on_bound(cost: float, limit: float) -> None:
@@ -202,13 +249,15 @@ class _Run:
             found = None if math.isnan(cost) else rows.weighted_sum(-round(cost + built.offset))
             self._tell("proving", None if found is None else best.weights.value(found))
 
-        while self._goes_on():
+        while self._goes_on() and time.monotonic() < self._until(share):
             session = open_last(program, threads=self.threads, node_limit=self.node_limit, seed=self.seed)
             session.set_start(
                 None if best.mask is None else built.encode(as_votes(rows), best.mask, best.threshold)
             )
             solution = session.solve(
-                Limits(max(0.01, self.time_limit_s - self._seconds), self.node_limit, absolute_gap=1 - 1e-6),
+                Limits(
+                    max(0.01, self._until(share) - time.monotonic()), self.node_limit, absolute_gap=1 - 1e-6
+                ),
                 on_bound=on_bound,
                 cancellation=self.cancellation,
             )

@@ -12,8 +12,6 @@ from shortlist.runs import Cancellation
 
 Values = NDArray[np.float64]
 
-_MOST_ENTRIES = 200_000
-_MOST_ROWS = 500
 _UNLIKELY = 0.2
 _SMALL = 60
 _PRECISE = 2**20
@@ -104,12 +102,11 @@ def _cut(support: NDArray[np.int64], whole: NDArray[np.int64]) -> Cut:
     return Cut(tuple(support[kept].tolist()), tuple((whole[kept] // divisor).tolist()))
 
 
-def draw_rows(rows: RightRows, t: Values, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return the rows to look at: all, or as many drawn as a program solves in a fraction of a second.
+def draw_rows(rows: RightRows, t: Values, rng: np.random.Generator, *, most: int) -> NDArray[np.int64]:
+    """Return the rows to look at: all, or `most` of them drawn.
 
     Rows that t calls wrong make no violated cut and are left out first.
     """
-    most = min(_MOST_ROWS, max(1, _MOST_ENTRIES // rows.n_classifiers))
     if rows.n_rows <= most:
         return np.arange(rows.n_rows)
     likely = np.flatnonzero(t > _UNLIKELY)

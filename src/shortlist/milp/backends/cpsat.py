@@ -1,6 +1,7 @@
 """CP-SAT of OR-Tools: integers and clauses."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,6 +46,10 @@ class CpSat:
     name = "cpsat"
     handles_continuous = False
 
+    def __init__(self, *, strategies: Sequence[str] = ()) -> None:
+        """Take the strategies to run, by CP-SAT's names, instead of those that it takes for so many threads."""
+        self._strategies = tuple(strategies)
+
     def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
         """Load `program`; its first objective, if any, gives the costs.
 
@@ -60,17 +65,21 @@ class CpSat:
                 f"CP-SAT needs integer columns, but column {int(np.argmin(program.integer))} is continuous. "
                 "Use solver='highs'."
             )
-        return CheckedSession(program, lambda clean, costs: _CpSatEngine(clean, costs, seed, threads))
+        return CheckedSession(
+            program, lambda clean, costs: _CpSatEngine(clean, costs, seed, threads, self._strategies)
+        )
 
 
 class _CpSatEngine:
     """One program as a CP-SAT model; constraint i is row i, written as a clause where it is one."""
 
-    def __init__(self, program: Program, costs: Costs, seed: int, threads: int) -> None:
+    def __init__(
+        self, program: Program, costs: Costs, seed: int, threads: int, strategies: tuple[str, ...]
+    ) -> None:
         names = ("row_lower", "row_upper", "column_lower", "column_upper")
         self._program = replace(program, **{name: getattr(program, name).copy() for name in names})
         self._rows = _scaled_rows(program)
-        self._seed, self._threads = seed, threads
+        self._seed, self._threads, self._strategies = seed, threads, strategies
         self._cutoff = math.inf
         self._wrapper = sat.SolveWrapper()
         self._stopped = False
@@ -154,7 +163,8 @@ class _CpSatEngine:
         """Return CP-SAT's parameters for one solve."""
         parameters = sat.SatParameters()
         parameters.num_workers = self._threads
-        parameters.interleave_search = self._threads < ALL_STRATEGIES
+        parameters.interleave_search = self._threads < (2 if self._strategies else ALL_STRATEGIES)
+        parameters.subsolvers.extend(self._strategies)
         parameters.random_seed = self._seed
         parameters.catch_sigint_signal = False
         # this presolve step cuts off optima in 9.15 (google/or-tools#5293), and did so on our own programs

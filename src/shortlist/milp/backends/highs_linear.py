@@ -32,11 +32,14 @@ class LinearSolution:
     values : ndarray of float, shape (n_columns,)
     duals : ndarray of float, shape (n_rows,)
         At most 0 for rows with an upper limit, at least 0 for rows with a lower limit.
+    ray : ndarray of float, shape (n_rows,), or None
+        Multipliers of the rows that show, with the bounds of the columns, that there is no solution (Farkas' lemma).
     """
 
     optimal: bool
     values: Values
     duals: Values
+    ray: Values | None = None
 
 
 class LinearProgram:
@@ -87,6 +90,14 @@ class LinearProgram:
             self._solver.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs), "costs"
         )
 
+    def set_row_bounds(self, rows: NDArray[np.int64], lower: Values, upper: Values) -> None:
+        """Replace the limits of some rows."""
+        if len(rows):
+            self._check(
+                self._solver.changeRowsBounds(len(rows), rows.astype(np.int32), lower, upper),
+                "limits of rows",
+            )
+
     def set_upper(self, columns: Columns, upper: Values) -> None:
         """Replace the upper bounds of some columns, whose lower bounds are 0."""
         self._check(
@@ -115,7 +126,14 @@ class LinearProgram:
             solver.getModelStatus() == HighsModelStatus.kOptimal,
             np.array(solution.col_value, dtype=np.float64),
             np.array(solution.row_dual, dtype=np.float64),
+            self._ray() if solver.getModelStatus() == HighsModelStatus.kInfeasible else None,
         )
+
+    def _ray(self) -> Values | None:
+        """Return the dual ray of a program that was found infeasible, where HiGHS has one."""
+        status, found, ray = self._solver.getDualRay()
+        self._check(status, "the dual ray")
+        return np.array(ray, dtype=np.float64) if found else None
 
     def _check(self, status: highspy.HighsStatus, what: str) -> None:
         """Raise if HiGHS refused."""
