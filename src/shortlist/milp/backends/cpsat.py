@@ -1,7 +1,6 @@
 """CP-SAT of OR-Tools: integers and clauses."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,9 +45,9 @@ class CpSat:
     name = "cpsat"
     handles_continuous = False
 
-    def __init__(self, *, strategies: Sequence[str] = ()) -> None:
-        """Take the strategies to run, by CP-SAT's names, instead of those that it takes for so many threads."""
-        self._strategies = tuple(strategies)
+    def __init__(self, *, bound_tree: bool = False) -> None:
+        """With `bound_tree`, prove by a best-first tree on the objective's bound, a second thread at most looking for solutions."""
+        self._bound_tree = bound_tree
 
     def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
         """Load `program`; its first objective, if any, gives the costs.
@@ -66,20 +65,18 @@ class CpSat:
                 "Use solver='highs'."
             )
         return CheckedSession(
-            program, lambda clean, costs: _CpSatEngine(clean, costs, seed, threads, self._strategies)
+            program, lambda clean, costs: _CpSatEngine(clean, costs, seed, threads, self._bound_tree)
         )
 
 
 class _CpSatEngine:
     """One program as a CP-SAT model; constraint i is row i, written as a clause where it is one."""
 
-    def __init__(
-        self, program: Program, costs: Costs, seed: int, threads: int, strategies: tuple[str, ...]
-    ) -> None:
+    def __init__(self, program: Program, costs: Costs, seed: int, threads: int, bound_tree: bool) -> None:
         names = ("row_lower", "row_upper", "column_lower", "column_upper")
         self._program = replace(program, **{name: getattr(program, name).copy() for name in names})
         self._rows = _scaled_rows(program)
-        self._seed, self._threads, self._strategies = seed, threads, strategies
+        self._seed, self._threads, self._bound_tree = seed, threads, bound_tree
         self._cutoff = math.inf
         self._wrapper = sat.SolveWrapper()
         self._stopped = False
@@ -162,9 +159,7 @@ class _CpSatEngine:
     def _parameters(self, limits: Limits) -> sat.SatParameters:
         """Return CP-SAT's parameters for one solve."""
         parameters = sat.SatParameters()
-        parameters.num_workers = self._threads
-        parameters.interleave_search = self._threads < (2 if self._strategies else ALL_STRATEGIES)
-        parameters.subsolvers.extend(self._strategies)
+        self._choose_strategies(parameters)
         parameters.random_seed = self._seed
         parameters.catch_sigint_signal = False
         # this presolve step cuts off optima in 9.15 (google/or-tools#5293), and did so on our own programs
@@ -176,6 +171,19 @@ class _CpSatEngine:
         if limits.nodes is not None:
             parameters.max_deterministic_time = limits.nodes * DETERMINISTIC_PER_NODE
         return parameters
+
+    def _choose_strategies(self, parameters: sat.SatParameters) -> None:
+        """Set how many workers there are and what they do."""
+        if not self._bound_tree:
+            parameters.num_workers = self._threads
+            parameters.interleave_search = self._threads < ALL_STRATEGIES
+            return
+        parameters.num_workers = min(self._threads, 2)
+        if self._threads == 1:
+            parameters.optimize_with_lb_tree_search = True
+            parameters.linearization_level = 2
+        else:
+            parameters.subsolvers.append("lb_tree_search")
 
     def _claim(self, response: sat.CpSolverResponse, limits: Limits, heard: float) -> Claim:
         """Read what CP-SAT found."""
