@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import ensembles, fronts, large_products, multistage, peers, pruning
+from benchmarks import ensembles, fronts, large_products, multistage, peers, pruning, pruning_ranks
 from benchmarks.registry import load_cases
 from benchmarks.rows import write_rows
 
@@ -26,7 +26,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "pruning-gaps": pruning.gaps,
     "pruning-large": lambda _folder: pruning.large(),
     "pruning-proofs": pruning.proofs,
-    "pruning-ranks": pruning.ranks,
+    "pruning-ranks": pruning_ranks.ranks,
     "reading": fronts.reading,
     "solrep": large_products.solrep_times,
     "solrep-adaptive": large_products.adaptive,

@@ -19,7 +19,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.cases.orderings import made_votes, rules
 from benchmarks.real_data import read_uci
-from shortlist.ensembles.comparison import compare_methods, rank_methods
+from shortlist.ensembles.comparison import compare_methods
+from shortlist.ensembles.ranks import rank_methods
 from shortlist.ensembles.rule_estimators import EvolutionaryEnsembleClassifier
 
 SIZES = ((1000, 16_000), (100, 8000))

@@ -11,12 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from benchmarks.real_data import read_uci, validation_votes
-from shortlist.ensembles.comparison import compare_methods, pruning_methods, rank_methods
 from shortlist.ensembles.diversity import diversity_limits
-from shortlist.ensembles.estimators import ExactPruner
 from shortlist.ensembles.exact import AUTO, prune_exactly
 from shortlist.ensembles.incumbent import best_threshold
 from shortlist.ensembles.limits import selection_limits
@@ -46,7 +43,6 @@ ENGINE = (
     ("bank_additional_full", "F1"),
 )
 """What the engine is timed on."""
-RANKED = ("parkinsons", "wdbc", "musk_v1", "qsar_biodegradation", "diabetic_retinopathy_debrecen", "spambase")
 LARGE = (
     "qsar_biodegradation",
     "diabetic_retinopathy_debrecen",
@@ -100,50 +96,6 @@ def large(
     del votes
     row = _solve(merged, "made", "F1", AUTO, limit_s=seconds, marks=(2.0, 10.0))
     yield row | {"peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 2)}
-
-
-def ranks(
-    folder: Path, *, tables: tuple[str, ...] = RANKED, n_folds: int = 5, n_classifiers: int = 40
-) -> Iterator[dict[str, Any]]:
-    """Cross-validate exact pruning, its objectives and the rules that the paper puts first; mean ranks over tables."""
-    options: dict[str, Any] = {"random_state": 0, "time_limit_s": 4}
-    methods = {
-        "F1": ExactPruner(**options),
-        "F2": ExactPruner(diversity="average", **options),
-        "F3": ExactPruner(diversity="each", **options),
-        "accuracy+margin": ExactPruner(objective="accuracy+margin", **options),
-        "accuracy+slope-8": ExactPruner(objective="accuracy+slope-8", **options),
-        "auto": ExactPruner(objective="auto", random_state=0, time_limit_s=20),
-    } | pruning_methods(["backfitting", "concurrency", "uwa", "full"])
-    results = []
-    for name in tables:
-        measured = compare_methods(
-            {name: read_uci(folder, name)},
-            methods,
-            n_folds=n_folds,
-            n_classifiers=n_classifiers,
-            random_state=0,
-        )
-        results.append(measured)
-        for method, rows in measured.groupby("method", sort=False):
-            row = {
-                "case": "pruning-ranks", "data": name, "seed": 0, "method": method, "folds": len(rows),
-                "classifiers": n_classifiers, "accuracy": round(float(rows["accuracy"].mean()), 4),
-                "balanced_accuracy": round(float(rows["balanced_accuracy"].mean()), 4),
-                "members": round(float(rows["size"].mean()), 1), "seconds": round(float(rows["seconds"].mean()), 3),
-            }  # fmt: skip
-            print(row, flush=True)
-            yield row
-    for metric in ("accuracy", "balanced_accuracy"):
-        ranked = rank_methods(pd.concat(results), metric=metric)
-        for method, rank in ranked.mean_ranks.items():
-            row = {
-                "case": f"pruning-ranks {metric}", "data": " ".join(tables), "seed": 0, "method": method,
-                "rank": round(float(rank), 3), "friedman_p": ranked.chi_square_p,
-                "critical_difference": round(float(ranked.critical_difference), 3),
-            }  # fmt: skip
-            print(row, flush=True)
-            yield row
 
 
 def _best_rule(votes: Votes, setting: str) -> dict[str, Any]:

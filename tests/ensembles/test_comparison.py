@@ -16,11 +16,9 @@ from shortlist.ensembles.comparison import (
     COLUMNS,
     compare_methods,
     pruning_methods,
-    rank_folds,
-    rank_methods,
-    results_table,
     write_results,
 )
+from shortlist.ensembles.ranks import rank_folds, rank_methods, results_table
 from shortlist.ensembles.rule_estimators import EvolutionaryEnsembleClassifier, OrderedPruner
 from shortlist.runs import Cancellation, Progress
 

@@ -39,8 +39,9 @@ def compare(
     from joblib import parallel_config
 
     from shortlist.cli.progress import live_progress
-    from shortlist.ensembles.comparison import compare_methods, rank_folds, write_results
+    from shortlist.ensembles.comparison import compare_methods, write_results
     from shortlist.ensembles.members import calm_fits
+    from shortlist.ensembles.ranks import rank_folds
     from shortlist.errors import ShortlistError
     from shortlist.files import check_writable
     from shortlist.runs import cancel_on_interrupt

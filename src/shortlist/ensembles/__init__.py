@@ -6,15 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shortlist.ensembles.answers import class_answers
     from shortlist.ensembles.backfitting import Backfitted, backfit
-    from shortlist.ensembles.comparison import (
-        RankTest,
-        compare_methods,
-        pruning_methods,
-        rank_folds,
-        rank_methods,
-        results_table,
-        write_results,
-    )
+    from shortlist.ensembles.comparison import compare_methods, pruning_methods, write_results
     from shortlist.ensembles.diversity import failure_credit, failure_patterns, pairwise_failure_crediting
     from shortlist.ensembles.estimators import ExactPruner
     from shortlist.ensembles.evolution import Evolved, Generation, evolve, row_weights
@@ -30,6 +22,7 @@ if TYPE_CHECKING:
     from shortlist.ensembles.orderings import RULES, Ordering, order_classifiers
     from shortlist.ensembles.plurality import ClassVotes, class_votes, merge_class_rows
     from shortlist.ensembles.pool import Pool, as_pool, load_pool, make_pool, positive_probabilities
+    from shortlist.ensembles.ranks import RankTest, rank_folds, rank_methods, results_table
     from shortlist.ensembles.rule_estimators import (
         BackfittingPruner,
         EvolutionaryEnsembleClassifier,
@@ -44,7 +37,7 @@ _MODULES = {
     "answers": ["class_answers"],
     "backfitting": ["Backfitted", "backfit"],
     "comparison": [
-        "RankTest", "compare_methods", "pruning_methods", "rank_folds", "rank_methods", "results_table", "write_results",
+        "compare_methods", "pruning_methods", "write_results",
     ],
     "diversity": ["failure_credit", "failure_patterns", "pairwise_failure_crediting"],
     "estimators": ["ExactPruner"],
@@ -56,6 +49,7 @@ _MODULES = {
     "orderings": ["RULES", "Ordering", "order_classifiers"],
     "plurality": ["ClassVotes", "class_votes", "merge_class_rows"],
     "pool": ["Pool", "as_pool", "load_pool", "make_pool", "positive_probabilities"],
+    "ranks": ["RankTest", "rank_folds", "rank_methods", "results_table"],
     "rule_estimators": [
         "BackfittingPruner", "EvolutionaryEnsembleClassifier", "MarginPruner", "OrderedPruner",
     ],

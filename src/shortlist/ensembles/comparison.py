@@ -124,7 +124,9 @@ def compare_methods(
     for table, (X, y) in tables.items():
         labels = np.asarray(y)
         settings = _digest(table, X, labels, folds, size, seed)
-        for fold in _folds(table, X, labels, n_folds=folds, n_repeats=repeats, n_classifiers=size, seed=seed):
+        for fold in stratified_folds(
+            table, X, labels, n_folds=folds, n_repeats=repeats, n_classifiers=size, seed=seed
+        ):
             key = f"{table}/{fold.repeat}/{fold.number}"
             heads[key] = {"dataset": table, "repeat": fold.repeat, "fold": fold.number, "settings": settings}
             known = {name: found[key, name] for name in chosen if (key, name) in found}
@@ -153,21 +155,30 @@ def compare_methods(
 
 def measure_fold(fold: "Fold", methods: Mapping[str, Any]) -> list[Result]:
     """Fit and measure every method on one fold; see :func:`compare_methods`."""
+    pool, validation = fold_pool(fold) if any(map(_prunes, methods.values())) else (None, fold.train)
+    return measure_methods(fold, methods, pool, validation)
+
+
+def fold_pool(fold: "Fold") -> tuple[Pool, NDArray[np.intp]]:
+    """Fit the pool of a fold; return it as one that remembers its answers, and the training rows that prune it."""
+    fitted, pruned = rows_to_fit_and_prune(fold.y[fold.train], fold.seed)
+    fit_rows, validation = fold.train[fitted], fold.train[pruned]
+    pool = make_pool(
+        take_rows(fold.X, fit_rows),
+        fold.y[fit_rows],
+        n_classifiers=fold.n_classifiers,
+        random_state=fold.seed,
+    )
+    asked = np.concatenate([validation, fold.test])
+    return remembered(pool, class_answers(pool, take_rows(fold.X, asked)), asked, len(fold.y)), validation
+
+
+def measure_methods(
+    fold: "Fold", methods: Mapping[str, Any], pool: Pool | None, validation: NDArray[np.intp]
+) -> list[Result]:
+    """Fit methods on a fold, pruners on the rows that prune `pool`, and measure them on its test rows."""
     X, y, test, train = fold.X, fold.y, fold.test, fold.train
     pruners = {name for name, method in methods.items() if _prunes(method)}
-    pool: Pool | None = None
-    validation = train
-    if pruners:
-        fitted, pruned = rows_to_fit_and_prune(y[train], fold.seed)
-        validation = train[pruned]
-        pool = make_pool(
-            take_rows(X, train[fitted]),
-            y[train[fitted]],
-            n_classifiers=fold.n_classifiers,
-            random_state=fold.seed,
-        )
-        asked = np.concatenate([validation, test])
-        pool = remembered(pool, class_answers(pool, take_rows(X, asked)), asked, len(y))
     measured = []
     for name, method in methods.items():
         estimator = clone(method)
@@ -244,137 +255,6 @@ def remembered(pool: Pool, answers: NDArray[np.uint8], rows: NDArray[np.intp], n
     return Pool(members, pool.classes, pool.names, pool.families, costs=pool.costs)
 
 
-@dataclass(frozen=True)
-class RankTest:
-    """Whether methods differ over tables (:cite:t:`Demsar2006`).
-
-    Attributes
-    ----------
-    mean_ranks : dict of str to float
-        Mean rank of every method, best first; 1 is best, ties share their mean rank.
-    n_tables : int
-        Tables that rank.
-    chi_square, chi_square_p : float
-        Friedman's statistic without correction for ties, and how probable one as large is if the methods are equal.
-    f, f_p : float
-        The same for Iman and Davenport's less conservative statistic.
-    alpha : float
-        Level of the critical difference.
-    critical_difference : float
-        Methods whose mean ranks differ by at least this much differ (Nemenyi).
-    """
-
-    mean_ranks: dict[str, float]
-    n_tables: int
-    chi_square: float
-    chi_square_p: float
-    f: float
-    f_p: float
-    alpha: float
-    critical_difference: float
-
-
-def rank_methods(results: "pd.DataFrame", *, metric: str = "accuracy", alpha: float = 0.05) -> RankTest:
-    """Rank methods by their mean over folds on every table, and test whether they differ.
-
-    Parameters
-    ----------
-    results : DataFrame
-        From :func:`compare_methods`, complete.
-    metric : str, default="accuracy"
-        A column where more is better.
-    alpha : float, default=0.05
-        Level of the critical difference, in (0, 1).
-
-    Raises
-    ------
-    BadInputError
-        If there are fewer than two methods or tables, a method was not measured on a table, or `alpha` is out of range.
-
-    Notes
-    -----
-    With k methods and N tables χ² = 12N/(k(k+1)) · (Σ R_j² − k(k+1)²/4), F = (N−1)χ² / (N(k−1) − χ²), and the critical
-    difference is q_α √(k(k+1)/6N), q_α the studentised range over √2.
-    """
-    from scipy import stats
-
-    if not 0 < alpha < 1:
-        raise BadInputError(f"alpha must be between 0 and 1, got {alpha!r}.")
-    means = results.pivot_table(index="dataset", columns="method", values=metric, aggfunc="mean", sort=False)
-    n, k = means.shape
-    if n < 2 or k < 2:
-        raise BadInputError(f"ranks need at least two tables and two methods, got {n} and {k}.")
-    if means.isna().to_numpy().any():
-        raise BadInputError("every method must be measured on every table. Finish the comparison first.")
-    ranks = means.round(12).rank(axis=1, ascending=False).mean().sort_values(kind="stable")
-    chi_square = 12 * n / (k * (k + 1)) * (float((ranks**2).sum()) - k * (k + 1) ** 2 / 4)
-    rest = n * (k - 1) - chi_square
-    f = (n - 1) * chi_square / rest if rest > 1e-9 else np.inf
-    studentised = float(stats.studentized_range.ppf(1 - alpha, k, np.inf))
-    return RankTest(
-        {str(name): float(rank) for name, rank in ranks.items()},
-        n,
-        chi_square,
-        float(stats.chi2.sf(chi_square, k - 1)),
-        float(f),
-        float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))),
-        alpha,
-        studentised / np.sqrt(2) * float(np.sqrt(k * (k + 1) / (6 * n))),
-    )
-
-
-def rank_folds(results: "pd.DataFrame", *, metric: str = "accuracy") -> "pd.DataFrame":
-    """Return each method's means over the folds, and its mean rank in them, best first.
-
-    Within a fold 1 is the best rank, and ties share their mean rank. Folds that lack a method are left out of
-    everything. Folds of one table share rows, so these ranks describe and test nothing; over several tables use
-    :func:`rank_methods`.
-
-    Parameters
-    ----------
-    results : DataFrame
-        From :func:`compare_methods`.
-    metric : str, default="accuracy"
-        A column where more is better.
-
-    Returns
-    -------
-    DataFrame
-        One row per method with the columns ``rank``, ``accuracy``, ``accuracy_deviation`` (over the folds, n − 1 below;
-        missing for one fold), ``balanced_accuracy``, ``size``, ``seconds`` and ``n_folds``.
-
-    Raises
-    ------
-    BadInputError
-        If no fold holds every method.
-    """
-    names = list(dict.fromkeys(results["method"]))
-    by_fold = results.pivot_table(index=["dataset", "repeat", "fold"], columns="method", values=metric)
-    complete = by_fold.reindex(columns=names).dropna()
-    if complete.empty:
-        raise BadInputError(
-            "ranks need a fold in which every method was measured. Finish the comparison first."
-        )
-    kept = results.set_index(["dataset", "repeat", "fold"]).loc[complete.index].groupby("method", sort=False)
-    means = kept[["accuracy", "balanced_accuracy", "size", "seconds"]].mean()
-    means.insert(0, "rank", complete.round(12).rank(axis=1, ascending=False).mean())
-    means.insert(2, "accuracy_deviation", kept["accuracy"].std())
-    means["n_folds"] = len(complete)
-    return means.sort_values("rank", kind="stable").reset_index()
-
-
-def results_table(results: "pd.DataFrame", *, metric: str = "accuracy") -> "pd.DataFrame":
-    """Return the mean over folds per table (rows) and method (columns), each with the mean size beside it.
-
-    The columns are pairs ``(method, metric)`` and ``(method, "size")``.
-    """
-    means = results.pivot_table(
-        index="dataset", columns="method", values=[metric, "size"], aggfunc="mean", sort=False, dropna=False
-    )
-    order = list(dict.fromkeys(results["method"]))
-    return means.swaplevel(axis=1)[[(method, value) for method in order for value in (metric, "size")]]
-
-
 def write_results(results: "pd.DataFrame", path: str | Path) -> None:
     """Write results as Parquet, whole or not at all."""
     with whole_file(path) as temporary:
@@ -395,10 +275,16 @@ def _n_members(estimator: Any) -> float:
     return float("nan")
 
 
-def _folds(
+def stratified_folds(
     table: str, X: Any, y: Labels, *, n_folds: int, n_repeats: int, n_classifiers: int, seed: int
 ) -> list[Fold]:
-    """Split a table, stratified, differently in every repeat."""
+    """Split a table, stratified, differently in every repeat.
+
+    Raises
+    ------
+    BadInputError
+        If there is one class only, or one with fewer rows than folds.
+    """
     classes, counts = np.unique(y, return_counts=True)
     if len(classes) < 2 or counts.min() < n_folds:
         raise BadInputError(

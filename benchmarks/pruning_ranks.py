@@ -1,0 +1,159 @@
+"""Test accuracy of exact pruning, its objectives and the paper's benchmarks: the paper's Tables 4 to 6 on our pools.
+
+python -m benchmarks pruning-ranks --data FOLDER
+
+With SHORTLIST_POOLS=FOLDER the answers of the pools are kept there, and found again.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from benchmarks.real_data import read_uci
+from shortlist.ensembles.comparison import (
+    Fold,
+    fold_pool,
+    measure_methods,
+    pruning_methods,
+    stratified_folds,
+)
+from shortlist.ensembles.estimators import ExactPruner
+from shortlist.ensembles.pool import Pool
+from shortlist.ensembles.ranks import rank_methods
+
+TABLES = {
+    "parkinsons": 10,
+    "wdbc": 10,
+    "musk_v1": 10,
+    "qsar_biodegradation": 10,
+    "diabetic_retinopathy_debrecen": 10,
+    "spambase": 10,
+    "default_credit_card_clients": 3,
+    "bank_additional_full": 3,
+}
+"""How many of the ten folds are run, for want of time."""
+
+SIZES = (40, 100)
+"""Classifiers; the smaller pools hold the first of each kind of the largest, in equal numbers."""
+
+METRICS = ("accuracy", "balanced_accuracy")
+
+
+def ranks(
+    folder: Path,
+    *,
+    tables: dict[str, int] | None = None,
+    sizes: tuple[int, ...] = SIZES,
+    seconds: float = 3.0,
+    n_jobs: int = 2,
+) -> Iterator[dict[str, Any]]:
+    """Measure every method on the test folds; mean and deviation per table and size, and mean ranks over tables."""
+    wanted = TABLES if tables is None else tables
+    folds = [
+        (name, fold)
+        for name, n_folds in wanted.items()
+        for fold in stratified_folds(
+            name,
+            *read_uci(folder, name),
+            n_folds=10,
+            n_repeats=1,
+            n_classifiers=max(sizes),
+            seed=0,
+        )[:n_folds]
+    ]
+    jobs = (delayed(_measure)(name, fold, sizes, seconds) for name, fold in folds)
+    results = pd.concat(Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs))
+    for (name, size, method), rows in results.groupby(["dataset", "classifiers", "method"], sort=True):
+        row = {
+            "case": "pruning-ranks", "data": name, "seed": 0, "method": method, "folds": len(rows),
+            "classifiers": size, "limit_s": seconds, "members": round(float(rows["size"].mean()), 1),
+            "seconds": round(float(rows["seconds"].mean()), 3),
+        }  # fmt: skip
+        for metric in METRICS:
+            row[metric] = round(float(rows[metric].mean()), 4)
+            row[f"{metric}_deviation"] = round(float(rows[metric].std()), 4)
+        print(row, flush=True)
+        yield row
+    if len(wanted) < 2:
+        return
+    for size in sizes:
+        for metric in METRICS:
+            yield from _ranks(results[results["classifiers"] == size], metric, size)
+
+
+def methods(seconds: float) -> dict[str, Any]:
+    """Return what is compared: the paper's settings and benchmarks, and the objectives beyond it."""
+    objectives = {
+        "F1": "accuracy",
+        "F1-theta": "theta-weighted",
+        "accuracy+margin": "accuracy+margin",
+        "accuracy+slope-8": "accuracy+slope-8",
+        "auto": "auto",
+        "balanced-accuracy+auto": "balanced-accuracy+auto",
+    }
+    exact = {
+        name: ExactPruner(objective=objective, time_limit_s=seconds * (3 if "auto" in name else 1))
+        for name, objective in objectives.items()
+    }
+    diverse = {
+        "F2": ExactPruner(diversity="average", time_limit_s=seconds),
+        "F3": ExactPruner(diversity="each", time_limit_s=seconds),
+    }
+    return exact | diverse | pruning_methods(["backfitting", "concurrency", "uwa", "full"])
+
+
+def _measure(name: str, fold: Fold, sizes: tuple[int, ...], seconds: float) -> pd.DataFrame:
+    """Measure every method on one fold, with a pool of every size."""
+    start = time.perf_counter()
+    pool, validation = _pool(name, fold)
+    frames = []
+    for size in sizes:
+        part = pool.subset(_first_of_each(pool, size))
+        rows = measure_methods(fold, methods(seconds), part, validation)
+        frames.append(pd.DataFrame(rows).assign(dataset=name, fold=fold.number, classifiers=size))
+    print(f"{name} {fold.number}: {time.perf_counter() - start:.0f} s", flush=True)
+    return pd.concat(frames)
+
+
+def _pool(name: str, fold: Fold) -> tuple[Pool, NDArray[np.intp]]:
+    """Return the pool of a fold, kept where the environment says."""
+    import joblib
+
+    folder = os.environ.get("SHORTLIST_POOLS")
+    if not folder:
+        return fold_pool(fold)
+    path = Path(folder) / f"{name}-{fold.number}-{fold.n_classifiers}.joblib"
+    if not path.exists():
+        joblib.dump(fold_pool(fold), path)
+    pool: tuple[Pool, NDArray[np.intp]] = joblib.load(path)
+    return pool
+
+
+def _first_of_each(pool: Pool, size: int) -> NDArray[np.bool_]:
+    """Mark the first classifiers of every kind, as many of each."""
+    families = np.array(pool.families)
+    kinds = list(dict.fromkeys(families.tolist()))
+    mask = np.zeros(len(pool), dtype=bool)
+    for kind in kinds:
+        mask[np.flatnonzero(families == kind)[: size // len(kinds)]] = True
+    return mask
+
+
+def _ranks(results: pd.DataFrame, metric: str, size: int) -> Iterator[dict[str, Any]]:
+    """Yield mean ranks over tables."""
+    ranked = rank_methods(results, metric=metric)
+    for method, rank in ranked.mean_ranks.items():
+        row = {
+            "case": f"pruning-ranks {metric}", "data": f"{ranked.n_tables} tables", "seed": 0, "method": method,
+            "classifiers": size, "rank": round(float(rank), 3), "friedman_p": round(ranked.chi_square_p, 5),
+            "critical_difference": round(float(ranked.critical_difference), 3),
+        }  # fmt: skip
+        print(row, flush=True)
+        yield row
