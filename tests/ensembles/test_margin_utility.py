@@ -18,7 +18,7 @@ from shortlist.ensembles.margin_utility import (
     utility_total,
 )
 from shortlist.ensembles.margins import compare_histograms
-from shortlist.ensembles.votes import merge_rows, tally
+from shortlist.ensembles.votes import confusion, merge_rows, tally
 from shortlist.ensembles.weights import named_weights
 from shortlist.errors import BadInputError
 from tests.ensembles import oracles, strategies
@@ -39,7 +39,8 @@ def test_no_selection_is_worth_more_than_the_bound(
     weights = named_weights(dict(zip(("tp", "fn", "tn", "fp"), numbers, strict=True)), votes)
     n, (least, most) = votes.n_classifiers, sizes
 
-    bound = utility_bound(votes, weights, utility, selection_limits(n, min_size=least, max_size=most))
+    limits = selection_limits(n, min_size=least, max_size=most)
+    bound = utility_bound(votes, weights, utility, limits)
 
     masks = [
         np.isin(np.arange(n), members) for members in oracles.subsets(n) if least <= len(members) <= most
@@ -50,6 +51,12 @@ def test_no_selection_is_worth_more_than_the_bound(
         for level in range(mask.sum() + 1)
     ]
     assert bound >= max(worths, default=0)
+    totals = [
+        weights.total(confusion(votes, mask, level)) for mask in masks for level in range(mask.sum() + 1)
+    ]
+    if totals:
+        tighter = utility_bound(votes, weights, utility, limits, total_bound=max(totals))
+        assert max(worths) <= tighter <= bound
 
 
 @pytest.mark.parametrize("shape", ["concave", "sigmoid"])

@@ -288,6 +288,7 @@ def _exact_facts(pruner: "ExactPruner", solver: str) -> dict[str, Any]:
         "value": finite(result.value),
         "bound": finite(result.bound),
         "gap": finite(result.gap),
+        "certified_bound": getattr(result, "certified_bound", None),
         "limit": result.proof.limit,
         "reason": result.reason,
         "history": [[seconds, value, bound] for seconds, value, bound in result.history],
@@ -295,6 +296,18 @@ def _exact_facts(pruner: "ExactPruner", solver: str) -> dict[str, Any]:
         "positive": None if pruner.positive_ is None else str(pruner.positive_),
         "threshold": pruner.threshold_,
     }
+
+
+def _proof_text(facts: dict[str, Any]) -> str:
+    """Say what is proved, and by whom."""
+    gap, certified = facts["gap"], facts["certified_bound"]
+    if gap != 0:
+        return f"at most {as_gap(float('nan') if gap is None else gap)} below the best there is"
+    if certified is None:
+        return "proved optimal by the solver"
+    if certified == facts["bound"]:
+        return "proved optimal by the cuts of the certificate"
+    return f"proved optimal by CP-SAT, of which the certificate proves a bound of {certified:.6g}"
 
 
 def _choice_facts(choice: "Choice") -> dict[str, Any]:
@@ -379,14 +392,8 @@ def _print(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | None) -> 
     if facts["bound"] is None:
         print(f"{value}, by the rule {facts['method']}: nothing is proved ({facts['seconds']:.2f} s).")
     else:
-        gap = facts["gap"]
-        proof = (
-            "proved optimal"
-            if gap == 0
-            else f"at most {as_gap(float('nan') if gap is None else gap)} below the best there is"
-        )
         limit = f", {stopped_by(facts['limit'])}" if facts["limit"] else ""
-        print(f"{value}, bound {facts['bound']:.6g}: {proof} ({facts['seconds']:.2f} s{limit}).")
+        print(f"{value}, bound {facts['bound']:.6g}: {_proof_text(facts)} ({facts['seconds']:.2f} s{limit}).")
     print()
     print_measured(pruned.test)
     print()

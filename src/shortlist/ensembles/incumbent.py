@@ -35,6 +35,8 @@ class EnsembleSelection(Selection):
     certificate : dict or None
         What proves the part of the bound that cuts prove, as plain data that
         :func:`shortlist.ensembles.certificate_check.check_certificate` rechecks; `bound` may be lower by a solver's word.
+    certified_bound : float or None
+        The bound that the certificate proves, in the user's unit.
     """
 
     threshold: int
@@ -42,6 +44,7 @@ class EnsembleSelection(Selection):
     reason: str = ""
     history: History = ()
     certificate: dict[str, Any] | None = None
+    certified_bound: float | None = None
 
 
 def best_threshold(votes: Votes, weights: Weights, mask: Mask) -> tuple[int, int]:

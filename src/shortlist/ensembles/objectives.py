@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from shortlist.ensembles.certificate import Certificate
+from shortlist.ensembles.conflicts import find_conflicts
+from shortlist.ensembles.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.exact import AUTO, prune_exactly
 from shortlist.ensembles.incumbent import EnsembleSelection, Incumbent
 from shortlist.ensembles.limits import SelectionLimits
@@ -18,6 +20,7 @@ from shortlist.ensembles.margin_utility import (
     utility_scale,
 )
 from shortlist.ensembles.objective_choice import Choice, choose_objective
+from shortlist.ensembles.right_rows import normalise
 from shortlist.ensembles.votes import Votes, confusion
 from shortlist.ensembles.weights import OBJECTIVES, Weights, named_weights
 from shortlist.errors import BadInputError
@@ -32,6 +35,9 @@ CHOICE_SHARE = 0.3
 
 PROOF_SHARE = 0.85
 """Part of the time limit after which the proof gives way to the search for margins."""
+
+BOUND_SHARE, BOUND_ROUNDS = 0.2, 30
+"""Part of the time limit, and rounds of cuts, for the bound of a utility that leads."""
 
 UTILITY_STEPS = 10_000
 """Moves of the search for margins."""
@@ -89,7 +95,7 @@ def prune_for(
         A weighted sum: :func:`shortlist.ensembles.exact.prune_exactly`. With ``+margin``: the same, and among the
         selections worth as much the one with the best concave utility of margins that a search finds; value and bound are
         those of the weighted sum. With ``+slope-A``: the best sum of sigmoids of margins that a search finds, with a
-        bound that leaves out what rows have in common. With ``+auto``, or ``auto``: one of these and a largest size, by
+        bound from the margins that each row allows and from how many rows cuts let be right. With ``+auto``, or ``auto``: one of these and a largest size, by
         cross-validation on `votes`.
     limits : SelectionLimits
         Size, cost and diversity.
@@ -127,6 +133,7 @@ def prune_for(
             utility,
             seed=seed,
             deadline=start + time_limit_s,
+            time_limit=f"{time_limit_s:g} s",
             report=report,
             cancellation=cancellation,
         )
@@ -145,8 +152,11 @@ def prune_for(
         cancellation=cancellation,
     )
     if result.proof.limit == f"{share:g} s":  # the proof knows only its part of the user's limit
+        whole = f"{time_limit_s:g} s"
         result = dataclasses.replace(
-            result, proof=dataclasses.replace(result.proof, limit=f"{time_limit_s:g} s")
+            result,
+            proof=dataclasses.replace(result.proof, limit=whole),
+            reason=result.reason.replace(f"({share:g} s)", f"({whole})"),
         )
     if utility is not None and not result.reason:
         found = search_selection(
@@ -201,6 +211,7 @@ def _by_utility(
     *,
     seed: int,
     deadline: float,
+    time_limit: str,
     report: Report,
     cancellation: Cancellation | None,
 ) -> EnsembleSelection:
@@ -212,7 +223,8 @@ def _by_utility(
     most = utility_scale(votes, weights) * (
         abs(weights.gain_positive) * votes.n_positive + abs(weights.gain_negative) * votes.n_negative
     )
-    bound = utility_bound(votes, weights, utility, limits) / most
+    most_total = _quick_bound(best, seed=seed, deadline=start + BOUND_SHARE * (deadline - start))
+    bound = utility_bound(votes, weights, utility, limits, total_bound=most_total) / most
 
     def on_better(found: Found) -> None:
         assert found.utility is not None, "a search with a utility tells it"
@@ -230,8 +242,11 @@ def _by_utility(
         on_better=on_better,
     )
     seconds = time.monotonic() - start
+    limit = f"{2 * UTILITY_STEPS:,} steps" if time.monotonic() < deadline else time_limit
+    if cancellation is not None and cancellation.cancelled:
+        limit = "interrupted"
     if found is None or found.utility is None:
-        return best.no_selection(Status.UNKNOWN, limit="the search", seconds=seconds)
+        return best.no_selection(Status.UNKNOWN, limit=limit, seconds=seconds)
     value = found.utility / most
     return EnsembleSelection(
         mask=found.mask,
@@ -239,12 +254,23 @@ def _by_utility(
         value=value,
         bound=bound,
         status=Status.FEASIBLE,
-        proof=Proof(ProofKind.APPROXIMATE, missing=(bound - value,), limit="the search"),
+        proof=Proof(ProofKind.APPROXIMATE, missing=(bound - value,), limit=limit),
         seconds=seconds,
         threshold=found.threshold,
         confusion=confusion(votes, found.mask, found.threshold),
         history=((seconds, value, bound),),
     )
+
+
+def _quick_bound(best: Incumbent, *, seed: int, deadline: float) -> int:
+    """Return a bound on the weighted sum of every selection, from the cuts that are found fast."""
+    rows = normalise(best.votes, best.weights, best.limits)
+    conflicts = find_conflicts(rows, deadline=deadline)
+    first = min_cut_bound(rows, conflicts)
+    bound = tighten_by_cuts(
+        rows, conflicts, first, deadline=deadline, max_rounds=BOUND_ROUNDS, seed=seed, quick=True
+    )
+    return rows.weighted_sum(bound.bound)
 
 
 def _named(weights: Weights, utility: MarginUtility) -> Objective:

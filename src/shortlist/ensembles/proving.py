@@ -280,7 +280,7 @@ class _Run:
         elif not self.best.proved and (self.last_limit == "seconds" or self._seconds >= self.time_limit_s):
             limit = f"{self.time_limit_s:g} s"
         elif not self.best.proved:
-            limit = self.last_limit or "size of the program"
+            limit = self.last_limit or f"{PROGRAM_CELLS:,} votes in an integer program"
         if self.best.mask is not None:
             if self.infeasible:
                 raise SolverError(
@@ -301,7 +301,8 @@ class _Run:
             result.mask,
             threshold=result.threshold,
         )
-        return dataclasses.replace(result, certificate=certificate)
+        certified = self.best.weights.value(certificate["bound"])
+        return dataclasses.replace(result, certificate=certificate, certified_bound=certified)
 
 
 def pair_cuts(conflicts: Conflicts) -> list[Cut]:
