@@ -18,6 +18,7 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
+from shortlist.cli.prune import _proof_text
 from tests.cli.running import shortlist
 
 QUICK = ["--classifiers", "10", "--time-limit", "20", "--jobs", "1"]
@@ -53,6 +54,7 @@ def test_prune_and_predict_work_together(folder: Path) -> None:
     assert facts["value"] == facts["bound"] > 0.5
     assert facts["positive"] == "ill"
     assert facts["size"] == len(facts["selection"]) > 0
+    assert facts["certified_bound"] >= facts["bound"] >= facts["value"]
     assert facts["rows"] == {"train": 252, "validation": 108, "test": 40}
     assert set(facts["test"]) == {"pruned", "full", "best_single"}
     assert sum(facts["test"]["full"]["confusion"].values()) == 40
@@ -72,6 +74,19 @@ def test_the_report_for_people_names_the_proof_and_the_rules(folder: Path) -> No
     assert run.returncode == 0, run.stderr
     for words in ("proved optimal", "best single", "full", "pruned", "balanced", "ms/1000"):
         assert words in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("gap", "certified", "words"),
+    [
+        (0.0, 0.9, "by the cuts"),
+        (0.0, 0.95, "by CP-SAT, of which the certificate proves a bound of 0.95"),
+        (0.0, None, "by the solver"),
+        (0.01, 0.95, "at most 1 % below"),
+    ],
+)
+def test_who_proved_an_optimum_is_said(gap: float, certified: float | None, words: str) -> None:
+    assert words in _proof_text({"gap": gap, "certified_bound": certified, "bound": 0.9})
 
 
 @pytest.mark.slow

@@ -334,6 +334,7 @@ def _rule_facts(pruned: "PrunedTable", method: str, stop: str) -> dict[str, Any]
         "value": pruner.accuracy_,
         "bound": None,
         "gap": None,
+        "certified_bound": None,
         "limit": "",
         "reason": "",
         "positive": str(pruner.classes_[1]) if binary else None,
