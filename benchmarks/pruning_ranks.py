@@ -15,12 +15,13 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
 from benchmarks.real_data import read_uci
 from shortlist.ensembles.comparison import (
     Fold,
+    fit_method,
     fold_pool,
-    measure_methods,
     pruning_methods,
     stratified_folds,
 )
@@ -73,8 +74,9 @@ def ranks(
     for (name, size, method), rows in results.groupby(["dataset", "classifiers", "method"], sort=True):
         row = {
             "case": "pruning-ranks", "data": name, "seed": 0, "method": method, "folds": len(rows),
-            "classifiers": size, "limit_s": seconds, "members": round(float(rows["size"].mean()), 1),
+            "classifiers": size, "limit_s": seconds, "members": round(float(rows["members"].mean()), 1),
             "seconds": round(float(rows["seconds"].mean()), 3),
+            "validation_accuracy": round(float(rows["validation_accuracy"].mean()), 4),
         }  # fmt: skip
         for metric in METRICS:
             row[metric] = round(float(rows[metric].mean()), 4)
@@ -110,16 +112,28 @@ def methods(seconds: float) -> dict[str, Any]:
 
 
 def _measure(name: str, fold: Fold, sizes: tuple[int, ...], seconds: float) -> pd.DataFrame:
-    """Measure every method on one fold, with a pool of every size."""
+    """Measure every method on one fold, with a pool of every size, on the rows that pruned and on the test rows."""
     start = time.perf_counter()
     pool, validation = _pool(name, fold)
-    frames = []
+    rows = []
     for size in sizes:
         part = pool.subset(_first_of_each(pool, size))
-        rows = measure_methods(fold, methods(seconds), part, validation)
-        frames.append(pd.DataFrame(rows).assign(dataset=name, fold=fold.number, classifiers=size))
+        for method, unfitted in methods(seconds).items():
+            begun = time.perf_counter()
+            answer = fit_method(fold, unfitted, part, validation)
+            took = time.perf_counter() - begun
+            y, predicted = fold.y[fold.test], answer(fold.test)
+            rows.append(
+                {
+                    "dataset": name, "fold": fold.number, "classifiers": size, "method": method, "seconds": took,
+                    "members": len(answer.estimator.pool_),
+                    "validation_accuracy": float((answer(validation) == fold.y[validation]).mean()),
+                    "accuracy": accuracy_score(y, predicted),
+                    "balanced_accuracy": balanced_accuracy_score(y, predicted),
+                }
+            )  # fmt: skip
     print(f"{name} {fold.number}: {time.perf_counter() - start:.0f} s", flush=True)
-    return pd.concat(frames)
+    return pd.DataFrame(rows)
 
 
 def _pool(name: str, fold: Fold) -> tuple[Pool, NDArray[np.intp]]:

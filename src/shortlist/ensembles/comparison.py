@@ -156,7 +156,23 @@ def compare_methods(
 def measure_fold(fold: "Fold", methods: Mapping[str, Any]) -> list[Result]:
     """Fit and measure every method on one fold; see :func:`compare_methods`."""
     pool, validation = fold_pool(fold) if any(map(_prunes, methods.values())) else (None, fold.train)
-    return measure_methods(fold, methods, pool, validation)
+    measured = []
+    for name, method in methods.items():
+        start = time.perf_counter()
+        answer = fit_method(fold, method, pool, validation)
+        seconds = time.perf_counter() - start
+        right = answer(fold.test) == fold.y[fold.test]
+        recalls = [float(right[fold.y[fold.test] == label].mean()) for label in np.unique(fold.y[fold.test])]
+        measured.append(
+            {
+                "method": name,
+                "accuracy": float(right.mean()),
+                "balanced_accuracy": float(np.mean(recalls)),
+                "size": _n_members(answer.estimator),
+                "seconds": seconds,
+            }
+        )
+    return measured
 
 
 def fold_pool(fold: "Fold") -> tuple[Pool, NDArray[np.intp]]:
@@ -173,36 +189,30 @@ def fold_pool(fold: "Fold") -> tuple[Pool, NDArray[np.intp]]:
     return remembered(pool, class_answers(pool, take_rows(fold.X, asked)), asked, len(fold.y)), validation
 
 
-def measure_methods(
-    fold: "Fold", methods: Mapping[str, Any], pool: Pool | None, validation: NDArray[np.intp]
-) -> list[Result]:
-    """Fit methods on a fold, pruners on the rows that prune `pool`, and measure them on its test rows."""
-    X, y, test, train = fold.X, fold.y, fold.test, fold.train
-    pruners = {name for name, method in methods.items() if _prunes(method)}
-    measured = []
-    for name, method in methods.items():
-        estimator = clone(method)
-        if "random_state" in estimator.get_params():
-            estimator.set_params(random_state=fold.seed)
-        start = time.perf_counter()
-        if name in pruners:
-            estimator.set_params(pool=pool).fit(validation[:, None], y[validation])
-        else:
-            estimator.fit(take_rows(X, train), y[train])
-        seconds = time.perf_counter() - start
-        predicted = estimator.predict(test[:, None] if name in pruners else take_rows(X, test))
-        right = np.asarray(predicted) == y[test]
-        recalls = [float(right[y[test] == label].mean()) for label in np.unique(y[test])]
-        measured.append(
-            {
-                "method": name,
-                "accuracy": float(right.mean()),
-                "balanced_accuracy": float(np.mean(recalls)),
-                "size": _n_members(estimator),
-                "seconds": seconds,
-            }
-        )
-    return measured
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A fitted method, to be asked for rows of its table by their numbers."""
+
+    estimator: Any
+    prunes: bool
+    X: Any
+
+    def __call__(self, rows: NDArray[np.intp]) -> Labels:
+        """Return the classes that it predicts for the rows of these numbers."""
+        asked = rows[:, None] if self.prunes else take_rows(self.X, rows)
+        return np.asarray(self.estimator.predict(asked))
+
+
+def fit_method(fold: "Fold", method: Any, pool: Pool | None, validation: NDArray[np.intp]) -> Answer:
+    """Fit one method on a fold: a pruner on `validation`, the rows that prune `pool`; others on all training rows."""
+    estimator = clone(method)
+    if "random_state" in estimator.get_params():
+        estimator.set_params(random_state=fold.seed)
+    if _prunes(method):
+        estimator.set_params(pool=pool).fit(validation[:, None], fold.y[validation])
+    else:
+        estimator.fit(take_rows(fold.X, fold.train), fold.y[fold.train])
+    return Answer(estimator, _prunes(method), fold.X)
 
 
 @dataclass(frozen=True, eq=False)
