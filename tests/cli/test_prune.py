@@ -81,7 +81,7 @@ def test_the_report_for_people_names_the_proof_and_the_rules(folder: Path) -> No
     [
         (0.0, 0.9, "by the cuts"),
         (0.0, 0.95, "by CP-SAT, of which the certificate proves a bound of 0.95"),
-        (0.0, None, "by the solver"),
+        (0.0, None, "proved optimal"),
         (0.01, 0.95, "at most 1 % below"),
     ],
 )

@@ -10,6 +10,7 @@ from shortlist.ensembles.votes import confusion, merge_rows
 from shortlist.ensembles.weights import named_weights
 from shortlist.errors import BadInputError
 from shortlist.front import Status
+from shortlist.runs import Cancellation
 from tests.ensembles import oracles, strategies
 from tests.ensembles.test_proving import hard_votes
 
@@ -86,3 +87,25 @@ def test_weights_have_no_second_part() -> None:
     result, _ = prune_for(votes, {"tp": 1, "fp": -2}, selection_limits(4))
     assert isinstance(np.float64(result.value), np.float64)
     assert result.status is Status.OPTIMAL
+
+
+def test_a_slope_that_is_cancelled_returns_what_it_has_with_a_bound() -> None:
+    votes, cancellation = hard_votes(400, 60), Cancellation()
+    result, _ = prune_for(
+        votes, "accuracy+slope-8", selection_limits(60), time_limit_s=60,
+        report=lambda _event: cancellation.cancel(), cancellation=cancellation,
+    )  # fmt: skip
+
+    assert result.seconds < 10
+    assert result.proof.limit == "interrupted"
+    assert 0 < result.value < result.bound <= 1
+
+
+def test_under_a_limit_in_nodes_the_bound_of_a_slope_does_not_depend_on_the_clock() -> None:
+    votes = hard_votes(60, 12)
+    short, long = (
+        prune_for(votes, "accuracy+slope-8", selection_limits(12), node_limit=5, time_limit_s=limit)[0]
+        for limit in (30, 60)
+    )
+
+    assert (short.value, short.bound) == (long.value, long.bound)

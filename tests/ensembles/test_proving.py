@@ -1,6 +1,7 @@
 import itertools
 import math
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -174,3 +175,49 @@ def test_a_named_solver_stays_alone() -> None:
     assert result.certificate is None
     assert result.value == prune_exactly(votes, named_weights("accuracy", votes), selection_limits(8)).value
     assert exact.AUTO == "auto"
+
+
+@pytest.mark.parametrize("cells", [0, 10**9])
+def test_limits_that_the_cuts_leave_out_are_the_solvers_at_any_size(
+    cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proving, "FAR_CELLS", cells)
+    votes = hard_votes(60, 8)
+    limits = selection_limits(8, min_size=2, diversity=diversity_limits({"each": 0.0, "mean": 0.99}, votes))
+    nothing = prune_exactly(votes, named_weights("accuracy", votes), limits, time_limit_s=20)
+
+    assert nothing.status is Status.INFEASIBLE
+    assert nothing.proof.limit == ""
+    assert nothing.seconds < 10
+
+    # only two may join: cuts know sizes and not this budget, so the gap stays large until the solver comes
+    limits = selection_limits(8, member_costs=[3.0] * 8, max_cost=6.0)
+    solved = prune_exactly(votes, named_weights("accuracy", votes), limits, time_limit_s=20)
+    assert solved.status is Status.OPTIMAL
+
+
+def test_far_from_a_proof_a_large_program_gets_all_cuts_and_then_the_solver(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steps: list[str] = []
+    for name in ("_tighten", "_solve"):
+        step = getattr(proving._Run, name)
+
+        def noted(
+            run: proving._Run, *args: object, name: str = name, step: Any = step, **more: object
+        ) -> None:
+            steps.append(name)
+            step(run, *args, **more)
+
+        monkeypatch.setattr(proving._Run, name, noted)
+    votes = hard_votes(160, 30)
+    for cells, near, expected in (
+        (0, 0, ["_tighten", "_tighten", "_tighten"]),
+        (10**9, 0, ["_tighten", "_tighten", "_solve"]),
+        (0, 10**9, ["_tighten", "_solve"]),
+    ):
+        monkeypatch.setattr(proving, "FAR_CELLS", cells)
+        monkeypatch.setattr(proving, "NEAR", near)
+        steps.clear()
+        prune_exactly(votes, named_weights("accuracy", votes), selection_limits(30), time_limit_s=2)
+        assert steps[: len(expected)] == expected

@@ -27,6 +27,7 @@ from shortlist.milp import (
     make_program,
     open_solver,
 )
+from shortlist.milp.backends.cpsat import CpSat
 from shortlist.milp.session import installed_solvers
 from shortlist.runs import Cancellation, cancel_on_interrupt
 from tests.milp import oracles, strategies
@@ -601,3 +602,10 @@ def test_an_unknown_solver_is_refused() -> None:
 def test_options_of_a_session_are_checked(solver: Solver, option: dict[str, int]) -> None:
     with pytest.raises(BadInputError, match=f"{next(iter(option))} must be at least"):
         solver.open(knapsack(), **option)
+
+
+@SHORT
+@given(program=strategies.programs())
+def test_the_tree_on_the_bound_equals_brute_force(program: Program) -> None:
+    for threads in (1, 2):
+        agree(CpSat(bound_tree=True).open(program, threads=threads), program, program.minimised_costs()[0])

@@ -305,7 +305,7 @@ class _Run:
         elif not best.proved and (self.last_limit == "seconds" or self._seconds >= self.time_limit_s):
             limit = f"{self.time_limit_s:g} s"
         elif not best.proved:
-            limit = self.last_limit or "size of the program"
+            limit = self.last_limit or f"{PROGRAM_CELLS:,} votes in an integer program"
         if best.mask is not None:
             if self.infeasible:
                 raise SolverError(

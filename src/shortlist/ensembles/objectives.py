@@ -134,6 +134,7 @@ def prune_for(
             seed=seed,
             deadline=start + time_limit_s,
             time_limit=f"{time_limit_s:g} s",
+            timeless=timeless,
             report=report,
             cancellation=cancellation,
         )
@@ -212,6 +213,7 @@ def _by_utility(
     seed: int,
     deadline: float,
     time_limit: str,
+    timeless: bool,
     report: Report,
     cancellation: Cancellation | None,
 ) -> EnsembleSelection:
@@ -223,8 +225,7 @@ def _by_utility(
     most = utility_scale(votes, weights) * (
         abs(weights.gain_positive) * votes.n_positive + abs(weights.gain_negative) * votes.n_negative
     )
-    most_total = _quick_bound(best, seed=seed, deadline=start + BOUND_SHARE * (deadline - start))
-    bound = utility_bound(votes, weights, utility, limits, total_bound=most_total) / most
+    bound = utility_bound(votes, weights, utility, limits) / most
 
     def on_better(found: Found) -> None:
         assert found.utility is not None, "a search with a utility tells it"
@@ -237,24 +238,34 @@ def _by_utility(
         utility=utility,
         max_steps=2 * UTILITY_STEPS,
         seed=seed,
-        deadline=deadline,
+        deadline=start + (1 - BOUND_SHARE) * (deadline - start),
         cancellation=cancellation,
         on_better=on_better,
     )
     seconds = time.monotonic() - start
-    limit = f"{2 * UTILITY_STEPS:,} steps" if time.monotonic() < deadline else time_limit
+    limit = f"{2 * UTILITY_STEPS:,} steps" if seconds < (1 - BOUND_SHARE) * (deadline - start) else time_limit
     if cancellation is not None and cancellation.cancelled:
         limit = "interrupted"
     if found is None or found.utility is None:
         return best.no_selection(Status.UNKNOWN, limit=limit, seconds=seconds)
     value = found.utility / most
+    most_total = _quick_bound(
+        best, seed=seed, deadline=math.inf if timeless else deadline, cancellation=cancellation
+    )
+    whole_bound = utility_bound(votes, weights, utility, limits, total_bound=most_total)
+    optimal, bound = found.utility == whole_bound, whole_bound / most
+    seconds = time.monotonic() - start
     return EnsembleSelection(
         mask=found.mask,
         objective=_named(weights, utility),
         value=value,
         bound=bound,
-        status=Status.FEASIBLE,
-        proof=Proof(ProofKind.APPROXIMATE, missing=(bound - value,), limit=limit),
+        status=Status.OPTIMAL if optimal else Status.FEASIBLE,
+        proof=Proof(
+            ProofKind.COMPLETE if optimal else ProofKind.APPROXIMATE,
+            missing=(bound - value,),
+            limit="" if optimal else limit,
+        ),
         seconds=seconds,
         threshold=found.threshold,
         confusion=confusion(votes, found.mask, found.threshold),
@@ -262,14 +273,15 @@ def _by_utility(
     )
 
 
-def _quick_bound(best: Incumbent, *, seed: int, deadline: float) -> int:
+def _quick_bound(best: Incumbent, *, seed: int, deadline: float, cancellation: Cancellation | None) -> int:
     """Return a bound on the weighted sum of every selection, from the cuts that are found fast."""
     rows = normalise(best.votes, best.weights, best.limits)
     conflicts = find_conflicts(rows, deadline=deadline)
     first = min_cut_bound(rows, conflicts)
     bound = tighten_by_cuts(
-        rows, conflicts, first, deadline=deadline, max_rounds=BOUND_ROUNDS, seed=seed, quick=True
-    )
+        rows, conflicts, first, deadline=deadline, max_rounds=BOUND_ROUNDS, seed=seed, quick=True,
+        cancellation=cancellation,
+    )  # fmt: skip
     return rows.weighted_sum(bound.bound)
 
 

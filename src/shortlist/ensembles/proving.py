@@ -2,8 +2,9 @@
 
 In order: the minimum cut of conflicts for a first bound; orderings and tabu search for the value; combinatorial
 Benders cuts for a tighter bound; and CP-SAT on the integer program with all cuts as clauses, from the selection. The last
-two take turns where there is a time limit: the solver comes early where the gap is small, as it then often ends the proof, and
-late where it is not, as the cuts then bring more. Every step stops the rest once value and bound meet.
+two take turns where there is a time limit: the solver comes early where the gap is small, as it then often ends the proof, or
+where there is no selection yet, and late where it is not, as the cuts then bring more; on large programs with a large gap only
+when no more cuts are found. Every step stops the rest once value and bound meet.
 """
 
 import dataclasses
@@ -43,7 +44,8 @@ NEAR = 8
 the program is."""
 
 FAR_CELLS = 200_000
-"""Rows times classifiers up to which the solver lowers a bound further away within seconds; beyond, the cuts lower it more."""
+"""Rows times classifiers up to which the solver lowers a bound further away within seconds; beyond, the cuts lower it more, as
+long as they find any."""
 
 SEARCH_STEPS = 20_000
 CUT_ROUNDS = 60
@@ -75,7 +77,8 @@ def prove(
     time_limit_s : float
         Wall-clock limit in seconds; inf for none.
     node_limit : int or None
-        Thousandths of CP-SAT's deterministic time; the answer then does not depend on the clock, nor on `threads`.
+        Thousandths of CP-SAT's deterministic time; unless the time limit ends a step first, the answer then does not depend
+        on the clock, nor on `threads`.
     seed, threads : int
         With more than one thread CP-SAT looks for selections beside its proof.
     report, cancellation
@@ -134,7 +137,7 @@ class _Run:
             self._search()
         self.cut_bound = bound
         for step, share in self._turns():
-            if self._goes_on():
+            if self._goes_on() and time.monotonic() < self._until(share):
                 step(conflicts, share)
         return self._answer()
 
@@ -148,11 +151,16 @@ class _Run:
             yield self._tighten, last_cuts
             yield self._solve, end
             return
-        yield self._tighten_quickly, last_cuts
+        yield self._tighten_quickly, TURNS[1]
+        early = self._is_near or self.best.mask is None
         steps = (self._solve, self._tighten, self._solve)
-        yield from zip(steps, TURNS, strict=False) if self._is_near else ()
+        yield from zip(steps, TURNS, strict=False) if early else ()
         yield self._tighten, last_cuts
-        yield self._solve if self._is_near or self.rows.votes.size <= FAR_CELLS else self._tighten, end
+        assert self.cut_bound is not None, "the run begins with a cut"
+        large = self.rows.votes.size > FAR_CELLS
+        if large and not (self._is_near or self.best.mask is None or self.cut_bound.exhausted):
+            yield self._tighten, end
+        yield self._solve, end
 
     @property
     def _is_near(self) -> bool:
@@ -280,7 +288,8 @@ class _Run:
         elif not self.best.proved and (self.last_limit == "seconds" or self._seconds >= self.time_limit_s):
             limit = f"{self.time_limit_s:g} s"
         elif not self.best.proved:
-            limit = self.last_limit or f"{PROGRAM_CELLS:,} votes in an integer program"
+            none = "" if self._has_program else f"{PROGRAM_CELLS:,} votes in an integer program"
+            limit = "" if self.infeasible else self.last_limit or none or "precision"
         if self.best.mask is not None:
             if self.infeasible:
                 raise SolverError(
