@@ -234,7 +234,7 @@ def test_an_interrupt_keeps_the_best_selection_found(folder: Path) -> None:
     )  # fmt: skip
     assert process.stderr is not None
     for line in process.stderr:
-        if line.startswith("proving"):
+        if line.startswith("cutting"):
             break
     time.sleep(2)
     os.kill(process.pid, signal.SIGINT)
