@@ -77,16 +77,18 @@ def test_the_report_for_people_names_the_proof_and_the_rules(folder: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("gap", "certified", "words"),
+    ("gap", "certified", "solver", "words"),
     [
-        (0.0, 0.9, "by the cuts"),
-        (0.0, 0.95, "by CP-SAT, of which the certificate proves a bound of 0.95"),
-        (0.0, None, "proved optimal"),
-        (0.01, 0.95, "at most 1 % below"),
+        (0.0, 0.9, "auto", "proved optimal by the cuts of the certificate"),
+        (0.0, 0.95, "auto", "proved optimal by CP-SAT, of which the certificate proves a bound of 0.95"),
+        (0.0, None, "auto", "proved optimal"),
+        (0.0, None, "highs", "proved optimal by highs"),
+        (0.01, 0.95, "auto", "at most 1 % below the best there is"),
     ],
 )
-def test_who_proved_an_optimum_is_said(gap: float, certified: float | None, words: str) -> None:
-    assert words in _proof_text({"gap": gap, "certified_bound": certified, "bound": 0.9})
+def test_who_proved_an_optimum_is_said(gap: float, certified: float | None, solver: str, words: str) -> None:
+    facts = {"method": f"exact-{solver}", "gap": gap, "certified_bound": certified, "bound": 0.9}
+    assert _proof_text(facts) == words
 
 
 @pytest.mark.slow

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from shortlist.ensembles.exact import prune_exactly
 from shortlist.ensembles.limits import selection_limits
-from shortlist.ensembles.margin_utility import MarginUtility, utility_total
+from shortlist.ensembles.margin_utility import MarginUtility, utility_scale, utility_total
 from shortlist.ensembles.objectives import parse_objective, prune_for
 from shortlist.ensembles.votes import confusion, merge_rows
 from shortlist.ensembles.weights import named_weights
@@ -109,3 +110,30 @@ def test_under_a_limit_in_nodes_the_bound_of_a_slope_does_not_depend_on_the_cloc
     )
 
     assert (short.value, short.bound) == (long.value, long.bound)
+
+
+@given(
+    rows=strategies.labelled_votes(max_classifiers=5),
+    metric=st.sampled_from(["accuracy", "balanced-accuracy", "theta-weighted"]),
+)
+def test_no_selection_has_a_better_slope_than_the_bound(rows: oracles.Rows, metric: str) -> None:
+    votes = merge_rows(*oracles.as_arrays(rows))
+    weights, utility, n = (
+        named_weights(metric, votes),
+        MarginUtility("sigmoid", 8.0, leads=True),
+        votes.n_classifiers,
+    )
+    result, _ = prune_for(votes, f"{metric}+slope-8", selection_limits(n))
+
+    most = utility_scale(votes, weights) * (
+        abs(weights.gain_positive) * votes.n_positive + abs(weights.gain_negative) * votes.n_negative
+    )
+    masks = [np.isin(np.arange(n), members) for members in oracles.subsets(n) if members]
+    best = max(
+        utility_total(votes, weights, utility, mask, level)
+        for mask in masks
+        for level in range(mask.sum() + 1)
+    )
+    assert result.value <= best / most <= result.bound
+    if result.status is Status.OPTIMAL:
+        assert result.value == best / most

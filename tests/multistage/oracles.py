@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shortlist.multistage.costs import FeatureCosts
 from shortlist.multistage.encoding import Encoding, FeatureCode
 from shortlist.multistage.reject_rules import RejectRule
-from shortlist.multistage.subclassifiers import StageRows, pack
+from shortlist.multistage.subclassifiers import StageRows, SubsetPlaces, pack
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,8 @@ class Told:
         self.rows = StageRows(
             Encoding(codes), empty, np.empty(0, dtype=np.int64), np.zeros((len(labels), n)), labels, 2
         )
-        self.capacity = 1 << n
+        self.places = SubsetPlaces(n, 1 << n)
         self.n_fits = 0
-        self.epoch = 0
 
     def slots(self, subsets: NDArray[np.bool_]) -> NDArray[np.int64]:
         return (subsets @ (1 << np.arange(self.facts.n_features))).astype(np.int64)

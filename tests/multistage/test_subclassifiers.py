@@ -102,7 +102,7 @@ def test_with_many_features_places_are_given_up_when_full(monkeypatch: pytest.Mo
         some = subset_masks(5)[start : start + 7]
         slots = sparse.slots(some)
         assert sparse.bits[slots].tolist() == dense.bits[dense.slots(some)].tolist()
-    assert small.epoch > 0
+    assert small.places.epoch > 0
     with pytest.raises(BadInputError, match="at most 3 features, got 5"):
         sparse.every_subset()
 

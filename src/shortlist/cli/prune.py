@@ -304,7 +304,8 @@ def _proof_text(facts: dict[str, Any]) -> str:
     if gap != 0:
         return f"at most {as_gap(float('nan') if gap is None else gap)} below the best there is"
     if certified is None:
-        return "proved optimal"
+        solver = facts["method"].removeprefix("exact-")
+        return "proved optimal" if solver == "auto" else f"proved optimal by {solver}"
     if certified == facts["bound"]:
         return "proved optimal by the cuts of the certificate"
     return f"proved optimal by CP-SAT, of which the certificate proves a bound of {certified:.6g}"

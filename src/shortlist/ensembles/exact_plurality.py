@@ -305,7 +305,9 @@ class _Run:
         elif not best.proved and (self.last_limit == "seconds" or self._seconds >= self.time_limit_s):
             limit = f"{self.time_limit_s:g} s"
         elif not best.proved:
-            limit = self.last_limit or f"{PROGRAM_CELLS:,} votes in an integer program"
+            too_large = self.margins.signs.size > PROGRAM_CELLS
+            none = f"{PROGRAM_CELLS:,} votes in an integer program" if too_large else "precision"
+            limit = self.last_limit or none
         if best.mask is not None:
             if self.infeasible:
                 raise SolverError(

@@ -190,7 +190,8 @@ class _Run:
 
     def _goes_on(self) -> bool:
         """Whether there is something left to prove, and time for it."""
-        return not (self.best.proved or self.cancellation.cancelled or self._seconds >= self.time_limit_s)
+        settled = self.best.proved or self.infeasible
+        return not (settled or self.cancellation.cancelled or self._seconds >= self.time_limit_s)
 
     def _tell(self, stage: str, value: float | None = None) -> None:
         """Note and report value and bound."""

@@ -17,15 +17,17 @@ class DecisionBits:
     def __init__(self, subclassifiers: Subclassifiers, rule: RejectRule) -> None:
         self.subclassifiers = subclassifiers
         self.rule = rule
-        self._epoch = subclassifiers.epoch
-        self._ready = np.zeros(subclassifiers.capacity, dtype=bool)
-        self.bits = np.zeros((subclassifiers.capacity, 2, subclassifiers.rows.n_words), dtype=np.uint64)
+        self._epoch = subclassifiers.places.epoch
+        self._ready = np.zeros(subclassifiers.places.capacity, dtype=bool)
+        self.bits = np.zeros(
+            (subclassifiers.places.capacity, 2, subclassifiers.rows.n_words), dtype=np.uint64
+        )
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
         """Return the slot of each subset, ``(n_subsets, n_features)``, whose bits are then in `bits`."""
         slots = self.subclassifiers.slots(subsets)
-        if self.subclassifiers.epoch != self._epoch:
-            self._epoch = self.subclassifiers.epoch
+        if self.subclassifiers.places.epoch != self._epoch:
+            self._epoch = self.subclassifiers.places.epoch
             self._ready[:] = False
         wanted = np.unique(slots)
         wanted = wanted[~self._ready[wanted]]

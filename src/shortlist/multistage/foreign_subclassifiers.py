@@ -42,21 +42,11 @@ class ForeignSubclassifiers:
         self.n_fits = 0
         self._models: dict[int, ForeignModel] = {}
 
-    @property
-    def capacity(self) -> int:
-        """Number of slots."""
-        return self.places.capacity
-
-    @property
-    def epoch(self) -> int:
-        """Changes when slots were given away to other subsets."""
-        return self.places.epoch
-
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
         """Return the slot of each subset, ``(n_subsets,)``, fitting what is missing."""
-        before = self.epoch
+        before = self.places.epoch
         slots, new = self.places.place(subsets)
-        if self.epoch != before:
+        if self.places.epoch != before:
             self._models.clear()
         units = [Unit(str(slots[i]), self._fit, (subsets[i],)) for i in new]
         try:

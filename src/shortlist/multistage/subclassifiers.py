@@ -65,6 +65,7 @@ class Subclassifiers(Protocol):
     """What fits a classifier per feature subset; `slots` are its names for subsets."""
 
     rows: StageRows
+    places: "SubsetPlaces"
     n_fits: int
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
@@ -75,14 +76,6 @@ class Subclassifiers(Protocol):
 
     def model(self, subset: Mask) -> Any:
         """Return what predicts for one subset."""
-
-    @property
-    def capacity(self) -> int:
-        """Number of slots."""
-
-    @property
-    def epoch(self) -> int:
-        """Changes when slots were given away to other subsets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,16 +199,6 @@ class LogisticSubclassifiers:
         self._coefficients = np.empty((self.places.capacity, self.n_scores, n_columns + 1))
         self._subsets = np.empty((self.places.capacity, rows.n_features), dtype=bool)
 
-    @property
-    def capacity(self) -> int:
-        """Number of slots."""
-        return self.places.capacity
-
-    @property
-    def epoch(self) -> int:
-        """Changes when slots were given away to other subsets."""
-        return self.places.epoch
-
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
         """Return the slot of each subset, ``(n_subsets,)``, fitting what is missing."""
         slots, new = self.places.place(subsets)
@@ -282,7 +265,7 @@ class LogisticSubclassifiers:
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
         """Write into ``bits[slot]`` who is confident and who is confident and right."""
         columns = np.ascontiguousarray(self.rows.encoding.columns(self._subsets[slots]))
-        least = np.zeros(self.capacity if rule.risk is not None else int(slots.max(initial=0)) + 1)
+        least = np.zeros(self.places.capacity if rule.risk is not None else int(slots.max(initial=0)) + 1)
         if rule.risk is not None:
             least[slots] = [self.least_probability(slot, rule) for slot in slots]
         decision_bits(
