@@ -40,8 +40,8 @@ def test_a_slope_is_maximised_itself_and_bounded() -> None:
 
     assert result.objective.name == "balanced-accuracy+slope-8"
     assert 1 <= result.mask.sum() <= 5
-    assert 0 < result.value <= result.bound <= 1
-    assert result.status is Status.FEASIBLE
+    assert 0 < result.value == result.bound <= 1
+    assert result.status is Status.OPTIMAL
     assert result.confusion == confusion(votes, result.mask, result.threshold)
 
 

@@ -107,8 +107,12 @@ def split_objective(
 
 
 def utility_scale(votes: Votes, weights: Weights) -> int:
-    """Return the integer that utility 1 is rounded to: 2^30, less for large weights, so that every sum is below 2^62."""
-    return int(2 ** min(30, 62 - _most_gain(votes, weights).bit_length()))
+    """Return the integer that utility 1 is rounded to: 2^30, less for large weights and many classifiers.
+
+    Every sum over rows, and of as much per vote, is below 2^62.
+    """
+    most = _most_gain(votes, weights) * 3 * (votes.n_classifiers + 2)
+    return int(2 ** max(1, min(30, 62 - most.bit_length())))
 
 
 def utility_table(utility: MarginUtility, n_classifiers: int, scale: int) -> NDArray[np.int64]:
@@ -118,12 +122,17 @@ def utility_table(utility: MarginUtility, n_classifiers: int, scale: int) -> NDA
     -------
     table : ndarray of int64, shape (n_classifiers + 1, 2 · n_classifiers + 5)
         Entry ``[S, K + 2 + d]`` is the worth of margin (d − ½) / S, where d is t − L for a positive row and 1 − t + L for
-        a negative one; margins beyond ±3/2, which no row has, are cut there.
+        a negative one; margins beyond ±3/2, which no row has, are cut there. A sigmoid's entries for d and 1 − d, opposite
+        margins, add to `scale` after rounding too.
     """
     sizes = np.maximum(np.arange(n_classifiers + 1), 1)[:, None]
     distances = np.arange(-n_classifiers - 2, n_classifiers + 3)[None, :]
     margins = np.clip((2 * distances - 1) / (2 * sizes), -_FURTHEST, _FURTHEST)
-    return np.floor(scale * utility.of_margins(margins) + 0.5).astype(np.int64)
+    table = np.floor(scale * utility.of_margins(margins) + 0.5).astype(np.int64)
+    if utility.shape == "sigmoid":
+        right = table[:, n_classifiers + 3 :]  # from d = 1 on
+        table[:, 1 : n_classifiers + 3] = scale - right[:, ::-1]
+    return table
 
 
 def utility_total(votes: Votes, weights: Weights, utility: MarginUtility, mask: Mask, threshold: int) -> int:
@@ -152,31 +161,28 @@ def utility_total(votes: Votes, weights: Weights, utility: MarginUtility, mask: 
     return int((np.abs(gains) * table[int(mask.sum()), votes.n_classifiers + 2 + towards]).sum())
 
 
-def utility_bound(
-    votes: Votes,
-    weights: Weights,
-    utility: MarginUtility,
-    limits: SelectionLimits,
-    *,
-    total_bound: int | None = None,
-) -> int:
-    """Return a number that no selection's :func:`utility_total` exceeds.
+def utility_bounds(
+    votes: Votes, weights: Weights, utility: MarginUtility, limits: SelectionLimits
+) -> NDArray[np.int64]:
+    """Return for every size a number that no selection's :func:`utility_total` exceeds.
 
-    For every size and threshold each row has the best margin that its own votes allow; as many rows as a bound on the
-    weighted sum says must be wrong have a margin of −½ / S at best, those first that lose least by it.
+    For every threshold each row has the best margin that its own votes allow.
 
     Parameters
     ----------
     votes, weights, utility, limits
-        The problem. Cost and diversity limits are left out, which keeps the bound valid.
-    total_bound : int, optional
-        A bound on :meth:`Weights.total` of every selection within the limits.
+        The problem. Cost and diversity limits are left out, which keeps the bounds valid.
+
+    Returns
+    -------
+    bounds : ndarray of int64, shape (n_classifiers + 1,)
+        0 for sizes outside the limits.
 
     Notes
     -----
     For a utility that does not lead, the bound of record is one on the weighted sum, which comes first. Takes
-    O(n_classifiers³ · log n_classifiers) time up to 200 classifiers; beyond, rows are not told apart by their votes, and it
-    takes O(n_classifiers²).
+    O(n_classifiers³) time up to 200 classifiers; beyond, rows are not told apart by their votes, and it takes
+    O(n_classifiers²).
     """
     n = votes.n_classifiers
     table = utility_table(utility, n, utility_scale(votes, weights))
@@ -187,39 +193,13 @@ def utility_bound(
     above = np.bincount(voters[gains > 0], gains[gains > 0], minlength=n + 1).astype(np.int64)
     below = np.bincount(voters[gains < 0], -gains[gains < 0], minlength=n + 1).astype(np.int64)
     high, low = np.flatnonzero(above), np.flatnonzero(below)
-    worth = np.concatenate([above[high], below[low]])
-    most_right = int(worth.sum())
-    if total_bound is not None:
-        most_right = min(most_right, total_bound - _least_total(votes, weights))
-    best = 0
+    bounds = np.zeros(n + 1, dtype=np.int64)
     for size in range(max(0, limits.min_size), min(limits.max_size, n) + 1):
         threshold = np.arange(size + 1)[:, None]
-        distance = np.hstack(
-            [np.minimum(size, high) - threshold, 1 - np.maximum(0, size - n + low) + threshold]
-        )
-        utilities = table[size, n + 2 + distance]
-        right = distance >= 1
-        loss = np.where(right, utilities - table[size, n + 2], np.iinfo(np.int64).max)
-        order = np.argsort(loss, axis=1, kind="stable")
-        weight = worth[order]
-        before = np.cumsum(weight, axis=1) - weight
-        excess = (worth * right).sum(axis=1, keepdims=True) - most_right
-        lost = np.where(
-            np.take_along_axis(right, order, axis=1),
-            np.clip(excess - before, 0, weight) * np.take_along_axis(np.where(right, loss, 0), order, axis=1),
-            0,
-        )
-        best = max(best, int(((utilities * worth).sum(axis=1) - lost.sum(axis=1)).max()))
-    return best
-
-
-def _least_total(votes: Votes, weights: Weights) -> int:
-    """Return the weighted sum of the worst decisions."""
-    return (
-        weights.floor(votes)
-        + min(0, weights.gain_positive) * votes.n_positive
-        + min(0, weights.gain_negative) * votes.n_negative
-    )
+        of_high = table[size, n + 2 + np.minimum(size, high) - threshold] @ above[high]
+        of_low = table[size, n + 3 - np.maximum(0, size - n + low) + threshold] @ below[low]
+        bounds[size] = (of_high + of_low).max()
+    return bounds
 
 
 def _most_gain(votes: Votes, weights: Weights) -> int:

@@ -7,25 +7,19 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from shortlist.ensembles.certificate import Certificate
-from shortlist.ensembles.conflicts import find_conflicts
-from shortlist.ensembles.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.exact import AUTO, prune_exactly
 from shortlist.ensembles.incumbent import EnsembleSelection, Incumbent
 from shortlist.ensembles.limits import SelectionLimits
 from shortlist.ensembles.local_search import Found, search_selection
-from shortlist.ensembles.margin_utility import (
-    MarginUtility,
-    split_objective,
-    utility_bound,
-    utility_scale,
-)
+from shortlist.ensembles.margin_utility import MarginUtility, split_objective
 from shortlist.ensembles.objective_choice import Choice, choose_objective
-from shortlist.ensembles.right_rows import normalise
+from shortlist.ensembles.slope_pruning import named, prune_by_slope
 from shortlist.ensembles.votes import Votes, confusion
 from shortlist.ensembles.weights import OBJECTIVES, Weights, named_weights
 from shortlist.errors import BadInputError
-from shortlist.front import Objective, Proof, ProofKind, Sense, Status
-from shortlist.runs import Cancellation, Progress, Report, silent
+from shortlist.front import ProofKind, Status
+from shortlist.milp import open_solver
+from shortlist.runs import Cancellation, Report, silent
 
 ObjectiveName: TypeAlias = str | Mapping[str, float]
 """``accuracy``, ``accuracy+margin``, ``accuracy+slope-8``, ``accuracy+auto``, weights, and so on; ``auto`` alone is of accuracy."""
@@ -35,9 +29,6 @@ CHOICE_SHARE = 0.3
 
 PROOF_SHARE = 0.85
 """Part of the time limit after which the proof gives way to the search for margins."""
-
-BOUND_SHARE, BOUND_ROUNDS = 0.2, 30
-"""Part of the time limit, and rounds of cuts, for the bound of a utility that leads."""
 
 UTILITY_STEPS = 10_000
 """Moves of the search for margins."""
@@ -94,9 +85,9 @@ def prune_for(
     objective : str or mapping
         A weighted sum: :func:`shortlist.ensembles.exact.prune_exactly`. With ``+margin``: the same, and among the
         selections worth as much the one with the best concave utility of margins that a search finds; value and bound are
-        those of the weighted sum. With ``+slope-A``: the best sum of sigmoids of margins that a search finds, with a
-        bound from the margins that each row allows and from how many rows cuts let be right. With ``+auto``, or ``auto``: one of these and a largest size, by
-        cross-validation on `votes`.
+        those of the weighted sum. With ``+slope-A``: the best sum of sigmoids of margins, see
+        :func:`shortlist.ensembles.slope_pruning.prune_by_slope`. With ``+auto``, or ``auto``: one of these and a largest
+        size, by cross-validation on `votes`.
     limits : SelectionLimits
         Size, cost and diversity.
     solver, time_limit_s, node_limit, seed, threads, report, cancellation
@@ -128,16 +119,18 @@ def prune_for(
     weights = named_weights(first, votes)
     left = max(0.01, time_limit_s - (time.monotonic() - start))
     if utility is not None and utility.leads:
-        result = _by_utility(
+        result = prune_by_slope(
             Incumbent(votes, weights, limits),
             utility,
+            solver=None if solver == AUTO else open_solver(solver),
+            time_limit_s=left,
+            node_limit=node_limit,
             seed=seed,
-            deadline=start + time_limit_s,
-            time_limit=f"{time_limit_s:g} s",
-            timeless=timeless,
+            threads=threads,
             report=report,
             cancellation=cancellation,
         )
+        result = _in_all(result, left, time_limit_s)
         return dataclasses.replace(result, seconds=time.monotonic() - start), choice
     share = left if utility is None else PROOF_SHARE * left
     result = prune_exactly(
@@ -152,13 +145,7 @@ def prune_for(
         report=report,
         cancellation=cancellation,
     )
-    if result.proof.limit == f"{share:g} s":  # the proof knows only its part of the user's limit
-        whole = f"{time_limit_s:g} s"
-        result = dataclasses.replace(
-            result,
-            proof=dataclasses.replace(result.proof, limit=whole),
-            reason=result.reason.replace(f"({share:g} s)", f"({whole})"),
-        )
+    result = _in_all(result, share, time_limit_s)
     if utility is not None and not result.reason:
         found = search_selection(
             votes,
@@ -174,6 +161,18 @@ def prune_for(
         if found is not None:
             result = _with(result, votes, weights, utility, found)
     return dataclasses.replace(result, seconds=time.monotonic() - start), choice
+
+
+def _in_all(result: EnsembleSelection, share: float, time_limit_s: float) -> EnsembleSelection:
+    """Let a limit be told as the user's, of which the method knew its part only."""
+    part, whole = f"{share:g} s", f"{time_limit_s:g} s"
+    if result.proof.limit != part:
+        return result
+    return dataclasses.replace(
+        result,
+        proof=dataclasses.replace(result.proof, limit=whole),
+        reason=result.reason.replace(f"({part})", f"({whole})"),
+    )
 
 
 def _with(
@@ -194,7 +193,7 @@ def _with(
         mask=found.mask,
         threshold=found.threshold,
         value=value,
-        objective=_named(weights, utility),
+        objective=named(weights, utility),
         status=Status.OPTIMAL if optimal else Status.FEASIBLE,
         proof=dataclasses.replace(
             result.proof,
@@ -204,88 +203,3 @@ def _with(
         confusion=confusion(votes, found.mask, found.threshold),
         certificate=certificate,
     )
-
-
-def _by_utility(
-    best: Incumbent,
-    utility: MarginUtility,
-    *,
-    seed: int,
-    deadline: float,
-    time_limit: str,
-    timeless: bool,
-    report: Report,
-    cancellation: Cancellation | None,
-) -> EnsembleSelection:
-    """Search for the best utility; the value is its share of what it would be if every row were worth 1."""
-    start = time.monotonic()
-    votes, weights, limits = best.votes, best.weights, best.limits
-    if conflict := limits.conflict():
-        return best.no_selection(Status.INFEASIBLE, limit="", seconds=0.0, reason=conflict)
-    most = utility_scale(votes, weights) * (
-        abs(weights.gain_positive) * votes.n_positive + abs(weights.gain_negative) * votes.n_negative
-    )
-    bound = utility_bound(votes, weights, utility, limits) / most
-
-    def on_better(found: Found) -> None:
-        assert found.utility is not None, "a search with a utility tells it"
-        report(Progress("searching", time.monotonic() - start, None, found.utility / most, bound))
-
-    found = search_selection(
-        votes,
-        weights,
-        limits,
-        utility=utility,
-        max_steps=2 * UTILITY_STEPS,
-        seed=seed,
-        deadline=start + (1 - BOUND_SHARE) * (deadline - start),
-        cancellation=cancellation,
-        on_better=on_better,
-    )
-    seconds = time.monotonic() - start
-    limit = f"{2 * UTILITY_STEPS:,} steps" if seconds < (1 - BOUND_SHARE) * (deadline - start) else time_limit
-    if cancellation is not None and cancellation.cancelled:
-        limit = "interrupted"
-    if found is None or found.utility is None:
-        return best.no_selection(Status.UNKNOWN, limit=limit, seconds=seconds)
-    value = found.utility / most
-    most_total = _quick_bound(
-        best, seed=seed, deadline=math.inf if timeless else deadline, cancellation=cancellation
-    )
-    whole_bound = utility_bound(votes, weights, utility, limits, total_bound=most_total)
-    optimal, bound = found.utility == whole_bound, whole_bound / most
-    seconds = time.monotonic() - start
-    return EnsembleSelection(
-        mask=found.mask,
-        objective=_named(weights, utility),
-        value=value,
-        bound=bound,
-        status=Status.OPTIMAL if optimal else Status.FEASIBLE,
-        proof=Proof(
-            ProofKind.COMPLETE if optimal else ProofKind.APPROXIMATE,
-            missing=(bound - value,),
-            limit="" if optimal else limit,
-        ),
-        seconds=seconds,
-        threshold=found.threshold,
-        confusion=confusion(votes, found.mask, found.threshold),
-        history=((seconds, value, bound),),
-    )
-
-
-def _quick_bound(best: Incumbent, *, seed: int, deadline: float, cancellation: Cancellation | None) -> int:
-    """Return a bound on the weighted sum of every selection, from the cuts that are found fast."""
-    rows = normalise(best.votes, best.weights, best.limits)
-    conflicts = find_conflicts(rows, deadline=deadline)
-    first = min_cut_bound(rows, conflicts)
-    bound = tighten_by_cuts(
-        rows, conflicts, first, deadline=deadline, max_rounds=BOUND_ROUNDS, seed=seed, quick=True,
-        cancellation=cancellation,
-    )  # fmt: skip
-    return rows.weighted_sum(bound.bound)
-
-
-def _named(weights: Weights, utility: MarginUtility) -> Objective:
-    """Return the objective with the utility in its name."""
-    second = f"slope-{utility.slope:g}" if utility.leads else "margin"
-    return Objective(f"{weights.objective.name}+{second}", Sense.MAX, scale=None)

@@ -71,7 +71,7 @@ def pruning_program(votes: Votes, weights: Weights, limits: SelectionLimits) -> 
 
     blocks = [
         _decision_rows(votes, gains, voters, decided, most=most, n_columns=n_columns),
-        _limit_rows(limits, n_classifiers, n_columns),
+        limit_rows(limits, n_classifiers, n_columns),
     ]
     if limits.diversity is not None:
         blocks.append(diversity_rows(limits.diversity, pairs, most, n_columns))
@@ -132,7 +132,7 @@ def _decision_rows(
     )
 
 
-def _limit_rows(limits: SelectionLimits, n_classifiers: int, n_columns: int) -> _Rows:
+def limit_rows(limits: SelectionLimits, n_classifiers: int, n_columns: int) -> _Rows:
     """Return min_size ≤ S ≤ max_size, L ≤ S and the budget."""
     members = np.zeros((1, n_columns))
     members[0, :n_classifiers] = 1

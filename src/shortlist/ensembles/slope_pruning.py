@@ -1,0 +1,155 @@
+"""Pruning for a sum of sigmoids of margins: a search for the value, then branch and bound, or one solver's programs, for the proof."""
+
+import dataclasses
+import math
+import time
+
+import numpy as np
+
+from shortlist.arrays import Mask
+from shortlist.ensembles.incumbent import EnsembleSelection, Incumbent
+from shortlist.ensembles.local_search import search_selection
+from shortlist.ensembles.margin_utility import MarginUtility, utility_bounds, utility_scale
+from shortlist.ensembles.slope_program import solve_slope_programs
+from shortlist.ensembles.slope_proof import prove_slope
+from shortlist.ensembles.slope_rows import SlopeRows, slope_rows
+from shortlist.ensembles.votes import confusion
+from shortlist.ensembles.weights import Weights
+from shortlist.front import Objective, Proof, ProofKind, Sense, Status
+from shortlist.milp import Solver
+from shortlist.runs import Cancellation, Progress, Report
+
+SEARCH_SHARE = 0.2
+"""Part of the time limit after which the search gives way; it usually ends sooner."""
+
+SEARCH_STEPS = 20_000
+"""Moves of the search."""
+
+NEWS_S = 0.1
+"""Seconds between two entries of the history for bounds alone."""
+
+
+def prune_by_slope(
+    best: Incumbent,
+    utility: MarginUtility,
+    *,
+    solver: Solver | None,
+    time_limit_s: float,
+    node_limit: int | None,
+    seed: int,
+    threads: int,
+    report: Report,
+    cancellation: Cancellation | None,
+) -> EnsembleSelection:
+    """Return the selection with the best utility; the value is its share of what it would be if every row were worth 1.
+
+    Parameters
+    ----------
+    best : Incumbent
+        The problem.
+    utility : MarginUtility
+        One that leads.
+    solver : Solver or None
+        A backend: that one alone, on :func:`shortlist.ensembles.slope_program.slope_program` for every size, and its bounds are
+        its word. None: :func:`shortlist.ensembles.slope_proof.prove_slope`, whose bounds are integers throughout.
+    time_limit_s : float
+        Wall-clock limit, in seconds; inf for none.
+    node_limit : int or None
+        Nodes of the branch and bound, or each program's limit in the solver's unit; without a clock the answer then depends
+        on nothing but the problem and the seed.
+    seed, threads, report, cancellation
+        As everywhere.
+
+    Returns
+    -------
+    EnsembleSelection
+        OPTIMAL where value and bound are the same integer, for this objective. It has no certificate.
+    """
+    start = time.monotonic()
+    votes, weights, limits = best.votes, best.weights, best.limits
+    if conflict := limits.conflict():
+        nothing = best.no_selection(Status.INFEASIBLE, limit="", seconds=0.0, reason=conflict)
+        return dataclasses.replace(nothing, objective=named(weights, utility))
+    rows = slope_rows(votes, weights, utility, limits)
+    first_bounds = utility_bounds(votes, weights, utility, limits)
+    unit = utility_scale(votes, weights) * (
+        abs(weights.gain_positive) * votes.n_positive + abs(weights.gain_negative) * votes.n_negative
+    )
+    history: list[tuple[float, float | None, float]] = []
+
+    def tell(stage: str, total: int | None, bound: int) -> None:
+        seconds = time.monotonic() - start
+        now = None if total is None else total / unit, bound / unit
+        if not history or history[-1][1] != now[0] or seconds - history[-1][0] >= NEWS_S:
+            history.append((seconds, *now))
+            report(Progress(stage, seconds, None if math.isinf(time_limit_s) else time_limit_s, *now))
+
+    tell("searching", None, int(first_bounds.max()))
+    found = search_selection(
+        votes,
+        weights,
+        limits,
+        utility=utility,
+        max_steps=SEARCH_STEPS,
+        seed=seed,
+        deadline=start + SEARCH_SHARE * time_limit_s,
+        cancellation=cancellation,
+        on_better=lambda found: tell("searching", found.utility, int(first_bounds.max())),
+    )
+    first = _simple_selection(rows) if found is None else (found.mask, *rows.best_threshold(found.mask))
+
+    def on_news(total: int | None, bound: int) -> None:
+        tell("proving", total, bound)
+
+    deadline = start + time_limit_s
+    if solver is None:
+        answer = prove_slope(
+            rows, first_bounds, start=first, deadline=deadline, max_nodes=node_limit, threads=threads,
+            cancellation=cancellation, on_news=on_news,
+        )  # fmt: skip
+    else:
+        answer = solve_slope_programs(
+            rows, first_bounds, solver, start=first, deadline=deadline, max_nodes=node_limit, seed=seed,
+            threads=threads, cancellation=cancellation, on_news=on_news,
+        )  # fmt: skip
+    seconds = time.monotonic() - start
+    limit = f"{time_limit_s:g} s" if answer.limit == "seconds" else answer.limit
+    value, bound = answer.total / unit, answer.bound / unit
+    if answer.mask is None:
+        status = Status.UNKNOWN if limit else Status.INFEASIBLE
+        nothing = best.no_selection(status, limit=limit, seconds=seconds)
+        bound = bound if limit else math.nan
+        return dataclasses.replace(
+            nothing, objective=named(weights, utility), bound=bound, history=tuple(history)
+        )
+    optimal = answer.bound == answer.total
+    history.append((seconds, value, bound))
+    return EnsembleSelection(
+        mask=answer.mask,
+        objective=named(weights, utility),
+        value=value,
+        bound=bound,
+        status=Status.OPTIMAL if optimal else Status.FEASIBLE,
+        proof=Proof(
+            ProofKind.COMPLETE if optimal else ProofKind.APPROXIMATE,
+            missing=(bound - value,),
+            limit="" if optimal else limit,
+        ),
+        seconds=seconds,
+        threshold=answer.threshold,
+        confusion=confusion(votes, answer.mask, answer.threshold),
+        history=tuple(history),
+    )
+
+
+def _simple_selection(rows: SlopeRows) -> tuple[Mask, int, int] | None:
+    """Return the full ensemble or the best single classifier that keeps the limits, where the search found nothing."""
+    full = np.ones(rows.n_classifiers, dtype=bool)
+    masks = [mask for mask in (full, *np.eye(len(full), dtype=bool)) if rows.limits.satisfied_by(mask)]
+    return max(((mask, *rows.best_threshold(mask)) for mask in masks), key=lambda one: one[2], default=None)
+
+
+def named(weights: Weights, utility: MarginUtility) -> Objective:
+    """Return the objective with the utility in its name."""
+    second = f"slope-{utility.slope:g}" if utility.leads else "margin"
+    return Objective(f"{weights.objective.name}+{second}", Sense.MAX, scale=None)
