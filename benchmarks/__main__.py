@@ -27,6 +27,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "pruning-large": lambda _folder: pruning.large(),
     "pruning-proofs": pruning.proofs,
     "pruning-ranks": pruning_ranks.ranks,
+    "pruning-slopes": pruning.slopes,
     "reading": fronts.reading,
     "solrep": large_products.solrep_times,
     "solrep-adaptive": large_products.adaptive,

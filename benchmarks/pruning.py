@@ -17,6 +17,7 @@ from shortlist.ensembles.diversity import diversity_limits
 from shortlist.ensembles.exact import AUTO, prune_exactly
 from shortlist.ensembles.incumbent import best_threshold
 from shortlist.ensembles.limits import selection_limits
+from shortlist.ensembles.objectives import prune_for
 from shortlist.ensembles.search_starts import START_RULES, ordering_starts
 from shortlist.ensembles.votes import Votes, merge_rows
 from shortlist.ensembles.weights import named_weights
@@ -81,6 +82,28 @@ def engine(folder: Path, seconds: float = 60.0) -> Iterator[dict[str, Any]]:
         yield _solve(votes, name, setting, AUTO, limit_s=seconds, marks=(2.0, 10.0)) | _best_rule(
             votes, setting
         )
+
+
+def slopes(folder: Path, seconds: float = 60.0) -> Iterator[dict[str, Any]]:
+    """Prove sums of sigmoids of margins: every set at slope 8, four at other slopes, and two with general solvers on their program."""
+    sets = dict.fromkeys(name for name, _ in ENGINE)
+    others = ("musk_v1", "qsar_biodegradation", "diabetic_retinopathy_debrecen", "spambase")
+    cases = [(name, 8, AUTO) for name in sets] + [(name, slope, AUTO) for slope in (4, 16) for name in others]
+    cases += [(name, 8, solver) for name in ("parkinsons", "musk_v1") for solver in ("highs", "cpsat")]
+    for name, slope, solver in cases:
+        votes = _votes(folder, name)
+        result, _ = prune_for(
+            votes, f"accuracy+slope-{slope}", selection_limits(votes.n_classifiers),
+            solver=solver, time_limit_s=seconds, threads=THREADS[solver],
+        )  # fmt: skip
+        row = {
+            "case": "slope", "data": name, "size": votes.n_samples, "merged": len(votes.labels), "seed": 0,
+            "classifiers": votes.n_classifiers, "setting": f"slope-{slope}", "method": solver,
+            "threads": THREADS[solver], "status": str(result.status), "value": result.value, "bound": result.bound,
+            "gap": result.gap, "seconds": round(result.seconds, 3), "members": int(result.mask.sum()),
+        }  # fmt: skip
+        print(row, flush=True)
+        yield row
 
 
 def large(

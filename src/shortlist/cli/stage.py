@@ -9,9 +9,9 @@ import typer
 
 from shortlist.cli.output import print_json
 from shortlist.cli.pairs import read_numbers, read_pairs
+from shortlist.cli.stage_report import print_recall, print_stage, stage_facts
 
 if TYPE_CHECKING:
-    from shortlist.front import Front
     from shortlist.multistage.costs import FeatureCosts
     from shortlist.multistage.emsco import EmscoOptions
     from shortlist.multistage.estimators import MultiStageClassifier
@@ -193,11 +193,11 @@ def stage(
             name: None if path is None else str(path)
             for name, path in (("out", front_file), ("model", model_file))
         }
-        print_json(_facts(staged, seconds, found) | files)
+        print_json(stage_facts(staged, seconds, found) | files)
         return
-    _print(staged, seconds, rows)
+    print_stage(staged, seconds, rows)
     if found is not None:
-        _print_recall(found)
+        print_recall(found)
     _print_files(front_file, model_file)
 
 
@@ -349,139 +349,3 @@ def _recall(
     return recall(
         truth, replace(options, patience=None), seeds=range(n_seeds), report=report, cancellation=cancellation
     )
-
-
-def _stages(classifier: "MultiStageClassifier") -> list[list[str]]:
-    """Return the names that each stage buys."""
-    names = classifier.costs_.names
-    return [[names[i] for i in stage.bought] for stage in classifier.model_.stages]
-
-
-def _facts(staged: "StagedTable", seconds: float, found: "Recall | None") -> dict[str, Any]:
-    """Return the contract of every command, and what only stages have."""
-    from dataclasses import asdict
-
-    import numpy as np
-
-    from shortlist.cli.fronts import front_facts
-    from shortlist.front import ProofKind, Status
-
-    classifier = staged.classifier
-    front, point = classifier.front_, classifier.point_
-    complete = front.proof.kind is ProofKind.COMPLETE
-    costs = classifier.costs_
-    names = costs.names
-    stages = classifier.assignment_.tolist()
-    ties = front.extras.get("n_tied")
-    facts = {
-        "command": "stage",
-        "method": front.method,
-        "status": str(Status.OPTIMAL if complete else Status.FEASIBLE),
-        "seconds": seconds,
-        **front_facts(front),
-        "points": front.values.tolist(),
-        "confidence": {str(label): p for label, p in zip(classifier.classes_.tolist(), classifier.problem_.decisions.rule.thresholds, strict=True)},
-        "max_stages": classifier.problem_.max_stages,
-        "n_fits": classifier.problem_.decisions.subclassifiers.n_fits,
-        "n_assignments": None if ties is None else sum(ties),
-        "evolution": _evolution_facts(front),
-        "chosen": {
-            "index": point,
-            "rule": str(classifier.pick),
-            "values": dict(zip(front.names, front.values[point].tolist(), strict=True)),
-            "assignment": dict(zip(names, stages, strict=True)),
-            "stages": _stages(classifier),
-            "n_tied": None if ties is None else ties[point],
-        },
-        "costs": dict(zip(names, (costs.price(np.eye(len(names), dtype=bool)) / costs.scale).tolist(), strict=True)),
-        "total_cost": costs.total / costs.scale,
-        "rows": staged.n_rows,
-        "test": {"multi_stage": asdict(staged.test), "single_stage": asdict(staged.single_stage)},
-    }  # fmt: skip
-    if found is not None:
-        facts["recall"] = _recall_facts(found)
-    return facts
-
-
-def _evolution_facts(front: "Front") -> dict[str, Any] | None:
-    """Return how evolution went; None where there was none."""
-    if front.method != "emsco":
-        return None
-    return {
-        name: front.extras[name] for name in ("n_generations", "n_evaluations", "n_chromosomes", "stopped")
-    }
-
-
-def _recall_facts(found: "Recall") -> dict[str, Any]:
-    """Return recall per generation, averaged over the seeds that finished; empty when none did."""
-    return {
-        "n_seeds": len(found.points),
-        "points": found.points.mean(axis=0).tolist() if len(found.points) else [],
-        "assignments": found.assignments.mean(axis=0).tolist() if len(found.points) else [],
-    }
-
-
-def _print(staged: "StagedTable", seconds: float, rows: int) -> None:
-    """Print the answer for people."""
-    from shortlist.cli.fronts import proof_text, range_lines
-    from shortlist.multistage.emsco import ELITE_FILLS
-
-    classifier, counts = staged.classifier, staged.n_rows
-    front = classifier.front_
-    print(
-        f"{counts['train']} rows to fit, {counts['validation']} to judge, {counts['test']} to test; "
-        f"{len(classifier.classes_)} classes, {len(front.candidates)} features."
-    )
-    points = "point" if len(front) == 1 else "points"
-    ties = front.extras.get("n_tied")
-    behind = f", {sum(ties):,} stage assignments behind them" if ties else ""
-    print(f"{len(front):,} {points}{behind}, {proof_text(front)} ({front.method}, {seconds:.2f} s).")
-    if front.method == "emsco":
-        print(
-            f"{front.extras['n_generations']} generations, {front.extras['n_evaluations']:,} assignments measured, "
-            f"ended by: {front.extras['stopped']}."
-        )
-    if front.extras.get("stopped") == ELITE_FILLS:
-        print(
-            "As many elites as there are places: nothing new can be bred. Use --elites vector, or a larger --population."
-        )
-    print("\n".join(range_lines(front)))
-    print()
-    frame = front.to_frame().round(4)
-    if ties:
-        frame["tied"] = ties
-    print(frame.head(rows or len(frame)).to_string())
-    if rows and len(frame) > rows:
-        print(f"... and {len(frame) - rows:,} more; all with --rows 0.")
-    print()
-    values = ", ".join(
-        f"{name} {value:.4g}"
-        for name, value in zip(front.names, front.values[classifier.point_], strict=True)
-    )
-    print(f"Chosen by {classifier.pick}: point {classifier.point_}, {values}.")
-    total = 0.0
-    for number, (bought, fitted) in enumerate(
-        zip(_stages(classifier), classifier.model_.stages, strict=True), start=1
-    ):
-        price = fitted.price / classifier.costs_.scale
-        print(f"  stage {number}, {price - total:g} more: {', '.join(bought)}")
-        total = price
-    print()
-    print(f"{'on the test rows':<18}{'coverage':>10}{'accuracy':>10}{'cost':>12}")
-    for name, measured in (("multi-stage", staged.test), ("single stage", staged.single_stage)):
-        print(f"{name:<18}{measured.coverage:>10.4f}{measured.accuracy:>10.4f}{measured.cost:>12.4g}")
-
-
-def _print_recall(found: "Recall") -> None:
-    """Print how much of the front evolution finds."""
-    if not len(found.points):
-        print("Recall: stopped before a run of emsco ended.")
-        return
-    print()
-    print(f"Share of the front in emsco's population, mean of {len(found.points)} seeds")
-    print(f"{'generation':<12}{'points':>9}{'assignments':>13}")
-    last = found.points.shape[1] - 1
-    for generation in sorted({0, last // 10, last // 4, last // 2, last}):
-        print(
-            f"{generation:<12}{found.points[:, generation].mean():>9.3f}{found.assignments[:, generation].mean():>13.3g}"
-        )

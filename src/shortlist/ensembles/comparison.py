@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import StratifiedKFold
 
+from shortlist._fit_inputs import take_rows
 from shortlist._validation import as_count
 from shortlist.arrays import Labels
 from shortlist.ensembles.answers import class_answers
 from shortlist.ensembles.estimators import ExactPruner
-from shortlist.ensembles.fit_inputs import rows_to_fit_and_prune, take_rows
+from shortlist.ensembles.fit_inputs import rows_to_fit_and_prune
 from shortlist.ensembles.orderings import RULES
 from shortlist.ensembles.pool import Pool, make_pool
 from shortlist.ensembles.rule_estimators import BackfittingPruner, MarginPruner, OrderedPruner

@@ -9,20 +9,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from shortlist._fit_inputs import checked_fit, checked_rows, integer_seed, take_rows
 from shortlist._validation import as_count, as_positive_seconds
 from shortlist.arrays import BinaryLabels, Labels
 from shortlist.ensembles.answers import class_answers
 from shortlist.ensembles.diversity import DiversityLimits, diversity_limits
 from shortlist.ensembles.exact import AUTO
 from shortlist.ensembles.exact_plurality import class_diversity_limits, prune_plurality_exactly
-from shortlist.ensembles.fit_inputs import (
-    checked_fit,
-    checked_rows,
-    integer_seed,
-    rows_to_fit_and_prune,
-    several_classes,
-    take_rows,
-)
+from shortlist.ensembles.fit_inputs import rows_to_fit_and_prune, several_classes
 from shortlist.ensembles.incumbent import EnsembleSelection
 from shortlist.ensembles.limits import SelectionLimits, selection_limits
 from shortlist.ensembles.objectives import parse_objective, prune_for

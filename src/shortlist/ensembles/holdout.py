@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
+from shortlist._fit_inputs import take_rows
 from shortlist.arrays import Labels
 from shortlist.ensembles.answers import class_answers
 from shortlist.ensembles.estimators import ExactPruner, checked_options
-from shortlist.ensembles.fit_inputs import several_classes, take_rows
+from shortlist.ensembles.fit_inputs import several_classes
 from shortlist.ensembles.objectives import parse_objective
 from shortlist.ensembles.plurality import ClassCodes, class_tally, plurality
 from shortlist.ensembles.pool import Pool, make_pool, positive_probabilities

@@ -8,19 +8,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from shortlist._fit_inputs import checked_fit, checked_rows, integer_seed, take_rows
 from shortlist._validation import as_choice, as_count
 from shortlist.arrays import Labels
 from shortlist.ensembles.answers import class_answers
 from shortlist.ensembles.backfitting import backfit
 from shortlist.ensembles.evolution import Evolved, evolve
-from shortlist.ensembles.fit_inputs import (
-    checked_fit,
-    checked_rows,
-    integer_seed,
-    rows_to_fit_and_prune,
-    several_classes,
-    take_rows,
-)
+from shortlist.ensembles.fit_inputs import rows_to_fit_and_prune, several_classes
 from shortlist.ensembles.margins import CRITERIA, select_by_margins
 from shortlist.ensembles.orderings import check_rule, order_classifiers
 from shortlist.ensembles.plurality import (

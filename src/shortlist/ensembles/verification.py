@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from shortlist._fit_inputs import take_rows
 from shortlist.ensembles.certificate import Certificate, plain_problem
 from shortlist.ensembles.certificate_check import Verdict, check_certificate
 from shortlist.ensembles.diversity import diversity_limits
 from shortlist.ensembles.estimators import ExactPruner
-from shortlist.ensembles.fit_inputs import take_rows
 from shortlist.ensembles.incumbent import EnsembleSelection
 from shortlist.ensembles.limits import SelectionLimits, selection_limits
 from shortlist.ensembles.objectives import parse_objective

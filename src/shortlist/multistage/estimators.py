@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import assert_all_finite
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from shortlist._fit_inputs import checked_fit, checked_rows, integer_seed
 from shortlist._validation import as_choice, as_count
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import AcquisitionError, BadInputError
@@ -20,6 +19,7 @@ from shortlist.multistage.decision_bits import DecisionBits, bytes_of_every_subs
 from shortlist.multistage.emsco import EmscoOptions, emsco
 from shortlist.multistage.encoding import learn_encoding
 from shortlist.multistage.enumeration import enumerate_front
+from shortlist.multistage.fit_inputs import checked_labels, reject_label_for, several_classes, split_rows
 from shortlist.multistage.foreign_subclassifiers import ForeignSubclassifiers
 from shortlist.multistage.objectives import DEFAULT_OBJECTIVES, StageProblem, stage_problem
 from shortlist.multistage.prediction import (
@@ -233,14 +233,14 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         as_count(self.enumeration_budget, "enumeration_budget", at_least=0)
         if isinstance(self.pick, str):
             as_choice(self.pick, "pick", ("norm", *RULES))
-        X, y = _checked_training(self, X, y)
-        self.classes_ = _classes(y)
-        seed = _seed(self.random_state)
+        X, y = checked_fit(self, X, y)
+        self.classes_ = several_classes(y)
+        seed = integer_seed(self.random_state)
         if validation is None:
-            X, X_validation, y, y_validation = _split(X, y, self.validation_share, seed)
+            X, X_validation, y, y_validation = split_rows(X, y, self.validation_share, seed)
         else:
-            X_validation = _checked_rows(self, validation[0])
-            y_validation = _checked_labels(validation[1], self.classes_, len(X_validation))
+            X_validation = checked_rows(self, validation[0])
+            y_validation = checked_labels(validation[1], self.classes_, len(X_validation))
         names = [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]
         encoding = learn_encoding(X, names)
         everything = range(len(names))
@@ -254,7 +254,7 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         )
         self.costs_ = feature_costs(self.feature_costs, names)
         self.problem_ = self._problem(rows, report, cancellation)
-        self.reject_label_ = _reject_label(self.reject_label, self.classes_)
+        self.reject_label_ = reject_label_for(self.reject_label, self.classes_)
         self._search(seed, report, cancellation)
         return self.use(self._picked())
 
@@ -352,7 +352,7 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
 
     def _encoded(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self, "model_")
-        X = _checked_rows(self, X)
+        X = checked_rows(self, X)
         return self.model_.encoding.encode(range(self.n_features_in_), X)
 
     def _labels(self, decisions: Decisions) -> Labels:
@@ -477,97 +477,3 @@ def _within(front: Front, limits: Mapping[str, float]) -> Mask:
         sign = front.objectives[front.names.index(name)].sign
         inside &= front.values[:, front.names.index(name)] * sign <= limit * sign
     return inside
-
-
-def _checked_rows(estimator: MultiStageClassifier, X: Any) -> Any:
-    """Check the rows to predict; frames stay frames, so that text columns survive."""
-    X = _as_rows(estimator, X)
-    validate_data(estimator, X, reset=False, skip_check_array=True)
-    return X
-
-
-def _checked_training(estimator: MultiStageClassifier, X: Any, y: Any) -> tuple[Any, Labels]:
-    """Check rows and labels to fit on, and remember names and number of the features."""
-    X = _as_rows(estimator, X)
-    y = column_or_1d(y, warn=True)
-    if len(X) != len(y):
-        raise BadInputError(f"X and y must have one entry per row, got {len(X)} and {len(y)} rows.")
-    assert_all_finite(y, input_name="y")
-    check_classification_targets(y)
-    validate_data(estimator, X, y, skip_check_array=True)
-    return X, y
-
-
-def _as_rows(estimator: MultiStageClassifier, X: Any) -> Any:
-    if hasattr(X, "columns"):
-        return X
-    numeric = getattr(getattr(X, "dtype", None), "kind", "f") in "fiub"
-    return check_array(
-        X, dtype=None, ensure_all_finite="allow-nan" if numeric else False, estimator=estimator
-    )
-
-
-def _classes(y: Labels) -> Labels:
-    classes = np.unique(y)
-    if len(classes) < 2:
-        raise BadInputError(
-            f"y must hold at least two classes, got one class only: {classes.tolist()[0]!r}. Add rows of another class."
-        )
-    return np.asarray(classes)
-
-
-def _checked_labels(y: Any, classes: Labels, n_rows: int) -> Labels:
-    """Check validation labels against the fitted classes."""
-    y = column_or_1d(y, warn=True)
-    if len(y) != n_rows or not n_rows:
-        raise BadInputError(f"validation must have one label per row, got {n_rows} rows and {len(y)} labels.")
-    unknown = sorted(set(y.tolist()) - set(classes.tolist()), key=str)
-    if unknown:
-        raise BadInputError(
-            f"validation must hold the classes of y, {classes.tolist()}, got {unknown[0]!r} besides. Drop those rows."
-        )
-    if len(np.unique(y)) < 2:
-        raise BadInputError(
-            f"validation must hold at least two classes to judge by, got {y.tolist()[0]!r} only. "
-            "Add rows of another class."
-        )
-    return np.asarray(y)
-
-
-def _split(X: Any, y: Labels, share: float, seed: int) -> tuple[Any, Any, Labels, Labels]:
-    """Split rows into those that fit and those that judge, by class; a class with one row only fits."""
-    if not isinstance(share, int | float) or not 0 < share < 1:
-        raise BadInputError(f"validation_share must be in (0, 1), got {share!r}.")
-    rng = np.random.default_rng(seed)
-    judge = np.zeros(len(y), dtype=bool)
-    for label in np.unique(y):
-        members = rng.permutation(np.flatnonzero(y == label))
-        judge[members[: min(len(members) - 1, max(1, round(share * len(members))))]] = True
-    if not judge.any():
-        raise BadInputError(
-            f"some class needs 2 rows, one to fit and one to judge, got {len(y)} rows of {len(y)} classes. "
-            "Add rows, or pass validation rows."
-        )
-    rows = X.iloc if hasattr(X, "iloc") else X
-    return rows[~judge], rows[judge], y[~judge], y[judge]
-
-
-def _reject_label(label: Any, classes: Labels) -> Any:
-    if label is not None:
-        if label in classes.tolist():
-            raise BadInputError(
-                f"reject_label must not be one of the classes {classes.tolist()}, got {label!r}."
-            )
-        return label
-    if classes.dtype.kind in "iuf":
-        return -1 if -1 not in classes.tolist() else classes.min().item() - 1
-    return "REJECT" if "REJECT" not in classes.tolist() else "REJECTED"
-
-
-def _seed(random_state: Any) -> int:
-    """Return one integer seed from scikit-learn's `random_state`."""
-    from sklearn.utils import check_random_state
-
-    if isinstance(random_state, int | np.integer):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -1,0 +1,58 @@
+"""What every estimator asks of the rows it is given."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
+
+from shortlist.arrays import Labels
+from shortlist.errors import BadInputError
+
+
+def checked_fit(estimator: BaseEstimator, X: Any, y: Any) -> tuple[Any, Labels]:
+    """Check shapes and feature names of rows to fit on, and their classes; frames stay frames."""
+    X = _checked_shape(estimator, X)
+    if y is None:
+        raise BadInputError("y should be a 1d array of classes, got None. Pass the class of every row.")
+    y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
+    if len(X) != len(y):
+        raise BadInputError(f"X and y must have one entry per row, got {len(X)} and {len(y)} rows.")
+    check_classification_targets(y)
+    validate_data(estimator, X, y, skip_check_array=True)
+    return X, y
+
+
+def checked_rows(estimator: BaseEstimator, X: Any) -> Any:
+    """Check shapes and feature names of rows to answer."""
+    X = _checked_shape(estimator, X)
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    return X
+
+
+def integer_seed(random_state: Any) -> int:
+    """Return one integer seed from scikit-learn's `random_state`."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def take_rows(X: Any, rows: NDArray[np.integer]) -> Any:
+    """Return some rows of a frame or an array."""
+    return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
+
+
+def _checked_shape(estimator: BaseEstimator, X: Any) -> Any:
+    """Check arrays; frames stay frames, so that text columns survive until the pool reads them."""
+    if hasattr(X, "columns"):
+        return X
+    finite: Any = "allow-nan" if _is_float(X) else False
+    return check_array(X, dtype=None, ensure_all_finite=finite, estimator=estimator)
+
+
+def _is_float(X: Any) -> bool:
+    return getattr(getattr(X, "dtype", None), "kind", "f") == "f"

@@ -1,0 +1,68 @@
+"""What a multi-stage classifier asks of classes and labels, and how it splits rows."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d
+
+from shortlist.arrays import Labels
+from shortlist.errors import BadInputError
+
+
+def several_classes(y: Labels) -> Labels:
+    """Return the classes, sorted; fewer than two are refused."""
+    classes = np.unique(y)
+    if len(classes) < 2:
+        raise BadInputError(
+            f"y must hold at least two classes, got one class only: {classes.tolist()[0]!r}. Add rows of another class."
+        )
+    return np.asarray(classes)
+
+
+def checked_labels(y: Any, classes: Labels, n_rows: int) -> Labels:
+    """Check validation labels against the fitted classes."""
+    y = column_or_1d(y, warn=True)
+    if len(y) != n_rows or not n_rows:
+        raise BadInputError(f"validation must have one label per row, got {n_rows} rows and {len(y)} labels.")
+    unknown = sorted(set(y.tolist()) - set(classes.tolist()), key=str)
+    if unknown:
+        raise BadInputError(
+            f"validation must hold the classes of y, {classes.tolist()}, got {unknown[0]!r} besides. Drop those rows."
+        )
+    if len(np.unique(y)) < 2:
+        raise BadInputError(
+            f"validation must hold at least two classes to judge by, got {y.tolist()[0]!r} only. "
+            "Add rows of another class."
+        )
+    return np.asarray(y)
+
+
+def split_rows(X: Any, y: Labels, share: float, seed: int) -> tuple[Any, Any, Labels, Labels]:
+    """Split rows into those that fit and those that judge, by class; a class with one row only fits."""
+    if not isinstance(share, int | float) or not 0 < share < 1:
+        raise BadInputError(f"validation_share must be in (0, 1), got {share!r}.")
+    rng = np.random.default_rng(seed)
+    judge = np.zeros(len(y), dtype=bool)
+    for label in np.unique(y):
+        members = rng.permutation(np.flatnonzero(y == label))
+        judge[members[: min(len(members) - 1, max(1, round(share * len(members))))]] = True
+    if not judge.any():
+        raise BadInputError(
+            f"some class needs 2 rows, one to fit and one to judge, got {len(y)} rows of {len(y)} classes. "
+            "Add rows, or pass validation rows."
+        )
+    rows = X.iloc if hasattr(X, "iloc") else X
+    return rows[~judge], rows[judge], y[~judge], y[judge]
+
+
+def reject_label_for(label: Any, classes: Labels) -> Any:
+    """Return the label of rejected rows, which must not be a class; None chooses one."""
+    if label is not None:
+        if label in classes.tolist():
+            raise BadInputError(
+                f"reject_label must not be one of the classes {classes.tolist()}, got {label!r}."
+            )
+        return label
+    if classes.dtype.kind in "iuf":
+        return -1 if -1 not in classes.tolist() else classes.min().item() - 1
+    return "REJECT" if "REJECT" not in classes.tolist() else "REJECTED"
