@@ -77,18 +77,23 @@ def test_the_report_for_people_names_the_proof_and_the_rules(folder: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("gap", "certified", "solver", "words"),
+    ("certified", "solver", "second", "words"),
     [
-        (0.0, 0.9, "auto", "proved optimal by the cuts of the certificate"),
-        (0.0, 0.95, "auto", "proved optimal by CP-SAT, of which the certificate proves a bound of 0.95"),
-        (0.0, None, "auto", "proved optimal"),
-        (0.0, None, "highs", "proved optimal by highs"),
-        (0.01, 0.95, "auto", "at most 1 % below the best there is"),
+        (0.9, "auto", "", "proved optimal by the cuts of the certificate"),
+        (0.95, "auto", "", "proved optimal by CP-SAT, of which the certificate proves a bound of 0.95"),
+        (0.9, "auto", "+slope-8", "proved optimal by the lines of the certificate"),
+        (0.95, "auto", "+slope-8", "proved optimal by branch and bound, of which the certificate proves a bound of 0.95"),
+        (None, "auto", "", "proved optimal"),
+        (None, "highs", "+slope-8", "proved optimal by highs"),
     ],
-)
-def test_who_proved_an_optimum_is_said(gap: float, certified: float | None, solver: str, words: str) -> None:
-    facts = {"method": f"exact-{solver}", "gap": gap, "certified_bound": certified, "bound": 0.9}
+)  # fmt: skip
+def test_who_proved_an_optimum_is_said(certified: float | None, solver: str, second: str, words: str) -> None:
+    facts = {
+        "method": f"exact-{solver}", "gap": 0.0, "certified_bound": certified, "bound": 0.9,
+        "objective": f"accuracy{second}",
+    }  # fmt: skip
     assert _proof_text(facts) == words
+    assert _proof_text(facts | {"gap": 0.01}) == "at most 1 % below the best there is"
 
 
 @pytest.mark.slow

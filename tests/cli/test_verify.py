@@ -168,6 +168,28 @@ def test_limits_on_size_and_cost_are_said_and_need_no_pool(folder: Path) -> None
     assert "within the limits on cost" in run.stdout
 
 
+def test_a_slope_is_rechecked_by_its_lines(folder: Path) -> None:
+    options = ["--classifiers", "12", "--time-limit", "20", "--jobs", "1", "--out", "slope.joblib"]
+    run = shortlist("prune", "table.csv", "--objective", "accuracy+slope-8", *options, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert "proved optimal by" in run.stdout
+
+    run = shortlist("verify", "slope.joblib", "table.csv", cwd=folder)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "checked lines for" in run.stdout
+    assert "proved by the lines" in run.stdout
+    facts = json.loads(shortlist("verify", "slope.joblib", "table.csv", "--json", cwd=folder).stdout)
+    assert facts["n_lines"] > 12
+    assert facts["value"] <= facts["claimed_bound"] <= facts["bound"]
+
+    saved = load_model(folder / "slope.joblib")
+    saved.estimator.objective = "accuracy+slope-9"
+    save_model(SavedModel(saved.estimator, saved.features, saved.target), folder / "steeper.joblib")
+    run = shortlist("verify", "steeper.joblib", "table.csv", cwd=folder)
+    assert run.returncode == 1
+    assert "about other utility than" in run.stdout
+
+
 def test_what_cannot_be_checked_is_refused_in_a_sentence(folder: Path) -> None:
     pd.read_csv(folder / "table.csv").head(20).to_csv(folder / "short.csv", index=False)
     assert (

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from shortlist.ensembles import certificate_check
+from shortlist.ensembles import certificate_check, line_check
 from shortlist.ensembles.certificate import (
     Certificate,
     make_certificate,
@@ -144,11 +144,16 @@ def test_other_data_is_refused(change: str) -> None:
     assert "the data is not what the certificate was made for" in verdict.failures
 
 
-def test_the_check_imports_nothing_of_the_library() -> None:
-    source = Path(str(certificate_check.__file__)).read_text()
-    imported = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom)]
-    assert imported
-    assert not any("shortlist" in ast.unparse(node) for node in imported)
+def test_the_check_imports_nothing_of_the_library_but_its_other_half() -> None:
+    for module, allowed in ((certificate_check, ["shortlist.ensembles.line_check"]), (line_check, [])):
+        source = Path(str(module.__file__)).read_text()
+        imported = [
+            node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom)
+        ]
+        assert imported
+        own = [node.module for node in imported if isinstance(node, ast.ImportFrom)]
+        assert [name for name in own if name is not None and name.startswith("shortlist")] == allowed
+        assert not any("shortlist" in ast.unparse(node) for node in imported if isinstance(node, ast.Import))
 
 
 def test_a_bound_for_fixed_members_is_no_certificate() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from shortlist.ensembles import _slope_kernels as kernels
-from shortlist.ensembles import slope_proof
+from shortlist.ensembles import slope_bound, slope_proof
 from shortlist.ensembles.diversity import diversity_limits
 from shortlist.ensembles.limits import SelectionLimits, selection_limits
 from shortlist.ensembles.margin_utility import (
@@ -21,6 +21,7 @@ from shortlist.ensembles.margin_utility import (
     utility_table,
     utility_total,
 )
+from shortlist.ensembles.slope_bound import LineBounds, Part, affordable
 from shortlist.ensembles.slope_program import slope_program, solve_slope_programs
 from shortlist.ensembles.slope_proof import SlopeAnswer, prove_slope, twins
 from shortlist.ensembles.slope_rows import SlopeRows, slope_rows
@@ -213,10 +214,9 @@ def test_no_completion_of_a_node_is_worth_more_than_its_bound(
     )
     best = every_total(votes, weights, slope, masks, range(first, last + 1)).max()
     start = np.random.default_rng(seed).integers(0, 2**28, len(normal.worth)).astype(np.int32)
-    bound, slopes, gains = slope_proof._Space(normal).bound(
-        slope_proof._Node(size, first, last, fixed, start), fixed, need, int(best) if known else None,
-        deadline=math.inf, cancellation=None,
-    )  # fmt: skip
+    part, bounds = Part(size, first, last, fixed), LineBounds(normal)
+    slopes = bounds.better_slopes(part, start, 30, value=int(best) if known else None)
+    bound, gains = bounds.by_slopes(part, slopes), bounds.gains
 
     assert bound >= best
     # and the bound is the slow one of the same slopes
@@ -256,26 +256,15 @@ def _distances(
     return range(1 - most + first, 1 - least + last + 1)
 
 
-def test_twice_five_steps_are_ten_steps() -> None:
-    votes, utility = hard_votes(40, 15), sigmoid(8.0)
-    weights, limits = named_weights("accuracy", votes), selection_limits(15)
-    rows = slope_rows(votes, weights, utility, limits)
-    fixed = np.zeros(15, dtype=np.uint8)
-    ends, lowest = [], []
-    for blocks in ([10], [5, 5], [40]):
-        space = slope_proof._Space(rows)
-        n_free = kernels.note_ranges(rows.columns, rows.side, fixed, 5, 0, 5, space.ranges, space.free)
-        space.floats[kernels.NOW] = 2.0**27
-        state = np.array([np.inf, 1.0, 0.0])
-        for steps in blocks:
-            kernels.descend(
-                rows.votes, rows.columns, rows.side, rows.worth, rows.table[5], space.ranges, space.free, n_free, 5, 0, 5,
-                -1.0, steps, space.slopes, space.floats, space.float_gains, space.order, state,
-            )  # fmt: skip
-        ends.append(space.floats[kernels.NOW].tolist())
-        lowest.append(float(state[kernels.BEST]))
-    assert ends[0] == ends[1]
-    assert lowest[0] == lowest[1] > lowest[2]
+def test_steps_in_blocks_are_the_same_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    *_, rows, _ = small_problem()
+    part = Part(5, 0, 5, np.zeros(14, dtype=np.uint8))
+    whole, more = (LineBounds(rows).better_slopes(part, None, steps) for steps in (10, 60))
+    monkeypatch.setattr(slope_bound, "_WORK", 3 * rows.votes.size)
+    parts = LineBounds(rows).better_slopes(part, None, 10)
+
+    assert whole.tolist() == parts.tolist()
+    assert LineBounds(rows).by_slopes(part, more) < LineBounds(rows).by_slopes(part, whole)
 
 
 @given(values=st.lists(st.integers(-4, 4), min_size=1, max_size=30), data=st.data())
@@ -343,6 +332,39 @@ def test_nodes_that_forget_their_slopes_prove_the_same(monkeypatch: pytest.Monke
     forgetful = prove_slope(rows, bounds)
 
     assert (forgetful.total, forgetful.bound, forgetful.limit) == (whole.total, whole.bound, "")
+
+
+@pytest.mark.parametrize("cost", [None, 3.0])
+def test_a_cover_has_every_threshold_of_every_size_once_and_bounds_it(cost: float | None) -> None:
+    votes, utility = hard_votes(30, 8), sigmoid(8.0)
+    weights, costs = named_weights("accuracy", votes), [1.0, 1.0, 9.0, 2.0, 1.0, 1.0, 1.0, 1.0]
+    limits = selection_limits(8, min_size=0)
+    if cost is not None:
+        limits = selection_limits(8, min_size=0, member_costs=costs, max_cost=cost)
+    rows = slope_rows(votes, weights, utility, limits)
+    answer = prove_slope(rows, utility_bounds(votes, weights, utility, limits))
+
+    covered = sorted(
+        (line.size, level) for line in answer.cover for level in range(line.first, line.last + 1)
+    )
+    largest = 8 if cost is None else 7  # one is too dear
+    assert covered == [(size, level) for size in range(largest + 1) for level in range(size + 1)]
+    bounds = LineBounds(rows)
+    masks = np.array([mask for mask in all_masks(8) if cost is None or not mask[2]])
+    for line in answer.cover:
+        of_size = masks[masks.sum(axis=1) == line.size]
+        best = every_total(votes, weights, 8.0, of_size, range(line.first, line.last + 1)).max()
+        part = Part(line.size, line.first, line.last, affordable(rows))
+        assert bounds.by_slopes(part, line.slopes) >= best
+
+
+def test_a_cover_that_would_be_too_large_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    *_, rows, bounds = small_problem()
+    assert prove_slope(rows, bounds).cover
+    monkeypatch.setattr(slope_proof, "MOST_LINES", 10)
+    without = prove_slope(rows, bounds)
+    assert without.cover == ()
+    assert without.limit == ""
 
 
 @pytest.mark.parametrize("solver", ["highs", "cpsat"])

@@ -306,9 +306,11 @@ def _proof_text(facts: dict[str, Any]) -> str:
     if certified is None:
         solver = facts["method"].removeprefix("exact-")
         return "proved optimal" if solver == "auto" else f"proved optimal by {solver}"
+    lines = "+slope" in facts["objective"]
     if certified == facts["bound"]:
-        return "proved optimal by the cuts of the certificate"
-    return f"proved optimal by CP-SAT, of which the certificate proves a bound of {certified:.6g}"
+        return f"proved optimal by the {'lines' if lines else 'cuts'} of the certificate"
+    who = "branch and bound" if lines else "CP-SAT"
+    return f"proved optimal by {who}, of which the certificate proves a bound of {certified:.6g}"
 
 
 def _choice_facts(choice: "Choice") -> dict[str, Any]:

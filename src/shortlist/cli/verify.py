@@ -75,7 +75,7 @@ def verify(
                 "claimed_bound": found.claimed_bound,
                 "rows": found.n_rows,
                 "n_classifiers": found.n_classifiers,
-                "n_cuts": found.n_cuts,
+                f"n_{found.parts}": found.n_parts,
                 "all_votes": found.all_votes,
                 "certificate": None if certificate is None else str(certificate),
             }
@@ -89,9 +89,7 @@ def verify(
 def _print(found: "Verification") -> None:
     """Print what was found for people."""
     whose = "all classifiers" if found.all_votes else "the members"
-    print(
-        f"Asked {whose} again on {found.n_rows:,} validation rows; checked {found.n_cuts:,} cuts in integers."
-    )
+    print(f"Asked {whose} again on {found.n_rows:,} validation rows; checked {_counted(found)} in integers.")
     for sentence in found.failures:
         print(f"NOT AS CLAIMED: {sentence}.")
     if not found.valid:
@@ -101,13 +99,27 @@ def _print(found: "Verification") -> None:
     kept = f", within the limits on {' and '.join(others)}," if others else ""
     print(
         f"Value {found.value:.6g}: as claimed. No selection of {limits['min_size']} to {limits['max_size']} of the "
-        f"{found.n_classifiers} classifiers{kept} exceeds {found.bound:.6g}: proved by the cuts."
+        f"{found.n_classifiers} classifiers{kept} exceeds {found.bound:.6g}: proved by the {found.parts}."
     )
     if found.bound is not None and found.claimed_bound < found.bound:
         print(
-            f"The model's own bound {found.claimed_bound:.6g} is a solver's word: nothing here contradicts it, nor proves it."
+            f"The model's own bound {found.claimed_bound:.6g} is {_whose_word(found)}: nothing here contradicts it, nor proves it."
         )
     if not found.all_votes:
         print(
             "The votes of the classifiers that were left out are taken from the model; --pool recomputes them."
         )
+
+
+def _counted(found: "Verification") -> str:
+    """Say how much proves the bound."""
+    return (
+        f"{found.n_parts:,} cuts"
+        if found.parts == "cuts"
+        else f"lines for {found.n_parts:,} ranges of thresholds"
+    )
+
+
+def _whose_word(found: "Verification") -> str:
+    """Say who proved more than the certificate."""
+    return "a solver's word" if found.parts == "cuts" else "that of its branch and bound"

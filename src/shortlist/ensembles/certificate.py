@@ -11,7 +11,11 @@ from shortlist.arrays import Mask
 from shortlist.ensembles.cuts import CutBound
 from shortlist.ensembles.incumbent import best_threshold
 from shortlist.ensembles.limits import SelectionLimits
+from shortlist.ensembles.margin_utility import MarginUtility, utility_scale
 from shortlist.ensembles.right_rows import RightRows, distinct_votes
+from shortlist.ensembles.slope_bound import LineBounds, Part, affordable
+from shortlist.ensembles.slope_proof import SlopeAnswer
+from shortlist.ensembles.slope_rows import SlopeRows
 from shortlist.ensembles.votes import Votes, confusion
 from shortlist.ensembles.weights import Weights
 from shortlist.errors import BadFileError, BadInputError
@@ -81,6 +85,44 @@ def make_certificate(
     }
 
 
+def make_line_certificate(
+    votes: Votes, weights: Weights, utility: MarginUtility, rows: SlopeRows, answer: SlopeAnswer
+) -> Certificate:
+    """Write down what is claimed of the worth of a selection's margins, and the lines that prove a bound.
+
+    ``lines`` has slopes for the distinct vote vectors in lexicographic order, those left out of which samples of both classes
+    are worth as much. Value and bound are in units of 1 / scale of ``utility``.
+
+    Parameters
+    ----------
+    votes, weights, utility
+        The problem.
+    rows : SlopeRows
+        Of the problem.
+    answer : SlopeAnswer
+        With a selection and a cover.
+    """
+    assert answer.mask is not None, "there is nothing to certify"
+    bounds, fixed = LineBounds(rows), affordable(rows)
+    proved = [
+        bounds.by_slopes(Part(one.size, one.first, one.last, fixed), one.slopes) for one in answer.cover
+    ]
+    return {
+        "format": FORMAT,
+        "data": fingerprint(votes),
+        **plain_problem(weights, rows.limits),
+        "utility": plain_utility(utility, utility_scale(votes, weights)),
+        "members": np.flatnonzero(answer.mask).tolist(),
+        "threshold": answer.threshold,
+        "value": answer.total,
+        "bound": max(proved),
+        "lines": [
+            {"size": one.size, "first": one.first, "last": one.last, "slopes": one.slopes.tolist()}
+            for one in answer.cover
+        ],
+    }
+
+
 def fingerprint(votes: Votes) -> str:
     """Return the SHA-256 of the validation rows: number of classifiers, then each distinct vote vector with its samples.
 
@@ -117,6 +159,11 @@ def read_certificate(path: str | Path) -> Certificate:
             f"{path} must be a certificate in JSON, with the format {FORMAT!r}. Write it anew."
         )
     return content
+
+
+def plain_utility(utility: MarginUtility, scale: int) -> dict[str, Any]:
+    """Return the field ``utility`` of a certificate."""
+    return {"shape": utility.shape, "slope": utility.slope, "scale": scale}
 
 
 def plain_problem(weights: Weights, limits: SelectionLimits) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Checking a pruning certificate: slow, plain, and apart from everything that made it.
 
-Nothing here is imported from the rest of the library, and no number of the certificate is taken on trust: an auditor
-can read these loops, or write others like them.
+Nothing but :mod:`shortlist.ensembles.line_check`, of the same kind, is imported from the rest of the library, and no number
+of the certificate is taken on trust: an auditor can read these loops, or write others like them.
 """
 
 import hashlib
@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import gcd
 from typing import Any
+
+from shortlist.ensembles.line_check import bound_of_lines, worth_of_margins
 
 UNITS = 10**9
 SLACK = 1000
@@ -48,6 +50,9 @@ def check_certificate(
        ``Σ λ (rows of the cut − 1) + Σ over rows of max(0, gain − Σ of λ of its cuts)``: a set of right rows
        misses one row of every cut.
 
+    Where the certificate has a ``utility``, value and bound are of what margins are worth, and
+    :func:`shortlist.ensembles.line_check.bound_of_lines` says how lines take the place of 3 and 4.
+
     Parameters
     ----------
     certificate : mapping
@@ -68,11 +73,14 @@ def check_certificate(
     value = bound = None
     try:
         value = _value(certificate, table, n_classifiers, failures)
+        if "utility" in certificate:
+            value = worth_of_margins(certificate, table)
         if value != certificate["value"]:
             failures.append(f"the selection is worth {value}, not {certificate['value']}")
-        bound = _bound(certificate, table, n_classifiers, failures)
+        proof, proved = ("lines", bound_of_lines) if "utility" in certificate else ("cuts", _bound)
+        bound = proved(certificate, table, n_classifiers, failures)
         if bound != certificate["bound"]:
-            failures.append(f"the cuts prove the bound {bound}, not {certificate['bound']}")
+            failures.append(f"the {proof} prove the bound {bound}, not {certificate['bound']}")
     except (KeyError, TypeError, ValueError, IndexError) as error:
         failures.append(f"the certificate is not readable: {error!r}")
     return Verdict(not failures, tuple(failures), value, bound)

@@ -1,5 +1,6 @@
 """What margins are worth: a second objective where accuracy cannot tell selections apart, or a smooth first one."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,6 +26,9 @@ _MOST_LEVELS = 200
 
 _FURTHEST = 1.5
 """No margin is further from 0: at most S + 1/2 votes of S are missing, and S is at least 1."""
+
+
+_exp = np.frompyfunc(math.exp, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,8 @@ class MarginUtility:
     def of_margins(self, margins: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the utility of margins, in [0, 1]."""
         if self.shape == "sigmoid":
-            return np.asarray(1 / (1 + np.exp(-self.slope * margins)))
+            # the plain exponential, which auditors have: vectors have others, that differ in the last bit
+            return np.asarray(1 / (1 + np.asarray(_exp(-self.slope * margins), dtype=np.float64)))
         # divided through by its largest term, so that no power overflows
         least = np.exp(-2 * _FURTHEST * self.slope)
         return np.asarray((1 - np.exp(-self.slope * (margins + _FURTHEST))) / (1 - least))
@@ -111,7 +116,7 @@ def utility_scale(votes: Votes, weights: Weights) -> int:
 
     Every sum over rows, and of as much per vote, is below 2^62.
     """
-    most = _most_gain(votes, weights) * 3 * (votes.n_classifiers + 2)
+    most = most_gain(votes, weights) * 3 * (votes.n_classifiers + 2)
     return int(2 ** max(1, min(30, 62 - most.bit_length())))
 
 
@@ -202,6 +207,6 @@ def utility_bounds(
     return bounds
 
 
-def _most_gain(votes: Votes, weights: Weights) -> int:
+def most_gain(votes: Votes, weights: Weights) -> int:
     """Return the sum of |gain| over all rows."""
     return abs(weights.gain_positive) * votes.n_positive + abs(weights.gain_negative) * votes.n_negative

@@ -1,11 +1,12 @@
 """The best sum of sigmoids of margins, with proof: branch and bound over sizes, thresholds and members.
 
 A node is a size, a range of thresholds, and classifiers that are in or out. Lines above the rows' worths bound it
-(:mod:`shortlist.ensembles._slope_kernels`): the worth of all rows is then linear, and the members that gain most are its largest.
+(:mod:`shortlist.ensembles.slope_bound`): the worth of all rows is then linear, and the members that gain most are its largest.
 That bound is as tight as the linear relaxation of the integer program with one binary per row and distance
 (:mod:`shortlist.ensembles.slope_program`), and takes a thousandth of the time.
 """
 
+import dataclasses
 import heapq
 import itertools
 import math
@@ -18,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
-from shortlist.ensembles import _slope_kernels as kernels
 from shortlist.ensembles._slope_kernels import FREE, IN, OUT
+from shortlist.ensembles.slope_bound import LineBounds, Part, Slopes, affordable
 from shortlist.ensembles.slope_rows import SlopeRows
 from shortlist.runs import Cancellation
 
@@ -35,8 +36,24 @@ MOST_OPEN = 1_000_000
 STORED_SLOPES = 250_000_000
 """Slopes that open nodes keep at most, in all; beyond, nodes begin with those of their size."""
 
-_WORK = 20_000_000
-"""Votes read between two looks at the clock, some hundredths of a second."""
+MOST_LINES = 3_000_000
+"""Slopes that a cover may hold."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Slopes of lines that bound the selections of one size with thresholds from `first` to `last`.
+
+    Attributes
+    ----------
+    size, first, last : int
+    slopes : ndarray of int32, shape (n_rows,)
+    """
+
+    size: int
+    first: int
+    last: int
+    slopes: Slopes
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +72,9 @@ class SlopeAnswer:
         Nodes that were bounded.
     limit : str
         What stopped the proof before its end: ``"seconds"``, ``"nodes"``, ``"interrupted"`` or a number of open nodes; else empty.
+    cover : tuple of Lines
+        Every threshold of every size once, with what bounds it before any classifier is decided: a part of the proof that can be
+        rechecked. Empty where the proof was stopped before it had one, or where it would be larger than :data:`MOST_LINES`.
     """
 
     mask: Mask | None
@@ -63,27 +83,26 @@ class SlopeAnswer:
     bound: int
     nodes: int
     limit: str
+    cover: tuple[Lines, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class _Node:
-    """Selections of one size; `slopes` are None before it is bounded, `pick` is the classifier to decide next."""
+class _Node(Part):
+    """Selections that are not ruled out; `slopes` are None before it is bounded, `pick` is the classifier to decide next."""
 
-    size: int
-    first: int
-    last: int
-    fixed: NDArray[np.uint8]
-    slopes: NDArray[np.int32] | None = None
+    slopes: Slopes | None = None
     pick: int = -1
+    decided: bool = False
+    """Whether any classifier is."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Bounded:
-    """What bounding a node found: the node again unless nothing in it can be better, and a selection to try."""
+    """What bounding a node found: the node again unless nothing is left in it, and a selection that keeps the limits."""
 
     bound: int
     node: _Node | None
-    mask: Mask | None
+    mask: Mask | None = None
     threshold: int = 0
     total: int = 0
 
@@ -132,7 +151,11 @@ def prove_slope(
 
 @dataclass(eq=False)
 class _Tree:
-    """Open nodes by their bounds, the largest first, and the best selection so far."""
+    """Open nodes by their bounds, the largest first, and the best selection so far.
+
+    Until one threshold of the best size is all that a node has, thresholds are split and no classifier is decided; `closed` keeps
+    what is ruled out meanwhile, for the cover.
+    """
 
     rows: SlopeRows
     deadline: float
@@ -144,32 +167,55 @@ class _Tree:
     total: int = 0
     n_bounded: int = 0
     heap: list[tuple[int, int, _Node]] = field(default_factory=list)
-    roots: dict[int, NDArray[np.int32]] = field(default_factory=dict)
+    roots: dict[int, Slopes] = field(default_factory=dict)
+    closed: list[_Node] = field(default_factory=list)
+    cover: tuple[Lines, ...] | None = None
     news: tuple[int | None, int] = (None, -1)
 
     def __post_init__(self) -> None:
         self._count = itertools.count()
         self._twins = twins(self.rows)
-        self._spaces = [_Space(self.rows) for _ in range(min(self.threads, 2 * BATCH))]
+        self._spaces = [LineBounds(self.rows) for _ in range(min(self.threads, 2 * BATCH))]
         self._most_stored = STORED_SLOPES // max(1, len(self.rows.worth))
 
     def grow(self, first_bounds: NDArray[np.int64], max_nodes: int | None) -> SlopeAnswer:
-        """Open nodes until value and bound meet."""
-        rows = self.rows
-        free = np.full(rows.n_classifiers, FREE, dtype=np.uint8)
-        if rows.limits.costs is not None:
-            free[rows.limits.costs > rows.limits.budget] = OUT
-        for size in range(rows.limits.min_size, rows.limits.max_size + 1):
-            self._push(int(first_bounds[size]), _Node(size, 0, size, free))
+        """Split thresholds, note the cover, then open nodes until value and bound meet."""
+        fixed = affordable(self.rows)
+        for size in range(self.rows.limits.min_size, self.rows.limits.max_size + 1):
+            self._push(int(first_bounds[size]), _Node(size, 0, size, fixed))
         limit = ""
         with ThreadPoolExecutor(len(self._spaces)) as workers:
-            while self._is_open and not limit:
-                self._tell()
-                limit = self._limit(max_nodes)
-                if not limit:
-                    self._open(workers)
+            for has_cover in (False, True):
+                while self._is_open and not limit:
+                    self._tell()
+                    limit = self._limit(max_nodes)
+                    if not limit:
+                        self._open(workers)
+                if not (has_cover or limit):
+                    self.cover = self._covered()
         self._tell()
-        return SlopeAnswer(self.mask, self.threshold, self.total, self._bound, self.n_bounded, limit)
+        return SlopeAnswer(
+            self.mask, self.threshold, self.total, self._bound, self.n_bounded, limit, self.cover or ()
+        )
+
+    def _covered(self) -> tuple[Lines, ...]:
+        """Return slopes for every threshold of every size, from the nodes so far; nothing where that is too much."""
+        nodes = [node for _, _, node in self.heap] + self.closed
+        cover = [Lines(one.size, one.first, one.last, one.slopes) for one in nodes if one.slopes is not None]
+        queue = [node for node in nodes if node.slopes is None]  # sizes that their first bounds ruled out
+        space, target = self._spaces[0], self._bound
+        self.closed = []
+        while queue and time.monotonic() < self.deadline:
+            node = queue.pop()
+            if node.need > node.n_free:
+                continue
+            slopes = space.better_slopes(node, node.slopes, FIRST_STEPS, value=target)
+            if node.first == node.last or space.by_slopes(node, slopes) <= target:
+                cover.append(Lines(node.size, node.first, node.last, slopes))
+            else:
+                queue += self._children(dataclasses.replace(node, slopes=slopes))
+        too_large = len(cover) * len(self.rows.worth) > MOST_LINES
+        return () if queue or too_large else tuple(cover)
 
     @property
     def _bound(self) -> int:
@@ -178,7 +224,11 @@ class _Tree:
 
     @property
     def _is_open(self) -> bool:
-        return bool(self.heap) and (self.mask is None or -self.heap[0][0] > self.total)
+        """Whether the next node may hold something better, and is to be opened before there is a cover."""
+        if not self.heap or (self.mask is not None and -self.heap[0][0] <= self.total):
+            return False
+        top = self.heap[0][2]
+        return self.cover is not None or top.slopes is None or top.first < top.last
 
     def _limit(self, max_nodes: int | None) -> str:
         """Say which limit is reached, if one is."""
@@ -220,13 +270,18 @@ class _Tree:
         if found.mask is not None and (self.mask is None or found.total > self.total):
             self.mask, self.threshold, self.total = found.mask, found.threshold, found.total
         node = found.node
-        if node is None or (self.mask is not None and found.bound <= self.total):
+        if node is None:
+            return
+        one_selection = node.first == node.last and node.pick < 0
+        if one_selection or (self.mask is not None and found.bound <= self.total):
+            if self.cover is None:
+                self.closed.append(node)
             return
         assert node.slopes is not None, "a bounded node has slopes"
         if node.first == 0 and node.last == node.size:
             self.roots[node.size] = node.slopes
         elif len(self.heap) > self._most_stored:
-            node = _Node(node.size, node.first, node.last, node.fixed, self.roots[node.size], node.pick)
+            node = dataclasses.replace(node, slopes=self.roots[node.size])
         self._push(found.bound, node)
 
     def _children(self, node: _Node) -> Iterator[_Node]:
@@ -235,129 +290,61 @@ class _Tree:
             yield node
         elif node.first < node.last:
             between = (node.first + node.last) // 2
-            yield _Node(node.size, node.first, between, node.fixed, node.slopes)
-            yield _Node(node.size, between + 1, node.last, node.fixed, node.slopes)
+            yield dataclasses.replace(node, last=between)
+            yield dataclasses.replace(node, first=between + 1)
         else:
             places = np.arange(len(node.fixed))
             equal = (self._twins == self._twins[node.pick]) & (node.fixed == FREE)
             for state, which in ((IN, places <= node.pick), (OUT, places >= node.pick)):
                 fixed = node.fixed.copy()
                 fixed[equal & which] = state
-                yield _Node(node.size, node.first, node.last, fixed, node.slopes)
+                yield dataclasses.replace(node, fixed=fixed, decided=True)
 
-    def _bound_all(self, space: "_Space", jobs: Sequence[tuple[int, _Node]]) -> list[_Bounded]:
+    def _bound_all(self, space: LineBounds, jobs: Sequence[tuple[int, _Node]]) -> list[_Bounded]:
         """Bound some nodes, one after the other."""
         return [self._bound_node(space, most, node) for most, node in jobs]
 
-    def _bound_node(self, space: "_Space", most: int, node: _Node) -> _Bounded:
-        """Bound a node, fix what the bound decides, and look at the selection that the bound prefers."""
-        rows = self.rows
-        fixed = node.fixed
-        nothing = _Bounded(most, None, None)
-        if rows.limits.costs is not None:
-            left = rows.limits.budget - int(rows.limits.costs[fixed == IN].sum())
+    def _bound_node(self, space: LineBounds, most: int, node: _Node) -> _Bounded:
+        """Bound a node, decide what the bound decides, and look at the selection that the bound prefers."""
+        limits = self.rows.limits
+        if limits.costs is not None:
+            left = limits.budget - int(limits.costs[node.fixed == IN].sum())
             if left < 0:
-                return nothing
-            fixed = np.where((fixed == FREE) & (rows.limits.costs > left), OUT, fixed).astype(np.uint8)
-        n_free, need = int((fixed == FREE).sum()), node.size - int((fixed == IN).sum())
+                return _Bounded(most, None)
+            too_dear = (node.fixed == FREE) & (limits.costs > left)
+            node = dataclasses.replace(node, fixed=np.where(too_dear, np.uint8(OUT), node.fixed))
+        need, n_free = node.need, node.n_free
         if not 0 <= need <= n_free:
-            return nothing
-        if need in {0, n_free}:
-            return self._tried(most, None, (fixed == IN) | ((fixed == FREE) if need else False))
+            return _Bounded(most, None)
+        if node.decided and need in {0, n_free}:
+            return self._tried(most, None, (node.fixed == IN) | ((node.fixed == FREE) & (need > 0)))
         value = None if self.mask is None else self.total
-        own, slopes, gains = space.bound(
-            node, fixed, need, value, deadline=self.deadline, cancellation=self.cancellation
-        )
-        bound = min(own, most)
-        free = np.flatnonzero(fixed == FREE)
+        slopes = space.better_slopes(
+            node, node.slopes, FIRST_STEPS if node.slopes is None else STEPS,
+            value=value, deadline=self.deadline, cancellation=self.cancellation,
+        )  # fmt: skip
+        own, gains = space.by_slopes(node, slopes), space.gains
+        free = np.flatnonzero(node.fixed == FREE)
         order = free[np.argsort(-gains[free], kind="stable")]
         chosen, others = order[:need], order[need:]
-        mask = fixed == IN
+        mask = node.fixed == IN
         mask[chosen] = True
-        if value is not None:
-            if bound <= value:
-                return self._tried(bound, None, mask)
-            slack = own - value  # gains are those of this bound
+        fixed = node.fixed
+        if value is not None and own > value and node.first == node.last and 0 < need < n_free:
+            slack = own - value  # what the exchange of two classifiers must cost to rule it out
             fixed = fixed.copy()
             fixed[chosen[gains[chosen] - gains[others[0]] >= slack]] = IN
             fixed[others[gains[chosen[-1]] - gains[others] >= slack]] = OUT
-        still = chosen[fixed[chosen] == FREE]
-        if node.first == node.last and (not len(still) or not (fixed[others] == FREE).any()):
-            return self._tried(bound, None, mask)
-        pick = int(still[0]) if len(still) else -1
-        return self._tried(bound, _Node(node.size, node.first, node.last, fixed, slopes, pick), mask)
+        undecided = chosen[fixed[chosen] == FREE]
+        pick = int(undecided[0]) if len(undecided) else -1
+        again = dataclasses.replace(node, fixed=fixed, slopes=slopes, pick=pick)
+        return self._tried(min(own, most), again, mask)
 
     def _tried(self, bound: int, node: _Node | None, mask: Mask) -> _Bounded:
-        """Add what a selection is worth, if it keeps the limits."""
+        """Add a selection if it keeps the limits, with what it is worth."""
         if not self.rows.limits.satisfied_by(mask):
-            return _Bounded(bound, node, None)
+            return _Bounded(bound, node)
         return _Bounded(bound, node, mask, *self.rows.best_threshold(mask))
-
-
-class _Space:
-    """Memory of one thread for bounding nodes."""
-
-    def __init__(self, rows: SlopeRows) -> None:
-        n_rows, n_classifiers = rows.votes.shape
-        self.rows = rows
-        self.ranges = np.empty((3, n_rows), dtype=np.int64)
-        self.free, self.order = np.empty((2, n_classifiers), dtype=np.int64)
-        self.floats = np.empty((3, n_rows))
-        self.slopes = np.empty(n_rows)
-        self.float_gains = np.empty(n_classifiers)
-        self.gains = np.empty(n_classifiers, dtype=np.int64)
-
-    def bound(
-        self,
-        node: _Node,
-        fixed: NDArray[np.uint8],
-        need: int,
-        value: int | None,
-        *,
-        deadline: float,
-        cancellation: Cancellation | None,
-    ) -> tuple[int, NDArray[np.int32], NDArray[np.int64]]:
-        """Return a bound, the slopes that it is from, and what every classifier adds; `need` of the free ones join."""
-        rows, table = self.rows, self.rows.table[node.size]
-        middle = len(table) // 2
-        n_free = kernels.note_ranges(
-            rows.columns, rows.side, fixed, node.size, node.first, node.last, self.ranges, self.free
-        )
-        steepest = int(table[middle + 1] - table[middle])
-        self.floats[kernels.NOW] = steepest / 2 if node.slopes is None else node.slopes
-        self.slopes[:] = self.floats[kernels.NOW]
-        state = np.array([np.inf, 1.0, 0.0])
-        rounding = int(rows.worth.sum()) * (node.size + 2)
-        target = -1.0 if value is None else float(value - rows.constant - rounding)
-        left = FIRST_STEPS if node.slopes is None else STEPS
-        block = max(1, _WORK // max(1, rows.votes.size))
-        while left > 0:
-            kernels.descend(
-                rows.votes, rows.columns, rows.side, rows.worth, table, self.ranges, self.free, n_free, need,
-                node.first, node.last, target, min(left, block), self.slopes, self.floats, self.float_gains,
-                self.order, state,
-            )  # fmt: skip
-            left -= block
-            cancelled = cancellation is not None and cancellation.cancelled
-            if state[kernels.BEST] <= target or cancelled or time.monotonic() > deadline:
-                break
-        slopes = np.rint(self.slopes).astype(np.int32)
-        bound = rows.constant + int(
-            kernels.bound_by(
-                rows.votes,
-                rows.side,
-                rows.worth,
-                table,
-                self.ranges,
-                node.first,
-                node.last,
-                slopes,
-                self.gains,
-            )
-        )
-        free = self.free[:n_free]
-        bound += int(np.sort(self.gains[free])[n_free - need :].sum())
-        return bound, slopes, self.gains
 
 
 def twins(rows: SlopeRows) -> NDArray[np.int64]:

@@ -7,9 +7,10 @@ import time
 import numpy as np
 
 from shortlist.arrays import Mask
+from shortlist.ensembles.certificate import make_line_certificate
 from shortlist.ensembles.incumbent import EnsembleSelection, Incumbent
 from shortlist.ensembles.local_search import search_selection
-from shortlist.ensembles.margin_utility import MarginUtility, utility_bounds, utility_scale
+from shortlist.ensembles.margin_utility import MarginUtility, most_gain, utility_bounds, utility_scale
 from shortlist.ensembles.slope_program import solve_slope_programs
 from shortlist.ensembles.slope_proof import prove_slope
 from shortlist.ensembles.slope_rows import SlopeRows, slope_rows
@@ -63,7 +64,8 @@ def prune_by_slope(
     Returns
     -------
     EnsembleSelection
-        OPTIMAL where value and bound are the same integer, for this objective. It has no certificate.
+        OPTIMAL where value and bound are the same integer, for this objective. The certificate proves the bound before any
+        classifier is decided; a solver's has none.
     """
     start = time.monotonic()
     votes, weights, limits = best.votes, best.weights, best.limits
@@ -72,9 +74,7 @@ def prune_by_slope(
         return dataclasses.replace(nothing, objective=named(weights, utility))
     rows = slope_rows(votes, weights, utility, limits)
     first_bounds = utility_bounds(votes, weights, utility, limits)
-    unit = utility_scale(votes, weights) * (
-        abs(weights.gain_positive) * votes.n_positive + abs(weights.gain_negative) * votes.n_negative
-    )
+    unit = utility_scale(votes, weights) * most_gain(votes, weights)
     history: list[tuple[float, float | None, float]] = []
 
     def tell(stage: str, total: int | None, bound: int) -> None:
@@ -124,6 +124,9 @@ def prune_by_slope(
         )
     optimal = answer.bound == answer.total
     history.append((seconds, value, bound))
+    certificate = None
+    if answer.cover:
+        certificate = make_line_certificate(votes, weights, utility, rows, answer)
     return EnsembleSelection(
         mask=answer.mask,
         objective=named(weights, utility),
@@ -139,6 +142,8 @@ def prune_by_slope(
         threshold=answer.threshold,
         confusion=confusion(votes, answer.mask, answer.threshold),
         history=tuple(history),
+        certificate=certificate,
+        certified_bound=None if certificate is None else certificate["bound"] / unit,
     )
 
 

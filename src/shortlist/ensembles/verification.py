@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 
 from shortlist._fit_inputs import take_rows
-from shortlist.ensembles.certificate import Certificate, plain_problem
+from shortlist.ensembles.certificate import Certificate, plain_problem, plain_utility
 from shortlist.ensembles.certificate_check import Verdict, check_certificate
 from shortlist.ensembles.diversity import diversity_limits
 from shortlist.ensembles.estimators import ExactPruner
 from shortlist.ensembles.incumbent import EnsembleSelection
 from shortlist.ensembles.limits import SelectionLimits, selection_limits
+from shortlist.ensembles.margin_utility import MarginUtility, most_gain, utility_scale
 from shortlist.ensembles.objectives import parse_objective
 from shortlist.ensembles.pool import Pool, as_pool, positive_probabilities
 from shortlist.ensembles.votes import Votes, merge_rows, round_votes
-from shortlist.ensembles.weights import Weights, named_weights
+from shortlist.ensembles.weights import named_weights
 from shortlist.errors import BadInputError
 
 
@@ -31,11 +32,13 @@ class Verification:
     value : float or None
         Recomputed from the votes; None where that was not possible.
     bound : float or None
-        What the cuts prove, recomputed; no selection of the pool within the limits is worth more.
+        What cuts or lines prove, recomputed; no selection of the pool within the limits is worth more.
     claimed_bound : float
-        The model's own bound: lower than `bound` where a solver proved more than the cuts do.
-    n_rows, n_classifiers, n_cuts : int
-        What was looked at.
+        The model's own bound: lower than `bound` where a solver, or branch and bound, proved more than the certificate does.
+    n_rows, n_classifiers, n_parts : int
+        What was looked at; the parts are cuts, or ranges of thresholds with lines.
+    parts : str
+        ``"cuts"`` or ``"lines"``.
     all_votes : bool
         Whether the votes of the whole pool were asked for again, and not those of the members alone.
     certificate : dict
@@ -48,7 +51,8 @@ class Verification:
     claimed_bound: float
     n_rows: int
     n_classifiers: int
-    n_cuts: int
+    n_parts: int
+    parts: str
     all_votes: bool
     certificate: Certificate
 
@@ -86,7 +90,7 @@ def verify(pruner: ExactPruner, X: Any, y: Any, *, pool: Pool | None = None) -> 
     if not isinstance(result, EnsembleSelection) or record is None or result.certificate is None:
         raise BadInputError(
             f"verify needs a certificate, but objective {result.objective.name!r} with solver {pruner.solver!r} leaves "
-            "none. Prune two classes with --solver auto and an objective without a slope."
+            "none. Prune two classes with --solver auto; a slope needs time to split its thresholds."
         )
     n_classifiers = len(pruner.selection_)
     if len(y) <= int(record.rows.max()):
@@ -111,17 +115,23 @@ def verify(pruner: ExactPruner, X: Any, y: Any, *, pool: Pool | None = None) -> 
     failures += verdict.failures
     merged = merge_rows(votes, record.labels)
     weights = named_weights(parse_objective(pruner.objective)[0], merged)
-    meant = plain_problem(weights, _limits(pruner, pool, merged))
+    meant, unit = plain_problem(weights, _limits(pruner, pool, merged)), weights.denominator
+    utility = _utility(pruner)
+    if utility is not None and utility.leads:
+        scale = utility_scale(merged, weights)
+        meant["utility"], unit = plain_utility(utility, scale), scale * most_gain(merged, weights)
     failures += _contradictions(pruner, result, result.certificate, meant)
-    failures += _false_claims(result, weights, verdict)
+    failures += _false_claims(result, unit, verdict)
+    parts = "lines" if "lines" in result.certificate else "cuts"
     return Verification(
         tuple(failures),
-        None if verdict.value is None else weights.value(verdict.value),
-        None if verdict.bound is None else weights.value(verdict.bound),
+        None if verdict.value is None else verdict.value / unit,
+        None if verdict.bound is None else verdict.bound / unit,
         result.bound,
         len(truth),
         n_classifiers,
-        len(result.certificate["cuts"]),
+        len(result.certificate[parts]),
+        parts,
         pool is not None,
         result.certificate,
     )
@@ -144,18 +154,23 @@ def _contradictions(
     return failures
 
 
-def _false_claims(result: EnsembleSelection, weights: Weights, verdict: Verdict) -> list[str]:
+def _false_claims(result: EnsembleSelection, unit: int, verdict: Verdict) -> list[str]:
     """Say where value and bound are not what the check recomputed."""
     failures = []
-    if verdict.value is not None and weights.value(verdict.value) != result.value:
+    if verdict.value is not None and verdict.value / unit != result.value:
         failures.append(
-            f"the model claims the value {result.value:g}, its members are worth {weights.value(verdict.value):g}"
+            f"the model claims the value {result.value:g}, its members are worth {verdict.value / unit:g}"
         )
-    if verdict.bound is not None and result.bound > weights.value(verdict.bound):
+    if verdict.bound is not None and result.bound > verdict.bound / unit:
         failures.append(
-            f"the model claims the bound {result.bound:g}, the cuts prove {weights.value(verdict.bound):g}"
+            f"the model claims the bound {result.bound:g}, the certificate proves {verdict.bound / unit:g}"
         )
     return failures
+
+
+def _utility(pruner: ExactPruner) -> MarginUtility | None:
+    """Return the utility of the model's objective, its own choice included."""
+    return parse_objective(pruner.objective)[1] if pruner.choice_ is None else pruner.choice_.setting.utility
 
 
 def _limits(pruner: ExactPruner, pool: Pool | None, votes: Votes) -> SelectionLimits:
