@@ -64,7 +64,7 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         splits its rows, stratified, fits :func:`shortlist.ensembles.make_pool` on 70 % and prunes on 30 %.
     objective : str or mapping, default="accuracy"
         A name in :data:`shortlist.ensembles.weights.OBJECTIVES`, or weights such as ``{"tp": 1, "fp": -5}``. A name may be
-        followed by ``+margin`` (among equals, the better margins), ``+slope-A`` (a sigmoid of the margins), or ``+auto``,
+        followed by ``+margin`` (among equals, the better margins), ``+slope-A`` (a sigmoid of the margins, A from above 0 to 100), or ``+auto``,
         which chooses among these by cross-validation on the rows that prune; ``"auto"`` is ``"accuracy+auto"``. See
         :func:`shortlist.ensembles.objectives.prune_for`.
     positive : label or None, default=None
@@ -80,7 +80,8 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
     node_limit : int or None, default=None
         Limit in the solver's own steps, which gives the same answer on every machine.
     solver : {"auto", "cpsat", "highs", "scip"}, default="auto"
-        ``"auto"``: the engine of :mod:`shortlist.ensembles.proving`. A name: that solver alone, on the paper's program.
+        ``"auto"``: the engine of :mod:`shortlist.ensembles.proving`, or for a slope :mod:`shortlist.ensembles.slope_proof`. A
+        name: that solver alone, on the paper's program, or for a slope on the program of every size.
     n_classifiers : int, default=100
         Size of the pool when `pool` is None.
     n_jobs : int or None, default=None

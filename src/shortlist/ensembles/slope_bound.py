@@ -75,7 +75,7 @@ class LineBounds:
         deadline: float = math.inf,
         cancellation: Cancellation | None = None,
     ) -> Slopes:
-        """Return slopes that bound a part, after some steps or as soon as they bound it by `value`.
+        """Return slopes that bound a part, after some subgradient steps (:cite:t:`Held1974`) or as soon as they bound it by `value`.
 
         Parameters
         ----------

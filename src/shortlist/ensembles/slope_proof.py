@@ -3,7 +3,7 @@
 A node is a size, a range of thresholds, and classifiers that are in or out. Lines above the rows' worths bound it
 (:mod:`shortlist.ensembles.slope_bound`): the worth of all rows is then linear, and the members that gain most are its largest.
 That bound is as tight as the linear relaxation of the integer program with one binary per row and distance
-(:mod:`shortlist.ensembles.slope_program`), and takes a thousandth of the time.
+(:mod:`shortlist.ensembles.slope_program`), and takes a small part of the time (docs/decisions/0009).
 """
 
 import dataclasses
