@@ -11,9 +11,16 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 
+from shortlist.ensembles.certificate import make_line_certificate
 from shortlist.ensembles.certificate_check import check_certificate
 from shortlist.ensembles.estimators import ExactPruner
 from shortlist.ensembles.incumbent import EnsembleSelection
+from shortlist.ensembles.limits import selection_limits
+from shortlist.ensembles.margin_utility import MarginUtility, utility_bounds, utility_total
+from shortlist.ensembles.slope_proof import prove_slope
+from shortlist.ensembles.slope_rows import slope_rows
+from shortlist.ensembles.votes import merge_rows
+from shortlist.ensembles.weights import named_weights
 from shortlist.saved_models import SavedModel, load_model, save_model
 from tests.cli.running import shortlist
 
@@ -67,6 +74,27 @@ def _for_fewer_members(pruner: ExactPruner) -> EnsembleSelection:
     size = int(result.mask.sum())
     limits = result.certificate["limits"] | {"min_size": size, "max_size": size}
     return dataclasses.replace(result, certificate=result.certificate | {"limits": limits})
+
+
+def _as_a_slope(pruner: ExactPruner) -> EnsembleSelection:
+    """Return the result with a certificate of a utility that is nearly the same whatever the margin, for a model without one."""
+    result, record = pruner.result_, pruner.validation_
+    assert isinstance(result, EnsembleSelection)
+    assert result.certificate is not None
+    assert record is not None
+    votes = merge_rows(np.unpackbits(record.packed_votes, axis=1, count=20), record.labels)
+    weights, utility, limits = (
+        named_weights("accuracy", votes),
+        MarginUtility("sigmoid", 0.001, leads=True),
+        selection_limits(20),
+    )
+    rows = slope_rows(votes, weights, utility, limits)
+    start = result.mask, *rows.best_threshold(result.mask)
+    answer = prove_slope(rows, utility_bounds(votes, weights, utility, limits), start=start)
+    answer = dataclasses.replace(answer, mask=result.mask, threshold=result.threshold)
+    total = utility_total(votes, weights, utility, result.mask, result.threshold)
+    forged = make_line_certificate(votes, weights, utility, rows, dataclasses.replace(answer, total=total))
+    return dataclasses.replace(result, bound=result.value, certificate=forged)
 
 
 def test_a_model_stands_the_check_and_its_certificate_can_be_kept(folder: Path) -> None:
@@ -129,6 +157,7 @@ def test_a_model_that_claims_more_does_not_pass(folder: Path, claim: dict[str, f
     [
         pytest.param(_for_other_weights, "other weights than", id="weights"),
         pytest.param(_for_fewer_members, "other limits than", id="limits"),
+        pytest.param(_as_a_slope, "other utility than", id="utility"),
     ],
 )
 def test_a_proof_of_another_problem_does_not_pass(
@@ -166,6 +195,16 @@ def test_limits_on_size_and_cost_are_said_and_need_no_pool(folder: Path) -> None
     assert run.returncode == 0, run.stdout + run.stderr
     assert "No selection of 1 to 2 of the" in run.stdout
     assert "within the limits on cost" in run.stdout
+
+
+@pytest.mark.parametrize("field", ["cuts", "members", "threshold", "limits"])
+def test_a_certificate_without_a_field_is_not_as_claimed(folder: Path, field: str) -> None:
+    saved = load_model(folder / "model.joblib")
+    saved.estimator.result_.certificate.pop(field)
+    save_model(SavedModel(saved.estimator, saved.features, saved.target), folder / "less.joblib")
+    run = shortlist("verify", "less.joblib", "table.csv", cwd=folder)
+    assert run.returncode == 1
+    assert "NOT AS CLAIMED: the certificate is not readable" in run.stdout
 
 
 def test_a_slope_is_rechecked_by_its_lines(folder: Path) -> None:

@@ -1,7 +1,8 @@
-"""Certificates of slopes: lines above the worth of margins, rechecked by code that shares nothing with what made them."""
+"""Certificates of tilts: lines above the worth of margins, rechecked by code that shares nothing with what made them."""
 
 import copy
 import json
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -103,7 +104,7 @@ def _with_lines(certificate: Certificate, place: int, **changes: Any) -> None:
 def _steeper(certificate: Certificate) -> None:
     """Let every line be steep, which holds and proves less."""
     for part in certificate["lines"]:
-        part["slopes"] = [2**29] * len(part["slopes"])
+        part["tilts"] = [2**29] * len(part["tilts"])
 
 
 @pytest.mark.parametrize(
@@ -121,8 +122,21 @@ def _steeper(certificate: Certificate) -> None:
         pytest.param(lambda c: c.update(members=[0, 8]), "more than the budget", id="too dear"),
         pytest.param(lambda c: c["lines"].pop(), "have no lines", id="a part left out"),
         pytest.param(lambda c: c.update(lines=[]), "have no lines", id="no lines"),
-        pytest.param(lambda c: _with_lines(c, 0, first=1, last=0), "have no lines", id="no thresholds"),
-        pytest.param(lambda c: _with_lines(c, 0, slopes=[1]), "not readable", id="too few slopes"),
+        pytest.param(lambda c: _with_lines(c, 0, first=1, last=0), "not readable", id="no thresholds"),
+        pytest.param(lambda c: _with_lines(c, 0, tilts=[1]), "not readable", id="too few tilts"),
+        pytest.param(lambda c: _with_lines(c, 0, last=10**8), "not readable", id="thresholds above the size"),
+        pytest.param(lambda c: _with_lines(c, 0, size=2.9), "not readable", id="a size that is not whole"),
+        pytest.param(lambda c: _with_lines(c, 0, tilts=["1"]), "not readable", id="tilts as text"),
+        pytest.param(lambda c: c.update(threshold=True), "not readable", id="a threshold that is no number"),
+        pytest.param(
+            lambda c: c.update(threshold=c["threshold"] + 0.5), "not readable", id="half a threshold"
+        ),
+        pytest.param(lambda c: c["utility"].update(shape="concave"), "not readable", id="shape"),
+        pytest.param(lambda c: c["utility"].pop("shape"), "not readable", id="no shape"),
+        pytest.param(lambda c: c["utility"].update(slope=-1000), "not readable", id="negative slope"),
+        pytest.param(lambda c: c["utility"].update(slope=math.nan), "not readable", id="no slope"),
+        pytest.param(lambda c: c["utility"].update(scale=math.inf), "not readable", id="endless scale"),
+        pytest.param(lambda c: c["utility"].update(scale=0), "not readable", id="scale of 0"),
         pytest.param(_steeper, "prove the bound", id="other lines"),
         pytest.param(lambda c: c["limits"].update(min_size=1), "have no lines", id="other sizes"),
     ],

@@ -3,6 +3,7 @@
 import itertools
 import math
 import time
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from shortlist.ensembles import _slope_kernels as kernels
-from shortlist.ensembles import slope_bound, slope_proof
+from shortlist.ensembles import proving, slope_bound, slope_program, slope_proof, slope_pruning
 from shortlist.ensembles.diversity import diversity_limits
 from shortlist.ensembles.limits import SelectionLimits, selection_limits
 from shortlist.ensembles.margin_utility import (
@@ -21,14 +22,16 @@ from shortlist.ensembles.margin_utility import (
     utility_table,
     utility_total,
 )
+from shortlist.ensembles.objectives import prune_for
 from shortlist.ensembles.slope_bound import LineBounds, Part, affordable
-from shortlist.ensembles.slope_program import slope_program, solve_slope_programs
+from shortlist.ensembles.slope_program import solve_slope_programs
 from shortlist.ensembles.slope_proof import SlopeAnswer, prove_slope, twins
 from shortlist.ensembles.slope_rows import SlopeRows, slope_rows
 from shortlist.ensembles.votes import Votes, merge_rows, tally
 from shortlist.ensembles.weights import OBJECTIVES, Weights, named_weights
 from shortlist.front import Objective, Sense, Status
 from shortlist.milp import Limits, open_solver
+from shortlist.milp.session import installed_solvers
 from shortlist.runs import Cancellation
 from tests.ensembles import oracles, strategies
 from tests.ensembles.test_proving import hard_votes
@@ -141,7 +144,7 @@ def test_the_proof_equals_brute_force(
 
 @pytest.mark.parametrize("seed", range(5))
 def test_many_made_pools_equal_brute_force(seed: int) -> None:
-    rng = np.random.default_rng(seed)
+    rng, decided = np.random.default_rng(seed), 0
     for _ in range(60):
         n, n_rows = int(rng.integers(5, 9)), int(rng.integers(8, 25))
         labels = np.arange(n_rows) % 2
@@ -158,9 +161,11 @@ def test_many_made_pools_equal_brute_force(seed: int) -> None:
             continue
         rows = slope_rows(votes, weights, sigmoid(slope), limits)
         answer = proved(rows, utility_bounds(votes, weights, sigmoid(slope), limits))
+        decided += answer.nodes > 2 * len(answer.cover)
         masks = np.array([mask for mask in all_masks(n) if limits.satisfied_by(mask)]).reshape(-1, n)
         best = every_total(votes, weights, slope, masks).max() if len(masks) else 0
         assert answer.total == answer.bound == best
+    assert decided > 5  # not all by their thresholds
 
 
 @pytest.mark.parametrize("metric", sorted(OBJECTIVES))
@@ -215,21 +220,21 @@ def test_no_completion_of_a_node_is_worth_more_than_its_bound(
     best = every_total(votes, weights, slope, masks, range(first, last + 1)).max()
     start = np.random.default_rng(seed).integers(0, 2**28, len(normal.worth)).astype(np.int32)
     part, bounds = Part(size, first, last, fixed), LineBounds(normal)
-    slopes = bounds.better_slopes(part, start, 30, value=int(best) if known else None)
-    bound, gains = bounds.by_slopes(part, slopes), bounds.gains
+    tilts = bounds.better_tilts(part, start, 30, value=int(best) if known else None)
+    bound, gains = bounds.by_tilts(part, tilts)
 
     assert bound >= best
-    # and the bound is the slow one of the same slopes
+    # and the bound is the slow one of the same tilts
     side, worth = normal.side, normal.worth
     table, middle = normal.table[size], n + 2
     lines = [
         max(
-            int(table[middle + d]) - int(slopes[r]) * int(d)
+            int(table[middle + d]) - int(tilts[r]) * int(d)
             for d in _distances(normal, fixed, size, (first, last), r)
         )
         for r in range(len(worth))
     ]
-    steep = [int(s) * int(w) * int(q) for s, w, q in zip(side, worth, slopes, strict=True)]
+    steep = [int(s) * int(w) * int(q) for s, w, q in zip(side, worth, tilts, strict=True)]
     slow = max(
         sum(int(w) * c for w, c in zip(worth, lines, strict=True))
         + sum(y * int(t - level) + (-y if s < 0 else 0) for y, t, s in zip(steep, tallies, side, strict=True))
@@ -259,12 +264,12 @@ def _distances(
 def test_steps_in_blocks_are_the_same_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     *_, rows, _ = small_problem()
     part = Part(5, 0, 5, np.zeros(14, dtype=np.uint8))
-    whole, more = (LineBounds(rows).better_slopes(part, None, steps) for steps in (10, 60))
+    whole, more = (LineBounds(rows).better_tilts(part, None, steps) for steps in (10, 60))
     monkeypatch.setattr(slope_bound, "_WORK", 3 * rows.votes.size)
-    parts = LineBounds(rows).better_slopes(part, None, 10)
+    parts = LineBounds(rows).better_tilts(part, None, 10)
 
     assert whole.tolist() == parts.tolist()
-    assert LineBounds(rows).by_slopes(part, more) < LineBounds(rows).by_slopes(part, whole)
+    assert LineBounds(rows).by_tilts(part, more)[0] < LineBounds(rows).by_tilts(part, whole)[0]
 
 
 @given(values=st.lists(st.integers(-4, 4), min_size=1, max_size=30), data=st.data())
@@ -325,10 +330,45 @@ def test_what_stops_a_proof_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert late.bound == bounds.max()
 
 
+@pytest.mark.slow
+def test_time_limits_are_kept_where_a_single_step_is_long() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.arange(40_000) % 2
+    votes = merge_rows((rng.random((40_000, 400)) < 0.3 + 0.4 * labels[:, None]).astype(np.uint8), labels)
+    start = time.monotonic()
+    result, _ = prune_for(votes, "accuracy+slope-8", selection_limits(400), time_limit_s=4)
+
+    assert time.monotonic() - start < 5.5  # and 0.5 for a machine that does other things
+    assert result.status is Status.FEASIBLE
+    assert 0 < result.value < result.bound <= 1
+
+
+@pytest.mark.parametrize(
+    ("objective", "module"), [("accuracy+slope-8", slope_pruning), ("accuracy", proving)]
+)
+def test_under_a_limit_in_nodes_no_share_of_the_time_ends_a_step(
+    objective: str, module: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    votes = hard_votes(200, 40)
+    usual = prune_for(votes, objective, selection_limits(40), node_limit=3, time_limit_s=60)[0]
+    monkeypatch.setattr(module, "SEARCH_SHARE", 1e-9)
+    hasty = prune_for(votes, objective, selection_limits(40), node_limit=3, time_limit_s=60)[0]
+
+    assert (usual.value, usual.bound, usual.mask.tolist()) == (hasty.value, hasty.bound, hasty.mask.tolist())
+
+
+def test_a_program_that_is_too_large_is_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    *_, rows, bounds = small_problem()
+    monkeypatch.setattr(slope_program, "MOST_BINARIES", 100)
+    answer = solve_slope_programs(rows, bounds, open_solver("highs"))
+    assert (answer.mask, answer.nodes, answer.bound) == (None, 0, bounds.max())
+    assert answer.limit == "100 binaries in an integer program"
+
+
 def test_nodes_that_forget_their_slopes_prove_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     *_, rows, bounds = small_problem()
     whole = prove_slope(rows, bounds)
-    monkeypatch.setattr(slope_proof, "STORED_SLOPES", 0)
+    monkeypatch.setattr(slope_proof, "STORED_TILTS", 0)
     forgetful = prove_slope(rows, bounds)
 
     assert (forgetful.total, forgetful.bound, forgetful.limit) == (whole.total, whole.bound, "")
@@ -355,7 +395,7 @@ def test_a_cover_has_every_threshold_of_every_size_once_and_bounds_it(cost: floa
         of_size = masks[masks.sum(axis=1) == line.size]
         best = every_total(votes, weights, 8.0, of_size, range(line.first, line.last + 1)).max()
         part = Part(line.size, line.first, line.last, affordable(rows))
-        assert bounds.by_slopes(part, line.slopes) >= best
+        assert bounds.by_tilts(part, line.tilts)[0] == line.bound >= best
 
 
 def test_a_cover_that_would_be_too_large_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -367,7 +407,7 @@ def test_a_cover_that_would_be_too_large_is_left_out(monkeypatch: pytest.MonkeyP
     assert without.limit == ""
 
 
-@pytest.mark.parametrize("solver", ["highs", "cpsat"])
+@pytest.mark.parametrize("solver", list(installed_solvers()))
 @settings(max_examples=15)
 @given(
     rows=strategies.labelled_votes(max_classifiers=4, max_rows=6),
@@ -413,7 +453,7 @@ def _limits(votes: Votes, sizes: tuple[int, int], limited: str) -> SelectionLimi
 def test_the_cost_of_a_solution_is_what_the_selection_is_worth() -> None:
     votes, weights, rows, _ = small_problem(6, 12)
     for size in (1, 3, 6):
-        built = slope_program(rows, size)
+        built = slope_program.slope_program(rows, size)
         solution = open_solver("cpsat").open(built.program).solve(Limits(absolute_gap=100))
         assert solution.values is not None
         mask = built.members(solution.values)

@@ -1,9 +1,9 @@
 """Kernels of the bound on margin utilities: one line above every row's worth, and the members that gain most by the lines.
 
-A row is worth ``worth · table[d]`` at distance d (see :mod:`shortlist.ensembles.margin_utility`), and a line of slope q above that,
+A row is worth ``worth · table[d]`` at distance d (see :mod:`shortlist.ensembles.margin_utility`), and a line of tilt q above that,
 ``q · d + max(table[e] − q · e)`` over the distances e that the row can still have, makes the worth of all rows linear in the
-members and the threshold: its maximum is the sum of the largest coefficients. `descend` looks for slopes that make this
-bound small, in floats; `bound_by` computes it in integers from slopes in integers, so that it holds whatever was found.
+members and the threshold: its maximum is the sum of the largest coefficients. `descend` looks for tilts that make this
+bound small, in floats; `bound_by` computes it in integers from tilts in integers, so that it holds whatever was found.
 """
 
 from typing import TypeAlias
@@ -24,7 +24,7 @@ FREE, IN, OUT = range(3)
 BASE, LOW, HIGH = range(3)
 """Rows of `ranges`: votes of the members so far, least and largest distance."""
 NOW, STEP, AT = range(3)
-"""Rows of `floats`: the slopes now, the direction, and votes of the best members."""
+"""Rows of `floats`: the tilts now, the direction, and votes of the best members."""
 BEST, RELAX, IDLE = range(3)
 """Entries of `state`: the lowest bound so far, the factor of steps, and steps without a lower one."""
 
@@ -98,16 +98,16 @@ def put_largest_first(values: Floats, order: Longs, n: int, m: int) -> None:
 
 
 @kernel("int64(int64[::1], int64, int64, int64, float64)")
-def touching(table: Longs, middle: int, low: int, high: int, slope: float) -> int:
-    """Return the distance in a range at which a line of this slope touches the table from above.
+def touching(table: Longs, middle: int, low: int, high: int, tilt: float) -> int:
+    """Return the distance in a range at which a line of this tilt touches the table from above.
 
     The steps of the table rise up to the one into distance 1 and fall from there on, but for rounding.
     """
     best = low
-    most = table[middle + low] - slope * low
+    most = table[middle + low] - tilt * low
     edge = min(high, 0)
     if edge > low:
-        worth = table[middle + edge] - slope * edge
+        worth = table[middle + edge] - tilt * edge
         if worth > most:
             best = edge
             most = worth
@@ -116,11 +116,11 @@ def touching(table: Longs, middle: int, low: int, high: int, slope: float) -> in
         far = high
         while near < far:
             between = (near + far + 1) >> 1
-            if table[middle + between] - table[middle + between - 1] >= slope:
+            if table[middle + between] - table[middle + between - 1] >= tilt:
                 near = between
             else:
                 far = between - 1
-        if table[middle + near] - slope * near > most:
+        if table[middle + near] - tilt * near > most:
             best = near
     return best
 
@@ -143,13 +143,13 @@ def descend(
     last: int,
     target: float,
     n_steps: int,
-    slopes: Floats,
+    tilts: Floats,
     floats: Floats,
     gains: Floats,
     order: Longs,
     state: Floats,
 ) -> None:
-    """Take subgradient steps from ``floats[NOW]`` for lower bounds; leave the best slopes in `slopes`.
+    """Take subgradient steps from ``floats[NOW]`` for lower bounds; leave the best tilts in `tilts`.
 
     Steps are as long as the way to `target` asks for (Polyak), shorter when nothing gets better. `state` and `floats` carry
     over: twice five steps are ten steps. Stops at a bound that is no larger than `target`; a target below 0 is unknown.
@@ -163,10 +163,10 @@ def descend(
         for k in range(n_classifiers):
             gains[k] = 0.0
         for r in range(n_rows):
-            slope = floats[NOW, r]
-            at = touching(table, middle, ranges[LOW, r], ranges[HIGH, r], slope)
-            y = side[r] * worth[r] * slope
-            bound += worth[r] * (table[middle + at] - slope * at) + y * ranges[BASE, r]
+            tilt = floats[NOW, r]
+            at = touching(table, middle, ranges[LOW, r], ranges[HIGH, r], tilt)
+            y = side[r] * worth[r] * tilt
+            bound += worth[r] * (table[middle + at] - tilt * at) + y * ranges[BASE, r]
             if side[r] < 0:
                 bound -= y
             by_threshold -= y
@@ -188,7 +188,7 @@ def descend(
             state[BEST] = bound
             state[IDLE] = 0
             for r in range(n_rows):
-                slopes[r] = floats[NOW, r]
+                tilts[r] = floats[NOW, r]
             if bound <= target:
                 return
         else:
@@ -222,7 +222,7 @@ def bound_by(
     ranges: Longs,
     first: int,
     last: int,
-    slopes: Shorts,
+    tilts: Shorts,
     gains: Longs,
 ) -> Whole:
     """Return the bound without its free members, and write what every classifier adds into `gains`; integers throughout."""
@@ -233,13 +233,13 @@ def bound_by(
     for k in range(n_classifiers):
         gains[k] = 0
     for r in range(n_rows):
-        slope = np.int64(slopes[r])
-        most = table[middle + ranges[LOW, r]] - slope * ranges[LOW, r]
+        tilt = np.int64(tilts[r])
+        most = table[middle + ranges[LOW, r]] - tilt * ranges[LOW, r]
         for d in range(ranges[LOW, r] + 1, ranges[HIGH, r] + 1):
-            here = table[middle + d] - slope * d
+            here = table[middle + d] - tilt * d
             if here > most:  # noqa: PLR1730  # numba compiles a comparison faster than max
                 most = here
-        y = side[r] * worth[r] * slope
+        y = side[r] * worth[r] * tilt
         bound += worth[r] * most + y * ranges[BASE, r]
         if side[r] < 0:
             bound -= y

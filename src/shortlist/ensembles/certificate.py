@@ -13,7 +13,6 @@ from shortlist.ensembles.incumbent import best_threshold
 from shortlist.ensembles.limits import SelectionLimits
 from shortlist.ensembles.margin_utility import MarginUtility, utility_scale
 from shortlist.ensembles.right_rows import RightRows, distinct_votes
-from shortlist.ensembles.slope_bound import LineBounds, Part, affordable
 from shortlist.ensembles.slope_proof import SlopeAnswer
 from shortlist.ensembles.slope_rows import SlopeRows
 from shortlist.ensembles.votes import Votes, confusion
@@ -90,7 +89,7 @@ def make_line_certificate(
 ) -> Certificate:
     """Write down what is claimed of the worth of a selection's margins, and the lines that prove a bound.
 
-    ``lines`` has slopes for the distinct vote vectors in lexicographic order, those left out of which samples of both classes
+    ``lines`` has tilts for the distinct vote vectors in lexicographic order, those left out of which samples of both classes
     are worth as much. Value and bound are in units of 1 / scale of ``utility``.
 
     Parameters
@@ -103,10 +102,6 @@ def make_line_certificate(
         With a selection and a cover.
     """
     assert answer.mask is not None, "there is nothing to certify"
-    bounds, fixed = LineBounds(rows), affordable(rows)
-    proved = [
-        bounds.by_slopes(Part(one.size, one.first, one.last, fixed), one.slopes) for one in answer.cover
-    ]
     return {
         "format": FORMAT,
         "data": fingerprint(votes),
@@ -115,9 +110,9 @@ def make_line_certificate(
         "members": np.flatnonzero(answer.mask).tolist(),
         "threshold": answer.threshold,
         "value": answer.total,
-        "bound": max(proved),
+        "bound": max(one.bound for one in answer.cover),
         "lines": [
-            {"size": one.size, "first": one.first, "last": one.last, "slopes": one.slopes.tolist()}
+            {"size": one.size, "first": one.first, "last": one.last, "tilts": one.tilts.tolist()}
             for one in answer.cover
         ],
     }

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Any
 
-from shortlist.ensembles.line_check import bound_of_lines, worth_of_margins
+from shortlist.ensembles.line_check import bound_of_lines, whole, worth_of_margins
 
 UNITS = 10**9
 SLACK = 1000
@@ -63,7 +63,7 @@ def check_certificate(
 
     Notes
     -----
-    Takes O(n_samples · n_classifiers + entries of the cuts · n_classifiers) steps of Python.
+    Takes O(n_samples · n_classifiers + entries of the cuts · n_classifiers) steps of Python; lines take more, see there.
     """
     table = _distinct([[int(v) for v in row] for row in votes], [int(label) for label in labels])
     n_classifiers = len(table[0][0]) if table else 0
@@ -81,7 +81,7 @@ def check_certificate(
         bound = proved(certificate, table, n_classifiers, failures)
         if bound != certificate["bound"]:
             failures.append(f"the {proof} prove the bound {bound}, not {certificate['bound']}")
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
         failures.append(f"the certificate is not readable: {error!r}")
     return Verdict(not failures, tuple(failures), value, bound)
 
@@ -108,9 +108,10 @@ def _sha256(table: Table, n_classifiers: int) -> str:
 
 def _value(certificate: Mapping[str, Any], table: Table, n_classifiers: int, failures: list[str]) -> int:
     """Return the weighted sum of the selection, and note what it breaks."""
-    members, threshold = [int(k) for k in certificate["members"]], int(certificate["threshold"])
+    members = [whole(k, "member", 0, n_classifiers - 1) for k in certificate["members"]]
+    threshold = whole(certificate["threshold"], "threshold", -n_classifiers, n_classifiers)
     limits, weights = certificate["limits"], certificate["weights"]
-    if sorted(set(members)) != members or not all(0 <= k < n_classifiers for k in members):
+    if sorted(set(members)) != members:
         raise ValueError(f"members must be increasing places of classifiers, got {members}")
     if not limits["min_size"] <= len(members) <= limits["max_size"]:
         failures.append(f"{len(members)} members break the size limits")

@@ -56,7 +56,7 @@ def best_threshold(votes: Votes, weights: Weights, mask: Mask) -> tuple[int, int
     -----
     Takes O(n_rows · n_members) time.
     """
-    threshold, gain = _threshold_of(tally(votes.votes, mask), _gains(votes, weights), int(mask.sum()))
+    threshold, gain = _threshold_of(tally(votes.votes, mask), weights.signed_gains(votes), int(mask.sum()))
     return threshold, gain + _all_negative(votes, weights)
 
 
@@ -70,7 +70,7 @@ def without_idle_members(votes: Votes, weights: Weights, limits: SelectionLimits
     Takes O(n_rows · n_members²) time at most, usually O(n_rows · n_members).
     """
     kept = mask.copy()
-    tallies, gains = tally(votes.votes, kept), _gains(votes, weights)
+    tallies, gains = tally(votes.votes, kept), weights.signed_gains(votes)
     worth = _threshold_of(tallies, gains, int(kept.sum()))[1]
     dropped = True
     while dropped:
@@ -84,11 +84,6 @@ def without_idle_members(votes: Votes, weights: Weights, limits: SelectionLimits
             else:
                 kept[k] = True
     return kept
-
-
-def _gains(votes: Votes, weights: Weights) -> NDArray[np.int64]:
-    """Return what answering positive instead of negative adds on each row."""
-    return np.where(votes.labels == 1, weights.gain_positive, -weights.gain_negative) * votes.counts
 
 
 def _all_negative(votes: Votes, weights: Weights) -> int:

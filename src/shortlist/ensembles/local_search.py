@@ -196,7 +196,7 @@ class _Walker:
         utility: MarginUtility | None,
         seed: int,
     ) -> None:
-        gains = np.where(votes.labels == 1, weights.gain_positive, -weights.gain_negative) * votes.counts
+        gains = weights.signed_gains(votes)
         n = votes.n_classifiers
         self.votes = np.require(votes.votes[gains != 0], np.uint8, ["C", "W"])
         self.columns = np.ascontiguousarray(self.votes.T)

@@ -1,5 +1,6 @@
 """What margins are worth: a second objective where accuracy cannot tell selections apart, or a smooth first one."""
 
+import functools
 import math
 import re
 from collections.abc import Mapping
@@ -115,13 +116,22 @@ def utility_scale(votes: Votes, weights: Weights) -> int:
     """Return the integer that utility 1 is rounded to: 2^30, less for large weights and many classifiers.
 
     Every sum over rows, and of as much per vote, is below 2^62.
+
+    Raises
+    ------
+    BadInputError
+        If no such integer is left.
     """
     most = most_gain(votes, weights) * 3 * (votes.n_classifiers + 2)
-    return int(2 ** max(1, min(30, 62 - most.bit_length())))
+    digits = min(30, 62 - most.bit_length())
+    if digits < 1:
+        raise BadInputError("weights must have fewer digits for margins to be told apart. Round them.")
+    return int(2**digits)
 
 
+@functools.lru_cache(maxsize=4)
 def utility_table(utility: MarginUtility, n_classifiers: int, scale: int) -> NDArray[np.int64]:
-    """Return the utility by size and distance, rounded to integers.
+    """Return the utility by size and distance, rounded to integers; kept for the next call, so not to be written to.
 
     Returns
     -------
@@ -131,12 +141,13 @@ def utility_table(utility: MarginUtility, n_classifiers: int, scale: int) -> NDA
         margins, add to `scale` after rounding too.
     """
     sizes = np.maximum(np.arange(n_classifiers + 1), 1)[:, None]
-    distances = np.arange(-n_classifiers - 2, n_classifiers + 3)[None, :]
+    is_symmetric = utility.shape == "sigmoid"
+    distances = np.arange(1 if is_symmetric else -n_classifiers - 2, n_classifiers + 3)[None, :]
     margins = np.clip((2 * distances - 1) / (2 * sizes), -_FURTHEST, _FURTHEST)
     table = np.floor(scale * utility.of_margins(margins) + 0.5).astype(np.int64)
-    if utility.shape == "sigmoid":
-        right = table[:, n_classifiers + 3 :]  # from d = 1 on
-        table[:, 1 : n_classifiers + 3] = scale - right[:, ::-1]
+    if is_symmetric:
+        mirrored = scale - table[:, ::-1]
+        return np.ascontiguousarray(np.hstack([mirrored[:, :1], mirrored, table]))
     return table
 
 
@@ -160,7 +171,7 @@ def utility_total(votes: Votes, weights: Weights, utility: MarginUtility, mask: 
     (1.683633, np.float64(1.683633))
     """
     table = utility_table(utility, votes.n_classifiers, utility_scale(votes, weights))
-    gains = np.where(votes.labels == 1, weights.gain_positive, -weights.gain_negative) * votes.counts
+    gains = weights.signed_gains(votes)
     distances = tally(votes.votes, mask) - threshold
     towards = np.where(gains > 0, distances, 1 - distances)
     return int((np.abs(gains) * table[int(mask.sum()), votes.n_classifiers + 2 + towards]).sum())
@@ -191,7 +202,7 @@ def utility_bounds(
     """
     n = votes.n_classifiers
     table = utility_table(utility, n, utility_scale(votes, weights))
-    gains = np.where(votes.labels == 1, weights.gain_positive, -weights.gain_negative) * votes.counts
+    gains = weights.signed_gains(votes)
     voters = votes.votes.sum(axis=1, dtype=np.int64)
     if n > _MOST_LEVELS:
         voters = np.where(gains > 0, n, 0)

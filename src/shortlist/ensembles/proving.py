@@ -185,8 +185,8 @@ class _Run:
         return time.monotonic() - self.start
 
     def _until(self, share: float) -> float:
-        """Return the time on the clock at which a share of the limit is gone."""
-        return self.start + share * self.time_limit_s
+        """Return the time on the clock at which a share of the limit is gone; all of it where nodes limit the steps."""
+        return self.start + (share if self.node_limit is None else 1.0) * self.time_limit_s
 
     def _goes_on(self) -> bool:
         """Whether there is something left to prove, and time for it."""

@@ -141,7 +141,7 @@ def normalise(votes: Votes, weights: Weights, limits: SelectionLimits) -> RightR
     """
     distinct, of_row = distinct_votes(votes.votes)
     signed = np.zeros(len(distinct), dtype=np.int64)
-    gains = np.where(votes.labels == 1, weights.gain_positive, -weights.gain_negative) * votes.counts
+    gains = weights.signed_gains(votes)
     np.add.at(signed, of_row, gains)
     places = np.flatnonzero((signed != 0) & distinct.any(axis=1))
     signed = signed[places]

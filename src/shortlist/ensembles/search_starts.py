@@ -101,7 +101,7 @@ def prefix_totals(
     `columns` is the votes transposed, ``(n_classifiers, n_rows)``, made here unless given.
     """
     columns = np.ascontiguousarray(votes.votes.T) if columns is None else columns
-    gains = np.where(votes.labels == 1, weights.gain_positive, -weights.gain_negative) * votes.counts
+    gains = weights.signed_gains(votes)
     tallies = np.zeros(len(gains), dtype=np.int64)
     totals = []
     for k in np.asarray(order):

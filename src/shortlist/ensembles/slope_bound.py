@@ -12,7 +12,7 @@ from shortlist.ensembles._slope_kernels import FREE, IN, OUT
 from shortlist.ensembles.slope_rows import SlopeRows
 from shortlist.runs import Cancellation
 
-Slopes = NDArray[np.int32]
+Tilts = NDArray[np.int32]
 
 _WORK = 20_000_000
 """Votes read between two looks at the clock, some hundredths of a second."""
@@ -63,19 +63,18 @@ class LineBounds:
         self._floats = np.empty((3, n_rows))
         self._best = np.empty(n_rows)
         self._float_gains = np.empty(n_classifiers)
-        self.gains = np.empty(n_classifiers, dtype=np.int64)
 
-    def better_slopes(
+    def better_tilts(
         self,
         part: Part,
-        start: Slopes | None,
+        start: Tilts | None,
         n_steps: int,
         *,
         value: int | None = None,
         deadline: float = math.inf,
         cancellation: Cancellation | None = None,
-    ) -> Slopes:
-        """Return slopes that bound a part, after some subgradient steps (:cite:t:`Held1974`) or as soon as they bound it by `value`.
+    ) -> Tilts:
+        """Return tilts that bound a part, after some subgradient steps (:cite:t:`Held1974`) or as soon as they bound it by `value`.
 
         Parameters
         ----------
@@ -110,16 +109,17 @@ class LineBounds:
                 break
         return np.rint(self._best).astype(np.int32)
 
-    def by_slopes(self, part: Part, slopes: Slopes) -> int:
-        """Return the bound of a part by these slopes, in integers; `gains` then says what every classifier adds to it."""
+    def by_tilts(self, part: Part, tilts: Tilts) -> tuple[int, NDArray[np.int64]]:
+        """Return the bound of a part by these tilts, in integers, and what every classifier adds to it."""
         rows = self.rows
         n_free = self._note_ranges(part)
+        gains = np.empty(rows.n_classifiers, dtype=np.int64)
         fixed_part = kernels.bound_by(
             rows.votes, rows.side, rows.worth, rows.table[part.size], self._ranges, part.first, part.last,
-            slopes, self.gains,
+            tilts, gains,
         )  # fmt: skip
-        largest = np.sort(self.gains[self._free[:n_free]])[n_free - part.need :]
-        return rows.constant + int(fixed_part) + int(largest.sum())
+        largest = np.sort(gains[self._free[:n_free]])[n_free - part.need :]
+        return rows.constant + int(fixed_part) + int(largest.sum()), gains
 
     def _note_ranges(self, part: Part) -> int:
         """Note the range of every row's distance; return how many classifiers are free."""

@@ -19,6 +19,9 @@ from shortlist.front import Objective, Status
 from shortlist.milp import Limits, LinearObjective, Program, Session, Solver, make_program
 from shortlist.runs import Cancellation
 
+MOST_BINARIES = 2_000_000
+"""Rows times distances beyond which no integer program is built: a gigabyte, and minutes to read it."""
+
 PRECISION = 1e-8
 """Solvers' bounds are believed up to this share of what all rows could be worth."""
 
@@ -74,12 +77,12 @@ def slope_program(rows: SlopeRows, size: int) -> SlopeProgram:
     n_columns = first + len(of_row) + len(pairs)
 
     # Σ t − distance <= −low
-    signed = -rows.votes.astype(np.float64) * rows.side[:, None]
+    signed = rows.votes.astype(np.int8) * -rows.side[:, None].astype(np.int8)
     counted = sparse.csr_array(
         (np.ones(len(of_row)), (of_row, np.arange(len(of_row)))), shape=(n_rows, len(of_row))
     )
     reached = sparse.hstack(
-        [sparse.csr_array(signed), sparse.csr_array(rows.side[:, None].astype(np.float64)), counted,
+        [sparse.csr_array(signed, dtype=np.float64), sparse.csr_array(rows.side[:, None].astype(np.float64)), counted,
          sparse.csr_array((n_rows, len(pairs)))]
     )  # fmt: skip
     # t_d − t_{d−1} <= 0
@@ -160,7 +163,7 @@ def solve_slope_programs(
         run.mask, run.threshold, run.total = start
     sizes = range(rows.limits.min_size, rows.limits.max_size + 1)
     for size in sorted(sizes, key=lambda size: -int(first_bounds[size])):
-        if run.stopped:
+        if run.stops():
             break
         if run.bounds[size] > run.worst:
             run.solve(size, lambda program: solver.open(program, seed=seed, threads=threads), max_nodes)
@@ -206,9 +209,8 @@ class _Run:
         """The difference that solvers are trusted to see."""
         return int(PRECISION * float(self.rows.table[-1, -1]) * float(self.rows.worth.sum()))
 
-    @property
-    def stopped(self) -> bool:
-        """Whether to stop, with `limit` saying why."""
+    def stops(self) -> bool:
+        """Return whether to stop, and note why."""
         if self.cancellation is not None and self.cancellation.cancelled:
             self.limit = "interrupted"
         elif time.monotonic() >= self.deadline:
@@ -219,13 +221,16 @@ class _Run:
 
     def solve(self, size: int, opened: Callable[[Program], Session], max_nodes: int | None) -> None:
         """Solve the program of one size, again without a solution that does not keep a limit."""
+        if len(self.rows.worth) * (size + 1) > MOST_BINARIES:
+            self.limit = f"{MOST_BINARIES:,} binaries in an integer program"
+            return
         built = slope_program(self.rows, size)
         program = built.program
 
         def on_bound(_: float, cost: float) -> None:
             self._bound_by(size, built, cost)
 
-        while not self.stopped:
+        while not self.stops():
             session = opened(program)
             session.set_cutoff(None if self.mask is None else float(-self.total - built.offset))
             solution = session.solve(

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
 from shortlist.ensembles._slope_kernels import FREE, IN, OUT
-from shortlist.ensembles.slope_bound import LineBounds, Part, Slopes, affordable
+from shortlist.ensembles.slope_bound import LineBounds, Part, Tilts, affordable
 from shortlist.ensembles.slope_rows import SlopeRows
 from shortlist.runs import Cancellation
 
@@ -31,29 +31,33 @@ BATCH = 4
 """Nodes that are opened at once, whatever the number of threads."""
 
 MOST_OPEN = 1_000_000
-"""Open nodes at which a proof gives up."""
+"""Open nodes at which a proof gives up: 0.6 GB, and as many bytes each as there are classifiers."""
 
-STORED_SLOPES = 250_000_000
-"""Slopes that open nodes keep at most, in all; beyond, nodes begin with those of their size."""
+STORED_TILTS = 250_000_000
+"""Tilts that open nodes keep at most, in all: 1 GB; beyond, nodes begin with those of their size."""
 
-MOST_LINES = 3_000_000
-"""Slopes that a cover may hold."""
+MOST_LINES = 300_000_000
+"""Votes under the lines of a cover: more would take minutes to recheck."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Slopes of lines that bound the selections of one size with thresholds from `first` to `last`.
+    """Tilts of lines that bound the selections of one size with thresholds from `first` to `last`.
 
     Attributes
     ----------
     size, first, last : int
-    slopes : ndarray of int32, shape (n_rows,)
+    tilts : ndarray of int32, shape (n_rows,)
+        How steep each line is.
+    bound : int
+        What they prove of these selections.
     """
 
     size: int
     first: int
     last: int
-    slopes: Slopes
+    tilts: Tilts
+    bound: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +92,9 @@ class SlopeAnswer:
 
 @dataclass(frozen=True, eq=False)
 class _Node(Part):
-    """Selections that are not ruled out; `slopes` are None before it is bounded, `pick` is the classifier to decide next."""
+    """Selections that are not ruled out; `tilts` are None before it is bounded, `pick` is the classifier to decide next."""
 
-    slopes: Slopes | None = None
+    tilts: Tilts | None = None
     pick: int = -1
     decided: bool = False
     """Whether any classifier is."""
@@ -167,16 +171,16 @@ class _Tree:
     total: int = 0
     n_bounded: int = 0
     heap: list[tuple[int, int, _Node]] = field(default_factory=list)
-    roots: dict[int, Slopes] = field(default_factory=dict)
+    roots: dict[int, Tilts] = field(default_factory=dict)
     closed: list[_Node] = field(default_factory=list)
     cover: tuple[Lines, ...] | None = None
     news: tuple[int | None, int] = (None, -1)
 
     def __post_init__(self) -> None:
         self._count = itertools.count()
-        self._twins = twins(self.rows)
+        self._twins: NDArray[np.int64] | None = None
         self._spaces = [LineBounds(self.rows) for _ in range(min(self.threads, 2 * BATCH))]
-        self._most_stored = STORED_SLOPES // max(1, len(self.rows.worth))
+        self._most_stored = STORED_TILTS // max(1, len(self.rows.worth))
 
     def grow(self, first_bounds: NDArray[np.int64], max_nodes: int | None) -> SlopeAnswer:
         """Split thresholds, note the cover, then open nodes until value and bound meet."""
@@ -199,23 +203,30 @@ class _Tree:
         )
 
     def _covered(self) -> tuple[Lines, ...]:
-        """Return slopes for every threshold of every size, from the nodes so far; nothing where that is too much."""
+        """Return lines for every threshold of every size, from the nodes so far; nothing where that is too much or too late."""
         nodes = [node for _, _, node in self.heap] + self.closed
-        cover = [Lines(one.size, one.first, one.last, one.slopes) for one in nodes if one.slopes is not None]
-        queue = [node for node in nodes if node.slopes is None]  # sizes that their first bounds ruled out
-        space, target = self._spaces[0], self._bound
         self.closed = []
-        while queue and time.monotonic() < self.deadline:
-            node = queue.pop()
+        space, target, fixed = self._spaces[0], self._bound, affordable(self.rows)
+        queue = [(dataclasses.replace(node, fixed=fixed), node.tilts is None) for node in nodes]
+        cover: list[Lines] = []
+        while queue:
+            if self._stopped or (len(queue) + len(cover)) * self.rows.votes.size > MOST_LINES:
+                return ()
+            node, is_new = queue.pop()
             if node.need > node.n_free:
                 continue
-            slopes = space.better_slopes(node, node.slopes, FIRST_STEPS, value=target)
-            if node.first == node.last or space.by_slopes(node, slopes) <= target:
-                cover.append(Lines(node.size, node.first, node.last, slopes))
+            tilts = node.tilts
+            if tilts is None or is_new:  # a size that its first bound ruled out, or a part of it
+                tilts = space.better_tilts(
+                    node, tilts, FIRST_STEPS,
+                    value=target, deadline=self.deadline, cancellation=self.cancellation,
+                )  # fmt: skip
+            bound, _ = space.by_tilts(node, tilts)
+            if is_new and bound > target and node.first < node.last:
+                queue += [(child, True) for child in self._children(dataclasses.replace(node, tilts=tilts))]
             else:
-                queue += self._children(dataclasses.replace(node, slopes=slopes))
-        too_large = len(cover) * len(self.rows.worth) > MOST_LINES
-        return () if queue or too_large else tuple(cover)
+                cover.append(Lines(node.size, node.first, node.last, tilts, bound))
+        return tuple(cover)
 
     @property
     def _bound(self) -> int:
@@ -228,14 +239,19 @@ class _Tree:
         if not self.heap or (self.mask is not None and -self.heap[0][0] <= self.total):
             return False
         top = self.heap[0][2]
-        return self.cover is not None or top.slopes is None or top.first < top.last
+        return self.cover is not None or top.tilts is None or top.first < top.last
+
+    @property
+    def _stopped(self) -> str:
+        """What tells the proof to stop from outside, if anything does."""
+        if self.cancellation is not None and self.cancellation.cancelled:
+            return "interrupted"
+        return "seconds" if time.monotonic() >= self.deadline else ""
 
     def _limit(self, max_nodes: int | None) -> str:
         """Say which limit is reached, if one is."""
-        if self.cancellation is not None and self.cancellation.cancelled:
-            return "interrupted"
-        if time.monotonic() >= self.deadline:
-            return "seconds"
+        if self._stopped:
+            return self._stopped
         if max_nodes is not None and self.n_bounded >= max_nodes:
             return "nodes"
         return f"{MOST_OPEN:,} open nodes" if len(self.heap) >= MOST_OPEN else ""
@@ -277,22 +293,23 @@ class _Tree:
             if self.cover is None:
                 self.closed.append(node)
             return
-        assert node.slopes is not None, "a bounded node has slopes"
-        if node.first == 0 and node.last == node.size:
-            self.roots[node.size] = node.slopes
-        elif len(self.heap) > self._most_stored:
-            node = dataclasses.replace(node, slopes=self.roots[node.size])
+        if node.tilts is not None and node.first == 0 and node.last == node.size:
+            self.roots[node.size] = node.tilts
+        elif node.tilts is not None and len(self.heap) > self._most_stored:
+            node = dataclasses.replace(node, tilts=self.roots[node.size])
         self._push(found.bound, node)
 
     def _children(self, node: _Node) -> Iterator[_Node]:
         """Split the thresholds, then decide a classifier; equal classifiers join in their order. A node unbounded is its own child."""
-        if node.slopes is None:
+        if node.tilts is None:
             yield node
         elif node.first < node.last:
             between = (node.first + node.last) // 2
             yield dataclasses.replace(node, last=between)
             yield dataclasses.replace(node, first=between + 1)
         else:
+            if self._twins is None:
+                self._twins = twins(self.rows)
             places = np.arange(len(node.fixed))
             equal = (self._twins == self._twins[node.pick]) & (node.fixed == FREE)
             for state, which in ((IN, places <= node.pick), (OUT, places >= node.pick)):
@@ -301,8 +318,11 @@ class _Tree:
                 yield dataclasses.replace(node, fixed=fixed, decided=True)
 
     def _bound_all(self, space: LineBounds, jobs: Sequence[tuple[int, _Node]]) -> list[_Bounded]:
-        """Bound some nodes, one after the other."""
-        return [self._bound_node(space, most, node) for most, node in jobs]
+        """Bound some nodes, one after the other; those that there is no time for keep the bound that they have."""
+        return [
+            _Bounded(most, node) if self._stopped else self._bound_node(space, most, node)
+            for most, node in jobs
+        ]
 
     def _bound_node(self, space: LineBounds, most: int, node: _Node) -> _Bounded:
         """Bound a node, decide what the bound decides, and look at the selection that the bound prefers."""
@@ -319,11 +339,11 @@ class _Tree:
         if node.decided and need in {0, n_free}:
             return self._tried(most, None, (node.fixed == IN) | ((node.fixed == FREE) & (need > 0)))
         value = None if self.mask is None else self.total
-        slopes = space.better_slopes(
-            node, node.slopes, FIRST_STEPS if node.slopes is None else STEPS,
+        tilts = space.better_tilts(
+            node, node.tilts, FIRST_STEPS if node.tilts is None else STEPS,
             value=value, deadline=self.deadline, cancellation=self.cancellation,
         )  # fmt: skip
-        own, gains = space.by_slopes(node, slopes), space.gains
+        own, gains = space.by_tilts(node, tilts)
         free = np.flatnonzero(node.fixed == FREE)
         order = free[np.argsort(-gains[free], kind="stable")]
         chosen, others = order[:need], order[need:]
@@ -337,7 +357,7 @@ class _Tree:
             fixed[others[gains[chosen[-1]] - gains[others] >= slack]] = OUT
         undecided = chosen[fixed[chosen] == FREE]
         pick = int(undecided[0]) if len(undecided) else -1
-        again = dataclasses.replace(node, fixed=fixed, slopes=slopes, pick=pick)
+        again = dataclasses.replace(node, fixed=fixed, tilts=tilts, pick=pick)
         return self._tried(min(own, most), again, mask)
 
     def _tried(self, bound: int, node: _Node | None, mask: Mask) -> _Bounded:
@@ -352,10 +372,12 @@ def twins(rows: SlopeRows) -> NDArray[np.int64]:
 
     Where there are diversity limits, to which rows matter that are worth nothing, all numbers differ.
     """
-    columns = rows.columns
+    n_classifiers = rows.n_classifiers
     if rows.limits.diversity is not None:
-        return np.arange(len(columns))
+        return np.arange(n_classifiers)
+    keys = np.packbits(rows.columns, axis=1)
     if rows.limits.costs is not None:
-        costs = rows.limits.costs[:, None].view(np.uint8).reshape(len(columns), -1)
-        columns = np.hstack([columns, costs])
-    return np.unique(columns, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
+        costs = rows.limits.costs[:, None].view(np.uint8).reshape(n_classifiers, -1)
+        keys = np.hstack([keys, costs])
+    numbers: dict[bytes, int] = {}
+    return np.array([numbers.setdefault(key.tobytes(), len(numbers)) for key in keys], dtype=np.int64)

@@ -1,6 +1,7 @@
 """Pruning for a sum of sigmoids of margins: a search for the value, then branch and bound, or one solver's programs, for the proof."""
 
 import dataclasses
+import itertools
 import math
 import time
 
@@ -92,16 +93,17 @@ def prune_by_slope(
         utility=utility,
         max_steps=SEARCH_STEPS,
         seed=seed,
-        deadline=start + SEARCH_SHARE * time_limit_s,
+        deadline=start + time_limit_s * (SEARCH_SHARE if node_limit is None else 1.0),
         cancellation=cancellation,
         on_better=lambda found: tell("searching", found.utility, int(first_bounds.max())),
     )
-    first = _simple_selection(rows) if found is None else (found.mask, *rows.best_threshold(found.mask))
+    deadline = start + time_limit_s
+    mask = _simple_selection(rows) if found is None else found.mask
+    first = None if mask is None else (mask, *rows.best_threshold(mask))
 
     def on_news(total: int | None, bound: int) -> None:
         tell("proving", total, bound)
 
-    deadline = start + time_limit_s
     if solver is None:
         answer = prove_slope(
             rows, first_bounds, start=first, deadline=deadline, max_nodes=node_limit, threads=threads,
@@ -147,11 +149,11 @@ def prune_by_slope(
     )
 
 
-def _simple_selection(rows: SlopeRows) -> tuple[Mask, int, int] | None:
-    """Return the full ensemble or the best single classifier that keeps the limits, where the search found nothing."""
+def _simple_selection(rows: SlopeRows) -> Mask | None:
+    """Return the full ensemble, or the first single classifier that keeps the limits, where the search found nothing."""
     full = np.ones(rows.n_classifiers, dtype=bool)
-    masks = [mask for mask in (full, *np.eye(len(full), dtype=bool)) if rows.limits.satisfied_by(mask)]
-    return max(((mask, *rows.best_threshold(mask)) for mask in masks), key=lambda one: one[2], default=None)
+    masks = itertools.chain([full], np.eye(len(full), dtype=bool))
+    return next((mask for mask in masks if rows.limits.satisfied_by(mask)), None)
 
 
 def named(weights: Weights, utility: MarginUtility) -> Objective:

@@ -104,7 +104,7 @@ def slope_rows(votes: Votes, weights: Weights, utility: MarginUtility, limits: S
     assert utility.shape == "sigmoid", "only a sigmoid's table is point-symmetric"
     scale = utility_scale(votes, weights)
     distinct, of_row = distinct_votes(votes.votes)
-    gains = np.where(votes.labels == 1, weights.gain_positive, -weights.gain_negative) * votes.counts
+    gains = weights.signed_gains(votes)
     signed, either = np.zeros(len(distinct), dtype=np.int64), np.zeros(len(distinct), dtype=np.int64)
     np.add.at(signed, of_row, gains)
     np.add.at(either, of_row, np.abs(gains))

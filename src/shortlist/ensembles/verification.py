@@ -90,7 +90,8 @@ def verify(pruner: ExactPruner, X: Any, y: Any, *, pool: Pool | None = None) -> 
     if not isinstance(result, EnsembleSelection) or record is None or result.certificate is None:
         raise BadInputError(
             f"verify needs a certificate, but objective {result.objective.name!r} with solver {pruner.solver!r} leaves "
-            "none. Prune two classes with --solver auto; a slope needs time to split its thresholds."
+            "none. Named solvers leave none, several classes neither, nor does a slope whose proof was stopped early or has too many "
+            "lines to write down. Prune two classes with --solver auto and more time, or with a smaller --max-size."
         )
     n_classifiers = len(pruner.selection_)
     if len(y) <= int(record.rows.max()):
@@ -116,13 +117,13 @@ def verify(pruner: ExactPruner, X: Any, y: Any, *, pool: Pool | None = None) -> 
     merged = merge_rows(votes, record.labels)
     weights = named_weights(parse_objective(pruner.objective)[0], merged)
     meant, unit = plain_problem(weights, _limits(pruner, pool, merged)), weights.denominator
-    utility = _utility(pruner)
+    meant["utility"], utility = None, _utility(pruner)
     if utility is not None and utility.leads:
         scale = utility_scale(merged, weights)
         meant["utility"], unit = plain_utility(utility, scale), scale * most_gain(merged, weights)
     failures += _contradictions(pruner, result, result.certificate, meant)
     failures += _false_claims(result, unit, verdict)
-    parts = "lines" if "lines" in result.certificate else "cuts"
+    parts = "cuts" if meant["utility"] is None else "lines"
     return Verification(
         tuple(failures),
         None if verdict.value is None else verdict.value / unit,
@@ -130,7 +131,7 @@ def verify(pruner: ExactPruner, X: Any, y: Any, *, pool: Pool | None = None) -> 
         result.bound,
         len(truth),
         n_classifiers,
-        len(result.certificate[parts]),
+        len(result.certificate.get(parts, ())),
         parts,
         pool is not None,
         result.certificate,
@@ -147,7 +148,7 @@ def _contradictions(
         if certificate.get(field) != what
     ]
     members = np.flatnonzero(pruner.selection_).tolist()
-    if (members, pruner.threshold_) != (certificate["members"], certificate["threshold"]):
+    if (members, pruner.threshold_) != (certificate.get("members"), certificate.get("threshold")):
         failures.append("the certificate is about other members or another threshold than the model's")
     if not result.bound >= result.value:
         failures.append(f"the model claims the bound {result.bound:g}, below its own value {result.value:g}")

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shortlist.ensembles.votes import Confusion, Votes
 from shortlist.errors import BadInputError
 from shortlist.front import Objective, Sense
@@ -44,6 +47,11 @@ class Weights:
     def gain_negative(self) -> int:
         """What a right decision on a negative row adds: W_T- − W_F+."""
         return self.tn - self.fp
+
+    def signed_gains(self, votes: Votes) -> NDArray[np.int64]:
+        """Return what answering positive instead of negative adds on each row of `votes`."""
+        per_sample = np.where(votes.labels == 1, self.gain_positive, -self.gain_negative)
+        return np.asarray(per_sample * votes.counts, dtype=np.int64)
 
     def total(self, counts: Confusion) -> int:
         """Return the weighted sum of Eq. 1 of :cite:t:`Bastos2022` as an exact integer."""
