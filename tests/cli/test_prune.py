@@ -84,6 +84,7 @@ def test_the_report_for_people_names_the_proof_and_the_rules(folder: Path) -> No
         (0.9, "auto", "+slope-8", "proved optimal by the lines of the certificate"),
         (0.95, "auto", "+slope-8", "proved optimal by branch and bound, of which the certificate proves a bound of 0.95"),
         (None, "auto", "", "proved optimal"),
+        (None, "auto", "+slope-8", "proved optimal by branch and bound"),
         (None, "highs", "+slope-8", "proved optimal by highs"),
     ],
 )  # fmt: skip

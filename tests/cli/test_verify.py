@@ -218,7 +218,7 @@ def test_a_slope_is_rechecked_by_its_lines(folder: Path) -> None:
     assert "checked lines for" in run.stdout
     assert "proved by the lines" in run.stdout
     facts = json.loads(shortlist("verify", "slope.joblib", "table.csv", "--json", cwd=folder).stdout)
-    assert facts["n_lines"] > 12
+    assert facts["n_ranges"] > 12
     assert facts["value"] <= facts["claimed_bound"] <= facts["bound"]
 
     saved = load_model(folder / "slope.joblib")

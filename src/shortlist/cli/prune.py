@@ -82,7 +82,10 @@ def prune(
     ] = None,
     time_limit: Annotated[float, typer.Option(help="Seconds for the proof.")] = 60.0,
     solver: Annotated[
-        str, typer.Option(help="auto, or highs, cpsat, scip: that one alone, on the paper's program.")
+        str,
+        typer.Option(
+            help="auto, or highs, cpsat, scip: that one alone, on the paper's program, or a slope's for every size."
+        ),
     ] = "auto",
     seed: Annotated[int, typer.Option(help="Seed of the split, the pool and the solver.")] = 0,
     jobs: Annotated[int, typer.Option(help="Workers and solver threads; -1 for every core.")] = -1,
@@ -301,12 +304,14 @@ def _exact_facts(pruner: "ExactPruner", solver: str) -> dict[str, Any]:
 def _proof_text(facts: dict[str, Any]) -> str:
     """Say what is proved, and by whom."""
     gap, certified = facts["gap"], facts["certified_bound"]
+    lines = "+slope" in facts["objective"]
     if gap != 0:
         return f"at most {as_gap(float('nan') if gap is None else gap)} below the best there is"
     if certified is None:
         solver = facts["method"].removeprefix("exact-")
-        return "proved optimal" if solver == "auto" else f"proved optimal by {solver}"
-    lines = "+slope" in facts["objective"]
+        who = "branch and bound" if lines else ""
+        who = who if solver == "auto" else solver
+        return f"proved optimal by {who}" if who else "proved optimal"
     if certified == facts["bound"]:
         return f"proved optimal by the {'lines' if lines else 'cuts'} of the certificate"
     who = "branch and bound" if lines else "CP-SAT"

@@ -75,7 +75,7 @@ def verify(
                 "claimed_bound": found.claimed_bound,
                 "rows": found.n_rows,
                 "n_classifiers": found.n_classifiers,
-                f"n_{found.parts}": found.n_parts,
+                "n_cuts" if found.parts == "cuts" else "n_ranges": found.n_parts,
                 "all_votes": found.all_votes,
                 "certificate": None if certificate is None else str(certificate),
             }

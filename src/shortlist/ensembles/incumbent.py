@@ -15,7 +15,7 @@ from shortlist.errors import SolverError
 from shortlist.front import Proof, ProofKind, Selection, Status
 
 History: TypeAlias = tuple[tuple[float, float | None, float], ...]
-"""Seconds, best value (None before the first) and bound, in the user's unit, whenever one of them got better."""
+"""Seconds, best value (None before the first) and bound, in the user's unit, whenever one of them got better; bounds that get better all the time a few times a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class EnsembleSelection(Selection):
     reason : str
         Why there is no selection, for people; empty when there is one.
     history : tuple of (float, float or None, float)
-        Seconds, value and bound whenever one of the latter got better; value None before a selection was found.
+        Seconds, value and bound as they got better, see :data:`History`; value None before a selection was found.
     certificate : dict or None
         What proves the part of the bound that cuts prove, as plain data that
         :func:`shortlist.ensembles.certificate_check.check_certificate` rechecks; `bound` may be lower by a solver's word.
