@@ -230,19 +230,20 @@ def test_predict_says_what_is_wrong(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_interrupt_keeps_the_best_selection_found(folder: Path) -> None:
+@pytest.mark.parametrize(("objective", "stage"), [("accuracy", "cutting"), ("accuracy+slope-100", "proving")])
+def test_an_interrupt_keeps_the_best_selection_found(folder: Path, objective: str, stage: str) -> None:
     rng = np.random.default_rng(0)
     noisy = pd.DataFrame(rng.normal(size=(3000, 8)))
     noisy["target"] = (noisy.sum(axis=1) + rng.normal(scale=3, size=3000) > 0).astype(int)
     noisy.to_csv(folder / "noisy.csv", index=False)
     process = subprocess.Popen(
         [sys.executable, "-m", "shortlist", "prune", "noisy.csv", "--classifiers", "30", "--time-limit", "300",
-         "--jobs", "1", "--json", "--out", "stopped.joblib"],
+         "--objective", objective, "--jobs", "1", "--json", "--out", "stopped.joblib"],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stderr is not None
     for line in process.stderr:
-        if line.startswith("cutting"):
+        if line.startswith(stage):
             break
     time.sleep(2)
     os.kill(process.pid, signal.SIGINT)
@@ -251,7 +252,7 @@ def test_an_interrupt_keeps_the_best_selection_found(folder: Path) -> None:
     facts = json.loads(stdout)
     assert (facts["status"], facts["limit"]) == ("feasible", "interrupted")
     assert facts["gap"] > 0
-    assert (folder / "stopped.joblib").exists()
+    (folder / "stopped.joblib").unlink()
 
 
 @pytest.mark.slow
