@@ -3,6 +3,7 @@
 import ast
 import copy
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -102,16 +103,29 @@ def _with_cut(certificate: Certificate, **changes: Any) -> None:
         pytest.param(lambda c: c["limits"].update(mean=10**9), "diversity", id="diversity"),
         pytest.param(lambda c: c.update(denominator=0), "not readable", id="denominator"),
         pytest.param(lambda c: c.pop("cuts"), "not readable", id="no cuts"),
+        pytest.param(lambda c: c.update(denominator=math.inf), "not readable", id="endless denominator"),
+        pytest.param(lambda c: c["weights"].update(tp=1.5), "not readable", id="a weight that is not whole"),
+        pytest.param(
+            lambda c: c["limits"].update(max_size=10**9), "not readable", id="more than all classifiers"
+        ),
+        pytest.param(lambda c: c["limits"]["costs"].pop(), "not readable", id="a cost left out"),
+        pytest.param(lambda c: _with_cut(c, weight=True), "not readable", id="a weight that is no number"),
+        pytest.param(lambda c: _with_cut(c, rows=[0, 10**9]), "not readable", id="a row that is not there"),
         pytest.param(lambda c: _with_cut(c, weight=-1), "cut 0", id="negative weight"),
         pytest.param(lambda c: _with_cut(c, rows=c["cuts"][0]["rows"][:1]), "cut 0", id="a row left out"),
         pytest.param(lambda c: _with_cut(c, multipliers=[0, 1]), "cut 0", id="multiplier of 0"),
     ],
 )
 def test_a_tampered_certificate_is_refused(tamper: Callable[[Certificate], Any], says: str) -> None:
-    certificate = copy.deepcopy(_made())
+    assert_refused(_made(), tamper, _data(), says)
+
+
+def assert_refused(made: Certificate, tamper: Callable[[Certificate], Any], data: Any, says: str) -> None:
+    """Tamper with a copy of a certificate, and see that the check finds it."""
+    certificate = copy.deepcopy(made)
     tamper(certificate)
 
-    verdict = check_certificate(certificate, *_data())
+    verdict = check_certificate(certificate, *data)
 
     assert not verdict.valid
     assert any(says in failure for failure in verdict.failures)

@@ -1,6 +1,5 @@
 """Certificates of tilts: lines above the worth of margins, rechecked by code that shares nothing with what made them."""
 
-import copy
 import json
 import math
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from shortlist.ensembles.votes import Votes, merge_rows
 from shortlist.ensembles.weights import Weights, named_weights
 from shortlist.front import Objective, Sense
 from tests.ensembles import oracles, strategies
+from tests.ensembles.test_certificate import assert_refused
 
 
 def _data(n_classifiers: int = 9) -> tuple[Any, Any]:
@@ -142,10 +142,4 @@ def _steeper(certificate: Certificate) -> None:
     ],
 )
 def test_a_tampered_certificate_is_refused(tamper: Callable[[Certificate], Any], says: str) -> None:
-    certificate = copy.deepcopy(_made())
-    tamper(certificate)
-
-    verdict = check_certificate(certificate, *_data())
-
-    assert not verdict.valid
-    assert any(says in failure for failure in verdict.failures)
+    assert_refused(_made(), tamper, _data(), says)

@@ -357,6 +357,15 @@ def test_under_a_limit_in_nodes_no_share_of_the_time_ends_a_step(
     assert (usual.value, usual.bound, usual.mask.tolist()) == (hasty.value, hasty.bound, hasty.mask.tolist())
 
 
+def test_what_was_not_solved_is_not_called_infeasible(monkeypatch: pytest.MonkeyPatch) -> None:
+    *_, rows, bounds = small_problem()
+    monkeypatch.setattr(slope_program, "MOST_BINARIES", 0)
+    monkeypatch.setattr(slope_program, "PRECISION", 10.0)  # every bound is within it of nothing at all
+    answer = solve_slope_programs(rows, bounds, open_solver("highs"))
+    assert (answer.mask, answer.bound) == (None, bounds.max())
+    assert answer.limit == "0 binaries in an integer program"
+
+
 def test_a_program_that_is_too_large_is_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
     *_, rows, bounds = small_problem()
     monkeypatch.setattr(slope_program, "MOST_BINARIES", 100)

@@ -309,9 +309,9 @@ def _proof_text(facts: dict[str, Any]) -> str:
         return f"at most {as_gap(float('nan') if gap is None else gap)} below the best there is"
     if certified is None:
         solver = facts["method"].removeprefix("exact-")
-        who = "branch and bound" if lines else ""
-        who = who if solver == "auto" else solver
-        return f"proved optimal by {who}" if who else "proved optimal"
+        if solver == "auto":
+            return "proved optimal by branch and bound" if lines else "proved optimal"
+        return f"proved optimal by {solver}"
     if certified == facts["bound"]:
         return f"proved optimal by the {'lines' if lines else 'cuts'} of the certificate"
     who = "branch and bound" if lines else "CP-SAT"

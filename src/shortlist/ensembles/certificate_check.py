@@ -14,6 +14,7 @@ from shortlist.ensembles.line_check import bound_of_lines, whole, worth_of_margi
 
 UNITS = 10**9
 SLACK = 1000
+MOST = 2**62
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ def check_certificate(
         failures.append("the data is not what the certificate was made for")
     value = bound = None
     try:
+        _check_problem(certificate, n_classifiers)
         value = _value(certificate, table, n_classifiers, failures)
         if "utility" in certificate:
             value = worth_of_margins(certificate, table)
@@ -106,6 +108,20 @@ def _sha256(table: Table, n_classifiers: int) -> str:
     return hashlib.sha256(text).hexdigest()
 
 
+def _check_problem(certificate: Mapping[str, Any], n_classifiers: int) -> None:
+    """Check that weights and limits are whole numbers, and sizes not beyond the classifiers; ValueError if they are not."""
+    for name, weight in certificate["weights"].items():
+        whole(weight, f"weight {name}", -MOST, MOST)
+    limits = certificate["limits"]
+    most = whole(limits["max_size"], "max_size", 0, n_classifiers)
+    whole(limits["min_size"], "min_size", 0, most)
+    for name in {"budget", "each", "mean"} & limits.keys():
+        whole(limits[name], name, 0, MOST)
+    costs = [whole(cost, "cost", 0, MOST) for cost in limits.get("costs", ())]
+    if "budget" in limits and len(costs) != n_classifiers:
+        raise ValueError(f"costs must be one for each of {n_classifiers} classifiers, got {len(costs)}")
+
+
 def _value(certificate: Mapping[str, Any], table: Table, n_classifiers: int, failures: list[str]) -> int:
     """Return the weighted sum of the selection, and note what it breaks."""
     members = [whole(k, "member", 0, n_classifiers - 1) for k in certificate["members"]]
@@ -117,7 +133,7 @@ def _value(certificate: Mapping[str, Any], table: Table, n_classifiers: int, fai
         failures.append(f"{len(members)} members break the size limits")
     if "budget" in limits and sum(limits["costs"][k] for k in members) > limits["budget"]:
         failures.append("the members cost more than the budget")
-    if "each" in limits and not _diverse(table, members, int(limits["each"]), int(limits["mean"])):
+    if "each" in limits and not _diverse(table, members, limits["each"], limits["mean"]):
         failures.append("the members break the diversity limits")
     if not 0 <= threshold <= len(members):
         failures.append(f"the threshold {threshold} is not between 0 and the number of members")
@@ -152,9 +168,7 @@ def _diverse(table: Table, members: list[int], each: int, mean: int) -> bool:
 
 def _bound(certificate: Mapping[str, Any], table: Table, n_classifiers: int, failures: list[str]) -> int:
     """Return the weighted sum that the cuts prove to be the largest, leaving out cuts that are not true."""
-    weights, denominator = certificate["weights"], int(certificate["denominator"])
-    if denominator < 1:
-        raise ValueError(f"denominator must be at least 1, got {denominator}")
+    weights, denominator = certificate["weights"], whole(certificate["denominator"], "denominator", 1)
     # what deciding positive instead of negative adds; the empty vector is never decided positive
     gains = [
         (weights["tp"] - weights["fn"]) * positives - (weights["tn"] - weights["fp"]) * negatives
@@ -168,7 +182,8 @@ def _bound(certificate: Mapping[str, Any], table: Table, n_classifiers: int, fai
     left = [abs(gain) // step * denominator for gain in gains]
     spent = 0
     for number, cut in enumerate(certificate["cuts"]):
-        places, weight = [int(i) for i in cut["rows"]], int(cut["weight"])
+        places = [whole(i, "row", 0, len(table) - 1) for i in cut["rows"]]
+        weight = whole(cut["weight"], "weight", -MOST, MOST)
         if not _is_true(cut, table, gains, certificate["limits"], n_classifiers):
             failures.append(f"cut {number} is not proved by its multipliers")
             continue
@@ -186,10 +201,10 @@ def _is_true(
     n_classifiers: int,
 ) -> bool:
     """Whether the rows of a cut cannot all be right."""
-    places, multipliers = [int(i) for i in cut["rows"]], [int(y) for y in cut["multipliers"]]
-    if int(cut["weight"]) < 0 or len(set(places)) != len(places) or len(places) != len(multipliers):
+    places, multipliers = cut["rows"], [whole(y, "multiplier", -MOST, MOST) for y in cut["multipliers"]]
+    if cut["weight"] < 0 or len(set(places)) != len(places) or len(places) != len(multipliers):
         return False
-    if min(multipliers, default=0) < 1 or not all(0 <= i < len(table) and gains[i] for i in places):
+    if min(multipliers, default=0) < 1 or not all(gains[i] for i in places):
         return False
     coefficients = [0] * n_classifiers
     positive = negative = 0

@@ -15,7 +15,10 @@ from shortlist.errors import SolverError
 from shortlist.front import Proof, ProofKind, Selection, Status
 
 History: TypeAlias = tuple[tuple[float, float | None, float], ...]
-"""Seconds, best value (None before the first) and bound, in the user's unit, whenever one of them got better; bounds that get better all the time a few times a second."""
+"""Seconds, best value (None before the first) and bound, in the user's unit, as they got better.
+
+Of bounds that fall without a pause, as those of slopes do, about ten a second are kept.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +36,9 @@ class EnsembleSelection(Selection):
     history : tuple of (float, float or None, float)
         Seconds, value and bound as they got better, see :data:`History`; value None before a selection was found.
     certificate : dict or None
-        What proves the part of the bound that cuts prove, as plain data that
-        :func:`shortlist.ensembles.certificate_check.check_certificate` rechecks; `bound` may be lower by a solver's word.
+        What proves the bound as far as cuts, or the lines of a slope, prove it, as plain data that
+        :func:`shortlist.ensembles.certificate_check.check_certificate` rechecks; `bound` may be lower by the word of a solver or
+        of branch and bound.
     certified_bound : float or None
         The bound that the certificate proves, in the user's unit.
     """

@@ -202,7 +202,9 @@ class _Run:
         """No selection is worth more; what solvers cannot tell from the best is not told from it here."""
         limits = self.rows.limits
         most = int(self.bounds[limits.min_size : limits.max_size + 1].max(initial=0))
-        return max(self.total, most) if most - self.worst > self.precision else self.worst
+        if self.mask is None:
+            return most
+        return max(self.total, most) if most - self.total > self.precision else self.total
 
     @property
     def precision(self) -> int:

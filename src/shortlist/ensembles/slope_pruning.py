@@ -65,8 +65,9 @@ def prune_by_slope(
     Returns
     -------
     EnsembleSelection
-        OPTIMAL where value and bound are the same integer, for this objective. The certificate proves the bound before any
-        classifier is decided; a solver's has none.
+        OPTIMAL where value and bound are the same integer, for this objective; a solver's bound counts as the value where the
+        two differ by no more than :data:`shortlist.ensembles.slope_program.PRECISION` of what all rows could be worth. The
+        certificate proves the bound before any classifier is decided; a solver leaves none.
     """
     start = time.monotonic()
     votes, weights, limits = best.votes, best.weights, best.limits

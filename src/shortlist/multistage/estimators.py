@@ -19,7 +19,7 @@ from shortlist.multistage.decision_bits import DecisionBits, bytes_of_every_subs
 from shortlist.multistage.emsco import EmscoOptions, emsco
 from shortlist.multistage.encoding import learn_encoding
 from shortlist.multistage.enumeration import enumerate_front
-from shortlist.multistage.fit_inputs import checked_labels, reject_label_for, several_classes, split_rows
+from shortlist.multistage.fit_inputs import checked_labels, reject_label_for, split_rows, two_or_more_classes
 from shortlist.multistage.foreign_subclassifiers import ForeignSubclassifiers
 from shortlist.multistage.objectives import DEFAULT_OBJECTIVES, StageProblem, stage_problem
 from shortlist.multistage.prediction import (
@@ -234,7 +234,7 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(self.pick, str):
             as_choice(self.pick, "pick", ("norm", *RULES))
         X, y = checked_fit(self, X, y)
-        self.classes_ = several_classes(y)
+        self.classes_ = two_or_more_classes(y)
         seed = integer_seed(self.random_state)
         if validation is None:
             X, X_validation, y, y_validation = split_rows(X, y, self.validation_share, seed)

@@ -9,7 +9,7 @@ from shortlist.arrays import Labels
 from shortlist.errors import BadInputError
 
 
-def several_classes(y: Labels) -> Labels:
+def two_or_more_classes(y: Labels) -> Labels:
     """Return the classes, sorted; fewer than two are refused."""
     classes = np.unique(y)
     if len(classes) < 2:
