@@ -12,13 +12,15 @@ from typing import Any
 from shortlist.errors import BadFileError, UntrustedFileError
 
 
-def check_writable(path: str | Path) -> None:
-    """Raise now what :func:`whole_file` would raise after hours of work."""
+def check_writable(path: str | Path, name: str = "out") -> None:
+    """Raise now what :func:`whole_file` would raise after hours of work; `name` is what the user calls the file."""
     target = Path(path).resolve()
     if target.is_dir():
-        raise BadFileError(f"out must be a file, got the folder {target}. Add a file name.")
+        raise BadFileError(f"{name} must be a file, got the folder {target}. Add a file name.")
     if target.exists() and not target.is_file():
-        raise BadFileError(f"out must be an ordinary file, got the device or pipe {target}. Name a file.")
+        raise BadFileError(f"{name} must be an ordinary file, got the device or pipe {target}. Name a file.")
+    if target.exists() and not os.access(target, os.W_OK):
+        raise BadFileError(f"{target} cannot be written: it is protected. Name another file.")
     if not os.access(target.parent, os.W_OK):
         reason = "Permission denied" if target.parent.is_dir() else "its folder does not exist"
         raise BadFileError(f"{target} cannot be written: {reason}. Choose a folder that exists.")

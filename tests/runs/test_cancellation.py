@@ -7,17 +7,33 @@ import threading
 import pytest
 
 from shortlist.runs import cancel_on_interrupt
+from shortlist.runs.cancellation import STOPPING
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-def test_the_first_interrupt_cancels_and_the_second_raises() -> None:
-    before = signal.getsignal(signal.SIGINT)
-    with cancel_on_interrupt() as cancellation:
+@pytest.mark.parametrize("first", SIGNALS)
+@pytest.mark.parametrize("second", SIGNALS)
+def test_the_first_signal_cancels_and_says_so_at_once_and_the_second_raises(
+    first: signal.Signals, second: signal.Signals
+) -> None:
+    before = [signal.getsignal(number) for number in SIGNALS]
+    said: list[str] = []
+    with cancel_on_interrupt(said.append) as cancellation:
         assert not cancellation.cancelled
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), first)
         assert cancellation.cancelled
+        assert said == [STOPPING]
         with pytest.raises(KeyboardInterrupt):
-            os.kill(os.getpid(), signal.SIGINT)
-    assert signal.getsignal(signal.SIGINT) is before
+            os.kill(os.getpid(), second)
+    assert said == [STOPPING]
+    assert [signal.getsignal(number) for number in SIGNALS] == before
+
+
+def test_the_sentence_is_a_line_on_stderr(capfd: pytest.CaptureFixture[str]) -> None:
+    with cancel_on_interrupt():
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert capfd.readouterr().err == f"shortlist: {STOPPING}\n"
 
 
 def test_outside_the_main_thread_signals_are_left_alone() -> None:

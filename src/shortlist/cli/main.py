@@ -1,6 +1,5 @@
 """The command `shortlist`."""
 
-import re
 import sys
 from typing import Annotated
 
@@ -8,6 +7,7 @@ import typer
 
 from shortlist import __version__
 from shortlist.cli import front, model
+from shortlist.cli.arguments import in_options
 from shortlist.cli.compare import compare
 from shortlist.cli.configure import configure
 from shortlist.cli.evolve import evolve
@@ -50,34 +50,6 @@ def _options(
     ] = False,
 ) -> None:
     """Choose well when several things matter at once, with proof."""
-
-
-OPTIONS = {
-    "checkpoint": "--study",
-    "first_seed": "--seed",
-    "max_bytes": "--max-memory",
-    "max_cost": "--max-cost",
-    "max_nodes": "--max-nodes",
-    "max_size": "--max-size",
-    "member_costs": "--member-costs",
-    "min_size": "--min-size",
-    "n_classifiers": "--classifiers",
-    "n_evaluations": "--evaluations",
-    "n_jobs": "--jobs",
-    "n_points": "--points",
-    "n_seeds": "--seeds",
-    "n_starts": "--starts",
-    "solve_limit_s": "--solve-limit",
-    "time_limit_s": "--time-limit",
-}
-"""What the library's arguments are called here."""
-
-
-def in_options(sentence: str) -> str:
-    """Call arguments by the names of the command's options, and leave out values that cannot be typed."""
-    for argument, option in OPTIONS.items():
-        sentence = re.sub(rf"(?<![\w'-]){re.escape(argument)}(?![\w'])", option, sentence)
-    return sentence.replace(" or None,", ",")
 
 
 def run() -> None:

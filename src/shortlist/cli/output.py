@@ -2,12 +2,23 @@
 
 import json
 import math
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 
 def print_json(facts: dict[str, Any]) -> None:
     """Print one JSON object on stdout; infinity and NaN do not exist in JSON and must be None by now."""
     print(json.dumps(facts, indent=2, allow_nan=False))
+
+
+def print_notes(notes: Sequence[str]) -> None:
+    """Print what a user should know beside the answer, a line each on stderr.
+
+    A command's JSON has the same sentences under ``notes``.
+    """
+    for note in notes:
+        print(f"shortlist: note: {note}", file=sys.stderr)
 
 
 def finite(number: float) -> float | None:

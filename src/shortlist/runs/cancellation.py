@@ -1,10 +1,14 @@
 """Stopping long work with what it has found."""
 
 import contextlib
+import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
+
+STOPPING = "Stopping; writing the best so far. Press again to give it up."
+STDERR = 2
 
 
 class Cancellation:
@@ -23,11 +27,23 @@ class Cancellation:
         return self._event.is_set()
 
 
-@contextlib.contextmanager
-def cancel_on_interrupt() -> Iterator[Cancellation]:
-    """Yield a cancellation that the first Ctrl-C sets; a second one raises KeyboardInterrupt as usual.
+def say_on_stderr(sentence: str) -> None:
+    """Write a line to stderr, past Python's buffers, which a signal may have interrupted in the middle."""
+    with contextlib.suppress(OSError):
+        os.write(STDERR, f"shortlist: {sentence}\n".encode())
 
-    Outside the main thread, where signals cannot be caught, Ctrl-C keeps its usual meaning.
+
+@contextlib.contextmanager
+def cancel_on_interrupt(say: Callable[[str], None] = say_on_stderr) -> Iterator[Cancellation]:
+    """Yield a cancellation that the first Ctrl-C or SIGTERM sets; the second raises KeyboardInterrupt.
+
+    Outside the main thread, where signals cannot be caught, both keep their usual meaning.
+
+    Parameters
+    ----------
+    say : callable, optional
+        Receives the sentence that answers the first signal, at once and from within the signal handler; by default
+        it goes to stderr.
     """
     cancellation = Cancellation()
     if threading.current_thread() is not threading.main_thread():
@@ -38,9 +54,11 @@ def cancel_on_interrupt() -> Iterator[Cancellation]:
         if cancellation.cancelled:
             raise KeyboardInterrupt
         cancellation.cancel()
+        say(STOPPING)
 
-    before = signal.signal(signal.SIGINT, interrupt)
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield cancellation
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

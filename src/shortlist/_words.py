@@ -1,0 +1,68 @@
+"""Words that messages for people share."""
+
+import difflib
+from collections.abc import Iterable
+
+MOST = 20
+"""How many things a message names before it counts the rest."""
+
+
+def any_of(things: Iterable[object], *, most: int = MOST) -> str:
+    """List things for people, as alternatives.
+
+    Parameters
+    ----------
+    things : iterable
+        What to list, in this order; each is written as ``str`` writes it.
+    most : int, default=20
+        How many are named before the rest is counted, at least 1.
+
+    Returns
+    -------
+    str
+        ``"a, b or c"``; ``"nothing"`` if there is nothing to list.
+
+    Examples
+    --------
+    >>> any_of(["a"]), any_of(["a", "b"]), any_of(["a", "b", "c"]), any_of([])
+    ('a', 'a or b', 'a, b or c', 'nothing')
+    >>> any_of(range(2000), most=2)
+    '0, 1 or 1,998 more'
+    """
+    return _listed(things, "or", most)
+
+
+def all_of(things: Iterable[object], *, most: int = MOST) -> str:
+    """List things for people that are all meant.
+
+    Examples
+    --------
+    >>> all_of(["a", "b", "c"]), all_of("abcdef", most=3)
+    ('a, b and c', 'a, b, c and 3 more')
+    """
+    return _listed(things, "and", most)
+
+
+def did_you_mean(word: str, known: Iterable[object]) -> str:
+    """Return a sentence that offers the known word most like one that is not known, or "".
+
+    The sentence begins with a space, so that it can be put behind another one.
+
+    Examples
+    --------
+    >>> did_you_mean("costt", ["cost", "defects"]), did_you_mean("Cost", ["cost"]), did_you_mean("xyz", ["cost"])
+    (" Did you mean 'cost'?", " Did you mean 'cost'?", '')
+    """
+    by_folded = {str(one).casefold(): str(one) for one in known}
+    near = difflib.get_close_matches(str(word).casefold(), by_folded, n=1)
+    return f" Did you mean {by_folded[near[0]]!r}?" if near else ""
+
+
+def _listed(things: Iterable[object], word: str, most: int) -> str:
+    """List the first things and count the rest, with a word before the last."""
+    names = [str(thing) for thing in things]
+    if len(names) > most:
+        names = [*names[:most], f"{len(names) - most:,} more"]
+    if len(names) < 2:
+        return names[0] if names else "nothing"
+    return f"{', '.join(names[:-1])} {word} {names[-1]}"

@@ -1,0 +1,111 @@
+"""One look at the files of a command before its work begins."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from shortlist._words import any_of
+from shortlist.datasets.tables import EXAMPLE_PREFIX
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.files import check_writable
+
+Named: TypeAlias = str | Path | Sequence[str | Path] | None
+
+STDIN = "-"
+"""What an input is called that is read from the terminal or a pipe."""
+
+RESUMED = ("--study", "--store")
+"""Outputs that are added to rather than written anew."""
+
+MODEL_FILE = (".joblib",)
+FRONT_FILE = (".parquet",)
+TABLE_FILE = (".csv",)
+JOURNAL_FILE = (".jsonl",)
+
+
+def check_files(
+    *,
+    inputs: Mapping[str, Named],
+    outputs: Mapping[str, str | Path | None],
+    endings: Mapping[str, Sequence[str]] | None = None,
+) -> None:
+    """Refuse files that cannot be read or written, or of which one would overwrite another.
+
+    Every command calls it once, before it does anything else, with every file that it may read or write, those that
+    it finds by itself included. Two files are the same if they lead to the same place on the disk, whatever they are
+    called: through links of both kinds, ``./`` and ``..``.
+
+    Parameters
+    ----------
+    inputs : mapping of str to str, Path, sequence of them, or None
+        Files that are read, by what the user calls them, such as ``TABLE`` or ``--fixed``. ``-`` and ``example:NAME``
+        are no files.
+    outputs : mapping of str to str, Path or None
+        Files that are written, likewise.
+    endings : mapping of str to sequence of str, optional
+        The endings that an output may have, such as ``(".parquet",)``; an output without an entry may have any.
+
+    Raises
+    ------
+    BadFileError
+        If an input cannot be read or an output cannot be written.
+    BadInputError
+        If an output is an input or another output, or has a wrong ending.
+    """
+    given = list(_files(inputs))
+    written = [(name, Path(path)) for name, path in outputs.items() if path is not None]
+    taken = [(name, path) for name, path in given if path.exists()]
+    for name, path in written:
+        for other, file in taken:
+            if _same(path, file):
+                what = f"the same file as {other}" + ("" if str(path) == str(file) else f", {file}")
+                raise BadInputError(f"{name} {path} is {what}, and would overwrite it. Name another file.")
+        taken.append((name, path))
+    for name, path in given:
+        _check_readable(name, path)
+    for name, path in written:
+        _check_output(name, path, tuple((endings or {}).get(name, ())))
+
+
+def _files(inputs: Mapping[str, Named]) -> Iterator[tuple[str, Path]]:
+    """Yield the inputs that are files."""
+    for name, value in inputs.items():
+        paths = [value] if isinstance(value, str | Path) else value or ()
+        for path in paths:
+            if str(path) != STDIN and not str(path).startswith(EXAMPLE_PREFIX):
+                yield name, Path(path)
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, which need not be there yet."""
+    if os.path.realpath(one) == os.path.realpath(other):
+        return True
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
+
+
+def _check_readable(name: str, path: Path) -> None:
+    """Raise what reading the file would raise."""
+    if path.is_dir():
+        raise BadFileError(f"{name} {path} must be a file, got a folder. Name a file in it.")
+    try:
+        os.stat(path)  # noqa: PTH116  # the error says why, which Path.exists does not
+    except OSError as error:
+        raise BadFileError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
+    if not os.access(path, os.R_OK):
+        raise BadFileError(f"{path} cannot be read: Permission denied. Check the path.")
+
+
+def _check_output(name: str, path: Path, endings: tuple[str, ...]) -> None:
+    """Raise what writing the file would raise, and refuse a wrong ending."""
+    if str(path) == STDIN:
+        raise BadInputError(f"{name} must be a file, got '-'. Name a file.")
+    if name in RESUMED and path.is_file() and os.access(path, os.W_OK):
+        pass  # a line can be added, whatever the folder allows
+    else:
+        check_writable(path, name)
+    if endings and not path.name.casefold().endswith(endings):
+        raise BadInputError(f"{name} must end in {any_of(endings)}, got {str(path)!r}.")
