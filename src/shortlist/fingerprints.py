@@ -1,0 +1,180 @@
+"""Fingerprints of tables, which tell whether rows are those that a model was made from, and which of them differ."""
+
+import hashlib
+import math
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_WHOLE = 2**53
+"""Up to here every integer is a float."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fingerprint:
+    """What is kept of a table to know it again.
+
+    Attributes
+    ----------
+    digest : str
+        SHA-256, in hexadecimal, of the columns' names and every value, row after row.
+    rows : ndarray of uint64, shape (n_rows,)
+        A short digest of each row, its class included; equal rows have equal digests.
+    """
+
+    digest: str
+    rows: NDArray[np.uint64]
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the tables are the same, order of the rows included."""
+        return isinstance(other, Fingerprint) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the digest and the number of rows, for JSON."""
+        return {"sha256": self.digest, "rows": len(self.rows)}
+
+
+@dataclass(frozen=True, eq=False)
+class RowMatch:
+    """Where the rows of one table are in another one.
+
+    Attributes
+    ----------
+    places : ndarray of int, shape (n_rows,)
+        For each row of the first table its place in the second one; -1 where it is not there. No place comes twice.
+    extra : ndarray of int
+        Places in the second table of rows that are not in the first.
+    """
+
+    places: NDArray[np.intp]
+    extra: NDArray[np.intp]
+
+    @property
+    def missing(self) -> NDArray[np.intp]:
+        """Places in the first table of rows that the second has not."""
+        return np.flatnonzero(self.places < 0)
+
+    @property
+    def moved(self) -> NDArray[np.intp]:
+        """Places in the first table of rows that are elsewhere in the second."""
+        return np.flatnonzero((self.places >= 0) & (self.places != np.arange(len(self.places))))
+
+
+def table_fingerprint(X: Any, y: Any) -> Fingerprint:
+    """Return the fingerprint of a table of features with its classes.
+
+    It goes by values, so that one table read from CSV and from Parquet has one fingerprint: 1 is 1.0 and True, a missing number
+    is a missing text, -0.0 is 0.0, a category is its value, and a time is the text that pandas writes. The order of the rows
+    counts; the index does not, nor does the order of the columns, which are taken by name.
+
+    Parameters
+    ----------
+    X : DataFrame or array-like of shape (n_rows, n_features)
+        The features.
+    y : Series or array-like of shape (n_rows,)
+        The class of every row.
+
+    Notes
+    -----
+    Takes about a microsecond per row, and eight bytes per value while it works.
+
+    Examples
+    --------
+    >>> one, other = table_fingerprint([[1, 2], [3, 4]], [0, 1]), table_fingerprint([[3, 4], [1, 2]], [1, 0])
+    >>> one == other, match_rows(one, other).places.tolist()
+    (False, [1, 0])
+    """
+    if hasattr(X, "columns"):
+        columns = [(str(name), X.iloc[:, place]) for place, name in enumerate(X.columns)]
+    else:
+        values = np.asarray(X)
+        columns = [(str(place), values[:, place]) for place in range(values.shape[1])]
+    columns.sort(key=lambda column: column[0])
+    words = np.empty((len(y), len(columns) + 1), dtype="<u8")
+    for place, (_, column) in enumerate([*columns, ("", y)]):
+        words[:, place] = _words(column)
+    rows = b"".join(hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in words)
+    digest = hashlib.sha256(repr([name for name, _ in columns]).encode("utf-8", "surrogatepass"))
+    digest.update(words.tobytes())
+    return Fingerprint(digest.hexdigest(), np.frombuffer(rows, dtype="<u8").astype(np.uint64))
+
+
+def match_rows(first: Fingerprint, second: Fingerprint) -> RowMatch:
+    """Say where the rows of the first table are in the second one.
+
+    A row that is in its old place is matched with that. The others are matched with equal rows elsewhere; of several equal
+    ones, in their order.
+    """
+    common = min(len(first.rows), len(second.rows))
+    places = np.full(len(first.rows), -1, dtype=np.intp)
+    taken = np.zeros(len(second.rows), dtype=bool)
+    stayed = np.flatnonzero(first.rows[:common] == second.rows[:common])
+    places[stayed], taken[stayed] = stayed, True
+    free: dict[int, list[int]] = {}
+    for place in np.flatnonzero(~taken)[::-1].tolist():
+        free.setdefault(int(second.rows[place]), []).append(place)
+    for row in np.flatnonzero(places < 0).tolist():
+        if found := free.get(int(first.rows[row])):
+            places[row] = found.pop()
+            taken[places[row]] = True
+    return RowMatch(places, np.flatnonzero(~taken))
+
+
+def _words(column: Any) -> NDArray[np.uint64]:
+    """Return a number for every value of a column, the same for the same values."""
+    values = column if isinstance(getattr(column, "dtype", None), np.dtype) else None
+    kind = "" if values is None else values.dtype.kind
+    if kind == "f":
+        return _float_words(np.asarray(values))
+    if kind in {"b", "i", "u"}:
+        numbers = np.asarray(values)
+        if not len(numbers) or (int(numbers.max()) <= _WHOLE and int(numbers.min()) >= -_WHOLE):
+            return _float_words(numbers)
+    if getattr(getattr(column, "dtype", None), "kind", "") == "M" and hasattr(column, "astype"):
+        column = [None if text == "NaT" else text for text in np.asarray(column.astype(str), dtype=object)]
+    return _value_words(column)
+
+
+def _float_words(numbers: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return the bits of numbers as floats, with one zero and one NaN."""
+    floats = np.asarray(numbers, dtype="<f8") + 0.0  # -0.0 + 0.0 is 0.0
+    floats[np.isnan(floats)] = math.nan
+    return floats.view("<u8")
+
+
+def _value_words(values: Iterable[Any]) -> NDArray[np.uint64]:
+    """Return a number for each value of any kind; values of one type are looked up once."""
+    known: dict[tuple[type, Any], int] = {}
+    words = []
+    for value in values:
+        key = (type(value), value if isinstance(value, Hashable) else repr(value))
+        word = known.get(key)
+        if word is None:
+            word = known[key] = _word(value)
+        words.append(word)
+    return np.array(words, dtype="<u8")
+
+
+def _word(value: Any) -> int:
+    """Return the number of one value: the bits of what is exactly a float, otherwise a digest of its text."""
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        value = math.nan
+    if isinstance(value, bool | int | float | np.number | np.bool_):
+        whole = isinstance(value, int | np.integer)
+        if not whole or abs(int(value)) <= _WHOLE:
+            return int(_float_words(np.array([value], dtype="<f8"))[0])
+        value = int(value)
+        return _digest(f"number:{value}") if int(float(value)) != value else _word(float(value))
+    return _digest(f"text:{value}")
+
+
+def _digest(text: str) -> int:
+    return int.from_bytes(
+        hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
+    )
