@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 
-from shortlist.products.attributes import BUILT_IN, AttributeTable, as_decimal
+from shortlist.decimals import as_decimal
+from shortlist.products.attributes import BUILT_IN, AttributeTable
 from shortlist.products.formats.source import Source, read_source
 from shortlist.products.model import FeatureModel, Value
 from shortlist.products.names import FeatureNames, feature_names

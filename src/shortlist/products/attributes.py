@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.decimals import as_decimal
 from shortlist.errors import BadInputError
 from shortlist.products.model import FeatureModel, Value
 from shortlist.products.names import suggestion
@@ -223,17 +224,6 @@ def n_decimals(number: Decimal) -> int:
     """Return how many decimals a number needs, without trailing zeros."""
     exponent = number.normalize().as_tuple().exponent
     return max(0, -exponent) if isinstance(exponent, int) else 0
-
-
-def as_decimal(text: str) -> Decimal | None:
-    """Return a finite number, or None where the text is none."""
-    try:
-        number = Decimal(text.strip())
-    except InvalidOperation:
-        return None
-    if not number.is_finite() or number.adjusted() > 18 or "_" in text:
-        return None
-    return number
 
 
 def _as_number(value: Value | float, place: str) -> Decimal:

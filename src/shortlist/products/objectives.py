@@ -1,9 +1,8 @@
 """Objectives and limits as people write them, as integer vectors over the features."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +10,8 @@ from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
 from shortlist.front import Objective, Sense
-from shortlist.products.attributes import BUILT_IN, Attribute, as_decimal
+from shortlist.limits import read_limit
+from shortlist.products.attributes import BUILT_IN, Attribute
 from shortlist.products.formulas import And, Linear
 from shortlist.products.model import Constraint, FeatureModel
 from shortlist.products.names import suggestion
@@ -147,7 +147,7 @@ def _vector(
 
 def limit_name(text: str) -> str:
     """Return the name that a limit such as ``cost<=120`` is about."""
-    return _split_limit(text)[0]
+    return read_limit(text).name
 
 
 def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribute]) -> Constraint:
@@ -177,9 +177,10 @@ def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribu
     >>> parse_limit("cost < 4", make_model(["A", "B"]), {"cost": cost}).formula
     Linear(coefficients=(125, 300), variables=(1, 2), upper=399)
     """
-    name, sign, number = _split_limit(text)
-    coefficients, offset, scale, _ = _vector(name, model, attributes)
-    bound = number * scale - offset
+    limit = read_limit(text)
+    sign = limit.operator
+    coefficients, offset, scale, _ = _vector(limit.name, model, attributes)
+    bound = limit.value * scale - offset
     used = np.flatnonzero(coefficients)
     variables = tuple((used + 1).tolist())
     factors = tuple(coefficients[used].tolist())
@@ -189,11 +190,3 @@ def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribu
     parts = {"<": (at_most,), "<=": (at_most,), ">": (at_least,), ">=": (at_least,)}
     chosen = parts.get(sign, (at_most, at_least))
     return Constraint(chosen[0] if len(chosen) == 1 else And(chosen), name=f"limit {text.strip()}")
-
-
-def _split_limit(text: str) -> tuple[str, str, Decimal]:
-    found = re.fullmatch(r"\s*([^<>=]*[^<>=\s])\s*(<=|>=|==|<|>|=)\s*([^<>=\s]+)\s*", text)
-    number = as_decimal(found[3]) if found else None
-    if found is None or number is None:
-        raise BadInputError(f"a limit must read like 'cost<=120', got {text!r}.")
-    return found[1], found[2], number

@@ -6,6 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from shortlist._validation import as_choice
+from shortlist.decimals import as_decimal
 from shortlist.errors import BadInputError
 from shortlist.files import write_text
 from shortlist.products.formats.source import Source, read_source
@@ -126,7 +127,6 @@ def write_model(path: str | Path, model: FeatureModel) -> None:
 def _with_side_files(model: FeatureModel, path: str | Path) -> FeatureModel:
     """Add what the files beside a DIMACS model say."""
     from shortlist.products.attribute_files import read_attributes
-    from shortlist.products.attributes import as_decimal
     from shortlist.products.formats.dimacs import read_variable_list, side_files
 
     files = side_files(path)

@@ -2,8 +2,8 @@
 
 from itertools import combinations
 
+from shortlist.decimals import as_decimal
 from shortlist.errors import BadInputError
-from shortlist.products.attributes import as_decimal
 from shortlist.products.formats.source import Source
 from shortlist.products.formats.xml_tree import Element, parse_xml
 from shortlist.products.formulas import And, Formula, Iff, Implies, Literal, Not, Or

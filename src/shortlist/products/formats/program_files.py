@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from shortlist.decimals import as_decimal
 from shortlist.errors import BadInputError
 from shortlist.front import Objective
 from shortlist.milp.program import LinearObjective, Program, make_program
-from shortlist.products.attributes import as_decimal, n_decimals
+from shortlist.products.attributes import n_decimals
 from shortlist.products.formats.source import Source, read_source
 
 _SECTIONS = {
