@@ -25,6 +25,7 @@ def folder(tmp_path: Path) -> Path:
         "feature,defects\nScreen,2\nGPS,5\nCam,1\nMP3,3\n", encoding="utf-8"
     )
     (tmp_path / "screens.csv").write_text("feature,worth\nScreen,2\n", encoding="utf-8")
+    (tmp_path / "other.jsonl").write_text('{"another": "file"}\n', encoding="utf-8")
     return tmp_path
 
 
@@ -293,7 +294,7 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
             id="no study",
         ),
         pytest.param(
-            ["phone.uvl", *COST, "--method", "solrep", "--study", "phone.uvl"],
+            ["phone.uvl", *COST, "--method", "solrep", "--study", "other.jsonl"],
             "must be a file of an earlier run",
             id="study",
         ),

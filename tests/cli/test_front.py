@@ -138,7 +138,11 @@ def test_weights_name_the_rule(folder: Path) -> None:
         pytest.param(
             ["pick", "front.parquet", "--model", "phone.uvl"], "Pass --out as well", id="model only"
         ),
-        pytest.param(["pick", "front.parquet", "--out", "x.pdf"], "ending in .uvl", id="ending"),
+        pytest.param(
+            ["pick", "front.parquet", "--out", "x.pdf"],
+            "--out must end in .uvl, .csv or .config",
+            id="ending",
+        ),
         pytest.param(
             ["pick", "front.parquet", "--model", "other.uvl", "--out", "x.uvl"],
             "its features differ",

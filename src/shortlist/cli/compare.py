@@ -83,19 +83,28 @@ def compare(
     """
     import time
 
+    from shortlist.cli.files import FRONT_FILE, JOURNAL_FILE, PAGE_FILE, check_files
+    from shortlist.products.attribute_files import attributes_beside
+
+    check_files(
+        inputs={
+            "MODEL": model,
+            "--attributes": attributes,
+            "--fixed": fixed,
+            "the file with its attributes": attributes_beside(model),
+        },
+        outputs={"--out": out, "--report": report, "--study": study},
+        endings={"--out": FRONT_FILE, "--report": PAGE_FILE, "--study": JOURNAL_FILE},
+    )
     from joblib import parallel_config
 
     from shortlist.cli.progress import live_progress
     from shortlist.cli.questions import read_question
     from shortlist.errors import ShortlistError
     from shortlist.experiments.product_comparison import check_methods, compare_products
-    from shortlist.files import check_writable
     from shortlist.runs import cancel_on_interrupt
 
     started = time.perf_counter()
-    for path in (out, report, None if study is None or study.exists() else study):
-        if path is not None:
-            check_writable(path)
     chosen = [part.strip() for part in methods.split(",")]
     options = {
         "n_points": points,

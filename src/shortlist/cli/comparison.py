@@ -43,11 +43,8 @@ def compare(
     from shortlist.ensembles.members import calm_fits
     from shortlist.ensembles.ranks import rank_folds
     from shortlist.errors import ShortlistError
-    from shortlist.files import check_writable
     from shortlist.runs import cancel_on_interrupt
 
-    if store is not None and not store.exists():
-        check_writable(store)
     chosen = _chosen(methods, exact, stop)
     start = time.monotonic()
     # threads: Ctrl-C in a terminal would kill worker processes, and each of those would import everything anew

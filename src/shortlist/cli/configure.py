@@ -96,20 +96,28 @@ def configure(
 
     Ctrl-C stops the search and keeps what was found.
     """
+    from shortlist.cli.files import FRONT_FILE, JOURNAL_FILE, check_files
+    from shortlist.products.attribute_files import attributes_beside
+
+    check_files(
+        inputs={
+            "MODEL": model,
+            "--attributes": attributes,
+            "--fixed": fixed,
+            "the file with its attributes": attributes_beside(model),
+        },
+        outputs={"--out": out, "--study": study},
+        endings={"--out": FRONT_FILE, "--study": JOURNAL_FILE},
+    )
     from joblib import parallel_config
 
     from shortlist.cli.progress import live_progress
     from shortlist.cli.questions import read_question
     from shortlist.errors import BadInputError
-    from shortlist.files import check_writable
     from shortlist.products.product_front import configure as find_front
     from shortlist.products.search_options import EVOLUTIONARY_METHODS, search_options
     from shortlist.runs import cancel_on_interrupt
 
-    if out is not None:
-        check_writable(out)
-    if study is not None and not study.exists():
-        check_writable(study)
     if max_memory is not None and not 0 < max_memory < float("inf"):
         raise BadInputError(f"--max-memory must be gigabytes above 0, got {max_memory}.")
     options = {

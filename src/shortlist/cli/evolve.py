@@ -54,6 +54,9 @@ def evolve(
     Splits the rows 90 : 10, evolves on the first part, and reports on the second. Any number of classes; text columns
     and missing values are fine. Ctrl-C stops evolution and keeps the ensemble of the generations so far.
     """
+    from shortlist.cli.files import MODEL_FILE, check_files
+
+    check_files(inputs={"TABLE": table}, outputs={"--out": out}, endings={"--out": MODEL_FILE})
     from joblib import effective_n_jobs
     from threadpoolctl import threadpool_limits
 
@@ -62,12 +65,9 @@ def evolve(
     from shortlist.ensembles.holdout import evolve_table
     from shortlist.ensembles.rule_estimators import EvolutionaryEnsembleClassifier
     from shortlist.errors import BadInputError
-    from shortlist.files import check_writable
     from shortlist.runs import cancel_on_interrupt
     from shortlist.saved_models import SavedModel, save_model
 
-    if out is not None:
-        check_writable(out)
     if jobs == 0:
         raise BadInputError("--jobs must be a number of threads, or -1 for every core, got 0.")
     X, y = split_target(read_table(table), target, drop=drop or ())

@@ -22,6 +22,8 @@ MODEL_FILE = (".joblib",)
 FRONT_FILE = (".parquet",)
 TABLE_FILE = (".csv",)
 JOURNAL_FILE = (".jsonl",)
+PAGE_FILE = (".html", ".htm")
+PRODUCT_FILE = (".uvl", ".csv", ".config")
 
 
 def check_files(

@@ -32,6 +32,9 @@ def show(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
     """Print the points of a front, what is proved about them, and their ranges."""
+    from shortlist.cli.files import check_files
+
+    check_files(inputs={"FRONT": front}, outputs={})
     from shortlist._validation import as_count
     from shortlist.cli.fronts import front_facts, proof_text, range_lines
     from shortlist.front import Front
@@ -84,12 +87,14 @@ def pick(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
     """Take one point of a front by a rule, and write what to choose for it."""
+    from shortlist.cli.files import PRODUCT_FILE, check_files
+
+    check_files(
+        inputs={"FRONT": front, "--model": model}, outputs={"--out": out}, endings={"--out": PRODUCT_FILE}
+    )
     from shortlist.errors import BadInputError
-    from shortlist.files import check_writable
     from shortlist.front import Front
 
-    if out is not None:
-        check_writable(out)
     if model is not None and out is None:
         raise BadInputError("--model is what --out is written from. Pass --out as well.")
     loaded = Front.load(front)

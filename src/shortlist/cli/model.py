@@ -31,6 +31,9 @@ def info(
     """Print features, constraints, core and dead features, and the number of products."""
     import time
 
+    from shortlist.cli.files import check_files
+
+    check_files(inputs={"MODEL": model}, outputs={})
     from shortlist._validation import as_count
     from shortlist.products.formats import read_model
     from shortlist.products.summary import summarise

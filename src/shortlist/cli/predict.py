@@ -36,15 +36,18 @@ def predict(
     """Answer new rows with a saved model: one line per row, in order."""
     import time
 
+    from shortlist.cli.files import TABLE_FILE, check_files
+
+    check_files(
+        inputs={"MODEL": model, "TABLE": table}, outputs={"--out": out}, endings={"--out": TABLE_FILE}
+    )
     from shortlist.datasets.tables import read_table, select_columns
     from shortlist.errors import BadInputError
-    from shortlist.files import check_writable, whole_file
+    from shortlist.files import whole_file
     from shortlist.saved_models import load_model
 
     if json and out is None:
         raise BadInputError("--json prints facts on stdout, so the answers need a file. Pass --out.")
-    if out is not None:
-        check_writable(out)
     start = time.monotonic()
     saved = load_model(model, trust=trust)
     rows = select_columns(read_table(table), saved.features)

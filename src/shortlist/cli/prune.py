@@ -106,17 +106,21 @@ def prune(
     second, and reports on the third. Ctrl-C stops the proof and keeps the best selection found. With --methods it
     does so in every fold of a cross-validation, and ranks the methods.
     """
+    from shortlist.cli.files import FRONT_FILE, JOURNAL_FILE, MODEL_FILE, check_files
+
+    check_files(
+        inputs={"TABLE": table, "--pool": pool, "--member-costs": member_costs},
+        outputs={"--out": out, "--store": store},
+        endings={"--out": MODEL_FILE if methods is None else FRONT_FILE, "--store": JOURNAL_FILE},
+    )
     from shortlist.cli.progress import live_progress
     from shortlist.datasets.tables import read_table, split_target
     from shortlist.ensembles.estimators import ExactPruner
     from shortlist.ensembles.holdout import prune_table
     from shortlist.ensembles.pool import load_pool
     from shortlist.errors import BadInputError
-    from shortlist.files import check_writable
     from shortlist.runs import cancel_on_interrupt
 
-    if out is not None:
-        check_writable(out)
     exact_only = (
         objective,
         positive,

@@ -136,6 +136,13 @@ def stage(
     """
     import time
 
+    from shortlist.cli.files import FRONT_FILE, MODEL_FILE, check_files
+
+    check_files(
+        inputs={"TABLE": table, "--costs": costs},
+        outputs={"--out": out, "--model-out": model_out},
+        endings={"--out": FRONT_FILE + MODEL_FILE, "--model-out": MODEL_FILE},
+    )
     from shortlist._validation import as_count
     from shortlist.cli.progress import live_progress
     from shortlist.datasets.tables import read_table, split_target
@@ -239,24 +246,16 @@ def _method(method: str, recall: int | None) -> str:
 
 
 def _files(out: Path | None, model_out: Path | None) -> tuple[Path | None, Path | None]:
-    """Return the files for the front and for the model, checked before the work begins."""
+    """Return the files for the front and for the model."""
     from shortlist.errors import BadInputError
-    from shortlist.files import check_writable
 
     front_file = model_file = None
     if out is not None:
-        if out.suffix not in {".parquet", ".joblib"}:
-            raise BadInputError(
-                f"--out must end in .parquet for the front or in .joblib for the model, got {str(out)!r}."
-            )
-        front_file, model_file = (out, None) if out.suffix == ".parquet" else (None, out)
+        front_file, model_file = (out, None) if out.suffix.casefold() == ".parquet" else (None, out)
     if model_out is not None:
         if model_file is not None:
             raise BadInputError("--out and --model-out both name a model file. Let --out end in .parquet.")
         model_file = model_out
-    for path in (front_file, model_file):
-        if path is not None:
-            check_writable(path)
     return front_file, model_file
 
 

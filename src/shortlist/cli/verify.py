@@ -35,17 +35,21 @@ def verify(
     """
     import time
 
+    from shortlist.cli.files import check_files
+
+    check_files(
+        inputs={"MODEL": model, "TABLE": table, "--pool": pool},
+        outputs={"--certificate": certificate},
+        endings={"--certificate": (".json",)},
+    )
     from shortlist.datasets.tables import read_table, select_columns
     from shortlist.ensembles.certificate import write_certificate
     from shortlist.ensembles.estimators import ExactPruner
     from shortlist.ensembles.pool import load_pool
     from shortlist.ensembles.verification import verify as recheck
     from shortlist.errors import BadInputError
-    from shortlist.files import check_writable
     from shortlist.saved_models import load_model
 
-    if certificate is not None:
-        check_writable(certificate)
     start = time.monotonic()
     saved = load_model(model, trust=trust)
     if not isinstance(saved.estimator, ExactPruner):
