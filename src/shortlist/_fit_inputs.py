@@ -9,6 +9,7 @@ from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
+from shortlist._validation import as_seed
 from shortlist.arrays import Labels
 from shortlist.errors import BadInputError
 
@@ -35,9 +36,9 @@ def checked_rows(estimator: BaseEstimator, X: Any) -> Any:
 
 
 def integer_seed(random_state: Any) -> int:
-    """Return one integer seed from scikit-learn's `random_state`."""
+    """Return one integer seed from scikit-learn's `random_state`; a number must be from 0 to 2^32 - 1."""
     if isinstance(random_state, int | np.integer):
-        return int(random_state)
+        return as_seed(random_state, "random_state")
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 

@@ -8,6 +8,9 @@ from shortlist.errors import BadInputError
 
 T = TypeVar("T")
 
+MOST_SEED = 2**32 - 1
+"""Largest seed of every method, estimator and command; the least is 0."""
+
 
 def as_choice(value: str, argument: str, choices: Sequence[str]) -> str:
     """Return `value` if it is one of `choices`."""
@@ -25,6 +28,11 @@ def as_count(value: Any, argument: str, *, at_least: int = 1, at_most: int | Non
         upper = "" if at_most is None else f" and at most {at_most}"
         raise BadInputError(f"{argument} must be at least {at_least}{upper}, got {number}.")
     return number
+
+
+def as_seed(value: Any, argument: str = "seed") -> int:
+    """Return a seed as an int from 0 to :data:`MOST_SEED`, the one range that all sources of randomness know."""
+    return as_count(value, argument, at_least=0, at_most=MOST_SEED)
 
 
 def as_positive_seconds(value: float | None, argument: str) -> float:

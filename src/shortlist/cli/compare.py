@@ -98,6 +98,7 @@ def compare(
     )
     from joblib import parallel_config
 
+    from shortlist._validation import as_seed
     from shortlist.cli.progress import live_progress
     from shortlist.cli.questions import read_question
     from shortlist.errors import ShortlistError
@@ -114,6 +115,7 @@ def compare(
         "n_starts": starts,
         "solver": solver,
     }
+    as_seed(seed, "--seed")
     check_methods(chosen, options)  # before files are read
     asked = read_question(
         model, objectives=objectives, attributes=attributes or (), random_attributes=random_attributes,

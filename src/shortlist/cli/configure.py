@@ -111,6 +111,7 @@ def configure(
     )
     from joblib import parallel_config
 
+    from shortlist._validation import as_seed
     from shortlist.cli.progress import live_progress
     from shortlist.cli.questions import read_question
     from shortlist.errors import BadInputError
@@ -120,6 +121,8 @@ def configure(
 
     if max_memory is not None and not 0 < max_memory < float("inf"):
         raise BadInputError(f"--max-memory must be gigabytes above 0, got {max_memory}.")
+    if seed is not None:
+        as_seed(seed, "--seed")
     options = {
         "n_points": points,
         "rule": rule,

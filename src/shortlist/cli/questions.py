@@ -137,10 +137,10 @@ def _drawn(
         return {}
     import numpy as np
 
-    from shortlist._validation import as_count
+    from shortlist._validation import as_seed
     from shortlist.products.attribute_draws import random_attributes
 
-    rng = np.random.default_rng(as_count(seed, "--random-attributes", at_least=0))
+    rng = np.random.default_rng(as_seed(seed, "--random-attributes"))
     given = {name.casefold() for table in tables for name in table.columns}
     drawn = random_attributes(line, rng=rng)
     return {name: values for name, values in drawn.items() if name.casefold() not in given}

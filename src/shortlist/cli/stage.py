@@ -143,7 +143,7 @@ def stage(
         outputs={"--out": out, "--model-out": model_out},
         endings={"--out": FRONT_FILE + MODEL_FILE, "--model-out": MODEL_FILE},
     )
-    from shortlist._validation import as_count
+    from shortlist._validation import as_count, as_seed
     from shortlist.cli.progress import live_progress
     from shortlist.datasets.tables import read_table, split_target
     from shortlist.errors import BadInputError
@@ -154,7 +154,7 @@ def stage(
 
     front_file, model_file = _files(out, model_out)
     as_count(rows, "--rows", at_least=0)
-    as_count(seed, "--seed", at_least=0)
+    as_seed(seed, "--seed")
     if jobs == 0:
         raise BadInputError("--jobs must be a number of threads, or -1 for every core, got 0.")
     method = _method(method, recall)

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import StratifiedKFold
 
 from shortlist._fit_inputs import take_rows
-from shortlist._validation import as_count
+from shortlist._validation import as_count, as_seed
 from shortlist.arrays import Labels
 from shortlist.ensembles.answers import class_answers
 from shortlist.ensembles.estimators import ExactPruner
@@ -116,7 +116,7 @@ def compare_methods(
     """
     chosen = dict(methods) if isinstance(methods, Mapping) else pruning_methods(methods)
     folds, repeats = as_count(n_folds, "n_folds", at_least=2), as_count(n_repeats, "n_repeats")
-    size, seed = as_count(n_classifiers, "n_classifiers"), as_count(random_state, "random_state", at_least=0)
+    size, seed = as_count(n_classifiers, "n_classifiers"), as_seed(random_state, "random_state")
     path = None if store is None else Path(store)
     found = {} if path is None else _read(path)
     finished: list[Result] = []

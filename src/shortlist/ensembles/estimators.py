@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist._fit_inputs import checked_fit, checked_rows, integer_seed, take_rows
-from shortlist._validation import as_count, as_positive_seconds
+from shortlist._validation import as_count, as_positive_seconds, as_seed
 from shortlist.arrays import BinaryLabels, Labels
 from shortlist.ensembles.answers import class_answers
 from shortlist.ensembles.diversity import DiversityLimits, diversity_limits
@@ -320,7 +320,7 @@ def checked_options(pruner: ExactPruner, y: Labels) -> tuple[Labels, Any]:
     if pruner.n_jobs == 0:
         raise BadInputError("n_jobs must be a number of workers, or -1 for every core, got 0.")
     if isinstance(pruner.random_state, int):
-        as_count(pruner.random_state, "the seed", at_least=0, at_most=2**32 - 1)
+        as_seed(pruner.random_state, "random_state")
     costs_are_given = pruner.member_costs is not None or getattr(pruner.pool, "costs", None) is not None
     if pruner.max_cost is not None and not costs_are_given:
         raise BadInputError(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import as_count
+from shortlist._validation import as_count, as_seed
 from shortlist.arrays import Mask
 from shortlist.ensembles import _search_kernels as kernels
 from shortlist.ensembles.diversity import SLACK
@@ -137,7 +137,7 @@ def search_selection(
     (array([ True,  True,  True]), 1, 4)
     """
     as_count(max_steps, "max_steps", at_least=0)
-    as_count(seed, "seed", at_least=0)
+    as_seed(seed)
     begin = time.monotonic()
     if limits.conflict():
         return None

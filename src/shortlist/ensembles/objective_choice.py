@@ -170,7 +170,7 @@ def choose_objective(
     folds = _folds(votes, n_folds, n_repeats, np.random.default_rng(seed))
     for number, (kept, held) in enumerate(folds, start=1):
         learned = _Searches(
-            named_weights(metric, kept), limits, max_steps, seed + number, deadline, cancellation
+            named_weights(metric, kept), limits, max_steps, (seed + number) % 2**32, deadline, cancellation
         )
         masks = [learned.select(kept, setting) for setting in options]
         if time.monotonic() >= deadline or (cancellation is not None and cancellation.cancelled):

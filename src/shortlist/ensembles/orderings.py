@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import as_choice, as_count
+from shortlist._validation import as_choice, as_seed
 from shortlist.arrays import Counts, Mask
 from shortlist.ensembles import _kernels
 from shortlist.ensembles.agreement import common_counts, kappa_order, pairs_order, similarity_to_member
@@ -105,7 +105,7 @@ def order_classifiers(
     if rule == "drep":
         return _drep(votes, _share(rho, "rho"))
     if rule == "random":
-        rng = np.random.default_rng(as_count(seed, "seed", at_least=0))
+        rng = np.random.default_rng(as_seed(seed))
         return _best_prefix(votes, rng.permutation(votes.n_classifiers))
     return RULES[rule](votes, stop)
 

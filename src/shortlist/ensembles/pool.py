@@ -10,7 +10,7 @@ from joblib import parallel_config
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from shortlist._validation import as_count
+from shortlist._validation import as_count, as_seed
 from shortlist.arrays import Labels
 from shortlist.ensembles.families import FAMILIES
 from shortlist.ensembles.foreign import Parts, parts_of
@@ -155,7 +155,7 @@ def make_pool(
     ('logistic-regression-1', 'decision-tree-1', 'naive-bayes-1')
     """
     n = as_count(n_classifiers, "n_classifiers")
-    seed = None if random_state is None else as_count(random_state, "random_state", at_least=0)
+    seed = None if random_state is None else as_seed(random_state, "random_state")
     frame = as_frame(X)
     classes, indices = as_classes(y)
     if len(frame) != len(indices):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shortlist._validation import as_choice, as_count, as_positive_seconds
+from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.experiments.front_comparison import (
     FrontTables,
@@ -187,7 +187,7 @@ def compare_products(
     by_method = check_methods(methods, options)
     chosen = list(by_method)
     as_count(n_seeds, "n_seeds")
-    as_count(first_seed, "first_seed", at_least=0)
+    as_seed(as_seed(first_seed, "first_seed") + n_seeds - 1, "first_seed + n_seeds - 1")
     as_positive_seconds(time_limit_s, "time_limit_s")
     if n_jobs == 0:
         raise BadInputError("n_jobs must be a number of workers, or -1 for every core, got 0.")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import as_count, as_positive_seconds
+from shortlist._validation import as_count, as_positive_seconds, as_seed
 from shortlist.errors import BadInputError, SolverError
 from shortlist.front import Front, Proof, Status
 from shortlist.methods.integer_objectives import UNLIMITED, IntegerObjectives, Vector, integer_objectives
@@ -91,7 +91,7 @@ class BoundedSolves:
         self._rows = program.n_rows + np.arange(len(self.integers))
         self._solver = open_solver(solver) if isinstance(solver, str) else solver
         _check_precision(self.integers, self._solver.name)
-        self._seed = seed
+        self._seed = as_seed(seed)
         self._session: Session | None = None
         self._upper = self.integers.upper
         self._budget = budget

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shortlist._validation import as_seed
 from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError
 from shortlist.front import Front, Objective
@@ -85,7 +86,7 @@ def ibea(
     begin = time.perf_counter()
     problem = EvolvedProblem(clauses, costs, offsets)
     check_evolution(problem, objectives, repair)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(as_seed(seed))
     solver = Solver(problem.presolved.clauses) if repair else None
     size = settings.population_size
     population = problem.first_population(size, seeds, rng)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shortlist._validation import as_seed
 from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError
 from shortlist.front import Front, Objective
@@ -73,7 +74,7 @@ def ibed(
             raise BadInputError(f"{name} must be a probability, got {rate}.")
     problem = EvolvedProblem(clauses, costs, offsets)
     check_evolution(problem, objectives, 0.0)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(as_seed(seed))
     size = settings.population_size
     population = problem.first_population(size, seeds, rng)
     points = problem.evaluate(population)

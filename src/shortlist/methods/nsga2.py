@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shortlist._validation import as_seed
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.front import Front, Objective
 from shortlist.logic.clauses import Clauses
@@ -77,7 +78,9 @@ def nsga2(
         raise BadInputError(f"crossover must be a probability, got {crossover}.")
     problem = EvolvedProblem(clauses, costs, offsets)
     check_evolution(problem, objectives, 0.0)
-    population = problem.first_population(settings.population_size, seeds, np.random.default_rng(seed))
+    population = problem.first_population(
+        settings.population_size, seeds, np.random.default_rng(as_seed(seed))
+    )
     limit = ""
     if problem.n_variables:  # otherwise there is one product, and it is there
         algorithm = _algorithm(problem, population, settings, crossover, seed)

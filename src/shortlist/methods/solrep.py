@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from shortlist._validation import as_choice, as_count, as_positive_seconds
+from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
 from shortlist.arrays import Points
 from shortlist.errors import BadInputError
 from shortlist.front import Front, Proof, ProofKind, Status
@@ -181,7 +181,7 @@ def solrep(
         complete = not boxes.open.any()
         asked = _n_answered(found.records) if not found.limit else n_points
     elif anchors and not complete:
-        walk = hit_and_run(corners, n_points, rng=np.random.default_rng(seed), thinning=thinning)
+        walk = hit_and_run(corners, n_points, rng=np.random.default_rng(as_seed(seed)), thinning=thinning)
         facts["autocorrelation"] = autocorrelation(walk)
         points = np.floor(walk + 1e-9).astype(np.int64)  # the hull's flat sides are integers, up to rounding
         found = solve_reference_points(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shortlist._validation import as_seed
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.front import Objective, Status
@@ -105,7 +106,7 @@ def some_models(clauses: Clauses, *, n_models: int = 1, seed: int = 0) -> Mask:
     Each question to the solver prefers other random values, so that the models differ where they can; equal ones are
     returned once.
     """
-    solver, rng = Solver(clauses), np.random.default_rng(seed)
+    solver, rng = Solver(clauses), np.random.default_rng(as_seed(seed))
     numbers = np.arange(1, clauses.n_variables + 1)
     found: dict[bytes, Mask] = {}
     for _ in range(n_models):

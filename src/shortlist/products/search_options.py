@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from shortlist._validation import as_choice, as_count, as_positive_seconds
+from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
 from shortlist.errors import BadInputError
 
 EXACT_METHODS = ("exact", "cwmoip", "epsilon-constraint")
@@ -117,7 +117,7 @@ def search_options(method: str, **given: Any) -> SearchOptions:
     options = SearchOptions(**wanted)
     as_choice(options.solver, "solver", SOLVER_NAMES)
     as_choice(options.rule, "rule", RULES)
-    as_count(options.seed, "seed", at_least=0, at_most=2**31 - 1)
+    as_seed(options.seed)
     as_count(options.n_points, "n_points", at_least=0)
     as_count(options.n_evaluations, "n_evaluations", at_least=POPULATION)
     as_count(options.n_starts, "n_starts", at_least=0, at_most=POPULATION)

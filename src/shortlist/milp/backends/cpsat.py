@@ -57,7 +57,7 @@ class CpSat:
         BadInputError
             If a column is continuous or without bounds, or a coefficient is not a decimal of up to nine places.
         """
-        as_count(seed, "seed", at_least=0, at_most=2**31 - 1)
+        seed = as_count(seed, "seed", at_least=0) % 2**31  # what solvers take
         as_count(threads, "threads")
         if not program.integer.all():
             raise BadInputError(

@@ -71,7 +71,7 @@ class Highs:
 
     def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
         """Load `program`; its first objective, if any, gives the costs."""
-        as_count(seed, "seed", at_least=0, at_most=2**31 - 1)
+        seed = as_count(seed, "seed", at_least=0) % 2**31  # what solvers take
         as_count(threads, "threads")
         return CheckedSession(
             program, lambda clean, costs: _HighsEngine(clean, costs, seed, threads, self._options)
