@@ -92,3 +92,14 @@ def test_every_estimator_refuses_seeds_outside_the_one_range() -> None:
         for seed in (-1, 2**32):
             with pytest.raises(BadInputError, match="random_state must be at least 0 and at most 4294967295"):
                 estimator(random_state=seed).fit(X, y)
+
+
+def test_every_estimator_refuses_weights_of_rows_in_its_own_name() -> None:
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    fitted = [each for each in estimators() if hasattr(each, "fit")]
+    assert len(fitted) >= 5
+    for estimator in fitted:
+        with pytest.raises(BadInputError, match=f"{estimator.__name__}.fit takes no sample_weight"):
+            estimator().fit(X, y, sample_weight=np.ones(40))
+        with pytest.raises(TypeError, match=f"{estimator.__name__}.fit.. got an unexpected keyword"):
+            estimator().fit(X, y, weights=np.ones(40))

@@ -1,5 +1,6 @@
 """What every estimator asks of the rows it is given."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,25 @@ def integer_seed(random_state: Any) -> int:
     if isinstance(random_state, int | np.integer):
         return as_seed(random_state, "random_state")
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def refuse_fit_options(estimator: BaseEstimator, given: Mapping[str, Any]) -> None:
+    """Refuse what ``fit`` was given beyond its own parameters, with a sentence for weights of rows.
+
+    Raises
+    ------
+    BadInputError
+        If there are weights of rows; every estimator here counts rows, as whole numbers.
+    TypeError
+        If there is anything else, as for any function.
+    """
+    name = type(estimator).__name__
+    if "sample_weight" in given:
+        raise BadInputError(
+            f"{name}.fit takes no sample_weight, because it counts whole rows, each once. Leave it out."
+        )
+    if given:
+        raise TypeError(f"{name}.fit() got an unexpected keyword argument {next(iter(given))!r}")
 
 
 def take_rows(X: Any, rows: NDArray[np.integer]) -> Any:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+from shortlist._words import any_of, did_you_mean
 from shortlist.errors import BadInputError
 
 T = TypeVar("T")
@@ -15,7 +16,9 @@ MOST_SEED = 2**32 - 1
 def as_choice(value: str, argument: str, choices: Sequence[str]) -> str:
     """Return `value` if it is one of `choices`."""
     if value not in choices:
-        raise BadInputError(f"{argument} must be one of {sorted(choices)}, got {value!r}.")
+        raise BadInputError(
+            f"{argument} must be one of {any_of(sorted(choices))}, got {value!r}.{did_you_mean(value, choices)}"
+        )
     return value
 
 

@@ -186,7 +186,7 @@ def test_input_is_not_changed(pool: Any) -> None:
             {"max_cost": 3}, Y, "max_cost needs the cost of every member", id="a budget without costs"
         ),
         pytest.param({"n_jobs": 0}, Y, "n_jobs must be a number of workers", id="no workers"),
-        pytest.param({"random_state": -1}, Y, "the seed must be at least 0", id="a negative seed"),
+        pytest.param({"random_state": -1}, Y, "random_state must be at least 0", id="a negative seed"),
         pytest.param(
             {"member_costs": [1.0], "max_cost": 3}, Y, "one cost per classifier, 10, got 1", id="few costs"
         ),

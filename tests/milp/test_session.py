@@ -592,9 +592,7 @@ def test_a_missing_solver_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch
 
 
 def test_an_unknown_solver_is_refused() -> None:
-    with pytest.raises(
-        BadInputError, match=r"solver must be one of \['cpsat', 'highs', 'scip'\], got 'higs'"
-    ):
+    with pytest.raises(BadInputError, match=r"solver must be one of cpsat, highs or scip, got 'higs'"):
         open_solver("higs")
 
 

@@ -60,6 +60,7 @@ def evolve(
     from joblib import effective_n_jobs
     from threadpoolctl import threadpool_limits
 
+    from shortlist._validation import as_seed
     from shortlist.cli.progress import live_progress
     from shortlist.datasets.tables import read_table, split_target
     from shortlist.ensembles.holdout import evolve_table
@@ -68,6 +69,7 @@ def evolve(
     from shortlist.runs import cancel_on_interrupt
     from shortlist.saved_models import SavedModel, save_model
 
+    as_seed(seed, "--seed")
     if jobs == 0:
         raise BadInputError("--jobs must be a number of threads, or -1 for every core, got 0.")
     X, y = split_target(read_table(table), target, drop=drop or ())

@@ -113,6 +113,7 @@ def prune(
         outputs={"--out": out, "--store": store},
         endings={"--out": MODEL_FILE if methods is None else FRONT_FILE, "--store": JOURNAL_FILE},
     )
+    from shortlist._validation import as_seed
     from shortlist.cli.progress import live_progress
     from shortlist.datasets.tables import read_table, split_target
     from shortlist.ensembles.estimators import ExactPruner
@@ -121,6 +122,7 @@ def prune(
     from shortlist.errors import BadInputError
     from shortlist.runs import cancel_on_interrupt
 
+    as_seed(seed, "--seed")
     exact_only = (
         objective,
         positive,

@@ -44,6 +44,7 @@ def refuse_unused(context: typer.Context, uses: Sequence[Use]) -> None:
     BadInputError
         For the first entry of the table with an option that was given in vain; the sentence names all of that entry.
     """
+    from shortlist._words import all_of
     from shortlist.errors import BadInputError
 
     for use in uses:
@@ -52,10 +53,9 @@ def refuse_unused(context: typer.Context, uses: Sequence[Use]) -> None:
         given = [typed_name(context, option) for option in use.options if is_given(context, option)]
         if given:
             several = len(given) > 1
-            names = " and ".join([", ".join(given[:-1]), given[-1]] if several else given)
             way_out = f", or {use.instead}" if use.instead else ""
             raise BadInputError(
-                f"{names} {'belong' if several else 'belongs'} to {use.belongs_to}. "
+                f"{all_of(given)} {'belong' if several else 'belongs'} to {use.belongs_to}. "
                 f"Leave {'them' if several else 'it'} out{way_out}."
             )
 

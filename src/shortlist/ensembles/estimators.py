@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist._fit_inputs import checked_fit, checked_rows, integer_seed, take_rows
+from shortlist._fit_inputs import checked_fit, checked_rows, integer_seed, refuse_fit_options, take_rows
 from shortlist._validation import as_count, as_positive_seconds, as_seed
 from shortlist.arrays import BinaryLabels, Labels
 from shortlist.ensembles.answers import class_answers
@@ -157,7 +157,13 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: Any, *, report: Report = silent, cancellation: Cancellation | None = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        report: Report = silent,
+        cancellation: Cancellation | None = None,
+        **unsupported: Any,
     ) -> Self:
         """Choose the members on these rows.
 
@@ -169,6 +175,8 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
             Their classes: two or more, of any type.
         report, cancellation : optional
             Progress events, and a way to stop with the best selection found.
+        **unsupported
+            Nothing: weights of rows (``sample_weight``) are refused.
 
         Returns
         -------
@@ -179,6 +187,7 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         BadInputError
             If the input or a parameter cannot be used; the sentence says how to mend it.
         """
+        refuse_fit_options(self, unsupported)
         X, y = checked_fit(self, X, y)
         self.classes_, self.positive_ = checked_options(self, y)
         seed = integer_seed(self.random_state)

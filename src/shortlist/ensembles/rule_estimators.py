@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist._fit_inputs import checked_fit, checked_rows, integer_seed, take_rows
+from shortlist._fit_inputs import checked_fit, checked_rows, integer_seed, refuse_fit_options, take_rows
 from shortlist._validation import as_choice, as_count
 from shortlist.arrays import Labels
 from shortlist.ensembles.answers import class_answers
@@ -58,7 +58,13 @@ class PluralityPruner(ClassifierMixin, BaseEstimator, ABC):
         """Return the members that the rule keeps."""
 
     def fit(
-        self, X: Any, y: Any, *, report: Report = silent, cancellation: Cancellation | None = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        report: Report = silent,
+        cancellation: Cancellation | None = None,
+        **unsupported: Any,
     ) -> Self:
         """Choose the members on these rows.
 
@@ -70,6 +76,8 @@ class PluralityPruner(ClassifierMixin, BaseEstimator, ABC):
             Their classes: two or more, of any type.
         report, cancellation : optional
             Progress events while a pool is fitted, and a way to stop that.
+        **unsupported
+            Nothing: weights of rows (``sample_weight``) are refused.
 
         Returns
         -------
@@ -80,6 +88,7 @@ class PluralityPruner(ClassifierMixin, BaseEstimator, ABC):
         BadInputError
             If the input or a parameter cannot be used; the sentence says how to mend it.
         """
+        refuse_fit_options(self, unsupported)
         X, y = checked_fit(self, X, y)
         self.check_options(y)
         self.classes_ = several_classes(y)
@@ -338,6 +347,7 @@ class EvolutionaryEnsembleClassifier(ClassifierMixin, BaseEstimator):
         callback: Any = None,
         report: Report = silent,
         cancellation: Cancellation | None = None,
+        **unsupported: Any,
     ) -> Self:
         """Evolve on these rows.
 
@@ -351,6 +361,8 @@ class EvolutionaryEnsembleClassifier(ClassifierMixin, BaseEstimator):
             Receives a :class:`shortlist.ensembles.evolution.Generation` after each.
         report, cancellation : optional
             Progress events, and a way to stop with the ensemble of the generations so far.
+        **unsupported
+            Nothing: weights of rows (``sample_weight``) are refused.
 
         Returns
         -------
@@ -361,6 +373,7 @@ class EvolutionaryEnsembleClassifier(ClassifierMixin, BaseEstimator):
         BadInputError
             If the input or a parameter cannot be used; the sentence says how to mend it.
         """
+        refuse_fit_options(self, unsupported)
         X, y = checked_fit(self, X, y)
         self.classes_ = several_classes(y)
         self.encoder_ = fit_table(X)

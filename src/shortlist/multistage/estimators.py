@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist._fit_inputs import checked_fit, checked_rows, integer_seed
+from shortlist._fit_inputs import checked_fit, checked_rows, integer_seed, refuse_fit_options
 from shortlist._validation import as_choice, as_count
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import AcquisitionError, BadInputError
@@ -210,6 +210,7 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         validation: tuple[Any, Any] | None = None,
         report: Report = silent,
         cancellation: Cancellation | None = None,
+        **unsupported: Any,
     ) -> Self:
         """Fit subclassifiers, search stage assignments, and take one.
 
@@ -223,12 +224,15 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
             Rows that judge stage assignments; otherwise `validation_share` of the rows, stratified.
         report, cancellation : optional
             Progress events, and a way to stop with what was found.
+        **unsupported
+            Nothing: weights of rows (``sample_weight``) are refused.
 
         Raises
         ------
         BadInputError
             If the input or a parameter cannot be used; the sentence says how to mend it.
         """
+        refuse_fit_options(self, unsupported)
         as_choice(self.method, "method", METHODS)
         as_count(self.enumeration_budget, "enumeration_budget", at_least=0)
         if isinstance(self.pick, str):
