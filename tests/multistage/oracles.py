@@ -2,9 +2,11 @@
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,8 @@ class Facts:
     labels: tuple[int, ...]
     answers: Mapping[frozenset[int], tuple[tuple[bool, bool], ...]]  # (confident, right) per row
     prices: tuple[int, ...]
+    groups: tuple[int, ...] = ()  # of each feature, -1 for none; empty where there are no groups
+    first_prices: tuple[int, ...] = ()
 
     def chain(self, assignment: Sequence[int]) -> list[frozenset[int]]:
         """Return the features known at each stage."""
@@ -32,7 +36,8 @@ class Facts:
         ]
 
     def price(self, features: frozenset[int]) -> int:
-        return sum(self.prices[i] for i in features)
+        opened = {self.groups[i] for i in features if self.groups} - {-1}
+        return sum(self.prices[i] for i in features) + sum(self.first_prices[group] for group in opened)
 
     def row(self, assignment: Sequence[int], row: int) -> tuple[bool, bool, int, int]:
         """Return whether a row is conclusive, right, what it paid, and how many stages it saw."""
@@ -51,6 +56,53 @@ class Facts:
             Fraction(n_conclusive, len(rows)),
             Fraction(n_right, n_conclusive) if n_conclusive else Fraction(0),
             Fraction(sum(paid for *_, paid, _ in rows), len(rows)),
+        )
+
+    def every_objective(
+        self,
+        assignment: Sequence[int],
+        *,
+        penalties: Mapping[int, Fraction],
+        call_cost: Fraction,
+        call_cost_per_feature: Fraction,
+    ) -> dict[str, Fraction]:
+        """Return every objective, all to be minimised, row by row from its definition; class 1 is the positive one."""
+        n = len(self.labels)
+        chain = self.chain(assignment)
+        conclusive = credit = false_positives = Fraction(0)
+        paid, calls = [], Fraction(0)
+        for number, label in enumerate(self.labels):
+            answered, right, price, reached = self.row(assignment, number)
+            paid.append(price)
+            calls += sum(call_cost + call_cost_per_feature * len(known) for known in chain[:reached])
+            conclusive += answered
+            credit += answered and (1 if right else 1 - penalties.get(label, Fraction(1)))
+            false_positives += answered and not right and label == 0
+        return {
+            "coverage": -conclusive / n,
+            "conclusive_accuracy": -credit / conclusive if conclusive else Fraction(0),
+            "acquisition_cost": Fraction(sum(paid), n),
+            "false_positive_rate": false_positives / max(1, self.labels.count(0)),
+            "stages": Fraction(len(chain)),
+            "worst_case_cost": Fraction(max(paid)),
+            "evaluation_cost": calls / n,
+        }
+
+    def front(
+        self, max_stages: int, objectives: Sequence[str], *, removal: bool, **options: Any
+    ) -> Counter[tuple[Fraction, ...]]:
+        """Return the non-dominated vectors of all assignments, minimised, with how many assignments share each."""
+        counts: Counter[tuple[Fraction, ...]] = Counter()
+        for assignment in itertools.product(range(-1 if removal else 0, max_stages), repeat=self.n_features):
+            if max(assignment) >= 0 and set(assignment) - {-1} == set(range(max(assignment) + 1)):
+                values = self.every_objective(assignment, **options)
+                counts[tuple(values[name] for name in objectives)] += 1
+        return Counter(
+            {
+                a: count
+                for a, count in counts.items()
+                if not any(b != a and all(x <= y for x, y in zip(b, a, strict=True)) for b in counts)
+            }
         )
 
 
@@ -122,10 +174,12 @@ class Told:
         raise NotImplementedError
 
 
-def whole_costs(prices: Sequence[int]) -> FeatureCosts:
-    """Return prices without groups."""
+def whole_costs(
+    prices: Sequence[int], groups: Sequence[int] = (), first_prices: Sequence[int] = ()
+) -> FeatureCosts:
+    """Return prices in whole units."""
     n = len(prices)
     return FeatureCosts(
-        tuple(map(str, range(n))), np.array(prices, dtype=np.int64), np.full(n, -1, dtype=np.int64),
-        np.empty(0, dtype=np.int64), 1,
+        tuple(map(str, range(n))), np.array(prices, dtype=np.int64),
+        np.array(groups or [-1] * n, dtype=np.int64), np.array(first_prices, dtype=np.int64), 1,
     )  # fmt: skip

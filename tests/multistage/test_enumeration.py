@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from shortlist.front import ProofKind
 from shortlist.multistage import walkers
 from shortlist.multistage.enumeration import EnumerationResult, enumerate_front, tied_assignments
+from shortlist.multistage.objectives import DEFAULT_OBJECTIVES, OBJECTIVES
 from shortlist.runs import Cancellation
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
@@ -93,11 +94,29 @@ def check_ties(
 
 
 OBJECTIVE_SETS = [
+    DEFAULT_OBJECTIVES,
     ("coverage", "conclusive_accuracy", "acquisition_cost", "stages"),
     ("conclusive_accuracy", "false_positive_rate", "acquisition_cost"),
     ("coverage", "worst_case_cost", "conclusive_accuracy"),
     ("evaluation_cost", "coverage", "conclusive_accuracy"),
 ]
+
+
+def exact_values(result: EnumerationResult) -> dict[tuple[Fraction, ...], int]:
+    """Return the exact objective vectors of a result, minimised, with their ties."""
+    problem = result.problem
+    found = {}
+    for measures, ties in zip(result.measures.tolist(), result.n_tied.tolist(), strict=True):
+        vector = []
+        for objective in problem.objectives:
+            whole = measures[OBJECTIVES[objective.name]]
+            scale = problem.unit * max(1, measures[0]) if objective.scale is None else objective.scale
+            vector.append(Fraction(whole, scale) * objective.sign)
+        found[tuple(vector)] = ties
+    return found
+
+
+PENALTIES = st.sampled_from([0.0, 0.25, 0.5, 0.51, 1.0])
 
 
 @pytest.mark.parametrize("objectives", OBJECTIVE_SETS, ids="+".join)
@@ -107,16 +126,18 @@ OBJECTIVE_SETS = [
     known=facts(max_features=3),
     k=st.integers(1, 3),
     bounds=st.booleans(),
-    prices=st.tuples(st.sampled_from([0.0, 0.25, 1.0]), st.sampled_from([0.0, 0.5])),
+    penalties=st.one_of(PENALTIES.map(lambda p: (p, p)), st.tuples(PENALTIES, PENALTIES)),
+    call_cost_per_feature=st.sampled_from([0.0, 0.5]),
 )
-def test_any_objectives_and_removal_equal_brute_force(
+def test_any_objectives_penalties_and_removal_equal_brute_force(
     *,
     objectives: tuple[str, ...],
     removal: bool,
     known: oracles.Facts,
     k: int,
     bounds: bool,
-    prices: tuple[float, float],
+    penalties: tuple[float, float],
+    call_cost_per_feature: float,
 ) -> None:
     k = min(k, known.n_features)
     problem = problem_of(
@@ -124,29 +145,21 @@ def test_any_objectives_and_removal_equal_brute_force(
         k,
         objectives=objectives,
         removal=removal,
-        penalties={0: prices[0]},
-        call_cost_per_feature=prices[1],
+        penalties=dict(enumerate(penalties)),
+        call_cost_per_feature=call_cost_per_feature,
     )
     result = enumerate_front(problem, bounds=bounds)
-    low = -1 if removal else 0
-    space = [
-        q
-        for q in np.ndindex(*[k - low] * known.n_features)
-        if set(np.array(q) + low) - {-1} == set(range(max(q) + low + 1)) and max(q) + low >= 0
-    ]
-    assignments = np.array(space, dtype=np.int8) + low
-    values = problem.values(problem.measures(assignments)) * [o.sign for o in problem.objectives]
-    counts = Counter(map(tuple, values.tolist()))
-    wanted = {
-        a: n
-        for a, n in counts.items()
-        if not any(all(x <= y for x, y in zip(b, a, strict=True)) and b != a for b in counts)
-    }
-    found = problem.values(result.measures) * [o.sign for o in problem.objectives]
 
-    assert dict(zip(map(tuple, found.tolist()), result.n_tied.tolist(), strict=True)) == wanted
-    again = problem.values(problem.measures(result.assignments)) * [o.sign for o in problem.objectives]
-    assert again.tolist() == found.tolist()
+    assert exact_values(result) == known.front(
+        k,
+        objectives,
+        removal=removal,
+        penalties={label: Fraction(str(penalty)) for label, penalty in enumerate(penalties)},
+        call_cost=Fraction(1),
+        call_cost_per_feature=Fraction(str(call_cost_per_feature)),
+    )
+    again = problem.values(problem.measures(result.assignments))
+    assert again.tolist() == problem.values(result.measures).tolist()
 
 
 def test_a_cancelled_walk_claims_nothing() -> None:
