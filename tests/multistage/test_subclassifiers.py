@@ -139,6 +139,47 @@ def test_a_raised_threshold_keeps_accuracy_on_the_fitted_rows() -> None:
     assert unpacked(bits.bits[slot, 0], 40) == on_validation.tolist()
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("confidence", [0.5, {0: 0.5, 1: 0.7, 2: 0.6}], ids=["one", "per class"])
+def test_a_row_at_the_raised_threshold_is_confident(
+    n_classes: int, confidence: float | dict[int, float]
+) -> None:
+    rows = stage_rows(n_classes, n=5, seed=1)
+    same = StageRows(
+        rows.encoding, rows.fit_rows, rows.fit_labels, rows.fit_rows, rows.fit_labels, n_classes
+    )
+    wanted = confidence if isinstance(confidence, float) else {c: confidence[c] for c in range(n_classes)}
+    rule = reject_rule(wanted, np.arange(n_classes), risk=0.5, max_stages=1)
+    ours = LogisticSubclassifiers(same)
+    bits = DecisionBits(ours, rule).every_subset()
+    raised = 0
+    for mask, subset in enumerate(subset_masks(5), start=1):
+        # what fitted the threshold, what the bits say, and what predicts are one and the same number
+        probabilities = ours.model(subset).probabilities(rows.fit_rows)
+        best, labels = probabilities.max(axis=1), probabilities.argmax(axis=1)
+        own = np.array(rule.thresholds)[labels]
+        least = plain_threshold(best, labels, rows.fit_labels, rule)
+        assert ours.least_probability(mask, rule) == least
+        assert unpacked(bits[mask, 0], 80) == ((best >= own) & (best >= least)).tolist()
+        raised += own.min() < least < 1
+    assert raised
+
+
+def plain_threshold(
+    best: NDArray[np.float64], labels: NDArray[np.int64], truth: NDArray[np.int64], rule: RejectRule
+) -> float:
+    """Try the probability of every confident answer as the threshold: those that reach it must be right as often as asked for, less the slack."""
+    assert rule.risk is not None
+    own = np.array(rule.thresholds)[labels]
+    fine = [2.0]
+    for least in best[best >= own]:
+        confident = (best >= least) & (best >= own)
+        slack = np.sqrt(np.log(rule.max_stages / rule.risk) / (2 * max(1, confident.sum())))
+        if confident.any() and (labels == truth)[confident].mean() - slack >= min(rule.thresholds):
+            fine.append(float(least))
+    return min(fine)
+
+
 def test_cancelled_fits_say_so_and_can_go_on() -> None:
     cancellation = Cancellation()
     cancellation.cancel()

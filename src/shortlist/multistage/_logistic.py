@@ -220,6 +220,32 @@ def decide_row(
     return label if p >= thresholds[label] and p >= least else -1 - label
 
 
+@kernel("void(float64[:, ::1], float64[:, ::1], int64[::1], float64[:, ::1])")
+def write_probabilities(
+    rows: Doubles, coefficients: Doubles, chosen: Longs, probabilities: Doubles
+) -> None:
+    """Write the class probabilities of every row: to the last bit the numbers that :func:`decide_row` compares."""
+    n_scores, intercept = coefficients.shape[0], coefficients.shape[1] - 1
+    for row in range(len(rows)):
+        for k in range(n_scores):
+            score = coefficients[k, intercept]
+            for i in range(len(chosen)):
+                score += coefficients[k, chosen[i]] * rows[row, chosen[i]]
+            probabilities[row, k] = score
+        if n_scores == 1:
+            score = probabilities[row, 0]
+            label = 1 if score > 0 else 0
+            probabilities[row, label] = 1.0 / (1.0 + math.exp(-abs(score)))
+            probabilities[row, 1 - label] = 1.0 - probabilities[row, label]
+            continue
+        largest = probabilities[row].max()
+        total = 0.0
+        for k in range(n_scores):
+            total += math.exp(probabilities[row, k] - largest)
+        for k in range(n_scores):
+            probabilities[row, k] = math.exp(probabilities[row, k] - largest) / total
+
+
 @kernel(
     "void(float64[:, ::1], float64[:, ::1], int64[::1], float64[:, :, ::1], int64[::1], bool_[:, ::1], float64[::1],"
     " float64[::1], float64[::1], uint64[:, :, ::1])"

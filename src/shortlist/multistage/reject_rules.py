@@ -74,19 +74,21 @@ def reject_rule(
 def raised_threshold(
     probabilities: NDArray[np.float64], labels: NDArray[np.int64], rule: RejectRule
 ) -> float:
-    """Return the least probability at and above which accuracy is at least the smallest p̂, by Hoeffding's bound.
+    """Return the least probability from which on confident answers are right as often as the smallest p̂ asks for.
 
-    2 when there is none, so that nothing is confident.
+    By Hoeffding's bound, on the fitted rows; an answer is confident when it reaches this probability and its class's own
+    threshold. 2 when there is no such probability, so that nothing is confident.
     """
     assert rule.risk is not None
     wanted = min(rule.thresholds)
-    best = probabilities.max(axis=1)
+    answers, confident = decide(probabilities, rule)
+    best = probabilities.max(axis=1)[confident]
     order = np.argsort(-best, kind="stable")
-    right = np.cumsum(probabilities.argmax(axis=1)[order] == labels[order])
+    right = np.cumsum((answers == labels)[confident][order])
     counts = np.arange(1, len(order) + 1)
     slack = np.sqrt(math.log(rule.max_stages / rule.risk) / (2 * counts))
-    last_of_ties = np.append(best[order][1:] < best[order][:-1], True)
-    good = last_of_ties & (right / counts - slack >= wanted) & (best[order] >= wanted)
+    last_of_ties = np.append(best[order][1:] < best[order][:-1], True)[: len(order)]
+    good = last_of_ties & (right / counts - slack >= wanted)
     return float(best[order][good].min()) if good.any() else 2.0
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
-from shortlist.multistage._logistic import decision_bits, fit_binary, sums
+from shortlist.multistage._logistic import decision_bits, fit_binary, sums, write_probabilities
 from shortlist.multistage.encoding import Encoding
 from shortlist.multistage.reject_rules import RejectRule, raised_threshold
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
@@ -87,15 +87,16 @@ class LogisticModel:
 
     def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return class probabilities of encoded rows, ``(n_rows, n_classes)``."""
-        weights = self.coefficients[:, self.columns]
-        scores = rows[:, self.columns] @ weights.T + self.coefficients[:, -1]
-        if scores.shape[1] == 1:
-            small = np.exp(-np.abs(scores[:, 0]))
-            positive = np.where(scores[:, 0] >= 0, 1.0, small) / (1.0 + small)
-            return np.column_stack([1.0 - positive, positive])
-        scores -= scores.max(axis=1, keepdims=True)
-        exponentials = np.exp(scores)
-        return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
+        n_scores = len(self.coefficients)
+        probabilities = np.empty((len(rows), 2 if n_scores == 1 else n_scores))
+        # kernels take only arrays that could be written
+        rows, coefficients = (
+            np.require(each, requirements=["C", "W"]) for each in (rows, self.coefficients)
+        )
+        write_probabilities(
+            rows, coefficients, np.require(self.columns, requirements=["W"]), probabilities
+        )
+        return probabilities
 
 
 class SubsetPlaces:
