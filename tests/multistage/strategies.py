@@ -30,7 +30,12 @@ def facts(draw: st.DrawFn, max_features: int = 4, max_rows: int = 6, max_price: 
     if draw(st.booleans()):
         groups = tuple(draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=n, max_size=n)))
     return Facts(
-        n, tuple(rng.integers(0, 2, n_rows).tolist()), answers, prices, groups, (max_price, 1) if groups else ()
+        n,
+        tuple(rng.integers(0, 2, n_rows).tolist()),
+        answers,
+        prices,
+        groups,
+        (max_price, 1) if groups else (),
     )
 
 
@@ -40,5 +45,9 @@ def problem_of(
     """State the problem whose decisions are told."""
     decisions = DecisionBits(Told(given), RejectRule((0.75, 0.75)))
     return stage_problem(
-        decisions, whole_costs(given.prices, given.groups, given.first_prices), max_stages=max_stages, objectives=objectives, **further
+        decisions,
+        whole_costs(given.prices, given.groups, given.first_prices),
+        max_stages=max_stages,
+        objectives=objectives,
+        **further,
     )

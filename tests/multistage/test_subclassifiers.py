@@ -145,9 +145,7 @@ def test_a_row_at_the_raised_threshold_is_confident(
     n_classes: int, confidence: float | dict[int, float]
 ) -> None:
     rows = stage_rows(n_classes, n=5, seed=1)
-    same = StageRows(
-        rows.encoding, rows.fit_rows, rows.fit_labels, rows.fit_rows, rows.fit_labels, n_classes
-    )
+    same = StageRows(rows.encoding, rows.fit_rows, rows.fit_labels, rows.fit_rows, rows.fit_labels, n_classes)
     wanted = confidence if isinstance(confidence, float) else {c: confidence[c] for c in range(n_classes)}
     rule = reject_rule(wanted, np.arange(n_classes), risk=0.5, max_stages=1)
     ours = LogisticSubclassifiers(same)

@@ -221,9 +221,7 @@ def decide_row(
 
 
 @kernel("void(float64[:, ::1], float64[:, ::1], int64[::1], float64[:, ::1])")
-def write_probabilities(
-    rows: Doubles, coefficients: Doubles, chosen: Longs, probabilities: Doubles
-) -> None:
+def write_probabilities(rows: Doubles, coefficients: Doubles, chosen: Longs, probabilities: Doubles) -> None:
     """Write the class probabilities of every row: to the last bit the numbers that :func:`decide_row` compares."""
     n_scores, intercept = coefficients.shape[0], coefficients.shape[1] - 1
     for row in range(len(rows)):

@@ -338,17 +338,17 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         rows = self._encoded(X)
         decisions = decide_known(self.model_, rows, guess=self.answer_rejected)
         names = self.costs_.names
-        bought = [
-            ", ".join(names[feature] for feature in np.flatnonzero(stage.subset))
-            for stage in self.model_.stages
-        ]
+        bought = np.empty(len(self.model_.stages), dtype=object)
+        for place, stage in enumerate(self.model_.stages):
+            bought[place] = ", ".join(names[feature] for feature in np.flatnonzero(stage.subset))
+        # columns are arrays, in the order of the rows: a series would be laid beside the index of X by its own
         return pd.DataFrame(
             {
                 "label": self._labels(decisions),
                 "rejected": decisions.labels == REJECTED,
                 "stage": decisions.stages,
                 "confidence": confidences(self.model_, rows, decisions.stages),
-                "features": pd.Series([bought[stage - 1] for stage in decisions.stages], dtype=object),
+                "features": bought[decisions.stages - 1],
                 "cost": decisions.costs,
             },
             index=getattr(X, "index", None) if hasattr(X, "iloc") else None,

@@ -90,12 +90,8 @@ class LogisticModel:
         n_scores = len(self.coefficients)
         probabilities = np.empty((len(rows), 2 if n_scores == 1 else n_scores))
         # kernels take only arrays that could be written
-        rows, coefficients = (
-            np.require(each, requirements=["C", "W"]) for each in (rows, self.coefficients)
-        )
-        write_probabilities(
-            rows, coefficients, np.require(self.columns, requirements=["W"]), probabilities
-        )
+        rows, coefficients = (np.require(each, requirements=["C", "W"]) for each in (rows, self.coefficients))
+        write_probabilities(rows, coefficients, np.require(self.columns, requirements=["W"]), probabilities)
         return probabilities
 
 
