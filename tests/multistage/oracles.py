@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from shortlist.multistage.costs import FeatureCosts
 from shortlist.multistage.encoding import Encoding, FeatureCode
+from shortlist.multistage.objectives import StageProblem
 from shortlist.multistage.reject_rules import RejectRule
 from shortlist.multistage.subclassifiers import StageRows, SubsetPlaces, pack
 
@@ -143,6 +144,45 @@ def fitness(outcomes: Sequence[Sequence[Fraction]], epsilon: float) -> list[floa
     ]
     gamma = max(norms) / min(norms) + epsilon
     return [gamma**rank * norm for rank, norm in zip(levels(outcomes), norms, strict=True)]
+
+
+def plain_threshold(
+    best: NDArray[np.float64], labels: NDArray[np.int64], truth: NDArray[np.int64], rule: RejectRule
+) -> float:
+    """Try the probability of every confident answer as the threshold: those that reach it must be right as often as asked for, less the slack."""
+    assert rule.risk is not None
+    own = np.array(rule.thresholds)[labels]
+    fine = [2.0]
+    for least in best[best >= own]:
+        confident = (best >= least) & (best >= own)
+        slack = np.sqrt(np.log(rule.max_stages / rule.risk) / (2 * max(1, confident.sum())))
+        if confident.any() and (labels == truth)[confident].mean() - slack >= min(rule.thresholds):
+            fine.append(float(least))
+    return min(fine)
+
+
+def facts_of(problem: StageProblem) -> Facts:
+    """Ask the classifier of every feature set who is confident and right, probability by probability."""
+    decisions, costs = problem.decisions, problem.costs
+    ours, rule, n = decisions.subclassifiers, decisions.rule, problem.n_features
+    answers = {}
+    for size in range(1, n + 1):
+        for features in itertools.combinations(range(n), size):
+            model = ours.model(np.isin(np.arange(n), features))
+            least = 0.0
+            if rule.risk is not None:
+                p = model.probabilities(ours.rows.fit_rows)
+                least = plain_threshold(p.max(axis=1), p.argmax(axis=1), ours.rows.fit_labels, rule)
+            told = []
+            for p, truth in zip(model.probabilities(ours.rows.validation_rows), problem.labels, strict=True):
+                label = int(p.argmax())
+                confident = bool(p[label] >= rule.thresholds[label] and p[label] >= least)
+                told.append((confident, confident and label == truth))
+            answers[frozenset(features)] = tuple(told)
+    return Facts(
+        n, tuple(problem.labels.tolist()), answers, tuple(costs.prices.tolist()), tuple(costs.groups.tolist()),
+        tuple(costs.first_prices.tolist()),
+    )  # fmt: skip
 
 
 class Told:

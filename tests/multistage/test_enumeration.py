@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.front import ProofKind
-from shortlist.multistage import walkers
+from shortlist.multistage import MultiStageClassifier, feature_costs, walkers
 from shortlist.multistage.enumeration import EnumerationResult, enumerate_front, tied_assignments
 from shortlist.multistage.objectives import DEFAULT_OBJECTIVES, OBJECTIVES
 from shortlist.runs import Cancellation
@@ -160,6 +160,32 @@ def test_any_objectives_penalties_and_removal_equal_brute_force(
     )
     again = problem.values(problem.measures(result.assignments))
     assert again.tolist() == problem.values(result.measures).tolist()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_fitted_classifiers_with_every_option_equal_brute_force(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n_classes = 2 + seed % 2
+    X = rng.normal(size=(70, 3)).round(1)
+    y = (X @ rng.normal(size=(3, n_classes)) + rng.gumbel(size=(70, n_classes))).argmax(axis=1)
+    X, y = np.concatenate([X, X[:30]]), np.concatenate([y, y[:30]])  # rows to judge that were fitted too
+    groups = feature_costs(
+        {"0": 2, "1": 1, "2": 3}, "012", groups={"0": "blood", "2": "blood"}, first_prices={"blood": 4}
+    )
+    penalties = [{0: 0.5, 1: 0.5}, {0: 0.25}, dict.fromkeys(range(n_classes), 0.1), None][seed % 4]
+    objectives = OBJECTIVE_SETS[0] if n_classes > 2 else OBJECTIVE_SETS[seed // 2 % len(OBJECTIVE_SETS)]
+    clf = MultiStageClassifier(
+        feature_costs=groups, confidence={0: 0.6, 1: 0.5, 2: 0.7} if n_classes > 2 else {0: 0.5, 1: 0.65},
+        max_stages=3, objectives=objectives, penalties=penalties, removal=seed % 3 == 0,
+        accuracy_risk=[None, 0.9, 0.7][seed % 3],
+    ).fit(X[:70], y[:70], validation=(X[50:], y[50:]))  # fmt: skip
+    known = oracles.facts_of(clf.problem_)
+    given_penalties = {label: Fraction(str(value)) for label, value in (penalties or {}).items()}
+
+    assert exact_values(clf.result_) == known.front(
+        3, objectives, removal=seed % 3 == 0, penalties=given_penalties, call_cost=Fraction(1),
+        call_cost_per_feature=Fraction(0),
+    )  # fmt: skip
 
 
 def test_a_cancelled_walk_claims_nothing() -> None:

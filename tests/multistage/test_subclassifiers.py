@@ -13,6 +13,7 @@ from shortlist.multistage.foreign_subclassifiers import ForeignSubclassifiers
 from shortlist.multistage.reject_rules import RejectRule, raised_threshold, reject_rule
 from shortlist.multistage.subclassifiers import LogisticSubclassifiers, StageRows
 from shortlist.runs import Cancellation
+from tests.multistage import oracles
 
 
 def stage_rows(n_classes: int, *, n: int = 4, seed: int = 0, spread: float = 1.0) -> StageRows:
@@ -156,26 +157,11 @@ def test_a_row_at_the_raised_threshold_is_confident(
         probabilities = ours.model(subset).probabilities(rows.fit_rows)
         best, labels = probabilities.max(axis=1), probabilities.argmax(axis=1)
         own = np.array(rule.thresholds)[labels]
-        least = plain_threshold(best, labels, rows.fit_labels, rule)
+        least = oracles.plain_threshold(best, labels, rows.fit_labels, rule)
         assert ours.least_probability(mask, rule) == least
         assert unpacked(bits[mask, 0], 80) == ((best >= own) & (best >= least)).tolist()
         raised += own.min() < least < 1
     assert raised
-
-
-def plain_threshold(
-    best: NDArray[np.float64], labels: NDArray[np.int64], truth: NDArray[np.int64], rule: RejectRule
-) -> float:
-    """Try the probability of every confident answer as the threshold: those that reach it must be right as often as asked for, less the slack."""
-    assert rule.risk is not None
-    own = np.array(rule.thresholds)[labels]
-    fine = [2.0]
-    for least in best[best >= own]:
-        confident = (best >= least) & (best >= own)
-        slack = np.sqrt(np.log(rule.max_stages / rule.risk) / (2 * max(1, confident.sum())))
-        if confident.any() and (labels == truth)[confident].mean() - slack >= min(rule.thresholds):
-            fine.append(float(least))
-    return min(fine)
 
 
 def test_cancelled_fits_say_so_and_can_go_on() -> None:
