@@ -1,12 +1,19 @@
 """Files that are whole or not there, and files that may be unpickled."""
 
 import pickle
+import re
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
+import shortlist
 from shortlist.errors import BadFileError, UntrustedFileError
 from shortlist.files import check_writable, dump_object, load_object, whole_file, write_text
+from shortlist.front import Front, Objective, Proof, ProofKind
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -71,3 +78,43 @@ def test_a_trusted_file_that_is_no_pickle_is_a_sentence(tmp_path: Path) -> None:
         load_object(tmp_path / "text.joblib", trust=True)
     with pytest.raises(BadFileError, match="cannot be read"):
         load_object(tmp_path / "missing.joblib", trust=True)
+
+
+THREADS = """
+import os, sys
+from pathlib import Path
+import pandas as pd, pyarrow as pa
+from shortlist.datasets.tables import read_table
+from shortlist.files import write_parquet
+from shortlist.front import Front
+
+before = len(os.listdir("/proc/self/task"))
+print(Front.load(sys.argv[1]).to_frame().to_string())
+write_parquet(pa.Table.from_pandas(read_table(sys.argv[2]), nthreads=1), sys.argv[2])
+print("started", len(os.listdir("/proc/self/task")) - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted where Linux lists them")
+def test_parquet_is_read_and_written_without_a_thread_that_could_abort_the_process_at_its_end(
+    tmp_path: Path,
+) -> None:
+    front = Front.from_points(
+        [Objective("cost")], np.array([[3]]), np.array([[1]]), ["phone"], Proof(ProofKind.COMPLETE)
+    )
+    front.save(tmp_path / "front.parquet")
+    pd.DataFrame({"word": ["a", None] * 500, "number": range(1000)}).to_parquet(tmp_path / "table.parquet")
+
+    files = [str(tmp_path / "front.parquet"), str(tmp_path / "table.parquet")]
+    run = subprocess.run([sys.executable, "-c", THREADS, *files], capture_output=True, text=True, check=True)
+
+    assert run.stdout.endswith("started 0\n")
+
+
+def test_no_other_module_reads_or_writes_parquet_by_itself() -> None:
+    package = Path(shortlist.__file__).parent
+    calls = re.compile(r"parquet as pq|pd\.read_parquet|\.to_parquet\(|pyarrow\.dataset")
+
+    found = [path.name for path in package.rglob("*.py") if calls.search(path.read_text(encoding="utf-8"))]
+
+    assert found == ["files.py"]

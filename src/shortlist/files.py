@@ -7,9 +7,12 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shortlist.errors import BadFileError, UntrustedFileError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def check_writable(path: str | Path, name: str = "out") -> None:
@@ -65,6 +68,36 @@ def read_bytes(path: str | Path) -> bytes:
         return Path(path).read_bytes()
     except OSError as error:
         raise BadFileError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
+
+
+def read_parquet(path: str | Path) -> "pa.Table":
+    """Read a Parquet file, and start no thread for it.
+
+    ``pyarrow.parquet.read_table`` and ``pandas.read_parquet`` leave threads behind that may still run when Python ends;
+    then the process aborts ("terminate called without an active exception", exit code 134) although all went well. Turn
+    the table into a frame with ``to_pandas(use_threads=False)``, which starts none either.
+
+    Raises
+    ------
+    BadFileError
+        If the file cannot be read.
+    pyarrow.ArrowException
+        If its content is not Parquet.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    source = pa.BufferReader(read_bytes(path))
+    with pq.ParquetFile(source, pre_buffer=False) as file:
+        return file.read(use_threads=False)
+
+
+def write_parquet(table: "pa.Table", path: str | Path) -> None:
+    """Write a table as Parquet, whole or not at all; see :func:`read_parquet`."""
+    import pyarrow.parquet as pq
+
+    with whole_file(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
 
 
 def dump_object(value: object, path: str | Path) -> None:

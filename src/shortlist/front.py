@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask, Points, Values
 from shortlist.errors import BadFileError, BadInputError
-from shortlist.files import read_bytes, whole_file
+from shortlist.files import read_parquet, write_parquet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -323,7 +323,6 @@ class Front:
     def save(self, path: str | Path) -> None:
         """Write the front as Parquet: a column per objective, `decision` as a list, the rest as metadata."""
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         columns = {name: self.values[:, i] for i, name in enumerate(self.names)}
         table = pa.table({f"objective: {name}": column for name, column in columns.items()})
@@ -341,20 +340,19 @@ class Front:
             "extras": dict(self.extras),
         }
         table = table.replace_schema_metadata({"shortlist": json.dumps(header)})
-        with whole_file(path) as temporary:
-            pq.write_table(table, temporary, compression="zstd")
+        write_parquet(table, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read what :meth:`save` wrote; anything else is a :class:`BadFileError`."""
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
-        content = read_bytes(path)
         try:
-            table = pq.read_table(pa.BufferReader(content))
+            table = read_parquet(path)
             header = json.loads((table.schema.metadata or {})[b"shortlist"])
             return cls._from_table(table, header)
+        except BadFileError:
+            raise
         except (pa.ArrowException, KeyError, TypeError, ValueError):
             raise BadFileError(
                 f"{path} must be a front saved by Shortlist, got another kind of file or version. "

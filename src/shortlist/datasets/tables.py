@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shortlist.errors import BadFileError, BadInputError
+from shortlist.files import read_parquet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +43,13 @@ def read_table(source: str | Path) -> "pd.DataFrame":
     if name.startswith(EXAMPLE_PREFIX):
         return _example(name.removeprefix(EXAMPLE_PREFIX))
     try:
-        table = pd.read_parquet(source) if name.endswith((".parquet", ".pq")) else pd.read_csv(source)
+        table = (
+            read_parquet(source).to_pandas(use_threads=False)
+            if name.endswith((".parquet", ".pq"))
+            else pd.read_csv(source)
+        )
+    except BadFileError:
+        raise
     except pd.errors.EmptyDataError:
         raise BadFileError(f"{source} must hold a header and rows, got an empty file.") from None
     except gzip.BadGzipFile as error:

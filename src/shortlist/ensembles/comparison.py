@@ -24,7 +24,7 @@ from shortlist.ensembles.orderings import RULES
 from shortlist.ensembles.pool import Pool, make_pool
 from shortlist.ensembles.rule_estimators import BackfittingPruner, MarginPruner, OrderedPruner
 from shortlist.errors import BadFileError, BadInputError
-from shortlist.files import read_bytes, whole_file
+from shortlist.files import read_bytes, write_parquet
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
 
 if TYPE_CHECKING:
@@ -268,8 +268,9 @@ def remembered(pool: Pool, answers: NDArray[np.uint8], rows: NDArray[np.intp], n
 
 def write_results(results: "pd.DataFrame", path: str | Path) -> None:
     """Write results as Parquet, whole or not at all."""
-    with whole_file(path) as temporary:
-        results.to_parquet(temporary, index=False)
+    import pyarrow as pa
+
+    write_parquet(pa.Table.from_pandas(results, preserve_index=False, nthreads=1), path)
 
 
 def _prunes(method: Any) -> bool:
