@@ -18,12 +18,20 @@ class BadFileError(BadInputError):
     """A file cannot be read as what it was given for; the message names the file and, if known, the place."""
 
 
+class UnwritableFileError(BadFileError):
+    """A file cannot be written where it should be; the message says why."""
+
+
 class MissingDependencyError(ShortlistError, ImportError):
     """An optional package is needed; the message says how to install it."""
 
 
 class UntrustedFileError(ShortlistError, PermissionError):
     """Loading the file would run code in it, and nobody said that its maker is trusted."""
+
+
+class NotWrittenError(ShortlistError, OSError):
+    """A result or a finished part could not be written; the message says what is left, and where."""
 
 
 class SolverError(ShortlistError, RuntimeError):

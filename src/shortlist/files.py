@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.errors import BadFileError, UntrustedFileError
+from shortlist.errors import BadFileError, UntrustedFileError, UnwritableFileError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,14 +19,16 @@ def check_writable(path: str | Path, name: str = "out") -> None:
     """Raise now what :func:`whole_file` would raise after hours of work; `name` is what the user calls the file."""
     target = Path(path).resolve()
     if target.is_dir():
-        raise BadFileError(f"{name} must be a file, got the folder {target}. Add a file name.")
+        raise UnwritableFileError(f"{name} must be a file, got the folder {target}. Add a file name.")
     if target.exists() and not target.is_file():
-        raise BadFileError(f"{name} must be an ordinary file, got the device or pipe {target}. Name a file.")
+        raise UnwritableFileError(
+            f"{name} must be an ordinary file, got the device or pipe {target}. Name a file."
+        )
     if target.exists() and not os.access(target, os.W_OK):
-        raise BadFileError(f"{target} cannot be written: it is protected. Name another file.")
+        raise UnwritableFileError(f"{target} cannot be written: it is protected. Name another file.")
     if not os.access(target.parent, os.W_OK):
         reason = "Permission denied" if target.parent.is_dir() else "its folder does not exist"
-        raise BadFileError(f"{target} cannot be written: {reason}. Choose a folder that exists.")
+        raise UnwritableFileError(f"{target} cannot be written: {reason}. Choose a folder that exists.")
 
 
 @contextlib.contextmanager
@@ -35,7 +37,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
     Raises
     ------
-    BadFileError
+    UnwritableFileError
         If the folder of `path` does not exist or cannot be written, or `path` is a folder.
     """
     check_writable(path)
@@ -43,7 +45,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as error:
-        raise BadFileError(
+        raise UnwritableFileError(
             f"{target} cannot be written: {error.strerror}. Choose a folder that exists."
         ) from None
     os.close(handle)

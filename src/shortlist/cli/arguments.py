@@ -1,30 +1,91 @@
-"""What the library's arguments are called on the command line."""
+"""What the library's arguments are called on the command line.
 
+Messages of the library speak of its arguments, as Python has them; the command translates. An argument that has the
+name of an option needs no entry: ``max_stages`` is ``--max-stages`` where the command has that option.
+"""
+
+import functools
 import re
+from collections.abc import Mapping
 
 OPTIONS = {
+    "call_cost_per_feature": "--call-cost-per-feature",
     "checkpoint": "--study",
+    "crossover_rate": "--crossover",
+    "emsco_options": "the options of emsco",
+    "enumeration_budget": "--budget",
+    "feature_costs": "--costs",
     "first_seed": "--seed",
+    "limits": "--limit",
     "max_bytes": "--max-memory",
-    "max_cost": "--max-cost",
-    "max_nodes": "--max-nodes",
-    "max_size": "--max-size",
     "member_costs": "--member-costs",
-    "min_size": "--min-size",
     "n_classifiers": "--classifiers",
+    "n_elites": "--elites",
     "n_evaluations": "--evaluations",
+    "n_folds": "--folds",
+    "n_generations": "--generations",
     "n_jobs": "--jobs",
     "n_points": "--points",
+    "n_repeats": "--repeats",
     "n_seeds": "--seeds",
     "n_starts": "--starts",
+    "penalties": "--penalty",
+    "population_size": "--population",
+    "random_state": "--seed",
+    "reject_label": "the label REJECT",
     "solve_limit_s": "--solve-limit",
     "time_limit_s": "--time-limit",
 }
-"""What the library's arguments are called here."""
+"""Arguments that have another name here, the same in every command that passes them on."""
+
+OWN: dict[str, dict[str, str]] = {
+    "stage": {"seeds": "--recall", "n_seeds": "--recall", "names": "TABLE"},
+    "verify": {"X": "TABLE", "y": "the target in TABLE"},
+    "front pick": {"order": "--minimise", "rule": "--rule"},
+    "front show": {"rule": "--pick"},
+}
+"""Arguments that are called otherwise in one command."""
+
+VALUE = r"'[^']*'|\"[^\"]*\"|[\w.+-]*\w"
 
 
-def in_options(sentence: str) -> str:
-    """Call arguments by the names of the command's options, and leave out values that cannot be typed."""
-    for argument, option in OPTIONS.items():
-        sentence = re.sub(rf"(?<![\w'-]){re.escape(argument)}(?![\w'])", option, sentence)
+def in_options(sentence: str, command: str = "", options: Mapping[str, str] | None = None) -> str:
+    """Call arguments by the names of the command's options, and leave out values that cannot be typed.
+
+    Parameters
+    ----------
+    sentence : str
+        Of the library.
+    command : str
+        The words of the command, such as ``front pick``.
+    options : mapping of str to str, optional
+        What the command's own parameters are called, such as ``max_stages``: ``--max-stages``.
+
+    Examples
+    --------
+    >>> in_options("n_folds must be at least 2, got 1.")
+    '--folds must be at least 2, got 1.'
+    >>> in_options("Use method='emsco', or a lower max_stages.", "stage", {"method": "--method", "max_stages": "--max-stages"})
+    'Use --method emsco, or a lower --max-stages.'
+    >>> in_options("method must be one of exact or uwa. This method is slow.", "prune", {"method": "--method"})
+    '--method must be one of exact or uwa. This method is slow.'
+    """
+    own = dict(options or {})
+    names = OPTIONS | own | OWN.get(command, {})
+    sentence = sentence.replace(" (trust=True in Python)", "")
+    for argument in sorted(names, key=len, reverse=True):
+        option = names[argument]
+        word = rf"(?<![\w'\"/.-]){re.escape(argument)}"
+        if option.startswith("--"):
+            sentence = re.sub(rf"{word}=({VALUE})", functools.partial(_typed, option), sentence)
+        if "_" in argument or argument in OWN.get(command, {}) or argument in OPTIONS:
+            sentence = re.sub(rf"{word}(?![\w'\"=./-]*[\w'\"=/])", option, sentence)
+        else:  # a word of plain English: only where a sentence begins with it
+            sentence = re.sub(rf"^{word}(?= (?:must|names|needs|is for) )", option, sentence)
     return sentence.replace(" or None,", ",")
+
+
+def _typed(option: str, found: re.Match[str]) -> str:
+    """Show an option with its value as one types it."""
+    plain = found[1].strip("'\"")
+    return option if plain in {"True", "None"} else f"{option} {plain}"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shortlist.cli.output import print_json
+from shortlist.cli.output import print_json, save
 
 if TYPE_CHECKING:
     from shortlist.cli.questions import AskedQuestion
@@ -99,11 +99,10 @@ def compare(
     from joblib import parallel_config
 
     from shortlist._validation import as_seed
-    from shortlist.cli.progress import live_progress
     from shortlist.cli.questions import read_question
+    from shortlist.cli.work import long_work
     from shortlist.errors import ShortlistError
     from shortlist.experiments.product_comparison import check_methods, compare_products
-    from shortlist.runs import cancel_on_interrupt
 
     started = time.perf_counter()
     chosen = [part.strip() for part in methods.split(",")]
@@ -124,19 +123,19 @@ def compare(
     )  # fmt: skip
     # threads: Ctrl-C in a terminal would kill worker processes; kernels and solvers run outside Python's lock
     threads = parallel_config(backend="threading")
-    with threads, cancel_on_interrupt() as cancellation, live_progress() as tell:
+    with threads, long_work(study) as (cancellation, tell):
         comparison = compare_products(
             asked.line, asked.objectives, chosen, attributes=asked.attributes, limits=asked.limits,
             requirements=asked.requirements, n_seeds=seeds, first_seed=seed, time_limit_s=time_limit,
             study=study, n_jobs=jobs, report=tell, cancellation=cancellation, **options,
         )  # fmt: skip
-    if not comparison.runs and not comparison.conflict:
-        raise ShortlistError("the comparison was stopped before a run had ended. Run it again.")
-    found = comparison.tables is not None and len(comparison.tables.joint) > 0
-    if found and out is not None and comparison.tables is not None:
-        comparison.tables.joint.save(out)
-    if found and report is not None:
-        _write_report(report, model, comparison, asked)
+        if not comparison.runs and not comparison.conflict:
+            raise ShortlistError("the comparison was stopped before a run had ended.")
+        found = comparison.tables is not None and len(comparison.tables.joint) > 0
+        if found and out is not None and comparison.tables is not None:
+            out = save(out, comparison.tables.joint.save)
+        if found and report is not None:
+            report = save(report, lambda path: _write_report(path, model, comparison, asked))
     paths = {"out": out if found else None, "report": report if found else None, "study": study}
     if json:
         from shortlist.cli.comparison_tables import comparison_facts

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.cli.output import print_json
+from shortlist.cli.output import print_json, save
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,30 +38,29 @@ def compare(
 
     from joblib import parallel_config
 
-    from shortlist.cli.progress import live_progress
+    from shortlist.cli.work import long_work
     from shortlist.ensembles.comparison import compare_methods, write_results
     from shortlist.ensembles.members import calm_fits
     from shortlist.ensembles.ranks import rank_folds
     from shortlist.errors import ShortlistError
-    from shortlist.runs import cancel_on_interrupt
 
     chosen = _chosen(methods, exact, stop)
     start = time.monotonic()
     # threads: Ctrl-C in a terminal would kill worker processes, and each of those would import everything anew
     threads = parallel_config(backend="threading")
-    with calm_fits(), threads, cancel_on_interrupt() as cancellation, live_progress() as report:
+    with calm_fits(), threads, long_work(store) as (cancellation, report):
         results = compare_methods(
             {name: (X, y)}, chosen, n_folds=folds, n_repeats=repeats, n_classifiers=classifiers, random_state=seed,
             n_jobs=jobs, store=store, report=report, cancellation=cancellation,
         )  # fmt: skip
-    seconds = time.monotonic() - start
-    if results.empty:
-        raise ShortlistError("the comparison was stopped before a fold was finished. Run it again.")
+        seconds = time.monotonic() - start
+        if results.empty:
+            raise ShortlistError("the comparison was stopped before a fold was finished.")
+        if out is not None:
+            out = save(out, lambda path: write_results(results, path))
     ranked = rank_folds(results)
     total = folds * repeats
     done = int(ranked["n_folds"].iloc[0])
-    if out is not None:
-        write_results(results, out)
     if json:
         print_json(
             {

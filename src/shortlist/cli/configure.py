@@ -112,12 +112,12 @@ def configure(
     from joblib import parallel_config
 
     from shortlist._validation import as_seed
-    from shortlist.cli.progress import live_progress
+    from shortlist.cli.output import save
     from shortlist.cli.questions import read_question
+    from shortlist.cli.work import check_found, long_work
     from shortlist.errors import BadInputError
     from shortlist.products.product_front import configure as find_front
     from shortlist.products.search_options import EVOLUTIONARY_METHODS, search_options
-    from shortlist.runs import cancel_on_interrupt
 
     if max_memory is not None and not 0 < max_memory < float("inf"):
         raise BadInputError(f"--max-memory must be gigabytes above 0, got {max_memory}.")
@@ -147,16 +147,14 @@ def configure(
         time_limit = DEFAULT_SECONDS
     # threads: Ctrl-C in a terminal would kill worker processes; solvers run outside Python's lock
     threads = parallel_config(backend="threading")
-    with threads, cancel_on_interrupt() as cancellation, live_progress() as report:
+    with threads, long_work(study) as (cancellation, report):
         answer = find_front(
             asked.line, asked.objectives, attributes=asked.attributes, limits=asked.limits,
             requirements=asked.requirements, method=method, time_limit_s=time_limit,
             report=report, cancellation=cancellation, **options,
         )  # fmt: skip
-    saved = None
-    if out is not None and len(answer.front):
-        answer.front.save(out)
-        saved = out
+        check_found(len(answer.front) > 0, cancellation)
+        saved = save(out, answer.front.save) if out is not None and len(answer.front) else None
     if json:
         print_json(_facts(answer, asked, saved, study))
     else:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.output import print_json
+from shortlist.cli.output import print_json, save
 
 if TYPE_CHECKING:
     from shortlist.ensembles.holdout import EvolvedTable
@@ -61,12 +61,11 @@ def evolve(
     from threadpoolctl import threadpool_limits
 
     from shortlist._validation import as_seed
-    from shortlist.cli.progress import live_progress
+    from shortlist.cli.work import long_work
     from shortlist.datasets.tables import read_table, split_target
     from shortlist.ensembles.holdout import evolve_table
     from shortlist.ensembles.rule_estimators import EvolutionaryEnsembleClassifier
     from shortlist.errors import BadInputError
-    from shortlist.runs import cancel_on_interrupt
     from shortlist.saved_models import SavedModel, save_model
 
     as_seed(seed, "--seed")
@@ -89,14 +88,14 @@ def evolve(
     )
     with (
         threadpool_limits(limits=effective_n_jobs(jobs)),
-        cancel_on_interrupt() as cancellation,
-        live_progress() as report,
+        long_work() as (cancellation, report),
     ):
         evolved = evolve_table(
             X, y.to_numpy(), classifier, seed=seed, report=report, cancellation=cancellation
         )
-    if out is not None:
-        save_model(SavedModel(classifier, tuple(str(column) for column in X.columns), target), out)
+        if out is not None:
+            model = SavedModel(classifier, tuple(str(column) for column in X.columns), target)
+            out = save(out, lambda path: save_model(model, path))
     if json:
         print_json(_facts(evolved, out))
     else:

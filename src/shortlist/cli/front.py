@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.output import print_json
+from shortlist.cli.output import print_json, save
 from shortlist.cli.pairs import read_numbers
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def pick(
     factors = read_numbers(weights, "weights") if weights else None
     picked = loaded.pick(chosen_rule, weights=factors, order=order, limits=_limits(loaded, limit or ()))
     if out is not None:
-        _write(loaded, picked, model, out)
+        out = save(out, lambda path: _write(loaded, picked, model, path))
     if json:
         print_json(
             {

@@ -1,7 +1,15 @@
 """The command `shortlist`."""
 
+import contextlib
+import functools
+import io
+import signal
 import sys
-from typing import Annotated
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
+from typing import Annotated, Any
 
 import typer
 
@@ -11,11 +19,12 @@ from shortlist.cli.arguments import in_options
 from shortlist.cli.compare import compare
 from shortlist.cli.configure import configure
 from shortlist.cli.evolve import evolve
+from shortlist.cli.failures import BAD_INPUT, INTERRUPTED, NOT_WRITTEN, UsageError, ended, misread
+from shortlist.cli.output import deliver, unwritten
 from shortlist.cli.predict import predict
 from shortlist.cli.prune import prune
 from shortlist.cli.stage import stage
 from shortlist.cli.verify import verify
-from shortlist.errors import ShortlistError
 
 app = typer.Typer(
     name="shortlist",
@@ -35,6 +44,8 @@ app.command()(stage)
 app.add_typer(front.app, name="front")
 app.add_typer(model.app, name="model")
 
+DEBUG = "--debug"
+
 
 def _show_version(wanted: bool) -> None:
     if wanted:
@@ -44,21 +55,67 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[
+    _version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+    _debug: Annotated[
+        bool, typer.Option(DEBUG, help="Show where in the program an error comes from.")
     ] = False,
 ) -> None:
     """Choose well when several things matter at once, with proof."""
 
 
 def run() -> None:
-    """Run the command line; an error raised on purpose is one sentence on stderr and exit code 2."""
+    """Run the command line: the answer on stdout, what went wrong as one sentence on stderr, and an exit code."""
+    words = [word for word in sys.argv[1:] if word != DEBUG]
+    unwritten.clear()
+    printed = io.StringIO()
+    said = ""
     try:
-        app()
-    except ShortlistError as error:
-        print(f"shortlist: {in_options(str(error))}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("shortlist: interrupted; nothing was written.", file=sys.stderr)
-        sys.exit(130)
+        with _terminated_as_interrupted(), contextlib.redirect_stdout(printed):
+            code = int(typer.main.get_command(app).main(words, "shortlist", standalone_mode=False) or 0)
+        if code == INTERRUPTED:  # typer has caught the interruption
+            said, code = ended(KeyboardInterrupt(), _translator(words))
+    except UsageError as error:
+        said, code = misread(error, words), BAD_INPUT
+    except BaseException as error:  # noqa: BLE001  # the last resort: nobody should see a traceback unasked
+        said, code = ended(error, _translator(words))
+        if DEBUG in sys.argv:
+            traceback.print_exception(error)
+    deliver(printed.getvalue())
+    with contextlib.suppress(OSError):  # stderr may be closed or full as well
+        for sentence in filter(None, [said, *unwritten]):
+            print(sentence if "\n" in sentence else f"shortlist: {sentence}", file=sys.stderr, flush=True)
+    if code or unwritten:
+        sys.exit(code or NOT_WRITTEN)
+
+
+def _translator(words: Sequence[str]) -> Callable[[str], str]:
+    """Return what calls arguments by the options of the command that was asked for."""
+    command: Any = typer.main.get_command(app)
+    name: list[str] = []
+    for word in words:
+        if word not in getattr(command, "commands", {}):
+            break
+        command = command.commands[word]
+        name.append(word)
+    options = {one.name: one.opts[0] for one in command.params if one.opts[0].startswith("--")}
+    return functools.partial(in_options, command=" ".join(name), options=options)
+
+
+@contextlib.contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.output import print_json
+from shortlist.cli.output import print_json, save
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,8 +65,12 @@ def predict(
     if out is None:
         answers.to_csv(sys.stdout, index=False)
         return
-    with whole_file(out) as temporary:
-        answers.to_csv(temporary, index=False)
+
+    def write(path: Path) -> None:
+        with whole_file(path) as temporary:
+            answers.to_csv(temporary, index=False)
+
+    out = save(out, write)
     if json:
         print_json(
             {

@@ -1,43 +1,230 @@
-"""Live progress on stderr."""
+"""Live progress on stderr: bars in a terminal, a line now and then elsewhere."""
 
 import contextlib
 import math
-from collections.abc import Iterator
-
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
-from rich.progress import (
-    Progress as Bars,
-)
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from shortlist.front import relative_gap
 from shortlist.runs import Progress, Report
+from shortlist.runs.cancellation import say_on_stderr
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+FIRST_S = 5.0
+"""Seconds until the first line off a terminal, after the one that names the stage."""
+
+EVERY_S = 15.0
+"""Seconds from one line to the next."""
+
+Clock = Callable[[], float]
+
+
+class Display(Protocol):
+    """What shows progress."""
+
+    def report(self, event: Progress) -> None:
+        """Take a progress event."""
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence at once, from within a signal handler too."""
 
 
 @contextlib.contextmanager
 def live_progress() -> Iterator[Report]:
-    """Yield a report that draws one bar per stage on stderr; where stderr is no terminal, one line per stage."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[state]}"),
-               TimeElapsedColumn())  # fmt: skip
-    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        tasks: dict[str, TaskID] = {}
+    """Yield a report that shows progress on stderr, for what cannot be interrupted."""
+    with shown_progress() as display:
+        yield display.report
 
-        def report(event: Progress) -> None:
-            if event.stage not in tasks:
-                tasks[event.stage] = bars.add_task(event.stage, total=event.total, state="")
-                if not console.is_terminal:
-                    console.print(f"{event.stage} ...", highlight=False)
-            done = event.done if event.total is None else min(event.done, event.total)
-            bars.update(tasks[event.stage], completed=round(done), total=event.total, state=_state(event))
 
-        yield report
+@contextlib.contextmanager
+def shown_progress() -> Iterator[Display]:
+    """Yield what shows progress on stderr: bars where it is a terminal, otherwise lines."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        from rich.console import Console
+
+        with Bars(Console(stderr=True)) as bars:
+            yield bars
+        return
+    lines = Lines(_print_line)
+    over = threading.Event()
+
+    def beat() -> None:
+        while not over.wait(1.0):
+            lines.tick()
+
+    threading.Thread(target=beat, daemon=True).start()
+    try:
+        yield lines
+    finally:
+        over.set()
+
+
+def _print_line(line: str) -> None:
+    """Print a line on stderr; work goes on where nobody can read it."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        print(line, file=sys.stderr, flush=True)
+
+
+@dataclass
+class _Stage:
+    """A stage as last reported, and what the time left is reckoned from."""
+
+    event: Progress
+    since: float
+    done_since: float
+
+    @property
+    def open(self) -> bool:
+        """Whether it encloses others and is not done."""
+        return self.event.outer and self.event.total is not None and self.event.done < self.event.total
+
+    def update(self, event: Progress, now: float) -> None:
+        """Take the next event; one with less done is another run of the stage."""
+        if event.done < self.event.done or event.total != self.event.total:
+            self.since, self.done_since = now, event.done
+        self.event = event
+
+    def text(self, now: float) -> str:
+        """Return done, total, value, gap and time left."""
+        parts = (_done(self.event), _state(self.event), self._left(now))
+        return f"{self.event.stage}: {', '.join(part for part in parts if part)}"
+
+    def _left(self, now: float) -> str:
+        """Return the time left, reckoned from what was done since the stage began."""
+        event = self.event
+        if event.total is None or event.done >= event.total:
+            return ""
+        rest = event.total - event.done
+        if event.unit:
+            return f"at most {_duration(rest)} left"
+        done = event.done - self.done_since
+        return f"about {_duration((now - self.since) * rest / done)} left" if done > 0 else ""
+
+
+class _Stages:
+    """The stages that are worth showing: those that are open, and the latest."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.known: dict[str, _Stage] = {}
+        self._latest = ""
+
+    def update(self, event: Progress) -> bool:
+        """Take an event; return whether its stage is new."""
+        new = event.stage not in self.known
+        now = self.clock()
+        if new:
+            self.known[event.stage] = _Stage(event, now, event.done)
+        else:
+            self.known[event.stage].update(event, now)
+        self._latest = event.stage
+        return new
+
+    def shown(self) -> list[_Stage]:
+        """Return the open stages, and the latest behind them."""
+        opened = [stage for name, stage in self.known.items() if stage.open and name != self._latest]
+        return [*opened, *([self.known[self._latest]] if self._latest else [])]
+
+
+class Lines:
+    """Progress off a terminal: the name of each stage, then a line every 15 seconds.
+
+    Parameters
+    ----------
+    write : callable
+        Receives each line.
+    clock : callable, optional
+        Returns seconds.
+    """
+
+    def __init__(self, write: Callable[[str], None], clock: Clock = time.monotonic) -> None:
+        self._write = write
+        self._stages = _Stages(clock)
+        self._start = clock()
+        self._due = self._start + FIRST_S
+        self._lock = threading.Lock()
+
+    def report(self, event: Progress) -> None:
+        """Take an event; the first of a stage is a line at once, unless another stage encloses it."""
+        with self._lock:
+            if self._stages.update(event) and len(self._stages.shown()) == 1:
+                self._write(f"{event.stage} ...")
+        self.tick()
+
+    def tick(self) -> None:
+        """Write a line if one is due, whether or not anything happened."""
+        with self._lock:
+            now = self._stages.clock()
+            shown = self._stages.shown()
+            if now < self._due or not shown:
+                return
+            self._due = now + EVERY_S
+            texts = "; ".join(stage.text(now) for stage in shown)
+            self._write(f"{texts} ({_clock(now - self._start)})")
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence past all buffers."""
+        say_on_stderr(sentence)
+
+
+class Bars:
+    """Progress in a terminal: a bar for each stage that is open, and for the latest."""
+
+    def __init__(self, console: "Console", clock: Clock = time.monotonic) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.table import Column
+
+        whole = Column(no_wrap=True)
+        self._console = console
+        self._stages = _Stages(clock)
+        self._tasks: dict[str, Any] = {}
+        self._bars = Progress(
+            TextColumn("{task.description}", table_column=Column(no_wrap=True, max_width=30)),
+            BarColumn(bar_width=12, table_column=whole),
+            TextColumn("{task.fields[state]}", table_column=Column(overflow="fold")),
+            TimeElapsedColumn(table_column=Column(no_wrap=True, min_width=7)),
+            console=console, transient=True, get_time=clock,
+        )  # fmt: skip
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+
+    def report(self, event: Progress) -> None:
+        """Draw an event, and hide the stages that are over."""
+        if self._stages.update(event):
+            self._tasks[event.stage] = self._bars.add_task(event.stage, total=event.total, state="")
+        done = event.done if event.total is None else min(event.done, event.total)
+        now = self._stages.clock()
+        text = self._stages.known[event.stage].text(now).removeprefix(f"{event.stage}: ")
+        self._bars.update(self._tasks[event.stage], completed=done, total=event.total, state=text)
+        shown = {stage.event.stage for stage in self._stages.shown()}
+        for name, task in self._tasks.items():
+            self._bars.update(task, visible=name in shown)
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence above the bars."""
+        try:
+            self._console.print(f"shortlist: {sentence}", markup=False, highlight=False, soft_wrap=False)
+        except RuntimeError:  # the signal came while the console was being written
+            say_on_stderr(sentence)
+
+
+def _done(event: Progress) -> str:
+    """Show how much is done, of how much."""
+    unit = f" {event.unit}" if event.unit else ""
+    if event.total is None:
+        return f"{event.done:,.0f}{unit}"
+    return f"{min(event.done, event.total):,.0f}{unit} of {event.total:,.0f}{unit}"
 
 
 def _state(event: Progress) -> str:
@@ -47,5 +234,36 @@ def _state(event: Progress) -> str:
     if event.bound is None:
         return f"value {event.value:.5g}"
     gap = relative_gap(event.value, event.bound)
-    shown = f"  gap {100 * gap:.2f} %" if math.isfinite(gap) else ""
-    return f"value {event.value:.5g}  bound {event.bound:.5g}{shown}"
+    shown = f", gap {100 * gap:.2f} %" if math.isfinite(gap) else ""
+    return f"value {event.value:.5g}, bound {event.bound:.5g}{shown}"
+
+
+def _duration(seconds: float) -> str:
+    """Say a duration as people do, in one unit and with two digits.
+
+    Examples
+    --------
+    >>> _duration(42.4), _duration(150), _duration(7000), _duration(500000)
+    ('42 s', '2.5 min', '1.9 h', '5.8 days')
+    """
+    for limit, length, unit in ((100, 1, "s"), (6000, 60, "min"), (172800, 3600, "h")):
+        if seconds < limit:
+            return f"{_two_digits(seconds / length) if unit != 's' else f'{seconds:.0f}'} {unit}"
+    return f"{_two_digits(seconds / 86400)} days"
+
+
+def _two_digits(number: float) -> str:
+    return f"{number:.1f}" if number < 9.95 else f"{number:.0f}"
+
+
+def _clock(seconds: float) -> str:
+    """Show hours, minutes and seconds.
+
+    Examples
+    --------
+    >>> _clock(7), _clock(3725)
+    ('0:07', '1:02:05')
+    """
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

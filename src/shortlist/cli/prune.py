@@ -114,13 +114,13 @@ def prune(
         endings={"--out": MODEL_FILE if methods is None else FRONT_FILE, "--store": JOURNAL_FILE},
     )
     from shortlist._validation import as_seed
-    from shortlist.cli.progress import live_progress
+    from shortlist.cli.output import save
+    from shortlist.cli.work import check_found, long_work
     from shortlist.datasets.tables import read_table, split_target
     from shortlist.ensembles.estimators import ExactPruner
     from shortlist.ensembles.holdout import prune_table
     from shortlist.ensembles.pool import load_pool
     from shortlist.errors import BadInputError
-    from shortlist.runs import cancel_on_interrupt
 
     as_seed(seed, "--seed")
     exact_only = (
@@ -166,15 +166,16 @@ def prune(
         )  # fmt: skip
         return
     pruner = exact if method == EXACT else _rule(method, stop, given, seed, jobs)
-    with cancel_on_interrupt() as cancellation, live_progress() as report:
+    with long_work() as (cancellation, report):
         pruned = prune_table(
             X, y.to_numpy(), pruner,
             n_classifiers=classifiers, seed=seed, n_jobs=jobs, report=report, cancellation=cancellation,
         )  # fmt: skip
-    saved = None
-    if out is not None and pruned.test:
-        _save(pruned.pruner, [str(column) for column in X.columns], target, out)
-        saved = out
+        check_found(bool(pruned.test), cancellation)
+        saved = None
+        if out is not None and pruned.test:
+            names = [str(column) for column in X.columns]
+            saved = save(out, lambda path: _save(pruned.pruner, names, target, path))
     facts = (
         _exact_facts(pruned.pruner, solver)
         if isinstance(pruned.pruner, ExactPruner)

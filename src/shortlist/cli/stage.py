@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.output import print_json
+from shortlist.cli.output import print_json, save
 from shortlist.cli.pairs import read_numbers, read_pairs
 from shortlist.cli.stage_report import print_recall, print_stage, stage_facts
 
 if TYPE_CHECKING:
     from shortlist.multistage.costs import FeatureCosts
     from shortlist.multistage.emsco import EmscoOptions
-    from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
     from shortlist.multistage.presets import Preset
     from shortlist.multistage.recall import Recall
@@ -144,13 +143,13 @@ def stage(
         endings={"--out": FRONT_FILE + MODEL_FILE, "--model-out": MODEL_FILE},
     )
     from shortlist._validation import as_count, as_seed
-    from shortlist.cli.progress import live_progress
+    from shortlist.cli.work import long_work
     from shortlist.datasets.tables import read_table, split_target
     from shortlist.errors import BadInputError
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import stage_table
     from shortlist.multistage.presets import preset as named_preset
-    from shortlist.runs import cancel_on_interrupt
+    from shortlist.saved_models import SavedModel, save_model
 
     front_file, model_file = _files(out, model_out)
     as_count(rows, "--rows", at_least=0)
@@ -188,13 +187,17 @@ def stage(
         random_state=seed,
     )
     start = time.perf_counter()
-    with cancel_on_interrupt() as cancellation, live_progress() as report:
+    with long_work() as (cancellation, report):
         staged = stage_table(X, labels, classifier, seed=seed, report=report, cancellation=cancellation)
         seconds = time.perf_counter() - start
         found = None
         if recall is not None:
             found = _recall(staged, options, recall, report=report, cancellation=cancellation)
-    _save(classifier, [str(name) for name in X.columns], target, model_file, front_file)
+        if model_file is not None:
+            fitted = SavedModel(classifier, tuple(str(name) for name in X.columns), target)
+            model_file = save(model_file, lambda path: save_model(fitted, path))
+        if front_file is not None:
+            front_file = save(front_file, classifier.front_.save)
     if json:
         files = {
             name: None if path is None else str(path)
@@ -206,22 +209,6 @@ def stage(
     if found is not None:
         print_recall(found)
     _print_files(front_file, model_file)
-
-
-def _save(
-    classifier: "MultiStageClassifier",
-    features: Sequence[str],
-    target: str,
-    model_file: Path | None,
-    front_file: Path | None,
-) -> None:
-    """Write the files that were asked for, each whole."""
-    if model_file is not None:
-        from shortlist.saved_models import SavedModel, save_model
-
-        save_model(SavedModel(classifier, tuple(features), target), model_file)
-    if front_file is not None:
-        classifier.front_.save(front_file)
 
 
 def _print_files(front_file: Path | None, model_file: Path | None) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shortlist.cli.output import print_json
+from shortlist.cli.output import print_json, save
 
 if TYPE_CHECKING:
     from shortlist.ensembles.verification import Verification
@@ -65,7 +65,7 @@ def verify(
         pool=None if pool is None else load_pool(pool, trust=trust),
     )
     if certificate is not None:
-        write_certificate(found.certificate, certificate)
+        certificate = save(certificate, lambda path: write_certificate(found.certificate, path))
     if json:
         print_json(
             {

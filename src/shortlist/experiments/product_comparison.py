@@ -312,7 +312,9 @@ def _run(task: _Task, report: Report = silent, cancellation: Cancellation | None
         task.method,
         task.options,
         time_limit_s=task.time_limit_s,
-        report=report,
+        report=lambda event: report(
+            dataclasses.replace(event, stage=f"{task.method} {task.seed}, {event.stage}")
+        ),
         cancellation=cancellation,
     )
     if cancellation is not None and cancellation.cancelled:

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from shortlist.errors import BadFileError, BadInputError
+from shortlist.errors import BadFileError, BadInputError, NotWrittenError
 from shortlist.files import read_bytes
+
+GO_ON = "What was finished before is in it: make room, and run the same again to go on from there."
 
 
 def open_lines(path: str, header: Mapping[str, Any], *, mark: str, argument: str) -> list[dict[str, Any]]:
@@ -73,6 +75,10 @@ def _write(path: str, content: bytes) -> None:
             f"{path} cannot be written: {error.strerror}. Choose a folder that exists."
         ) from None
     try:
-        os.write(handle, content)
+        written = os.write(handle, content)
+    except OSError as error:
+        raise NotWrittenError(f"{path} cannot be written: {error.strerror}. {GO_ON}") from None
     finally:
         os.close(handle)
+    if written < len(content):
+        raise NotWrittenError(f"{path} cannot be written: No space left on device. {GO_ON}")

@@ -4,6 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+SECONDS = "s"
+"""Unit of stages whose progress is the time that they have used up."""
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -19,6 +22,10 @@ class Progress:
         How much there is in all, in the same unit; None when nobody can know.
     value, bound : float or None
         Best value and bound so far, in the user's sign, where the method has them.
+    unit : str
+        ``"s"`` where `done` and `total` are seconds, and the stage may end long before `total`.
+    outer : bool
+        Whether other stages report between the steps of this one, as the parts of a run do.
     """
 
     stage: str
@@ -26,6 +33,8 @@ class Progress:
     total: float | None = None
     value: float | None = None
     bound: float | None = None
+    unit: str = ""
+    outer: bool = False
 
 
 Report: TypeAlias = Callable[[Progress], None]

@@ -49,7 +49,7 @@ def run_units(
     from joblib import Parallel, delayed
 
     total = len(units)
-    report(Progress(stage, 0, total))
+    report(Progress(stage, 0, total, outer=True))
     calls = (
         delayed(unit.call)(*unit.arguments)
         for unit in units
@@ -57,5 +57,5 @@ def run_units(
     )
     results = Parallel(n_jobs=n_jobs, return_as="generator")(calls)
     for done, (result, unit) in enumerate(zip(results, units, strict=False), start=1):
-        report(Progress(stage, done, total))
+        report(Progress(stage, done, total, outer=True))
         yield unit.key, result
