@@ -1,5 +1,6 @@
 """The house: layers, style, types, and what importing costs."""
 
+import importlib
 import os
 import re
 import shutil
@@ -66,17 +67,59 @@ def test_every_cited_paper_is_in_the_bibliography_once() -> None:
     assert sorted(known) == sorted(set(known))
 
 
-def test_every_public_name_exists() -> None:
-    import shortlist
-    import shortlist.ensembles
-    import shortlist.multistage
-    import shortlist.products
+LAZY = [
+    ".".join(stub.parent.relative_to(ROOT / "src").parts) for stub in (ROOT / "src").rglob("__init__.pyi")
+]
 
-    for package in (shortlist, shortlist.ensembles, shortlist.multistage, shortlist.products):
-        for name in package.__all__:
-            assert getattr(package, name) is not None
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = shortlist.nothing
+
+@pytest.mark.parametrize("name", LAZY)
+def test_every_public_name_of_a_lazy_package_is_listed_and_can_be_loaded(name: str) -> None:
+    package = importlib.import_module(name)
+    assert len(package.__all__) > 10
+    assert set(package.__all__) <= set(dir(package))
+    for public in package.__all__:
+        assert getattr(package, public) is not None
+    with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'nothing'"):
+        _ = package.nothing
+
+
+def test_the_main_names_come_from_the_front_door() -> None:
+    from shortlist import (
+        EvolutionaryEnsembleClassifier,
+        ExactPruner,
+        MultiStageClassifier,
+        configure,
+        ensembles,
+    )
+
+    assert ExactPruner is ensembles.ExactPruner
+    assert EvolutionaryEnsembleClassifier().mode == "offline"
+    assert MultiStageClassifier().pick
+    assert callable(configure)
+
+
+HEAVY = {"numpy", "pandas", "scipy", "sklearn", "numba", "pyarrow", "ortools", "highspy", "plotly", "rich"}
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param("import shortlist; dir(shortlist)", id="import shortlist"),
+        pytest.param("from shortlist import ensembles, multistage, products", id="import the packages"),
+        pytest.param(["--version"], id="shortlist --version"),
+        pytest.param(["--help"], id="shortlist --help"),
+        pytest.param(["prune", "--help"], id="shortlist prune --help"),
+    ],
+)
+def test_asking_for_nothing_loads_nothing_heavy(program: str | list[str]) -> None:
+    if isinstance(program, list):
+        program = (
+            f"import sys; sys.argv = {['shortlist', *program]!r}; from shortlist.cli.main import run; run()"
+        )
+    listed = f"import sys\ntry:\n    {program}\nfinally:\n    print(*sys.modules, file=sys.stderr)"
+    run = _run(sys.executable, "-W", "error", "-c", listed)
+    assert run.returncode == 0, run.stderr
+    assert HEAVY & set(run.stderr.split()) == set()
 
 
 @pytest.mark.slow

@@ -1,0 +1,48 @@
+"""Packages whose public names are loaded when they are first used.
+
+Such a package lists its names once, in a stub ``__init__.pyi`` beside its ``__init__.py``, as imports of the form
+``from shortlist.front import Front as Front``. Type checkers and editors read the stub as they read any other, and
+:func:`lazy_package` reads the same lines when the program runs.
+"""
+
+import ast
+import importlib
+import pkgutil
+from collections.abc import Callable
+from typing import Any
+
+
+def lazy_package(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, from its stub.
+
+    Parameters
+    ----------
+    package : str
+        The ``__name__`` of the package.
+
+    Raises
+    ------
+    ImportError
+        If the package was installed without its stub.
+    """
+    try:
+        stub = pkgutil.get_data(package, "__init__.pyi")
+    except FileNotFoundError:
+        stub = None
+    if stub is None:
+        raise ImportError(f"{package} was installed without its file __init__.pyi. Install it again.")
+    homes = {
+        alias.name: line.module
+        for line in ast.parse(stub).body
+        if isinstance(line, ast.ImportFrom) and line.module
+        for alias in line.names
+        if alias.asname == alias.name
+    }
+
+    def load_name(name: str) -> Any:
+        """Load a public name from its module."""
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(homes[name]), name)
+
+    return load_name, lambda: sorted({*homes, *vars(importlib.import_module(package))}), sorted(homes)
