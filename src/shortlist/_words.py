@@ -43,6 +43,17 @@ def all_of(things: Iterable[object], *, most: int = MOST) -> str:
     return _listed(things, "and", most)
 
 
+def counted(count: int, thing: str) -> str:
+    """Return a number of things whose plural ends in s.
+
+    Examples
+    --------
+    >>> counted(1, "point"), counted(2000, "point")
+    ('1 point', '2,000 points')
+    """
+    return f"{count:,} {thing}" + ("" if count == 1 else "s")
+
+
 def did_you_mean(word: str, known: Iterable[object]) -> str:
     """Return a sentence that offers the known word most like one that is not known, or "".
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._notebook import html_table
+from shortlist._words import counted
 from shortlist.arrays import Mask, Points, Values
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import read_parquet, write_parquet
@@ -165,6 +167,23 @@ class Selection:
     proof: Proof
     seconds: float
 
+    def __repr__(self) -> str:
+        size = f"{int(np.sum(self.mask)):,} of {len(self.mask):,} candidates"
+        value = f"{self.objective.name} {self.value:.6g}, bound {self.bound:.6g}"
+        return f"{type(self).__name__}({size}; {value}; {self.status})"
+
+    def _repr_html_(self) -> str:
+        limit = [("stopped by", self.proof.limit)] if self.proof.limit else []
+        facts = [
+            ("status", self.status),
+            (self.objective.name, float(self.value)),
+            ("bound", float(self.bound)),
+            *limit,
+            ("chosen", f"{int(np.sum(self.mask)):,} of {len(self.mask):,} candidates"),
+            ("seconds", float(self.seconds)),
+        ]
+        return html_table(type(self).__name__, [], facts, n_rows=len(facts))
+
     @property
     def gap(self) -> float:
         """Relative distance of the value to the bound; 0 when proved, NaN without an answer."""
@@ -277,6 +296,19 @@ class Front:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def __repr__(self) -> str:
+        return f"Front({self._summary()})"
+
+    def _repr_html_(self) -> str:
+        header = [f"{objective.name} ({objective.sense})" for objective in self.objectives]
+        return html_table(f"Front: {self._summary()}", header, self.values.tolist(), n_rows=len(self))
+
+    def _summary(self) -> str:
+        """Say in one line how many points there are, of what, and what is proved."""
+        wanted = ", ".join(f"{objective.sense} {objective.name}" for objective in self.objectives)
+        limit = f", limit {self.proof.limit}" if self.proof.limit else ""
+        return f"{counted(len(self), 'point')}; {wanted}; {self.proof.kind}{limit}"
 
     @property
     def points(self) -> Points:

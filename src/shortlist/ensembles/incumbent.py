@@ -21,7 +21,7 @@ Of bounds that fall without a pause, as those of slopes do, about ten a second a
 """
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EnsembleSelection(Selection):
     """The members of a pruned ensemble, its threshold, and what they decide on the validation rows.
 

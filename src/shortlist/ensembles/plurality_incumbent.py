@@ -15,7 +15,7 @@ from shortlist.errors import SolverError
 from shortlist.front import Proof, ProofKind, Selection, Status
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClassSelection(Selection):
     """The members of an ensemble pruned for several classes, and what their plurality vote decides.
 

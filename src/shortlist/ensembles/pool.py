@@ -1,5 +1,6 @@
 """Pools: the classifiers to choose from, fitted here or elsewhere, and what they say."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +11,9 @@ from joblib import parallel_config
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
+from shortlist._notebook import html_table
 from shortlist._validation import as_count, as_seed
+from shortlist._words import all_of, counted
 from shortlist.arrays import Labels
 from shortlist.ensembles.families import FAMILIES
 from shortlist.ensembles.foreign import Parts, parts_of
@@ -75,6 +78,14 @@ class Pool:
     def __len__(self) -> int:
         """Return how many classifiers there are."""
         return len(self.classifiers)
+
+    def __repr__(self) -> str:
+        kinds = counted(len(set(self.families)), "kind")
+        return f"Pool({counted(len(self), 'classifier')} of {kinds}; classes {all_of(self.classes, most=5)})"
+
+    def _repr_html_(self) -> str:
+        counts = Counter(self.families).most_common()
+        return html_table(repr(self), ["family", "classifiers"], counts, n_rows=len(counts))
 
     def subset(self, chosen: ArrayLike) -> "Pool":
         """Return the pool of some of the classifiers.

@@ -9,6 +9,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TypeAlias
 
+from shortlist._notebook import html_table
+from shortlist._words import counted
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.products.formulas import Formula, formula_text, variables_of
@@ -95,6 +97,26 @@ class FeatureModel:
     attributes: Mapping[str, Mapping[int, Value]] = field(default_factory=dict)
     claims: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        facts = ", ".join(counted(count, what) for what, count in self._counts())
+        return f"FeatureModel({self.name!r}: {facts})"
+
+    def _repr_html_(self) -> str:
+        counts = [(f"{what}s", f"{count:,}") for what, count in self._counts()]
+        return html_table(f"Feature model {self.name}".rstrip(), [], counts, n_rows=len(counts))
+
+    def _counts(self) -> list[tuple[str, int]]:
+        """Count what the model is made of; parts that it does not have are left out."""
+        n_clauses = self.clauses.n_clauses if self.clauses else 0
+        counts = [
+            ("feature", self.n_features),
+            ("group", len(self.groups)),
+            ("constraint", len(self.constraints)),
+            ("clause", n_clauses),
+            ("attribute", len(self.attributes)),
+        ]
+        return counts[:1] + [(what, count) for what, count in counts[1:] if count]
 
     @property
     def n_features(self) -> int:
