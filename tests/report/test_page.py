@@ -1,5 +1,6 @@
 """The page: what it shows, what it escapes, and that it loads nothing."""
 
+import json
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -78,6 +79,22 @@ def test_nothing_is_loaded_and_hostile_names_stay_text(page: str) -> None:
     assert policies == [POLICY]
     assert "default-src 'none'" in POLICY
     assert "http" not in POLICY
+    for purpose in ("connect-src", "form-action", "base-uri"):
+        assert f"{purpose} 'none'" in POLICY
+
+
+def test_plotly_is_told_before_any_chart_to_share_nothing_and_know_no_server(page: str) -> None:
+    scripts = read(page).scripts
+    told = [i for i, script in enumerate(scripts) if script.startswith("Plotly.setPlotConfig(")]
+    charts = [i for i, script in enumerate(scripts) if "Plotly.newPlot(" in script and len(script) < 100_000]
+
+    assert len(told) == 1
+    assert told[0] < min(charts)
+    config = json.loads(scripts[told[0]].removeprefix("Plotly.setPlotConfig(").removesuffix(");"))
+    assert (config["showSendToCloud"], config["plotlyServerURL"]) == (False, "")
+    for chart in charts:
+        assert '"showSendToCloud": false' in scripts[chart]
+        assert "plotly.com" not in scripts[chart]
 
 
 def test_names_in_charts_are_escaped_twice_over(page: str) -> None:

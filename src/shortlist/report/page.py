@@ -1,5 +1,6 @@
 """Tables and interactive charts of fronts as one HTML page that needs nothing else, no network included."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -18,8 +19,14 @@ COLOURS = (
 )  # fmt: skip
 """One colour per front; the first eight can be told apart by people who see few colours (Okabe & Ito 2008)."""
 
-POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
-"""What a browser may load for the page: nothing but what is inside it."""
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
+    "connect-src 'none'; form-action 'none'; base-uri 'none'"
+)
+"""What a browser may do for the page: run what is inside it, load nothing, and send nothing anywhere."""
+
+CONFIG = {"displaylogo": False, "responsive": True, "showSendToCloud": False, "plotlyServerURL": ""}
+"""How plotly draws: without its logo, and without the button "Share chart", which uploads the points to its maker."""
 
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; color: #222; }
@@ -82,7 +89,8 @@ def front_page(
 
     The charts are parallel coordinates, one line per point and one colour per front, which can be brushed on every
     axis; and, with two objectives or more, the points in the plane of the first two, where a click on a name hides its
-    front. The page carries plotly, about 5 MB, and asks browsers to load nothing else. Every text is escaped.
+    front. The page carries plotly, about 5 MB; it tells browsers to load nothing and to send nothing, and has no button
+    that would share a chart. Every text is escaped.
 
     Parameters
     ----------
@@ -137,15 +145,22 @@ def _table(table: Table) -> list[str]:
 
 
 def _charts(fronts: Mapping[str, Front]) -> list[str]:
-    """Return the charts as HTML; the first brings plotly with it."""
+    """Return the charts as HTML, after plotly itself."""
     first = next(iter(fronts.values()))
-    parts = ["<h2>Points</h2>", _as_html(_parallel(fronts), with_plotly=True)]
+    parts = ["<h2>Points</h2>", _plotly(), _as_html(_parallel(fronts), "parallel-coordinates")]
     if len(first.objectives) > 1:
-        parts.append(_as_html(_plane(fronts), with_plotly=False))
+        parts.append(_as_html(_plane(fronts), "plane"))
     parts.append(
         '<p class="note">Drag along an axis to keep the lines that pass there; click on a name to hide its points.</p>'
     )
     return parts
+
+
+def _plotly() -> str:
+    """Return plotly, told how to draw before any chart: its Python part passes on only some of it."""
+    from plotly.offline import get_plotlyjs
+
+    return f"<script>{get_plotlyjs()}</script>\n<script>Plotly.setPlotConfig({json.dumps(CONFIG)});</script>"
 
 
 def _parallel(fronts: Mapping[str, Front]) -> Any:
@@ -206,14 +221,9 @@ def _label(objective: Any) -> str:
     return escape(f"{objective.sense} {objective.name}{unit}")
 
 
-def _as_html(figure: Any, *, with_plotly: bool) -> str:
-    """Return a figure as part of a page."""
+def _as_html(figure: Any, name: str) -> str:
+    """Return a figure as part of a page, under a name that is the same in every page."""
     from plotly.io import to_html
 
-    part: str = to_html(
-        figure,
-        full_html=False,
-        include_plotlyjs=with_plotly,
-        config={"displaylogo": False, "responsive": True},
-    )
+    part: str = to_html(figure, full_html=False, include_plotlyjs=False, div_id=name, config=CONFIG)
     return part
