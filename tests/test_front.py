@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist import BadFileError, BadInputError, Front, Objective, Proof, ProofKind, Sense
-from shortlist.front import relative_gap
+from shortlist.front import relative_gap, shortfall
 
 COMPLETE = Proof(ProofKind.COMPLETE)
 COST, ROOM = Objective("cost", scale=100, unit="EUR"), Objective("room", Sense.MAX)
@@ -127,3 +127,36 @@ def test_the_gap_is_relative_to_the_value() -> None:
     assert relative_gap(-4, -5) == pytest.approx(0.25)
     assert relative_gap(0, 0) == 0
     assert relative_gap(0, 1) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("value", "bound", "sentence"),
+    [
+        (0.594, 0.752, "at most 0.158 (21.0 %) below the best there is"),
+        (0.0, 0.5, "at most 0.5 (100 %) below the best there is"),
+        (-2.0, 0.0, "at most 2 below the best there is"),
+        (-1.0, 2.0, "at most 3 below the best there is"),
+        (-6.0, -4.0, "at most 2 (50.0 %) below the best there is"),
+        (12.0, 10.0, "at most 2 (20.0 %) above the best there is"),
+        (-4.0, -5.0, "at most 1 (20.0 %) above the best there is"),
+        (1e6, 3e6, "at most 2,000,000 (66.7 %) below the best there is"),
+        (0.5, math.inf, "an unknown amount below the best there is"),
+    ],
+)
+def test_a_shortfall_is_a_difference_and_where_signs_agree_a_share_of_the_bound(
+    value: float, bound: float, sentence: str
+) -> None:
+    assert shortfall(value, bound) == sentence
+
+
+@given(
+    value=st.floats(-100, 100), best=st.floats(-100, 100), bound=st.floats(-100, 100),
+)  # fmt: skip
+def test_no_best_value_makes_the_share_false(value: float, best: float, bound: float) -> None:
+    value, best, bound = sorted((value, best, bound))
+    if value == bound:
+        return
+    for said, worse, good in ((shortfall(value, bound), value, best), (shortfall(bound, value), bound, best)):
+        if " %)" in said and good:
+            share = float(said.split("(")[1].split(" %")[0].replace(",", ""))
+            assert abs(good - worse) / abs(good) * 100 <= share * 1.006 + 1e-9

@@ -139,6 +139,39 @@ def relative_gap(value: float, bound: float) -> float:
     return abs(bound - value) / abs(value) if value else math.inf
 
 
+def shortfall(value: float, bound: float) -> str:
+    """Say how far a value may be from the best there is, where no value can beat the bound.
+
+    The share is that of the best value, which is largest when the best is the bound; where value and bound have different
+    signs there is no such share, and only the difference is told. What is maximised is below the best, what is minimised above.
+
+    Parameters
+    ----------
+    value, bound : float
+        In the user's sign; they differ.
+
+    Examples
+    --------
+    >>> print(shortfall(0.594, 0.752))
+    at most 0.158 (21.0 %) below the best there is
+    >>> print(shortfall(120, 100), "|", shortfall(-3, 1), "|", shortfall(-8, -5))
+    at most 20 (20.0 %) above the best there is | at most 4 below the best there is | at most 3 (60.0 %) below the best there is
+    """
+    side = "below" if value < bound else "above"
+    difference = abs(bound - value)
+    if not math.isfinite(difference):
+        return f"an unknown amount {side} the best there is"
+    one_sign = value * bound >= 0 and bound != 0
+    share = f" ({_three_digits(100 * difference / abs(bound))} %)" if one_sign else ""
+    amount = f"{difference:.3g}" if difference < 1000 else f"{difference:,.0f}"
+    return f"at most {amount}{share} {side} the best there is"
+
+
+def _three_digits(number: float) -> str:
+    """Show three digits, zeros at the end included, and all that are before the point."""
+    return f"{number:#.3g}".rstrip(".") if number < 999.5 else f"{number:,.0f}"
+
+
 @dataclass(frozen=True, eq=False)
 class Selection:
     """One answer to a problem with one objective.

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
 
 from shortlist.ensembles.certificate import make_line_certificate
 from shortlist.ensembles.certificate_check import check_certificate
@@ -39,6 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
+    (folder / "pruned.txt").write_text(run.stdout)
     return folder
 
 
@@ -101,7 +103,10 @@ def test_a_model_stands_the_check_and_its_certificate_can_be_kept(folder: Path) 
     run = shortlist("verify", "model.joblib", "table.csv", "--certificate", "proof.json", cwd=folder)
 
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "as claimed" in run.stdout
+    assert "As claimed." in run.stdout
+    sentence = run.stdout.splitlines()[1].removesuffix(".")
+    assert sentence.startswith("accuracy 0.")
+    assert sentence in (folder / "pruned.txt").read_text()  # the same line of proof
     assert "votes of the classifiers that were left out are taken from the model" in run.stdout
     assert json.loads((folder / "proof.json").read_text())["format"] == "shortlist pruning certificate 1"
 
@@ -113,6 +118,45 @@ def test_facts_are_one_json_object(folder: Path) -> None:
     assert facts["status"] == "valid"
     assert facts["failures"] == []
     assert facts["value"] <= facts["claimed_bound"] <= facts["bound"]
+    assert facts["proof"]["sentence"] in (folder / "pruned.txt").read_text()
+
+
+def test_a_table_in_another_order_is_said_to_be_one_and_stands_the_check(folder: Path) -> None:
+    pd.read_csv(folder / "table.csv").sample(frac=1, random_state=0).to_csv(
+        folder / "shuffled.csv", index=False
+    )
+    run = shortlist("verify", "model.joblib", "shuffled.csv", cwd=folder)
+
+    assert run.returncode == 0, run.stdout
+    assert "note: the rows of the table are in another order" in run.stderr
+
+
+def test_without_a_certificate_the_value_is_counted_and_the_exit_code_says_that_nothing_proves_the_bound(
+    folder: Path,
+) -> None:
+    options = [
+        "--classifiers",
+        "5",
+        "--time-limit",
+        "20",
+        "--jobs",
+        "1",
+        "--solver",
+        "highs",
+        "--out",
+        "highs.joblib",
+    ]
+    run = shortlist("prune", "table.csv", *options, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert "no bound can be rechecked, because HiGHS alone leaves no certificate; HiGHS says" in run.stdout
+
+    run = shortlist("verify", "highs.joblib", "table.csv", "--certificate", "none.json", "--json", cwd=folder)
+
+    facts = json.loads(run.stdout)
+    assert (run.returncode, facts["status"], facts["bound"]) == (3, "counted", None)
+    assert facts["value"] == facts["proof"]["value"]
+    assert facts["notes"] == ["there is no certificate to write"]
+    assert not (folder / "none.json").exists()
 
 
 def test_another_table_does_not_pass(folder: Path) -> None:
@@ -123,12 +167,18 @@ def test_another_table_does_not_pass(folder: Path) -> None:
     run = shortlist("verify", "model.joblib", "turned.csv", cwd=folder)
 
     assert run.returncode == 1
-    assert "have another class in this table" in run.stdout
+    first, second = run.stdout.splitlines()
+    assert first.startswith(
+        "NOT AS CLAIMED: these are not the rows that the model was made from: 135 of the 135"
+    )
+    assert "have another class in this table" in second
 
     table.assign(a=-table["a"], b=-table["b"], c=-table["c"]).to_csv(folder / "moved.csv", index=False)
     run = shortlist("verify", "model.joblib", "moved.csv", cwd=folder)
     assert run.returncode == 1
-    assert "the classifiers vote otherwise" in run.stdout
+    first, second = run.stdout.splitlines()
+    assert "these are not the rows" in first
+    assert "the classifiers vote otherwise" in second
 
 
 @pytest.mark.parametrize(
@@ -193,7 +243,7 @@ def test_limits_on_size_and_cost_are_said_and_need_no_pool(folder: Path) -> None
     run = shortlist("verify", "cheap.joblib", "table.csv", cwd=folder)
 
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "No selection of 1 to 2 of the" in run.stdout
+    assert "Selections are those of 1 to 2 of" in run.stdout
     assert "within the limits on cost" in run.stdout
 
 
@@ -211,12 +261,12 @@ def test_a_slope_is_rechecked_by_its_lines(folder: Path) -> None:
     options = ["--classifiers", "12", "--time-limit", "20", "--jobs", "1", "--out", "slope.joblib"]
     run = shortlist("prune", "table.csv", "--objective", "accuracy+slope-8", *options, cwd=folder)
     assert run.returncode == 0, run.stderr
-    assert "proved optimal by" in run.stdout
+    assert "the lines of the certificate prove" in run.stdout
 
     run = shortlist("verify", "slope.joblib", "table.csv", cwd=folder)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "checked lines for" in run.stdout
-    assert "proved by the lines" in run.stdout
+    assert "the lines of the certificate prove that no selection exceeds" in run.stdout
     facts = json.loads(shortlist("verify", "slope.joblib", "table.csv", "--json", cwd=folder).stdout)
     assert facts["n_ranges"] > 12
     assert facts["value"] <= facts["claimed_bound"] <= facts["bound"]
@@ -231,20 +281,14 @@ def test_a_slope_is_rechecked_by_its_lines(folder: Path) -> None:
 
 def test_what_cannot_be_checked_is_refused_in_a_sentence(folder: Path) -> None:
     pd.read_csv(folder / "table.csv").head(20).to_csv(folder / "short.csv", index=False)
-    assert (
-        "must be the one that the model was made from"
-        in shortlist("verify", "model.joblib", "short.csv", cwd=folder).stderr
-    )
-    quick = ["--classifiers", "5", "--time-limit", "5", "--jobs", "1"]
-    shortlist("prune", "table.csv", "--solver", "highs", "--out", "plain.joblib", *quick, cwd=folder)
-    run = shortlist("verify", "plain.joblib", "table.csv", cwd=folder)
+    run = shortlist("verify", "model.joblib", "short.csv", cwd=folder)
+    assert run.returncode == 1
+    assert "the table has 20 rows in place of 500" in run.stdout
+    assert len(run.stdout.splitlines()) == 1
+    save_model(SavedModel(LogisticRegression(), tuple("abcdef"), "target"), folder / "other.joblib")
+    run = shortlist("verify", "other.joblib", "table.csv", cwd=folder)
     assert run.returncode == 2
-    assert "needs a certificate" in run.stderr
-    rule = ["--method", "uwa", "--classifiers", "5", "--jobs", "1", "--out", "rule.joblib"]
-    shortlist("prune", "table.csv", *rule, cwd=folder)
-    run = shortlist("verify", "rule.joblib", "table.csv", cwd=folder)
-    assert run.returncode == 2
-    assert "rules and evolution prove nothing" in run.stderr
+    assert "needs a model of shortlist prune or shortlist evolve, got a LogisticRegression" in run.stderr
     joblib.dump(load_model(folder / "model.joblib").estimator.pool_, folder / "few.joblib")
     run = shortlist("verify", "model.joblib", "table.csv", "--pool", "few.joblib", "--trust", cwd=folder)
     assert run.returncode == 2

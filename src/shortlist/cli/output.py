@@ -124,8 +124,3 @@ def stopped_by(limit: str) -> str:
     ('stopped by the limit of 60 s', 'interrupted')
     """
     return limit if limit == "interrupted" else f"stopped by the limit of {limit}"
-
-
-def as_gap(gap: float) -> str:
-    """Show a relative gap as percent."""
-    return "an unknown share" if math.isnan(gap) else f"{100 * gap:.3g} %"

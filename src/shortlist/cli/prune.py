@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.output import as_gap, finite, print_json, stopped_by
+from shortlist.cli.output import finite, print_json, stopped_by
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators import ExactPruner
@@ -289,6 +289,8 @@ def _save(pruner: "ExactPruner | PluralityPruner", features: list[str], target: 
 
 def _exact_facts(pruner: "ExactPruner", solver: str) -> dict[str, Any]:
     """Return what exact pruning found and proved."""
+    from shortlist.ensembles.evidence import evidence_of
+
     result = pruner.result_
     return {
         "method": f"exact-{solver}",
@@ -299,6 +301,7 @@ def _exact_facts(pruner: "ExactPruner", solver: str) -> dict[str, Any]:
         "bound": finite(result.bound),
         "gap": finite(result.gap),
         "certified_bound": getattr(result, "certified_bound", None),
+        "proof": None if result.reason else evidence_of(result, solver).as_dict(),
         "limit": result.proof.limit,
         "reason": result.reason,
         "history": [[seconds, value, bound] for seconds, value, bound in result.history],
@@ -306,23 +309,6 @@ def _exact_facts(pruner: "ExactPruner", solver: str) -> dict[str, Any]:
         "positive": None if pruner.positive_ is None else str(pruner.positive_),
         "threshold": pruner.threshold_,
     }
-
-
-def _proof_text(facts: dict[str, Any]) -> str:
-    """Say what is proved, and by whom."""
-    gap, certified = facts["gap"], facts["certified_bound"]
-    lines = "+slope" in facts["objective"]
-    if gap != 0:
-        return f"at most {as_gap(float('nan') if gap is None else gap)} below the best there is"
-    if certified is None:
-        solver = facts["method"].removeprefix("exact-")
-        if solver == "auto":
-            return "proved optimal by branch and bound" if lines else "proved optimal"
-        return f"proved optimal by {solver}"
-    if certified == facts["bound"]:
-        return f"proved optimal by the {'lines' if lines else 'cuts'} of the certificate"
-    who = "branch and bound" if lines else "CP-SAT"
-    return f"proved optimal by {who}, of which the certificate proves a bound of {certified:.6g}"
 
 
 def _choice_facts(choice: "Choice") -> dict[str, Any]:
@@ -339,6 +325,8 @@ def _choice_facts(choice: "Choice") -> dict[str, Any]:
 
 def _rule_facts(pruned: "PrunedTable", method: str, stop: str) -> dict[str, Any]:
     """Return what a rule found; it proves nothing."""
+    from shortlist.ensembles.evidence import evidence_of_rule
+
     pruner: Any = pruned.pruner
     binary = len(pruner.classes_) == 2
     return {
@@ -350,6 +338,7 @@ def _rule_facts(pruned: "PrunedTable", method: str, stop: str) -> dict[str, Any]
         "bound": None,
         "gap": None,
         "certified_bound": None,
+        "proof": evidence_of_rule(pruner.accuracy_).as_dict(),
         "limit": "",
         "reason": "",
         "positive": str(pruner.classes_[1]) if binary else None,
@@ -404,12 +393,8 @@ def _print(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | None) -> 
     print(f"Chosen: {len(pruned.pruner.pool_)} of {len(pruned.pool)} classifiers; {decision}.")
     if choice := facts.get("choice"):
         print(_choice_text(choice))
-    value = f"{facts['objective']} {facts['value']:.6g} on the validation rows"
-    if facts["bound"] is None:
-        print(f"{value}, by the rule {facts['method']}: nothing is proved ({facts['seconds']:.2f} s).")
-    else:
-        limit = f", {stopped_by(facts['limit'])}" if facts["limit"] else ""
-        print(f"{value}, bound {facts['bound']:.6g}: {_proof_text(facts)} ({facts['seconds']:.2f} s{limit}).")
+    limit = f", {stopped_by(facts['limit'])}" if facts["limit"] else ""
+    print(f"{facts['proof']['sentence']} ({facts['seconds']:.2f} s{limit}).")
     print()
     print_measured(pruned.test)
     print()

@@ -1,18 +1,22 @@
 """`shortlist verify`: recheck what a pruned ensemble claims."""
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shortlist.cli.output import print_json, save
+from shortlist.cli.output import print_json, print_notes, save
 
 if TYPE_CHECKING:
     from shortlist.ensembles.verification import Verification
 
+EXIT_CODES = {"invalid": 1, "counted": 3}
+"""What the command exits with where not everything was rechecked."""
+
 
 def verify(
-    model: Annotated[Path, typer.Argument(help="Model file of shortlist prune.")],
+    model: Annotated[Path, typer.Argument(help="Model file of shortlist prune or evolve.")],
     table: Annotated[str, typer.Argument(help="The table that it was made from.")],
     *,
     pool: Annotated[
@@ -31,7 +35,8 @@ def verify(
 ) -> None:
     """Recheck value and bound of a pruned ensemble, independently of what found them.
 
-    Exits with 1 if something is not as the model claims.
+    Without a certificate, as of a named solver, several classes, a rule or evolution, the value is counted again. Exits with 1 if
+    something is not as the model claims, and with 3 if nothing proves the bound that it claims.
     """
     import time
 
@@ -44,7 +49,6 @@ def verify(
     )
     from shortlist.datasets.tables import read_table, select_columns
     from shortlist.ensembles.certificate import write_certificate
-    from shortlist.ensembles.estimators import ExactPruner
     from shortlist.ensembles.pool import load_pool
     from shortlist.ensembles.verification import verify as recheck
     from shortlist.errors import BadInputError
@@ -52,10 +56,9 @@ def verify(
 
     start = time.monotonic()
     saved = load_model(model, trust=trust)
-    if not isinstance(saved.estimator, ExactPruner):
+    if not (hasattr(saved.estimator, "validation_") or hasattr(saved.estimator, "training_")):
         raise BadInputError(
-            f"verify needs a model of shortlist prune --method exact, got one of {type(saved.estimator).__name__}: "
-            "rules and evolution prove nothing."
+            f"verify needs a model of shortlist prune or shortlist evolve, got a {type(saved.estimator).__name__}."
         )
     rows = select_columns(read_table(table), [*saved.features, saved.target])
     found = recheck(
@@ -64,55 +67,62 @@ def verify(
         rows[saved.target].to_numpy(),
         pool=None if pool is None else load_pool(pool, trust=trust),
     )
-    if certificate is not None:
-        certificate = save(certificate, lambda path: write_certificate(found.certificate, path))
+    kept = found.certificate
+    if certificate is not None and kept is not None:
+        certificate = save(certificate, lambda path: write_certificate(kept, path))
+    elif certificate is not None:
+        found = dataclasses.replace(found, notes=(*found.notes, "there is no certificate to write"))
+        certificate = None
+    print_notes(found.notes)
     if json:
         print_json(
             {
                 "command": "verify",
-                "status": "valid" if found.valid else "invalid",
-                "method": "certificate",
+                "status": found.status,
+                "method": "certificate" if found.parts else "count",
                 "seconds": time.monotonic() - start,
                 "failures": list(found.failures),
+                "notes": list(found.notes),
                 "value": found.value,
                 "bound": found.bound,
                 "claimed_bound": found.claimed_bound,
+                "proof": None if found.evidence is None else found.evidence.as_dict(),
                 "rows": found.n_rows,
                 "n_classifiers": found.n_classifiers,
-                "n_cuts" if found.parts == "cuts" else "n_ranges": found.n_parts,
+                "n_ranges" if found.parts == "lines" else "n_cuts": found.n_parts,
                 "all_votes": found.all_votes,
                 "certificate": None if certificate is None else str(certificate),
             }
         )
     else:
         _print(found)
-    if not found.valid:
-        raise typer.Exit(1)
+    if found.status != "valid":
+        raise typer.Exit(EXIT_CODES[found.status])
 
 
 def _print(found: "Verification") -> None:
     """Print what was found for people."""
-    whose = "all classifiers" if found.all_votes else "the members"
-    print(f"Asked {whose} again on {found.n_rows:,} validation rows; checked {_counted(found)} in integers.")
     for sentence in found.failures:
         print(f"NOT AS CLAIMED: {sentence}.")
-    if not found.valid:
+    if found.evidence is None:
         return
-    limits = found.certificate["limits"]
-    others = [name for field, name in (("budget", "cost"), ("each", "diversity")) if field in limits]
-    kept = f", within the limits on {' and '.join(others)}," if others else ""
-    print(
-        f"Value {found.value:.6g}: as claimed. No selection of {limits['min_size']} to {limits['max_size']} of the "
-        f"{found.n_classifiers} classifiers{kept} exceeds {found.bound:.6g}: proved by the {found.parts}."
-    )
-    if found.bound is not None and found.claimed_bound < found.bound:
+    whose = "all classifiers" if found.all_votes else "the members"
+    checked = f"; checked {_counted(found)} in integers" if found.parts else ""
+    print(f"As claimed. Asked {whose} again on {found.n_rows:,} rows{checked}.")
+    print(f"{found.evidence.sentence()}.")
+    if found.certificate is not None:
+        limits = found.certificate["limits"]
+        others = [name for field, name in (("budget", "cost"), ("each", "diversity")) if field in limits]
+        kept = f", within the limits on {' and '.join(others)}" if others else ""
         print(
-            f"The model's own bound {found.claimed_bound:.6g} is {_whose_word(found)}: nothing here contradicts it, nor proves it."
+            f"Selections are those of {limits['min_size']} to {limits['max_size']} of {found.n_classifiers} classifiers{kept}."
         )
-    if not found.all_votes:
+    if found.certificate is not None and not found.all_votes:
         print(
             "The votes of the classifiers that were left out are taken from the model; --pool recomputes them."
         )
+    if found.status == "counted":
+        print("The value was counted again; nothing proves the bound (exit code 3).")
 
 
 def _counted(found: "Verification") -> str:
@@ -122,8 +132,3 @@ def _counted(found: "Verification") -> str:
         if found.parts == "cuts"
         else f"lines for {found.n_parts:,} ranges of thresholds"
     )
-
-
-def _whose_word(found: "Verification") -> str:
-    """Say who proved more than the certificate."""
-    return "a solver's word" if found.parts == "cuts" else "that of its branch and bound"

@@ -88,6 +88,26 @@ def check_certificate(
     return Verdict(not failures, tuple(failures), value, bound)
 
 
+def count_selection(
+    claim: Mapping[str, Any], votes: Iterable[Iterable[int]], labels: Iterable[int]
+) -> Verdict:
+    """Recompute what a selection is worth, and whether it keeps its limits, where nothing proves a bound.
+
+    Parameters
+    ----------
+    claim : mapping
+        The fields ``members``, ``threshold``, ``weights`` and ``limits`` of a certificate, and ``utility`` if it has one.
+    votes, labels
+        As of :func:`check_certificate`.
+    """
+    table = _distinct([[int(v) for v in row] for row in votes], [int(label) for label in labels])
+    failures: list[str] = []
+    value = _value(claim, table, len(table[0][0]) if table else 0, failures)
+    if "utility" in claim:
+        value = worth_of_margins(claim, table)
+    return Verdict(not failures, tuple(failures), value, None)
+
+
 Table = list[tuple[tuple[int, ...], int, int]]
 """Distinct vote vectors in lexicographic order, with their positive and negative samples."""
 

@@ -1,7 +1,6 @@
 """Scikit-learn estimators for pruned ensembles; thin shells around functions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -24,30 +23,12 @@ from shortlist.ensembles.plurality import class_tally, class_votes, merge_class_
 from shortlist.ensembles.plurality_incumbent import ClassSelection
 from shortlist.ensembles.plurality_weights import CLASS_OBJECTIVES
 from shortlist.ensembles.pool import Pool, as_pool, make_pool, positive_probabilities
+from shortlist.ensembles.recorded_rows import record_rows
 from shortlist.ensembles.votes import merge_rows, round_votes
 from shortlist.ensembles.weights import named_weights
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.milp import open_solver
 from shortlist.runs import Cancellation, Report, silent
-
-
-@dataclass(frozen=True, eq=False)
-class ValidationRows:
-    """The rows that pruned, and how the whole pool voted on them.
-
-    Attributes
-    ----------
-    rows : ndarray of int, shape (n_validation,)
-        Places among the rows given to ``fit``, or in the table that a command read.
-    labels : ndarray of uint8, shape (n_validation,)
-        1 for the positive class.
-    packed_votes : ndarray of uint8, shape (n_validation, ceil(n_classifiers / 8))
-        Votes as :func:`numpy.packbits` packs them.
-    """
-
-    rows: NDArray[np.intp]
-    labels: BinaryLabels
-    packed_votes: NDArray[np.uint8]
 
 
 class ExactPruner(ClassifierMixin, BaseEstimator):
@@ -104,9 +85,9 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         All of it, with the proof, the history of value and bound, the certificate, the confusion counts and the seconds.
     choice_ : Choice or None
         What ``+auto`` tried and chose.
-    validation_ : ValidationRows or None
-        With two classes, the rows that pruned: which they are among those given to :meth:`fit`, their classes, and the votes of the
-        whole pool, packed into bits. ``shortlist verify`` rechecks value and bound from them.
+    validation_ : RecordedRows
+        The rows that pruned: which they are among those given to :meth:`fit`, a fingerprint of those, their classes, and with two
+        classes the votes of the whole pool, packed into bits. ``shortlist verify`` rechecks value and bound from them.
     pool_ : Pool
         The members only.
     classes_ : ndarray of shape (n_classes,)
@@ -203,7 +184,7 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         else:
             pool, X_validation, y_validation = as_pool(self.pool), X, y
             _check_pool_classes(pool, self.classes_)
-        rows = np.arange(len(y)) if self.pool is not None else validation
+        rows = None if self.pool is not None else validation
         common = {
             "solver": self.solver,
             "time_limit_s": as_positive_seconds(self.time_limit_s, "time_limit_s"),
@@ -214,9 +195,11 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
             "cancellation": cancellation,
         }
         if len(self.classes_) == 2:
-            self._prune_two_classes(pool, X_validation, y_validation, rows, common)
+            votes = self._prune_two_classes(pool, X_validation, y_validation, common)
+            self.validation_ = record_rows(X, y, rows, _is_class(y_validation, self.positive_), votes)
         else:
             self._prune_several_classes(pool, X_validation, y_validation, common)
+            self.validation_ = record_rows(X, y, rows, np.searchsorted(self.classes_, y_validation))
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -251,18 +234,15 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
             return np.asarray(self.classes_[probabilities.argmax(axis=1)])
         return np.asarray(self.classes_[(probabilities[:, 1] > 0.5).astype(np.intp)])
 
-    def _prune_two_classes(
-        self, pool: Pool, X: Any, y: Labels, rows: NDArray[np.intp], common: dict[str, Any]
-    ) -> None:
-        """Choose members and threshold by votes for the positive class."""
+    def _prune_two_classes(self, pool: Pool, X: Any, y: Labels, common: dict[str, Any]) -> NDArray[np.uint8]:
+        """Choose members and threshold by votes for the positive class; return all votes, packed into bits."""
         answers = round_votes(positive_probabilities(pool, X, self.positive_))
-        truth = _is_class(y, self.positive_)
-        self.validation_: ValidationRows | None = ValidationRows(rows, truth, np.packbits(answers, axis=1))
-        votes = merge_rows(answers, truth)
+        votes = merge_rows(answers, _is_class(y, self.positive_))
         limits = self._limits(pool, diversity_limits(self.diversity, votes))
         result, self.choice_ = prune_for(votes, self.objective, limits, **common)
         self.threshold_: int | None = result.threshold
         self._keep(result, pool)
+        return np.packbits(answers, axis=1)
 
     def _prune_several_classes(self, pool: Pool, X: Any, y: Labels, common: dict[str, Any]) -> None:
         """Choose members that decide by plurality."""
@@ -271,7 +251,7 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
             class_votes(codes, np.searchsorted(self.classes_, y), n_classes=len(self.classes_))
         )
         limits = self._limits(pool, class_diversity_limits(self.diversity, votes))
-        self.choice_ = self.validation_ = self.threshold_ = None
+        self.choice_ = self.threshold_ = None
         self._keep(
             prune_plurality_exactly(votes, str(self.objective).replace("_", "-"), limits, **common), pool
         )

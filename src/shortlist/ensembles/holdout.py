@@ -19,9 +19,11 @@ from shortlist.ensembles.fit_inputs import several_classes
 from shortlist.ensembles.objectives import parse_objective
 from shortlist.ensembles.plurality import ClassCodes, class_tally, plurality
 from shortlist.ensembles.pool import Pool, make_pool, positive_probabilities
+from shortlist.ensembles.recorded_rows import RecordedRows
 from shortlist.ensembles.votes import Confusion, Votes, confusion, merge_rows, round_votes
 from shortlist.ensembles.weights import named_weights
 from shortlist.errors import BadInputError
+from shortlist.fingerprints import table_fingerprint
 from shortlist.runs import Cancellation, Report, silent
 
 if TYPE_CHECKING:  # their kernels take seconds to load, which exact pruning need not wait for
@@ -176,10 +178,7 @@ def prune_table(
     start = time.perf_counter()
     pruner.fit(take_rows(X, validation), y[validation], report=report, cancellation=cancellation)
     seconds = time.perf_counter() - start
-    if (
-        isinstance(pruner, ExactPruner) and pruner.validation_ is not None
-    ):  # the pruner knows only the rows that it was given
-        pruner.validation_ = dataclasses.replace(pruner.validation_, rows=validation)
+    pruner.validation_ = _in_table(pruner.validation_, validation, X, y)
     pool = pruner.pool
     measured: dict[str, Measured] = {}
     if not isinstance(pruner, ExactPruner) or not pruner.result_.reason:
@@ -227,6 +226,7 @@ def evolve_table(
     start = time.perf_counter()
     classifier.fit(X_train, y[train], report=report, cancellation=cancellation)
     seconds = time.perf_counter() - start
+    classifier.training_ = _in_table(classifier.training_, train, X, y)
     population = classifier.result_.population
     codes = classifier.space_.predict(population, classifier.encoder_.transform(X_train))
     truth = np.searchsorted(classifier.classes_, y[train])
@@ -244,6 +244,11 @@ def evolve_table(
         for name, (size, ask) in rules.items()
     }
     return EvolvedTable(classifier, {"train": len(train), "test": len(test)}, measured, seconds)
+
+
+def _in_table(record: RecordedRows, rows: NDArray[np.intp], X: Any, y: Labels) -> RecordedRows:
+    """Let a record speak of the whole table, of which the estimator knew some rows only."""
+    return dataclasses.replace(record, rows=rows, table=table_fingerprint(X, y))
 
 
 def _rules(pruner: Any, pool: Pool, X: Any, y: Labels) -> dict[str, tuple[int, Ask]]:

@@ -26,6 +26,7 @@ from shortlist.ensembles.plurality import (
     n_right,
 )
 from shortlist.ensembles.pool import Pool, as_pool, make_pool
+from shortlist.ensembles.recorded_rows import RecordedRows, record_rows
 from shortlist.ensembles.spaces import SpaceFactory, open_space
 from shortlist.ensembles.tables import fit_table
 from shortlist.errors import BadInputError
@@ -99,17 +100,15 @@ class PluralityPruner(ClassifierMixin, BaseEstimator, ABC):
                 take_rows(X, fitted), y[fitted], n_classifiers=self.n_classifiers, random_state=seed,
                 n_jobs=self.n_jobs or 1, report=report, cancellation=cancellation,
             )  # fmt: skip
-            X_validation, y_validation = take_rows(X, validation), y[validation]
+            X_validation, y_validation, rows = take_rows(X, validation), y[validation], validation
         else:
-            pool, X_validation, y_validation = as_pool(self.pool), X, y
+            pool, X_validation, y_validation, rows = as_pool(self.pool), X, y, None
             self.classes_ = _pool_classes(pool, self.classes_)
+        truth = np.searchsorted(self.classes_, y_validation)
         votes = merge_class_rows(
-            class_votes(
-                class_answers(pool, X_validation),
-                np.searchsorted(self.classes_, y_validation),
-                n_classes=len(self.classes_),
-            )
+            class_votes(class_answers(pool, X_validation), truth, n_classes=len(self.classes_))
         )
+        self.validation_: RecordedRows = record_rows(X, y, rows, truth)
         self.members_ = np.asarray(self._choose(votes, seed), dtype=np.intp)
         self.selection_ = np.isin(np.arange(len(pool)), self.members_)
         self.accuracy_ = n_right(votes, self.members_) / votes.n_samples
@@ -162,6 +161,8 @@ class OrderedPruner(PluralityPruner):
         The whole order, with what every prefix decides right.
     accuracy_ : float
         Share of the rows given to the rule that the members decide right.
+    validation_ : RecordedRows
+        Which of the rows given to :meth:`fit` these are, with a fingerprint of all, for ``shortlist verify``.
     pool_ : Pool
         The members only.
     classes_ : ndarray of shape (n_classes,)
@@ -219,7 +220,7 @@ class MarginPruner(PluralityPruner):
     ----------
     ordering_ : Ordering
         The whole order of distinct classifiers, with what every prefix decides right.
-    members_, selection_, accuracy_, pool_, classes_
+    members_, selection_, accuracy_, validation_, pool_, classes_
         As of :class:`OrderedPruner`.
     """
 
@@ -257,7 +258,7 @@ class BackfittingPruner(PluralityPruner):
     ----------
     backfitted_ : Backfitted
         The members of every size, and what they decide right.
-    members_, selection_, accuracy_, pool_, classes_
+    members_, selection_, accuracy_, validation_, pool_, classes_
         As of :class:`OrderedPruner`.
     """
 
@@ -300,6 +301,8 @@ class EvolutionaryEnsembleClassifier(ClassifierMixin, BaseEstimator):
         What the rows pass through first.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    training_ : RecordedRows
+        A fingerprint of the rows that it was evolved on and their classes, for ``shortlist verify``.
 
     Examples
     --------
@@ -400,6 +403,7 @@ class EvolutionaryEnsembleClassifier(ClassifierMixin, BaseEstimator):
             cancellation=cancellation,
         )
         self.members_ = self.result_.members
+        self.training_: RecordedRows = record_rows(X, y, None, np.searchsorted(self.classes_, y))
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
