@@ -197,21 +197,8 @@ class StageProblem:
         return np.ascontiguousarray(measures[:, CREDIT]), np.ascontiguousarray(measures[:, CONCLUSIVE])
 
     def merits(self, measures: NDArray[np.int64]) -> Values:
-        """Return each objective as a number in [0, 1] to maximise, relative to the assignments given.
-
-        Costs and stages become inverse: the least of the assignments given divided by each one's own (Eq. 5),
-        and 1 for both being 0; a rate r to avoid becomes 1 - r.
-        """
-        columns = []
-        for name, value in zip(self.names, self.values(measures).T, strict=True):
-            if name in {"coverage", "conclusive_accuracy"}:
-                columns.append(value)
-            elif name == "false_positive_rate":
-                columns.append(1.0 - value)
-            else:
-                least = value.min(initial=math.inf)
-                columns.append(np.where(value == least, 1.0, least / np.where(value == 0, 1.0, value)))
-        return np.column_stack(columns)
+        """Return :func:`merits` of measured assignments."""
+        return merits(self.names, self.values(measures))
 
     def front(
         self, assignments: NDArray[np.int8], measures: NDArray[np.int64], proof: Proof, **facts: Any
@@ -220,6 +207,31 @@ class StageProblem:
         return Front.from_values(
             self.objectives, self.values(measures), assignments, self.costs.names, proof, **facts
         )
+
+
+def merits(names: Sequence[str], values: Values) -> Values:
+    """Return each objective as a number in [0, 1] to maximise, relative to the points given.
+
+    Costs and stages become inverse: the least of the points given divided by each one's own (Eq. 5), and 1 for both
+    being 0; a rate r to avoid becomes 1 - r.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names in :data:`OBJECTIVES`.
+    values : ndarray of float, shape (n_points, n_objectives)
+        In the user's signs and units.
+    """
+    columns = []
+    for name, value in zip(names, values.T, strict=True):
+        if name in {"coverage", "conclusive_accuracy"}:
+            columns.append(value)
+        elif name == "false_positive_rate":
+            columns.append(1.0 - value)
+        else:
+            least = value.min(initial=math.inf)
+            columns.append(np.where(value == least, 1.0, least / np.where(value == 0, 1.0, value)))
+    return np.column_stack(columns)
 
 
 def stage_problem(
