@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist import BadInputError, Front, Objective, Proof, ProofKind, Sense
+from shortlist.limits import read_limit
 
 OBJECTIVES = [Objective("cost"), Objective("quality", Sense.MAX)]
 
@@ -44,6 +45,16 @@ CURVE = _front([(0, 0), (2, 7), (5, 9), (10, 10)])
             {"rule": "lexicographic", "limits": {"quality": 8}},
             (5, 9),
             id="a limit from below when maximised",
+        ),
+        pytest.param(
+            {"rule": "lexicographic", "limits": [read_limit("quality==9"), read_limit("cost > 2")]},
+            (5, 9),
+            id="limits as people write them",
+        ),
+        pytest.param(
+            {"rule": "ideal", "limits": [read_limit("cost<2")]},
+            (0, 0),
+            id="a strict limit leaves its end out",
         ),
     ],
 )

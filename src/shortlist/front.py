@@ -21,6 +21,8 @@ from shortlist.files import read_parquet, write_parquet
 if TYPE_CHECKING:
     import pandas as pd
 
+    from shortlist.picking import Limits
+
 
 LARGEST_POINT = 2**51
 """Scaled integers up to here survive the division by their scale and back."""
@@ -376,7 +378,7 @@ class Front:
         *,
         weights: Mapping[str, float] | None = None,
         order: Sequence[str] | None = None,
-        limits: Mapping[str, float] | None = None,
+        limits: "Limits" = None,
     ) -> Pick:
         """Name one point by a rule; see :func:`shortlist.picking.pick_index` for the rules."""
         from shortlist.picking import pick_index

@@ -1,16 +1,20 @@
 """Rules that name one point of a front."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from shortlist.errors import BadInputError
+from shortlist.limits import Limit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shortlist.front import Front
+
+Limits: TypeAlias = Mapping[str, float] | Sequence[Limit] | None
+"""Limits on objectives: by name, each in its better direction, or as people write them; None: none."""
 
 RULES = ("ideal", "knee", "weights", "lexicographic")
 """The names of the rules."""
@@ -22,7 +26,7 @@ def pick_index(
     *,
     weights: Mapping[str, float] | None = None,
     order: Sequence[str] | None = None,
-    limits: Mapping[str, float] | None = None,
+    limits: Limits = None,
 ) -> int:
     """Return the index of the point that a rule names.
 
@@ -42,9 +46,9 @@ def pick_index(
         Non-negative weight per objective for ``weights`` and ``ideal``; what is not named counts 0. Default: all 1.
     order : sequence of str, optional
         Objectives for ``lexicographic``; the rest follow in the front's order.
-    limits : mapping of str to float, optional
-        Only points within these limits are considered: at most this value of a minimised objective, at least this
-        of a maximised one.
+    limits : mapping of str to float, or sequence of Limit, optional
+        Only points within these limits are considered. A mapping means at most this value of a minimised objective, at
+        least this of a maximised one.
 
     Raises
     ------
@@ -63,7 +67,7 @@ def pick_index(
     _check_names(front, "order", order or ())
     signs = np.array([objective.sign for objective in front.objectives])
     minimised = front.values * signs
-    allowed = np.flatnonzero(_within(front, minimised, limits or {}))
+    allowed = np.flatnonzero(within_limits(front, limits))
     lows, highs = minimised.min(axis=0), minimised.max(axis=0)
     scaled = (minimised - lows) / np.where(highs > lows, highs - lows, 1)
     if rule == "lexicographic":
@@ -90,25 +94,42 @@ def _anchor_plane(scaled: "NDArray[np.float64]") -> "NDArray[np.float64]":
     return np.asarray(normal if (normal > 0).all() else ones, dtype=np.float64)
 
 
-def _within(
-    front: "Front", minimised: "NDArray[np.float64]", limits: Mapping[str, float]
-) -> "NDArray[np.bool_]":
-    """Mark the points within all limits; it is an error when there is none."""
-    _check_names(front, "limits", limits)
+def within_limits(front: "Front", limits: Limits) -> "NDArray[np.bool_]":
+    """Mark the points within all limits, ``(n_points,)``; it is an error when there is none.
+
+    Raises
+    ------
+    BadInputError
+        If a limit names no objective, or no point is within all limits.
+    """
     inside = np.ones(len(front), dtype=bool)
-    for name, limit in limits.items():
-        column = front.names.index(name)
-        sign = front.objectives[column].sign
-        within = minimised[:, column] <= limit * sign
-        if not within.any():
-            best = minimised[:, column].min() * sign
-            raise BadInputError(
-                f"no point has {name} within {limit:g}: the best is {best:g}. Relax the limit."
-            )
-        inside &= within
+    for name, words, met in _each_met(front, limits):
+        if not met.any():
+            place = front.names.index(name)
+            ends = front.values[:, place] * front.objectives[place].sign
+            best, worst = np.array([ends.min(), ends.max()]) * front.objectives[place].sign
+            reach = f"the best is {best:g}" + (f", the worst {worst:g}" if best != worst else "")
+            raise BadInputError(f"no point has {name} {words}: {reach}. Relax the limit.")
+        inside &= met
     if not inside.any():
-        raise BadInputError(f"no point is within all limits {dict(limits)} at once. Relax one.")
+        raise BadInputError("no point is within all limits at once. Relax one.")
     return inside
+
+
+def _each_met(front: "Front", limits: Limits) -> "Iterator[tuple[str, str, NDArray[np.bool_]]]":
+    """Yield the name of each limit, its words, and the points that meet it."""
+    if isinstance(limits, Mapping):
+        _check_names(front, "limits", limits)
+        for name, number in limits.items():
+            column = front.names.index(name)
+            sign = front.objectives[column].sign
+            yield name, f"within {number:g}", front.values[:, column] * sign <= number * sign
+        return
+    _check_names(front, "limits", [limit.name for limit in limits or ()])
+    for limit in limits or ():
+        column = front.names.index(limit.name)
+        words = f"{limit.operator} {limit.value}"
+        yield limit.name, words, limit.met_by(front.values[:, column], front.objectives[column].scale)
 
 
 def _check_names(front: "Front", argument: str, names: Mapping[str, float] | Sequence[str]) -> None:
