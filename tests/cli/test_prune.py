@@ -106,13 +106,14 @@ def test_a_pool_from_a_file_needs_trust(folder: Path) -> None:
 @pytest.mark.slow
 def test_infeasible_limits_are_a_status_and_write_nothing(folder: Path) -> None:
     run = shortlist(
-        "prune", "patients.csv", "--target", "outcome", "--min-size", "9", "--max-size", "3", "--json",
+        "prune", "patients.csv", "--target", "outcome", "--min-size", "9", "--diversity", "each=1", "--json",
         "--out", "never.joblib", *QUICK, cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
     assert (facts["status"], facts["value"], facts["selection"]) == ("infeasible", None, [])
-    assert "at least 9 members are wanted" in facts["reason"]
+    assert facts["reason"]
+    assert facts["cost"] is facts["diversity"] is None
     assert not (folder / "never.joblib").exists()
 
 
@@ -158,7 +159,9 @@ def _write_bad_tables(folder: Path) -> None:
         pytest.param(["not.csv.zip"], "must be CSV or Parquet", id="no zip"),
         pytest.param(["semicolons.csv"], "parted by commas", id="semicolons"),
         pytest.param(
-            ["patients.csv", "--target", "outcome", "--max-cost", "3"], "--member-costs", id="no costs"
+            ["patients.csv", "--target", "outcome", "--max-cost", "3"],
+            "--max-cost belongs to --pool",
+            id="no costs",
         ),
         pytest.param(
             ["patients.csv", "--target", "outcome", "--seed", "-1"], "seed must be at least 0", id="seed"
@@ -177,7 +180,9 @@ def _write_bad_tables(folder: Path) -> None:
             ["patients.csv", "--target", "outcome", "--objective", "tp=x"], "name=number", id="weights"
         ),
         pytest.param(
-            ["patients.csv", "--target", "outcome", "--positive", "sick"], "'ill', 'well'", id="positive"
+            ["patients.csv", "--target", "outcome", "--positive", "sick"],
+            "ill or well, got 'sick'",
+            id="positive",
         ),
         pytest.param(
             ["patients.csv", "--target", "outcome", "--time-limit", "-1"], "seconds above 0", id="no time"
@@ -363,21 +368,25 @@ def test_all_methods_take_three_classes(folder: Path) -> None:
     ("arguments", "message"),
     [
         pytest.param(["--method", "best"], "method must be one of", id="unknown method"),
-        pytest.param(["--methods", "margin,best"], "method must be one of", id="unknown among methods"),
+        pytest.param(["--methods", "margin,best"], "--methods must be one of", id="unknown among methods"),
         pytest.param(
             ["--method", "uwa", "--objective", "recall", "--max-size", "3"],
-            "got --objective, --max-size",
+            "--objective and --max-size belong to the method exact",
             id="objective",
         ),
-        pytest.param(["--method", "uwa", "--positive", "ill"], "got --positive", id="positive"),
+        pytest.param(
+            ["--method", "uwa", "--positive", "ill"], "--positive belongs to the method exact", id="positive"
+        ),
         pytest.param(["--stop", "fitness"], "--stop belongs to rules", id="exact has no stop"),
         pytest.param(
-            ["--method", "margin", "--stop", "fitness"], "stops by accuracy only", id="margin stops"
+            ["--method", "margin", "--stop", "fitness"], "--stop belongs to rules that put", id="margin stops"
         ),
         pytest.param(["--method", "kappa", "--stop", "fitness"], "no fitness of a prefix", id="kappa stops"),
         pytest.param(["--method", "uwa", "--stop", "size"], "stop must be one of", id="unknown stop"),
-        pytest.param(["--methods", "all", "--method", "uwa"], "Leave out --method", id="both"),
-        pytest.param(["--methods", "uwa", "--folds", "1"], "n_folds must be at least 2", id="one fold"),
+        pytest.param(
+            ["--methods", "all", "--method", "uwa"], "--method belongs to a run without --methods", id="both"
+        ),
+        pytest.param(["--methods", "uwa", "--folds", "1"], "--folds must be at least 2", id="one fold"),
         pytest.param(["--methods", "uwa", "--store", "no/x"], "folder does not exist", id="no folder"),
     ],
 )

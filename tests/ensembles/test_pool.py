@@ -500,7 +500,7 @@ class TestAsPool:
 
 class TestPositiveProbabilities:
     def test_a_class_that_the_pool_does_not_know_is_refused(self, cancer_pool: Pool) -> None:
-        with pytest.raises(BadInputError, match=r"positive must be one of the classes .*'benign'.*, got 1"):
+        with pytest.raises(BadInputError, match=r"positive must be one of the classes .*benign.*, got 1"):
             positive_probabilities(cancer_pool, CANCER_X, 1)
 
     def test_no_number_is_refused_by_name(self) -> None:
@@ -552,7 +552,10 @@ class TestPool:
             ({"costs": np.ones(3)}, "costs must have one entry per classifier, 20, got 3"),
             ({"costs": np.full(20, -1.0)}, "costs must be numbers of at least 0"),
             ({"costs": np.full(20, np.nan)}, "costs must be numbers of at least 0"),
-            ({"names": ("same",) * 20}, "names must all differ"),
+            (
+                {"names": ("same",) * 20},
+                "the names of a pool's classifiers must all differ, got 'same' more than once",
+            ),
             ({"families": ()}, "families must have one entry per classifier"),
         ],
     )

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.output import print_json, save
+from shortlist.cli.prune_options import ALL, method_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +32,7 @@ def compare(
     jobs: int,
     store: Path | None,
     out: Path | None,
+    about: dict[str, Any],
     json: bool,
 ) -> None:
     """Measure the methods in every fold, rank them, and print the table."""
@@ -40,11 +42,14 @@ def compare(
 
     from shortlist.cli.work import long_work
     from shortlist.ensembles.comparison import compare_methods, write_results
+    from shortlist.ensembles.holdout import check_pruner
     from shortlist.ensembles.members import calm_fits
     from shortlist.ensembles.ranks import rank_folds
     from shortlist.errors import ShortlistError
 
     chosen = _chosen(methods, exact, stop)
+    for pruner in chosen.values():
+        check_pruner(pruner, y, classifiers)
     start = time.monotonic()
     # threads: Ctrl-C in a terminal would kill worker processes, and each of those would import everything anew
     threads = parallel_config(backend="threading")
@@ -77,7 +82,9 @@ def compare(
                 "folds": _records(results),
                 "out": None if out is None else str(out),
                 "store": None if store is None else str(store),
+                "notes": [],
             }
+            | about
         )
         return
     if done < total:
@@ -105,7 +112,7 @@ def _chosen(methods: str, exact: "ExactPruner", stop: str) -> dict[str, Any]:
     from shortlist.ensembles.orderings import RULES_WITH_FITNESS
     from shortlist.ensembles.rule_estimators import OrderedPruner
 
-    names = None if methods == "all" else list(dict.fromkeys(part.strip() for part in methods.split(",")))
+    names = None if methods == ALL else method_names(methods)
     chosen = pruning_methods(names)
     if "exact" in chosen:
         # folds are the units of parallel work, so each proof has one thread

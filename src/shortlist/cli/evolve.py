@@ -5,13 +5,36 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.output import print_json, save
+from shortlist.cli.measured_table import measured_facts, one_answer_notes, print_measured
+from shortlist.cli.output import print_json, print_notes, run_facts, save
+from shortlist.cli.unused import Use, refuse_unused
 
 if TYPE_CHECKING:
     from shortlist.ensembles.holdout import EvolvedTable
 
+USES = (
+    Use(
+        ("gamma", "criterion", "max_members"),
+        lambda given: given["mode"] != "single",
+        "--mode offline and --mode online",
+        "choose one of these",
+    ),
+    Use(("elites",), lambda given: given["survivors"] != "best", "--survivors children"),
+    Use(
+        ("tournament", "crossover", "survivors", "elites", "patience", "gamma"),
+        lambda given: given["generations"] != 1,
+        "evolution of more than one generation",
+        "raise --generations",
+    ),
+)
+"""When each option of evolve is used."""
+
+MANY_MEMBERS = 100
+"""From here on the number of members is worth a note."""
+
 
 def evolve(
+    context: typer.Context,
     table: Annotated[str, typer.Argument(help="CSV or Parquet file, or example:breast-cancer.")],
     *,
     target: Annotated[str, typer.Option(help="Column that holds the class.")] = "target",
@@ -41,6 +64,12 @@ def evolve(
     criterion: Annotated[
         str, typer.Option(help="histogram (Figure 1 of the paper), or minimum (the least margin alone).")
     ] = "histogram",
+    max_members: Annotated[
+        int | None,
+        typer.Option(
+            help="Most members; online shares the room out over the generations. Default: no limit."
+        ),
+    ] = None,
     drop: Annotated[
         list[str] | None, typer.Option(help="Column to leave out, such as an id; may be repeated.")
     ] = None,
@@ -66,8 +95,10 @@ def evolve(
     from shortlist.ensembles.holdout import evolve_table
     from shortlist.ensembles.rule_estimators import EvolutionaryEnsembleClassifier
     from shortlist.errors import BadInputError
+    from shortlist.fingerprints import table_fingerprint
     from shortlist.saved_models import SavedModel, save_model
 
+    refuse_unused(context, USES)
     as_seed(seed, "--seed")
     if jobs == 0:
         raise BadInputError("--jobs must be a number of threads, or -1 for every core, got 0.")
@@ -84,22 +115,45 @@ def evolve(
         n_elites=elites,
         patience=patience,
         criterion=criterion,
+        max_members=max_members,
         random_state=seed,
     )
+    labels = y.to_numpy()
+    classifier.check_options(labels)
+    notes: list[str] = []
+    if mode == "online" and max_members is None:
+        notes.append(
+            "an online ensemble grows in every generation and may come to thousands of members. --max-members bounds it."
+        )
+        print_notes(notes)  # now, while there is time to stop
     with (
         threadpool_limits(limits=effective_n_jobs(jobs)),
         long_work() as (cancellation, report),
     ):
-        evolved = evolve_table(
-            X, y.to_numpy(), classifier, seed=seed, report=report, cancellation=cancellation
-        )
+        evolved = evolve_table(X, labels, classifier, seed=seed, report=report, cancellation=cancellation)
         if out is not None:
             model = SavedModel(classifier, tuple(str(column) for column in X.columns), target)
             out = save(out, lambda path: save_model(model, path))
+    found = _notes(evolved)
+    print_notes(found)
     if json:
-        print_json(_facts(evolved, out))
+        about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
+        print_json(_facts(evolved, out) | {"notes": notes + found} | about)
     else:
         _print(evolved, out)
+
+
+def _notes(evolved: "EvolvedTable") -> list[str]:
+    """Say what a user should know of the ensemble beside how right it is."""
+    notes = one_answer_notes(
+        evolved.only_answer, evolved.test["evolved"].only_answer, who="the ensemble", rows="training"
+    )
+    size = len(evolved.classifier.members_)
+    if size >= MANY_MEMBERS:
+        notes.append(
+            f"the ensemble has {size:,} members, and each is asked about every row. --max-members keeps fewer."
+        )
+    return notes
 
 
 def _facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]:
@@ -120,9 +174,11 @@ def _facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]:
         "size": len(result.members),
         "generations": len(result.history),
         "rows": evolved.n_rows,
+        "max_members": classifier.max_members,
+        "only_answer": {"train": evolved.only_answer, "test": evolved.test["evolved"].only_answer},
         "test": {
-            name: measured.as_dict() | {"error": 1 - measured.accuracy}
-            for name, measured in evolved.test.items()
+            name: facts | {"error": 1 - facts["accuracy"]}
+            for name, facts in measured_facts(evolved.test).items()
         },
         "history": [
             {
@@ -140,8 +196,6 @@ def _facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]:
 
 def _print(evolved: "EvolvedTable", saved: Path | None) -> None:
     """Print the answer for people."""
-    from shortlist.cli.prune import print_measured
-
     classifier, result, rows = evolved.classifier, evolved.classifier.result_, evolved.n_rows
     print(f"{rows['train']} rows to evolve on, {rows['test']} to test; {len(classifier.classes_)} classes.")
     stopped = f", stopped: {result.stopped}" if result.stopped else ""

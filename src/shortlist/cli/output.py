@@ -8,9 +8,12 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shortlist.errors import NotWrittenError, ShortlistError, UnwritableFileError
+
+if TYPE_CHECKING:
+    import typer
 
 unwritten: list[str] = []
 """What this run of the command could not write where it should, a sentence each."""
@@ -124,3 +127,16 @@ def stopped_by(limit: str) -> str:
     ('stopped by the limit of 60 s', 'interrupted')
     """
     return limit if limit == "interrupted" else f"stopped by the limit of {limit}"
+
+
+def run_facts(context: "typer.Context") -> dict[str, Any]:
+    """Return what a command's JSON says of the run itself: the version, the seed and every option as it was used."""
+    from shortlist import __version__
+    from shortlist.cli.unused import typed_name
+
+    options = {
+        typed_name(context, name).lstrip("-"): str(value) if isinstance(value, Path) else value
+        for name, value in context.params.items()
+        if name != "json"
+    }
+    return {"version": __version__, "seed": context.params["seed"], "options": options}

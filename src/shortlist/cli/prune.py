@@ -6,31 +6,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.output import finite, print_json, stopped_by
+from shortlist._words import all_of
+from shortlist.cli.measured_table import measured_facts, one_answer_notes, print_measured
+from shortlist.cli.output import finite, print_json, print_notes, run_facts, stopped_by
+from shortlist.cli.prune_options import (
+    EXACT,
+    USES,
+    check_numbers,
+    numbers_or_name,
+    read_member_costs,
+    rule_pruner,
+)
+from shortlist.cli.unused import refuse_unused
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators import ExactPruner
-    from shortlist.ensembles.holdout import Measured, PrunedTable
+    from shortlist.ensembles.holdout import PrunedTable
     from shortlist.ensembles.objective_choice import Choice
+    from shortlist.ensembles.reached import Reached
     from shortlist.ensembles.rule_estimators import PluralityPruner
-
-EXACT = "exact"
-
-ONLY_EXACT: dict[str, Any] = {
-    "objective": "accuracy",
-    "positive": None,
-    "diversity": "none",
-    "min-size": 1,
-    "max-size": None,
-    "member-costs": None,
-    "max-cost": None,
-    "time-limit": 60.0,
-    "solver": "auto",
-}
-"""Options that rules do not know, and their defaults."""
 
 
 def prune(
+    context: typer.Context,
     table: Annotated[str, typer.Argument(help="CSV or Parquet file, or example:breast-cancer.")],
     *,
     target: Annotated[str, typer.Option(help="Column that holds the class.")] = "target",
@@ -113,41 +111,31 @@ def prune(
         outputs={"--out": out, "--store": store},
         endings={"--out": MODEL_FILE if methods is None else FRONT_FILE, "--store": JOURNAL_FILE},
     )
-    from shortlist._validation import as_seed
     from shortlist.cli.output import save
     from shortlist.cli.work import check_found, long_work
     from shortlist.datasets.tables import read_table, split_target
     from shortlist.ensembles.estimators import ExactPruner
     from shortlist.ensembles.holdout import prune_table
     from shortlist.ensembles.pool import load_pool
-    from shortlist.errors import BadInputError
+    from shortlist.fingerprints import table_fingerprint
 
-    as_seed(seed, "--seed")
-    exact_only = (
-        objective,
-        positive,
-        diversity,
-        min_size,
-        max_size,
-        member_costs,
-        max_cost,
-        time_limit,
-        solver,
-    )
-    if methods is None:
-        _refuse_unused(method, stop, dict(zip(ONLY_EXACT, exact_only, strict=True)))
-    elif pool is not None or method != EXACT:
-        raise BadInputError(
-            "--methods names the methods, and fits a pool in every fold. Leave out --method and --pool."
-        )
+    check_numbers(context.params)
+    refuse_unused(context, USES)
     X, y = split_target(read_table(table), target, drop=drop or ())
     given = load_pool(pool, trust=trust) if pool else None
-    costs = None if member_costs is None else _member_costs(member_costs, given.names if given else None)
+    costs: list[float] | None = None
+    notes: list[str] = []
+    if member_costs is not None and given is not None:
+        costs, unknown = read_member_costs(member_costs, given.names)
+        if unknown:
+            notes.append(
+                f"{member_costs} also prices {all_of(unknown, most=8)}, not in the pool: passed over."
+            )
     exact = ExactPruner(
         given,
-        objective=_numbers_or_name(objective, "objective"),
+        objective=numbers_or_name(objective, "--objective"),
         positive=positive,
-        diversity=_numbers_or_name(diversity, "diversity"),
+        diversity=numbers_or_name(diversity, "--diversity"),
         min_size=min_size,
         max_size=max_size,
         member_costs=costs,
@@ -157,15 +145,17 @@ def prune(
         n_jobs=jobs,
         random_state=seed,
     )
+    about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
     if methods is not None:
         from shortlist.cli.comparison import compare
 
         compare(
             Path(table).name.split(".")[0], X, y.to_numpy(), methods, exact=exact, stop=stop,
-            folds=folds, repeats=repeats, classifiers=classifiers, seed=seed, jobs=jobs, store=store, out=out, json=json,
+            folds=folds, repeats=repeats, classifiers=classifiers, seed=seed, jobs=jobs, store=store, out=out,
+            about=about, json=json,
         )  # fmt: skip
         return
-    pruner = exact if method == EXACT else _rule(method, stop, given, seed, jobs)
+    pruner = exact if method == EXACT else rule_pruner(method, stop, given, seed, jobs)
     with long_work() as (cancellation, report):
         pruned = prune_table(
             X, y.to_numpy(), pruner,
@@ -181,97 +171,15 @@ def prune(
         if isinstance(pruned.pruner, ExactPruner)
         else _rule_facts(pruned, method, stop)
     )
+    if pruned.test:
+        notes += one_answer_notes(
+            pruned.only_answer, pruned.test["pruned"].only_answer, who="the selection", rows="validation"
+        )
+    print_notes(notes)
     if json:
-        print_json({"command": "prune"} | facts | _shared_facts(pruned, saved))
+        print_json({"command": "prune"} | facts | _shared_facts(pruned, saved) | {"notes": notes} | about)
     else:
         _print(pruned, facts, saved)
-
-
-def print_measured(test: "dict[str, Measured]") -> None:
-    """Print what rules do on the test rows, one line each."""
-    binary = all(measured.confusion is not None for measured in test.values())
-    cases = f"{'TP':>7}{'FN':>7}{'TN':>7}{'FP':>7}" if binary else ""
-    print(f"{'on the test rows':<18}{'size':>5}{'accuracy':>10}{'balanced':>10}{cases}{'ms/1000':>9}")
-    for name, measured in test.items():
-        counts = measured.confusion
-        cases = (
-            ""
-            if counts is None
-            else f"{counts.true_positive:>7}{counts.false_negative:>7}{counts.true_negative:>7}{counts.false_positive:>7}"
-        )
-        print(
-            f"{name.replace('_', ' '):<18}{measured.size:>5}{measured.accuracy:>10.4f}"
-            f"{measured.balanced_accuracy:>10.4f}{cases}{measured.ms_per_1000_rows:>9.1f}"
-        )
-
-
-def _refuse_unused(method: str, stop: str, options: dict[str, Any]) -> None:
-    """Refuse options that the method would ignore, and unknown methods."""
-    from shortlist.ensembles.comparison import pruning_methods
-    from shortlist.errors import BadInputError
-
-    pruning_methods([method])
-    if method == EXACT:
-        if stop != "accuracy":
-            raise BadInputError(
-                f"--stop belongs to rules that order classifiers, got {stop!r} with --method exact. Leave it out."
-            )
-        return
-    given = [f"--{name}" for name, default in ONLY_EXACT.items() if options[name] != default]
-    if given:
-        raise BadInputError(
-            f"method {method!r} is a rule that goes by accuracy alone, got {', '.join(given)}. Leave that out, or use --method exact."
-        )
-
-
-def _rule(method: str, stop: str, pool: Any, seed: int, jobs: int) -> "PluralityPruner":
-    """Return the unfitted pruner of a rule."""
-    from shortlist.ensembles.comparison import pruning_methods
-    from shortlist.ensembles.rule_estimators import OrderedPruner
-    from shortlist.errors import BadInputError
-
-    pruner: PluralityPruner = pruning_methods([method])[method]
-    if isinstance(pruner, OrderedPruner):
-        pruner.set_params(stop=stop)
-    elif stop != "accuracy":
-        raise BadInputError(f"method {method!r} stops by accuracy only, got {stop!r}. Leave out --stop.")
-    pruner.set_params(pool=pool, random_state=seed, n_jobs=jobs)
-    return pruner
-
-
-def _numbers_or_name(text: str, option: str) -> Any:
-    """Read ``a=1,b=2`` as a dict of numbers; anything else is a name."""
-    from shortlist.errors import BadInputError
-
-    if "=" not in text:
-        return text
-    numbers: dict[str, float] = {}
-    for part in text.split(","):
-        name, _, number = part.partition("=")
-        if name.strip() in numbers:
-            raise BadInputError(f"--{option} must name each number once, got {name.strip()!r} twice.")
-        try:
-            numbers[name.strip()] = float(number)
-        except ValueError:
-            raise BadInputError(
-                f"--{option} must be a name or name=number,..., got {part.strip()!r}."
-            ) from None
-    return numbers
-
-
-def _member_costs(path: Path, names: tuple[str, ...] | None) -> list[float]:
-    """Read the cost of every classifier of a given pool."""
-    from shortlist.datasets.tables import read_table, select_columns, shown
-    from shortlist.errors import BadInputError
-
-    if names is None:
-        raise BadInputError("--member-costs prices the classifiers of a given pool. Pass --pool as well.")
-    table = select_columns(read_table(path), ["name", "cost"])
-    costs = dict(zip(table["name"].astype(str), table["cost"], strict=True))
-    missing = [name for name in names if name not in costs]
-    if missing:
-        raise BadInputError(f"{path} must price every classifier of the pool; missing: {shown(missing)}.")
-    return [costs[name] for name in names]
 
 
 def _save(pruner: "ExactPruner | PluralityPruner", features: list[str], target: str, out: Path) -> None:
@@ -357,7 +265,12 @@ def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
         "n_classifiers": len(pruned.pool),
         "size": len(members),
         "rows": pruned.n_rows,
-        "test": {name: measured.as_dict() for name, measured in pruned.test.items()},
+        "only_answer": {
+            "validation": pruned.only_answer,
+            "test": pruned.test["pruned"].only_answer if pruned.test else None,
+        },
+        **(pruned.reached.as_dict(tuple(members)) if pruned.reached else {"cost": None, "diversity": None}),
+        "test": measured_facts(pruned.test),
         "model": None if saved is None else str(saved),
     }
 
@@ -395,9 +308,25 @@ def _print(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | None) -> 
         print(_choice_text(choice))
     limit = f", {stopped_by(facts['limit'])}" if facts["limit"] else ""
     print(f"{facts['proof']['sentence']} ({facts['seconds']:.2f} s{limit}).")
+    if pruned.reached is not None:
+        _print_reached(pruned.reached)
     print()
     print_measured(pruned.test)
     print()
     print("Members: " + ", ".join(pruned.pruner.pool_.names))
     if saved is not None:
         print(f"Saved to {saved}; use it with: shortlist predict {saved} NEW.csv --out ANSWERS.csv")
+
+
+def _print_reached(reached: "Reached") -> None:
+    """Print what the members cost, and how differently they fail."""
+    if reached.cost is not None:
+        budget = "" if reached.max_cost is None else f", of at most {reached.max_cost:g}"
+        print(f"The members cost {reached.cost:g} together{budget}.")
+    if reached.mean_pfc is not None:
+        mean, each = (
+            "" if least is None else f" (at least {least:.4f} wanted)"
+            for least in (reached.least_mean, reached.least_each)
+        )
+        lowest = float(reached.each_pfc.min())
+        print(f"Diversity: mean PFC {reached.mean_pfc:.4f}{mean}, lowest of a member {lowest:.4f}{each}.")

@@ -85,6 +85,8 @@ def split_target(
             raise BadInputError(
                 f"the table must have a column {name!r}, got {shown(columns)}. Check the spelling."
             )
+    if target in drop:
+        raise BadInputError(f"--drop {target} is the target, the column to predict. Drop other columns only.")
     y = table[target]
     if y.isna().any():
         raise BadInputError(

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from shortlist._words import all_of
 from shortlist.ensembles.plurality import ClassCodes
 from shortlist.ensembles.pool import Pool, matched_columns, positive_probabilities
 from shortlist.ensembles.votes import round_votes
@@ -70,7 +71,7 @@ def _codes(name: str, classifier: Any, rows: Any, pool: Pool) -> NDArray[np.intp
     unknown = [label for label in set(answers.tolist()) if label not in index]
     if unknown:
         raise BadInputError(
-            f"classifier {name} answers {unknown[0]!r}, which is none of the classes {pool.classes.tolist()}. "
+            f"classifier {name} answers {unknown[0]!r}, which is none of the classes {all_of(pool.classes)}. "
             "Leave it out of the pool, or fit it again."
         )
     return np.array([index[label] for label in answers.tolist()], dtype=np.intp)

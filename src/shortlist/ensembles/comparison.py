@@ -16,6 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from shortlist._fit_inputs import take_rows
 from shortlist._validation import as_count, as_seed
+from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Labels
 from shortlist.ensembles.answers import class_answers
 from shortlist.ensembles.estimators import ExactPruner
@@ -59,7 +60,9 @@ def pruning_methods(names: Sequence[str] | None = None) -> dict[str, Any]:
     wanted = list(known) if names is None else list(names)
     for name in wanted:
         if name not in known:
-            raise BadInputError(f"method must be one of {sorted(known)}, got {name!r}.")
+            raise BadInputError(
+                f"method must be one of {any_of(sorted(known))}, got {name!r}.{did_you_mean(name, known)}"
+            )
     return {name: known[name] for name in wanted}
 
 
@@ -301,7 +304,7 @@ def stratified_folds(
     if len(classes) < 2 or counts.min() < n_folds:
         raise BadInputError(
             f"{table} must hold two classes or more with at least {n_folds} rows each, one per fold, got "
-            f"{dict(zip(classes.tolist(), counts.tolist(), strict=True))}. Use fewer folds."
+            f"{counts.min()} of {str(classes[np.argmin(counts)])!r} and {len(classes)} classes. Use fewer folds."
         )
     folds = []
     for repeat in range(n_repeats):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import CreditMatrix, Mask
 from shortlist.ensembles.votes import Votes
 from shortlist.errors import BadInputError
@@ -131,7 +132,9 @@ def diversity_limits(setting: str | Mapping[str, float], votes: Votes) -> Divers
     if isinstance(setting, Mapping):
         return _explicit(setting, votes)
     if setting not in SETTINGS:
-        raise BadInputError(f"diversity must be one of {list(SETTINGS)} or limits, got {setting!r}.")
+        raise BadInputError(
+            f"diversity must be {any_of(SETTINGS)}, or limits such as each=0.2, got {setting!r}.{did_you_mean(str(setting), SETTINGS)}"
+        )
     if setting == "none" or votes.n_classifiers < 2:
         return None
     credit = failure_credit(votes)

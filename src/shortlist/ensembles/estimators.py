@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist._fit_inputs import checked_fit, checked_rows, integer_seed, refuse_fit_options, take_rows
 from shortlist._validation import as_count, as_positive_seconds, as_seed
+from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import BinaryLabels, Labels
 from shortlist.ensembles.answers import class_answers
 from shortlist.ensembles.diversity import DiversityLimits, diversity_limits
@@ -336,7 +337,7 @@ def _check_plurality_options(pruner: ExactPruner, n_classes: int) -> None:
         )
     if str(pruner.objective).replace("_", "-") not in CLASS_OBJECTIVES:
         raise BadInputError(
-            f"objective must be one of {sorted(CLASS_OBJECTIVES)} with {n_classes} classes, got {pruner.objective!r}."
+            f"objective must be {any_of(sorted(CLASS_OBJECTIVES))} with {n_classes} classes, got {pruner.objective!r}."
         )
 
 
@@ -355,7 +356,9 @@ def _positive_class(positive: Any, classes: Labels) -> Any:
     for label in classes:
         if label == positive or str(label) == str(positive):
             return label
-    raise BadInputError(f"positive must be one of the classes {classes.tolist()}, got {positive!r}.")
+    raise BadInputError(
+        f"positive must be one of the classes {any_of(classes)}, got {str(positive)!r}.{did_you_mean(positive, classes)}"
+    )
 
 
 def _is_class(y: Labels, label: Any) -> BinaryLabels:
@@ -365,7 +368,8 @@ def _is_class(y: Labels, label: Any) -> BinaryLabels:
 def _check_pool_classes(pool: Pool, classes: Labels) -> None:
     if list(pool.classes) != list(classes):
         raise BadInputError(
-            f"the pool tells {list(pool.classes)} apart, but y holds {list(classes)}. Use a pool fitted on these classes."
+            f"the pool tells {all_of(pool.classes)} apart, but the target holds {all_of(classes)}. "
+            "Use a pool fitted on these classes."
         )
 
 

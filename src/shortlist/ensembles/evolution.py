@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist._validation import as_choice, as_count
-from shortlist.ensembles.margins import distinct_classifiers, grow_by_margins, vote_digests
+from shortlist.ensembles.margins import CRITERIA, distinct_classifiers, grow_by_margins, vote_digests
 from shortlist.ensembles.plurality import ClassCodes, class_tally, class_votes, plurality
 from shortlist.ensembles.spaces import Population, SearchSpace
 from shortlist.errors import BadInputError
@@ -98,6 +98,58 @@ def row_weights(n_wrong: ArrayLike, n_reference: int, gamma: float = 1.0) -> NDA
     return np.asarray((wrong / n_reference) ** gamma)
 
 
+def room_for_members(max_members: int | None, number: int, n_generations: int) -> int | None:
+    """Return how many members an online ensemble may have after a generation, None for any number.
+
+    The room grows in step with the generations, from 1 to `max_members` in the last one. Room that the selection does not take
+    stays for later generations.
+
+    Examples
+    --------
+    >>> [room_for_members(10, number, 4) for number in (1, 2, 3, 4)], room_for_members(None, 2, 4)
+    ([2, 5, 7, 10], None)
+    """
+    return None if max_members is None else max(1, max_members * number // n_generations)
+
+
+def check_evolution(
+    *,
+    mode: str,
+    population_size: int,
+    n_generations: int,
+    gamma: float,
+    tournament: int,
+    crossover_rate: float,
+    survivors: str,
+    n_elites: int,
+    patience: int | None,
+    criterion: str,
+    max_members: int | None,
+) -> None:
+    """Refuse parameters of :func:`evolve` that are out of range, before any work.
+
+    Raises
+    ------
+    BadInputError
+        For the first one; the sentence names it.
+    """
+    as_choice(mode, "mode", list(MODES))
+    as_choice(survivors, "survivors", SURVIVORS)
+    as_choice(criterion, "criterion", CRITERIA)
+    size = as_count(population_size, "population_size")
+    as_count(n_generations, "n_generations")
+    as_count(tournament, "tournament")
+    as_count(n_elites, "n_elites", at_least=0, at_most=size)
+    if patience is not None:
+        as_count(patience, "patience")
+    if max_members is not None:
+        as_count(max_members, "max_members")
+    if not (_is_number(gamma) and 0 <= gamma < np.inf):
+        raise BadInputError(f"gamma must be a number of at least 0, got {gamma!r}.")
+    if not (_is_number(crossover_rate) and 0 <= crossover_rate <= 1):
+        raise BadInputError(f"crossover_rate must be between 0 and 1, got {crossover_rate!r}.")
+
+
 def evolve(
     space: SearchSpace,
     X: NDArray[np.float64],
@@ -114,6 +166,7 @@ def evolve(
     n_elites: int = 1,
     patience: int | None = None,
     criterion: str = "histogram",
+    max_members: int | None = None,
     rng: np.random.Generator | None = None,
     callback: Callable[[Generation], None] | None = None,
     report: Report = silent,
@@ -158,6 +211,10 @@ def evolve(
         Stop after this many generations in which ``ensemble_error`` did not fall.
     criterion : {"histogram", "minimum"}, default="histogram"
         Of the selection; see :func:`shortlist.ensembles.margins.grow_by_margins`.
+    max_members : int, optional
+        Most members of the ensemble, at least 1; default as many as the selection takes, in ``online`` often thousands.
+        Among the prefixes of the selection's order that are short enough, the best is taken. ``online`` shares the room out
+        over the generations (:func:`room_for_members`), so that the last ones, which are bred best, still have some.
     rng : Generator, optional
         Where all random choices come from; default seed 0.
     callback : callable, optional
@@ -177,15 +234,12 @@ def evolve(
     >>> evolve(LinearClassifiers(1, 2), X, [0, 0, 1, 1], n_classes=2, population_size=20, n_generations=5).error
     0.0
     """
-    as_choice(mode, "mode", list(MODES))
-    as_choice(survivors, "survivors", SURVIVORS)
-    size = as_count(population_size, "population_size")
-    total = as_count(n_generations, "n_generations")
-    as_count(tournament, "tournament")
-    elites = as_count(n_elites, "n_elites", at_least=0, at_most=size)
-    if patience is not None:
-        as_count(patience, "patience")
-    _check_numbers(gamma, crossover_rate)
+    check_evolution(
+        mode=mode, population_size=population_size, n_generations=n_generations, gamma=gamma, tournament=tournament,
+        crossover_rate=crossover_rate, survivors=survivors, n_elites=n_elites, patience=patience, criterion=criterion,
+        max_members=max_members,
+    )  # fmt: skip
+    size, total, elites = int(population_size), int(n_generations), int(n_elites)
     rng = np.random.default_rng(0) if rng is None else rng
     rows = _Rows(space, X, np.asarray(labels), n_classes, criterion)
     breed = _Breeding(space, tournament, crossover_rate, rng)
@@ -212,7 +266,9 @@ def evolve(
                 kept = np.sort(np.argsort(-judged, kind="stable")[:size])
                 population, codes = everyone[kept], everyones[:, kept]
             if mode == "online":
-                ensemble = rows.grown(ensemble, population, codes)
+                ensemble = rows.grown(
+                    ensemble, population, codes, room_for_members(max_members, number, total)
+                )
             else:
                 ensemble = rows.single_best(population, codes)
         history.append(rows.generation(number, codes, ensemble))
@@ -225,7 +281,7 @@ def evolve(
         if stopped:
             break
     if mode == "offline":
-        ensemble = rows.grown(ensemble, population, codes)
+        ensemble = rows.grown(ensemble, population, codes, max_members)
     return Evolved(ensemble.genomes, population, tuple(history), rows.error(ensemble), stopped)
 
 
@@ -296,15 +352,20 @@ class _Rows:
         best = [int(np.count_nonzero(codes == self.labels[:, None], axis=0).argmax())]
         return self._joined(None, population[best], codes[:, best])
 
-    def grown(self, ensemble: _Ensemble, population: Population, codes: ClassCodes) -> _Ensemble:
-        """Run Figure 1 from the ensemble on, with the population as pool."""
+    def grown(
+        self, ensemble: _Ensemble, population: Population, codes: ClassCodes, most: int | None
+    ) -> _Ensemble:
+        """Run Figure 1 from the ensemble on, with the population as pool, to at most so many members."""
+        room = codes.shape[1] if most is None else max(0, most - len(ensemble))
+        if not room:
+            return ensemble
         order, right = grow_by_margins(
             class_votes(codes, self.labels, n_classes=self.n_classes),
             distinct_classifiers(codes, ensemble.known),
             ensemble.tally,
             criterion=self.criterion,
         )
-        joined = order[: int(right.argmax())]
+        joined = order[: int(right[: room + 1].argmax())]
         return self._joined(ensemble, population[joined], codes[:, joined])
 
     def _joined(self, ensemble: _Ensemble | None, genomes: Population, codes: ClassCodes) -> _Ensemble:
@@ -380,8 +441,5 @@ def _counted(population: Population, wanted: int, method: str) -> Population:
     return population
 
 
-def _check_numbers(gamma: float, crossover_rate: float) -> None:
-    if not (isinstance(gamma, int | float) and 0 <= gamma < np.inf):
-        raise BadInputError(f"gamma must be a number of at least 0, got {gamma!r}.")
-    if not (isinstance(crossover_rate, int | float) and 0 <= crossover_rate <= 1):
-        raise BadInputError(f"crossover_rate must be between 0 and 1, got {crossover_rate!r}.")
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

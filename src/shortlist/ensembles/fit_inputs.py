@@ -23,7 +23,7 @@ def several_classes(y: Labels) -> Labels:
     """
     classes = np.unique(y)
     if not 2 <= len(classes) <= 256:
-        which = f"one class only: {classes[0]!r}" if len(classes) == 1 else f"{len(classes)} classes"
+        which = f"one class only: {str(classes[0])!r}" if len(classes) == 1 else f"{len(classes)} classes"
         raise BadInputError(f"y must hold from 2 to 256 classes, got {which}. Add rows, or join classes.")
     return np.asarray(classes)
 

@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from shortlist._words import all_of
 from shortlist.arrays import Labels
 from shortlist.ensembles.members import Member
 from shortlist.errors import BadInputError
@@ -68,8 +69,8 @@ def _of_list(source: Sequence[Any]) -> Parts:
     for index, classes in enumerate(all_classes):
         if classes.tolist() != all_classes[0].tolist():
             raise BadInputError(
-                f"the classifiers must tell the same classes apart, but pool[0] has {all_classes[0].tolist()} and "
-                f"pool[{index}], a {type(source[index]).__name__}, has {classes.tolist()}. Fit them on the same labels."
+                f"the classifiers must tell the same classes apart, but pool[0] has {all_of(all_classes[0])} and "
+                f"pool[{index}], a {type(source[index]).__name__}, has {all_of(classes)}. Fit them on the same labels."
             )
     names = [_feature_names(member) for member in source]
     counts = [getattr(member, "n_features_in_", None) for member in source]

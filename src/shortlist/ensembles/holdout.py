@@ -12,15 +12,18 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from shortlist._fit_inputs import take_rows
-from shortlist.arrays import Labels
+from shortlist._validation import as_count
+from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.answers import class_answers
 from shortlist.ensembles.estimators import ExactPruner, checked_options
-from shortlist.ensembles.fit_inputs import several_classes
+from shortlist.ensembles.limits import selection_limits
+from shortlist.ensembles.measured import Measured, only_answer
 from shortlist.ensembles.objectives import parse_objective
 from shortlist.ensembles.plurality import ClassCodes, class_tally, plurality
-from shortlist.ensembles.pool import Pool, make_pool, positive_probabilities
+from shortlist.ensembles.pool import Pool, as_pool, make_pool, positive_probabilities
+from shortlist.ensembles.reached import Reached, what_was_reached
 from shortlist.ensembles.recorded_rows import RecordedRows
-from shortlist.ensembles.votes import Confusion, Votes, confusion, merge_rows, round_votes
+from shortlist.ensembles.votes import Votes, confusion, merge_rows, round_votes
 from shortlist.ensembles.weights import named_weights
 from shortlist.errors import BadInputError
 from shortlist.fingerprints import table_fingerprint
@@ -37,74 +40,6 @@ Ask = Callable[[Any], ClassCodes]
 """Gives the index of the class that a rule decides for every row."""
 
 
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """What a rule does on the test rows.
-
-    Attributes
-    ----------
-    decisions : ndarray of int, shape (n_classes, n_classes)
-        Rows of each true class (first axis) by the class decided.
-    classes : ndarray of shape (n_classes,)
-        The classes, sorted.
-    positive : int
-        Index of the positive class; means something with two classes only.
-    size : int
-        Number of members.
-    ms_per_1000_rows : float
-        Wall-clock time of 1,000 answers.
-    """
-
-    decisions: NDArray[np.int64]
-    classes: Labels
-    positive: int
-    size: int
-    ms_per_1000_rows: float
-
-    @property
-    def accuracy(self) -> float:
-        """Share of the rows that are right."""
-        return float(np.trace(self.decisions) / self.decisions.sum())
-
-    @property
-    def balanced_accuracy(self) -> float:
-        """Mean over the classes of the share of their rows that are right."""
-        rows = self.decisions.sum(axis=1)
-        return float(np.mean(np.diag(self.decisions)[rows > 0] / rows[rows > 0]))
-
-    @property
-    def confusion(self) -> Confusion | None:
-        """The four kinds of decision; None with more than two classes."""
-        if len(self.classes) > 2:
-            return None
-        one, other = self.positive, 1 - self.positive
-        cases = ((one, one), (one, other), (other, other), (other, one))
-        return Confusion(*(int(self.decisions[case]) for case in cases))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the metrics for JSON; with more than two classes the decisions by true and decided class."""
-        counts = self.confusion
-        names = [str(label) for label in self.classes]
-        by_case: dict[str, Any] = {
-            name: dict(zip(names, row, strict=True))
-            for name, row in zip(names, self.decisions.tolist(), strict=True)
-        }
-        if counts is not None:
-            by_case = {
-                "true_positive": counts.true_positive,
-                "false_negative": counts.false_negative,
-                "true_negative": counts.true_negative,
-                "false_positive": counts.false_positive,
-            }
-        return {
-            "accuracy": self.accuracy,
-            "balanced_accuracy": self.balanced_accuracy,
-            "confusion": by_case,
-            "size": self.size,
-            "ms_per_1000_predictions": self.ms_per_1000_rows,
-        }
-
-
 @dataclass(frozen=True)
 class PrunedTable:
     """A fitted pruner, and what it, the full ensemble and the best single classifier do on the test rows."""
@@ -114,6 +49,8 @@ class PrunedTable:
     n_rows: dict[str, int]
     test: dict[str, Measured]
     seconds: float
+    reached: Reached | None
+    only_answer: str | None  # the class that the selection gives every validation row, if there is one only
 
 
 @dataclass(frozen=True)
@@ -124,6 +61,9 @@ class EvolvedTable:
     n_rows: dict[str, int]
     test: dict[str, Measured]
     seconds: float
+    only_answer: (
+        str | None
+    )  # the class that the ensemble gives every row that it was evolved on, if there is one only
 
 
 def prune_table(
@@ -156,12 +96,9 @@ def prune_table(
     Raises
     ------
     BadInputError
-        If a class has too few rows to be in every part.
+        If a class has too few rows to be in every part, an option cannot be used, or limits contradict each other.
     """
-    if isinstance(pruner, ExactPruner):
-        checked_options(pruner, y)
-    else:
-        pruner.check_options(y)
+    check_pruner(pruner, y, n_classifiers)
     rest, test = _split(np.arange(len(y)), y, TEST_SHARE, seed)
     n_rows = {"test": len(test)}
     if pruner.pool is None:
@@ -181,15 +118,26 @@ def prune_table(
     pruner.validation_ = _in_table(pruner.validation_, validation, X, y)
     pool = pruner.pool
     measured: dict[str, Measured] = {}
+    reached = only = None
     if not isinstance(pruner, ExactPruner) or not pruner.result_.reason:
-        rules = _rules(pruner, pool, take_rows(X, validation), y[validation])
+        asked = _ask_pool(pruner, pool, take_rows(X, validation), y[validation])
+        rules = _rules(pruner, pool, asked)
+        reached = what_was_reached(
+            asked.right,
+            pruner.selection_,
+            costs=pool.costs if getattr(pruner, "member_costs", None) is None else pruner.member_costs,
+            max_cost=getattr(pruner, "max_cost", None),
+            diversity=getattr(pruner, "diversity", "none"),
+        )
+        decided = rules["pruned"][1](take_rows(X, validation))
+        only = only_answer(np.bincount(decided, minlength=len(pruner.classes_)), pruner.classes_)
         chosen = getattr(pruner, "positive_", None)
         positive = 1 if chosen is None else list(pruner.classes_).index(chosen)
         for name, (size, ask) in rules.items():
             measured[name] = _measure(
                 ask, size, take_rows(X, test), y[test], classes=pruner.classes_, positive=positive
             )
-    return PrunedTable(pruner, pool, n_rows, measured, seconds)
+    return PrunedTable(pruner, pool, n_rows, measured, seconds, reached, only)
 
 
 def evolve_table(
@@ -220,7 +168,7 @@ def evolve_table(
     BadInputError
         If a class has too few rows to be in both parts, or an option cannot be used.
     """
-    several_classes(y)
+    classifier.check_options(y)
     train, test = _split(np.arange(len(y)), y, TEST_SHARE, seed)
     X_train = take_rows(X, train)
     start = time.perf_counter()
@@ -243,7 +191,9 @@ def evolve_table(
         name: _measure(ask, size, take_rows(X, test), y[test], classes=classifier.classes_, positive=1)
         for name, (size, ask) in rules.items()
     }
-    return EvolvedTable(classifier, {"train": len(train), "test": len(test)}, measured, seconds)
+    decided = np.bincount(ask_ensemble(X_train), minlength=len(classifier.classes_))
+    only = only_answer(decided, classifier.classes_)
+    return EvolvedTable(classifier, {"train": len(train), "test": len(test)}, measured, seconds, only)
 
 
 def _in_table(record: RecordedRows, rows: NDArray[np.intp], X: Any, y: Labels) -> RecordedRows:
@@ -251,21 +201,66 @@ def _in_table(record: RecordedRows, rows: NDArray[np.intp], X: Any, y: Labels) -
     return dataclasses.replace(record, rows=rows, table=table_fingerprint(X, y))
 
 
-def _rules(pruner: Any, pool: Pool, X: Any, y: Labels) -> dict[str, tuple[int, Ask]]:
-    """Return size and decision of the pruned, the full and the best single rule."""
+def check_pruner(pruner: "ExactPruner | PluralityPruner", y: Labels, n_classifiers: int) -> None:
+    """Refuse whatever can be known to be of no use before a pool is fitted, or a given one is asked.
+
+    Parameters
+    ----------
+    pruner : ExactPruner or PluralityPruner
+        Unfitted.
+    y : ndarray of shape (n_samples,)
+        The classes of all rows.
+    n_classifiers : int
+        Size of the pool that is to be fitted where the pruner has none.
+
+    Raises
+    ------
+    BadInputError
+        If an option or the classes cannot be used, the pool tells other classes apart, or no selection keeps the limits on
+        size and cost.
+    """
+    if not isinstance(pruner, ExactPruner):
+        pruner.check_options(y)
+        return
+    checked_options(pruner, y)
+    pool = None if pruner.pool is None else as_pool(pruner.pool)
+    n = as_count(n_classifiers, "n_classifiers") if pool is None else len(pool)
+    costs: Any = pruner.member_costs
+    if costs is None and pool is not None and pruner.max_cost is not None:
+        costs = pool.costs
+    conflict = selection_limits(
+        n, min_size=pruner.min_size, max_size=pruner.max_size, member_costs=costs, max_cost=pruner.max_cost
+    ).conflict()
+    if conflict:
+        raise BadInputError(f"no selection can keep the limits: {conflict}. Relax them.")
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What the pool answers on the validation rows: where each classifier is right, and its votes if a threshold decides."""
+
+    right: Mask
+    votes: Votes | None
+
+
+def _ask_pool(pruner: Any, pool: Pool, X: Any, y: Labels) -> _Asked:
     if not isinstance(pruner, ExactPruner) or pruner.threshold_ is None:
-        truth = np.searchsorted(pool.classes, y)
-        alone = np.count_nonzero(class_answers(pool, X) == truth[:, None], axis=0)
+        return _Asked(class_answers(pool, X) == np.searchsorted(pool.classes, y)[:, None], None)
+    truth = np.asarray(y == pruner.positive_).astype(np.uint8)
+    answers = round_votes(positive_probabilities(pool, X, pruner.positive_))
+    return _Asked(np.asarray(answers == truth[:, None]), merge_rows(answers, truth))
+
+
+def _rules(pruner: Any, pool: Pool, asked: _Asked) -> dict[str, tuple[int, Ask]]:
+    """Return size and decision of the pruned, the full and the best single rule."""
+    if asked.votes is None:
+        alone = np.count_nonzero(asked.right, axis=0)
         return {
             "pruned": (len(pruner.pool_), _by_plurality(pruner.pool_)),
             "full": (len(pool), _by_plurality(pool)),
             "best_single": (1, _by_plurality(pool.subset([int(alone.argmax())]))),
         }
-    votes = merge_rows(
-        round_votes(positive_probabilities(pool, X, pruner.positive_)),
-        np.asarray(y == pruner.positive_).astype(np.uint8),
-    )
-    single = pool.subset([_best_single(votes, pruner.objective)])
+    single = pool.subset([_best_single(asked.votes, pruner.objective)])
     return {
         "pruned": (len(pruner.pool_), _by_threshold(pruner.pool_, pruner.threshold_, pruner.positive_)),
         "full": (len(pool), _by_threshold(pool, len(pool) // 2, pruner.positive_)),
@@ -299,15 +294,18 @@ def _best_single(votes: Votes, objective: str | Mapping[str, float]) -> int:
 
 def _measure(ask: Ask, size: int, X: Any, y: Labels, *, classes: Labels, positive: int) -> Measured:
     """Count the decisions on the test rows; time them on at least 1,000 rows."""
+    truth, decided = np.searchsorted(classes, y), ask(X)
     decisions = np.zeros((len(classes), len(classes)), dtype=np.int64)
-    np.add.at(decisions, (np.searchsorted(classes, y), ask(X)), 1)
+    np.add.at(decisions, (truth, decided), 1)
     many = take_rows(X, np.arange(max(1000, len(y))) % len(y))
     times = []
     for _ in range(3):
         start = time.perf_counter()
         ask(many)
         times.append(time.perf_counter() - start)
-    return Measured(decisions, classes, positive, size, statistics.median(times) * 1e6 / len(many))
+    return Measured(
+        decisions, classes, positive, size, statistics.median(times) * 1e6 / len(many), truth == decided
+    )
 
 
 def _split(
@@ -317,9 +315,9 @@ def _split(
     classes, counts = np.unique(y, return_counts=True)
     size = max(len(classes), round(share * len(rows)))
     if counts.min() < 2 or len(rows) - size < len(classes):
-        fewest = classes[np.argmin(counts)]
         raise BadInputError(
-            f"every class needs rows in each part of the split, got {counts.min()} of {fewest!r}. Add rows."
+            f"every class needs rows in each part of the split, got {counts.min()} of "
+            f"{str(classes[np.argmin(counts)])!r}. Add rows."
         )
     first, second = train_test_split(rows, test_size=size, stratify=y, random_state=seed)
     return first, second

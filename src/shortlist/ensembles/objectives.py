@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from shortlist._words import any_of, did_you_mean
 from shortlist.ensembles.certificate import Certificate
 from shortlist.ensembles.exact import AUTO, prune_exactly
 from shortlist.ensembles.incumbent import EnsembleSelection, Incumbent
@@ -55,8 +56,8 @@ def parse_objective(objective: ObjectiveName) -> tuple[ObjectiveName, MarginUtil
         first, second = "accuracy", AUTO
     if first not in OBJECTIVES:
         raise BadInputError(
-            f"objective must be auto, one of {sorted(OBJECTIVES)}, perhaps followed by +margin, +slope-A or +auto, "
-            f"or weights, got {objective!r}."
+            f"objective must be auto, {any_of(sorted(OBJECTIVES))}, perhaps followed by +margin, +slope-A or +auto, "
+            f"or weights, got {objective!r}.{did_you_mean(first, OBJECTIVES)}"
         )
     if second == AUTO:
         return first, None, True

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import as_choice, as_seed
+from shortlist._words import all_of
 from shortlist.arrays import Counts, Mask
 from shortlist.ensembles import _kernels
 from shortlist.ensembles.agreement import common_counts, kappa_order, pairs_order, similarity_to_member
@@ -122,7 +123,8 @@ def check_rule(rule: str, stop: str, *, p: float = 0.075, rho: float = 0.25) -> 
     as_choice(stop, "stop", STOPS)
     if stop == "fitness" and rule not in RULES_WITH_FITNESS:
         raise BadInputError(
-            f"rule {rule!r} has no fitness of a prefix to stop by. Pass stop='accuracy', or a rule of {RULES_WITH_FITNESS}."
+            f"stop must be 'accuracy' with rule {rule!r}, which has no fitness of a prefix, got 'fitness'. "
+            f"Of the rules, {all_of(RULES_WITH_FITNESS)} have one."
         )
     _share(p, "p")
     _share(rho, "rho")

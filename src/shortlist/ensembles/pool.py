@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from shortlist._notebook import html_table
 from shortlist._validation import as_count, as_seed
-from shortlist._words import all_of, counted
+from shortlist._words import all_of, any_of, counted
 from shortlist.arrays import Labels
 from shortlist.ensembles.families import FAMILIES
 from shortlist.ensembles.foreign import Parts, parts_of
@@ -71,9 +71,12 @@ class Pool:
             if given is not None and len(given) != n:
                 raise BadInputError(f"{what} must have one entry per classifier, {n}, got {len(given)}.")
         if len(set(self.names)) != n:
-            raise BadInputError(f"names must all differ, got {list(self.names)}.")
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise BadInputError(
+                f"the names of a pool's classifiers must all differ, got {twice!r} more than once."
+            )
         if self.costs is not None and not (np.isfinite(self.costs) & (np.asarray(self.costs) >= 0)).all():
-            raise BadInputError(f"costs must be numbers of at least 0, got {list(self.costs)}.")
+            raise BadInputError(f"costs must be numbers of at least 0, got {all_of(self.costs, most=8)}.")
 
     def __len__(self) -> int:
         """Return how many classifiers there are."""
@@ -313,7 +316,7 @@ def _class_index(classes: Labels, positive: Any) -> int:
     for index, label in enumerate(classes):
         if label == positive:
             return index
-    raise BadInputError(f"positive must be one of the classes {classes.tolist()}, got {positive!r}.")
+    raise BadInputError(f"positive must be one of the classes {any_of(classes)}, got {positive!r}.")
 
 
 def _numbered(families: Sequence[str]) -> tuple[str, ...]:

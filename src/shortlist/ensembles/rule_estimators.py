@@ -9,11 +9,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist._fit_inputs import checked_fit, checked_rows, integer_seed, refuse_fit_options, take_rows
-from shortlist._validation import as_choice, as_count
+from shortlist._validation import as_choice, as_count, as_seed
+from shortlist._words import all_of
 from shortlist.arrays import Labels
 from shortlist.ensembles.answers import class_answers
 from shortlist.ensembles.backfitting import backfit
-from shortlist.ensembles.evolution import Evolved, evolve
+from shortlist.ensembles.evolution import Evolved, check_evolution, evolve
 from shortlist.ensembles.fit_inputs import rows_to_fit_and_prune, several_classes
 from shortlist.ensembles.margins import CRITERIA, select_by_margins
 from shortlist.ensembles.orderings import check_rule, order_classifiers
@@ -27,7 +28,7 @@ from shortlist.ensembles.plurality import (
 )
 from shortlist.ensembles.pool import Pool, as_pool, make_pool
 from shortlist.ensembles.recorded_rows import RecordedRows, record_rows
-from shortlist.ensembles.spaces import SpaceFactory, open_space
+from shortlist.ensembles.spaces import SPACES, SpaceFactory, open_space
 from shortlist.ensembles.tables import fit_table
 from shortlist.errors import BadInputError
 from shortlist.runs import Cancellation, Report, silent
@@ -284,7 +285,7 @@ class EvolutionaryEnsembleClassifier(ClassifierMixin, BaseEstimator):
         Individuals, and generations in all.
     gamma : float, default=1.0
         Exponent of the rows' hardness.
-    tournament, crossover_rate, survivors, n_elites, patience, criterion
+    tournament, crossover_rate, survivors, n_elites, patience, criterion, max_members
         See :func:`shortlist.ensembles.evolution.evolve`.
     random_state : int, RandomState or None, default=None
         Seed.
@@ -327,6 +328,7 @@ class EvolutionaryEnsembleClassifier(ClassifierMixin, BaseEstimator):
         n_elites: int = 1,
         patience: int | None = None,
         criterion: str = "histogram",
+        max_members: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.mode = mode
@@ -340,7 +342,22 @@ class EvolutionaryEnsembleClassifier(ClassifierMixin, BaseEstimator):
         self.n_elites = n_elites
         self.patience = patience
         self.criterion = criterion
+        self.max_members = max_members
         self.random_state = random_state
+
+    def check_options(self, y: Labels) -> None:
+        """Refuse classes and options that cannot be used, before any long work."""
+        several_classes(y)
+        check_evolution(**self._parameters())
+        if isinstance(self.space, str):
+            as_choice(self.space, "space", list(SPACES))
+        if isinstance(self.random_state, int):
+            as_seed(self.random_state, "random_state")
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return the parameters of :func:`shortlist.ensembles.evolution.evolve`."""
+        own = self.get_params(deep=False)
+        return {name: value for name, value in own.items() if name not in ("space", "random_state")}
 
     def fit(
         self,
@@ -378,6 +395,7 @@ class EvolutionaryEnsembleClassifier(ClassifierMixin, BaseEstimator):
         """
         refuse_fit_options(self, unsupported)
         X, y = checked_fit(self, X, y)
+        self.check_options(y)
         self.classes_ = several_classes(y)
         self.encoder_ = fit_table(X)
         encoded = self.encoder_.transform(X)
@@ -387,16 +405,7 @@ class EvolutionaryEnsembleClassifier(ClassifierMixin, BaseEstimator):
             encoded,
             np.searchsorted(self.classes_, y),
             n_classes=len(self.classes_),
-            mode=self.mode,
-            population_size=self.population_size,
-            n_generations=self.n_generations,
-            gamma=self.gamma,
-            tournament=self.tournament,
-            crossover_rate=self.crossover_rate,
-            survivors=self.survivors,
-            n_elites=self.n_elites,
-            patience=self.patience,
-            criterion=self.criterion,
+            **self._parameters(),
             rng=np.random.default_rng(integer_seed(self.random_state)),
             callback=callback,
             report=report,
@@ -429,7 +438,8 @@ def _pool_classes(pool: Pool, classes: Labels) -> Labels:
     """Return the classes of a given pool; rows to prune on may lack some of them."""
     if not set(classes.tolist()) <= set(pool.classes.tolist()):
         raise BadInputError(
-            f"the pool tells {list(pool.classes)} apart, but y holds {list(classes)}. Use a pool fitted on these classes."
+            f"the pool tells {all_of(pool.classes)} apart, but the target holds {all_of(classes)}. "
+            "Use a pool fitted on these classes."
         )
     return pool.classes
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.ensembles.votes import Confusion, Votes
 from shortlist.errors import BadInputError
 from shortlist.front import Objective, Sense
@@ -109,7 +110,9 @@ def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights
         "precision-cost": (1, 0, 0, -2, n),
     }.get(name)
     if parts is None:
-        raise BadInputError(f"objective must be one of {sorted(OBJECTIVES)} or weights, got {objective!r}.")
+        raise BadInputError(
+            f"objective must be {any_of(sorted(OBJECTIVES))}, or weights, got {objective!r}.{did_you_mean(name, OBJECTIVES)}"
+        )
     return Weights(Objective(name, Sense.MAX, scale=None), *parts)
 
 
@@ -117,7 +120,9 @@ def _explicit(weights: Mapping[str, float], n_samples: int) -> Weights:
     """Scale explicit weights to integers."""
     unknown = [name for name in weights if name not in WEIGHT_NAMES]
     if unknown or not weights:
-        raise BadInputError(f"weights must be named {list(WEIGHT_NAMES)}, got {list(weights)}.")
+        raise BadInputError(
+            f"objective weights must be named {any_of(WEIGHT_NAMES)}, got {all_of(map(repr, weights))}."
+        )
     fractions = [_fraction(name, weights.get(name, 0)) for name in WEIGHT_NAMES]
     denominator = math.lcm(*(fraction.denominator for fraction in fractions))
     integers = [int(fraction * denominator) for fraction in fractions]
@@ -130,5 +135,5 @@ def _explicit(weights: Mapping[str, float], n_samples: int) -> Weights:
 def _fraction(name: str, weight: float) -> Fraction:
     """Read a number as the decimal that people see, not as the nearest double."""
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not math.isfinite(weight):
-        raise BadInputError(f"weight {name} must be a finite number, got {weight!r}.")
+        raise BadInputError(f"objective weight {name} must be a finite number, got {weight!r}.")
     return Fraction(Decimal(repr(weight)) if isinstance(weight, float) else weight)

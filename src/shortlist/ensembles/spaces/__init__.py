@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._words import any_of, did_you_mean
 from shortlist.ensembles.plurality import ClassCodes
 from shortlist.ensembles.spaces.genetic_programs import GeneticPrograms
 from shortlist.ensembles.spaces.linear import LinearClassifiers
@@ -60,7 +61,9 @@ def open_space(space: str | SpaceFactory, n_features: int, n_classes: int) -> Se
     """
     if isinstance(space, str):
         if space not in SPACES:
-            raise BadInputError(f"space must be one of {sorted(SPACES)} or a factory, got {space!r}.")
+            raise BadInputError(
+                f"space must be one of {any_of(sorted(SPACES))}, got {space!r}.{did_you_mean(space, SPACES)}"
+            )
         return SPACES[space](n_features, n_classes)
     made = space(n_features, n_classes) if callable(space) else space
     if not isinstance(made, SearchSpace):

@@ -1,0 +1,293 @@
+"""What prune and evolve refuse before any classifier is fitted or asked: every option with a value that cannot be."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import typer
+from sklearn.tree import DecisionTreeClassifier
+
+from shortlist.cli.evolve import USES as EVOLVE_USES
+from shortlist.cli.main import app
+from shortlist.cli.prune_options import USES as PRUNE_USES
+from shortlist.ensembles import comparison, estimators, pool, rule_estimators
+from shortlist.ensembles.pool import Pool, as_pool
+from shortlist.files import dump_object
+from tests.cli.running import Ran, shortlist
+
+PRUNE: dict[str, list[tuple[list[str], str]]] = {
+    "TABLE": [
+        (["no.csv"], "no.csv cannot be read"),
+        (["example:iris"], "example must be one of"),
+        (["."], "must be a file"),
+    ],
+    "--target": [(["--target", "died"], "a column 'died'"), (["--target", "a"], "every class needs rows in each part")],
+    "--method": [(["--method", "exakt"], "--method must be one of backfitting, best-single,")],
+    "--methods": [
+        (["--methods", "uwa,kapa"], "got 'kapa'. Did you mean 'kappa'?"),
+        (["--methods", ","], "--methods must be one of"),
+        (["--methods", "all,uwa"], "--methods must be all, or names of methods"),
+    ],
+    "--stop": [
+        (["--method", "uwa", "--stop", "size"], "stop must be one of accuracy or fitness"),
+        (["--methods", "uwa", "--stop", "size"], "stop must be one of"),
+        (["--method", "kappa", "--stop", "fitness"], "has no fitness of a prefix"),
+    ],
+    "--objective": [
+        (["--objective", "acuracy"], "Did you mean 'accuracy'?"),
+        (["--objective", "accuracy+slope-x"], "'+slope-A' with a number A"),
+        (["--objective", "accuracy+slope-900"], "slope"),
+        (["--objective", "tp=1,tq=2"], "must be named tp, fn, tn or fp, got 'tp' and 'tq'"),
+        (["--objective", "tp=nan"], "must be a finite number"),
+        (["--methods", "exact,uwa", "--objective", "acuracy"], "Did you mean 'accuracy'?"),
+        (["three.csv", "--objective", "recall"], "accuracy or balanced-accuracy with 3 classes"),
+        (["three.csv", "--methods", "all", "--objective", "recall"], "balanced-accuracy with 3 classes"),
+    ],
+    "--positive": [
+        (["--positive", "il"], "ill or well, got 'il'. Did you mean 'ill'?"),
+        (["--methods", "exact,uwa", "--positive", "sick"], "got 'sick'"),
+        (["three.csv", "--positive", "1"], "must be left out with 3 classes"),
+    ],
+    "--pool": [
+        (["--pool", "no.joblib"], "no.joblib cannot be read"),
+        (["--pool", "numbers.joblib"], "numbers.joblib does not hold a pool"),
+        (["--pool", "other.joblib"], "the pool tells no and yes apart, but the target holds ill and well"),
+        (["--pool", "other.joblib", "--method", "uwa"], "the pool tells no and yes apart"),
+    ],
+    "--trust": [(["--trust"], "--trust belongs to --pool")],
+    "--classifiers": [
+        (["--classifiers", "0"], "--classifiers must be at least 1"),
+        (["--method", "uwa", "--classifiers", "-3"], "--classifiers must be at least 1"),
+    ],
+    "--diversity": [
+        (["--diversity", "averge"], "Did you mean 'average'?"),
+        (["--diversity", "each=2"], "between 0 and 1, got 2.0"),
+        (["--diversity", "ech=0.2"], "got 'ech'"),
+        (["--diversity", "each=nan"], "between 0 and 1"),
+        (["--methods", "exact", "--diversity", "averge"], "Did you mean 'average'?"),
+    ],
+    "--min-size": [
+        (["--min-size", "-1"], "--min-size must be at least 0"),
+        (["--min-size", "5", "--max-size", "3"], "at least 5 members are wanted"),
+        (["--methods", "all", "--min-size", "5", "--max-size", "3"], "at least 5 members are wanted"),
+        (["--min-size", "200"], "no selection can keep the limits: at least 200 members are wanted"),
+        (["--pool", "pool.joblib", "--min-size", "9"], "at least 9 members are wanted"),
+    ],
+    "--max-size": [(["--max-size", "0"], "--max-size must be at least 1")],
+    "--member-costs": [
+        (["--pool", "pool.joblib", "--max-cost", "3", "--member-costs", "no.csv"], "no.csv cannot be read"),
+        (["--pool", "pool.joblib", "--max-cost", "3", "--member-costs", "text.csv"], "text.csv, line 3, column cost"),
+        (["--pool", "pool.joblib", "--max-cost", "3", "--member-costs", "minus.csv"], "minus.csv, line 2, column cost"),
+        (["--pool", "pool.joblib", "--max-cost", "3", "--member-costs", "gap.csv"], "gap.csv, line 2, column cost"),
+        (["--pool", "pool.joblib", "--max-cost", "3", "--member-costs", "twice.csv"], "twice.csv, line 4: 'DecisionTreeClassifier-1' has"),
+        (["--pool", "pool.joblib", "--max-cost", "3", "--member-costs", "few.csv"], "no cost for DecisionTreeClassifier-2"),
+        (["--pool", "pool.joblib", "--max-cost", "3", "--member-costs", "people.csv"], "must have the columns name and cost"),
+    ],
+    "--max-cost": [
+        (["--pool", "priced.joblib", "--max-cost", "-1"], "must be numbers of at least 0"),
+        (["--pool", "priced.joblib", "--max-cost", "nan"], "must be numbers of at least 0"),
+        (["--pool", "pool.joblib", "--max-cost", "5"], "needs the cost of every member"),
+        (["--pool", "priced.joblib", "--max-cost", "0.5"], "the cheapest 1 member(s) already cost more"),
+        (["--pool", "priced.joblib", "--max-cost", "3.5", "--min-size", "3"], "the cheapest 3 member(s)"),
+    ],
+    "--drop": [
+        (["--drop", "x"], "a column 'x'"),
+        (["--drop", "target"], "--drop target is the target"),
+        (["--drop", "a", "--drop", "b"], "a column beside the target"),
+    ],
+    "--time-limit": [
+        (["--time-limit", "0"], "seconds above 0"),
+        (["--time-limit", "nan"], "seconds above 0"),
+        (["--methods", "exact", "--time-limit", "-1"], "seconds above 0"),
+    ],
+    "--solver": [
+        (["--solver", "higs"], "Did you mean 'highs'?"),
+        (["--methods", "exact", "--solver", "higs"], "Did you mean 'highs'?"),
+    ],
+    "--seed": [(["--seed", "-1"], "--seed must be at least 0")],
+    "--jobs": [(["--jobs", "0"], "--jobs must be")],
+    "--folds": [
+        (["--methods", "uwa", "--folds", "1"], "--folds must be at least 2"),
+        (["--methods", "uwa", "--folds", "31"], "at least 31 rows each, one per fold, got 30 of 'ill'"),
+    ],
+    "--repeats": [(["--methods", "uwa", "--repeats", "0"], "--repeats must be at least 1")],
+    "--store": [
+        (["--methods", "uwa", "--store", "no/x.jsonl"], "folder does not exist"),
+        (["--methods", "uwa", "--store", "text.jsonl"], "text.jsonl"),
+    ],
+    "--out": [
+        (["--out", "no/x.joblib"], "folder does not exist"),
+        (["--out", "model.csv"], "--out must end in .joblib"),
+        (["--out", "rows.csv"], "the same file as TABLE"),
+    ],
+}  # fmt: skip
+"""What is wrong with each option of prune, and part of the sentence."""
+
+EVOLVE: dict[str, list[tuple[list[str], str]]] = {
+    "TABLE": [(["no.csv"], "no.csv cannot be read")],
+    "--target": [
+        (["--target", "died"], "a column 'died'"),
+        (["--target", "a"], "every class needs rows in each part"),
+    ],
+    "--mode": [(["--mode", "onlin"], "Did you mean 'online'?")],
+    "--space": [(["--space", "foo"], "space must be one of genetic-programs, linear, networks or rules")],
+    "--generations": [(["--generations", "0"], "must be at least 1")],
+    "--population": [(["--population", "0"], "must be at least 1")],
+    "--gamma": [
+        (["--gamma", "-1"], "gamma must be a number of at least 0"),
+        (["--gamma", "nan"], "gamma must be"),
+        (["--gamma", "inf"], "gamma must be"),
+    ],
+    "--tournament": [(["--tournament", "0"], "tournament must be at least 1")],
+    "--crossover": [(["--crossover", "1.5"], "between 0 and 1"), (["--crossover", "nan"], "between 0 and 1")],
+    "--survivors": [(["--survivors", "foo"], "survivors must be one of best or children")],
+    "--elites": [
+        (["--elites", "-1"], "must be at least 0"),
+        (["--elites", "501"], "at most 500"),
+    ],
+    "--patience": [(["--patience", "0"], "patience must be at least 1")],
+    "--criterion": [(["--criterion", "foo"], "criterion must be one of histogram or minimum")],
+    "--max-members": [(["--mode", "online", "--max-members", "0"], "must be at least 1")],
+    "--drop": [(["--drop", "x"], "a column 'x'"), (["--drop", "target"], "--drop target is the target")],
+    "--seed": [(["--seed", "4294967296"], "--seed must be at least 0 and at most 4294967295")],
+    "--jobs": [(["--jobs", "0"], "--jobs must be")],
+    "--out": [(["--out", "no/x.joblib"], "folder does not exist"), (["--out", "m.csv"], "--out must end in")],
+}
+"""The same of evolve."""
+
+UNUSED = [
+    (["prune", "--folds", "10"], "--folds belongs to --methods. Leave it out, or add --methods all."),
+    (["prune", "--repeats", "1", "--store", "s.jsonl"], "--repeats and --store belong to --methods."),
+    (["prune", "--method", "exact", "--methods", "all"], "--method belongs to a run without --methods."),
+    (["prune", "--methods", "all", "--pool", "pool.joblib"], "--pool belongs to a run without --methods."),
+    (["prune", "--method", "uwa", "--time-limit", "60"], "--time-limit belongs to the method exact."),
+    (["prune", "--methods", "uwa,full", "--solver", "auto"], "--solver belongs to the method exact."),
+    (["prune", "--stop", "accuracy"], "--stop belongs to rules that put the classifiers in order."),
+    (["prune", "--method", "margin", "--stop", "accuracy"], "--stop belongs to rules"),
+    (["prune", "--max-cost", "3"], "--max-cost belongs to --pool."),
+    (["prune", "--pool", "pool.joblib", "--member-costs", "few.csv"], "--member-costs belongs to --max-cost."),
+    (["prune", "--pool", "pool.joblib", "--classifiers", "100"], "--classifiers belongs to a pool that is fitted"),
+    (["evolve", "--mode", "single", "--gamma", "1"], "--gamma belongs to --mode offline and --mode online."),
+    (["evolve", "--mode", "single", "--criterion", "minimum"], "--criterion belongs to --mode offline"),
+    (["evolve", "--mode", "single", "--max-members", "3"], "--max-members belongs to --mode offline"),
+    (["evolve", "--survivors", "best", "--elites", "1"], "--elites belongs to --survivors children."),
+    (["evolve", "--generations", "1", "--patience", "3"], "--patience belongs to evolution of more than one"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with tables of two and of three classes, pools, and files with costs of their members."""
+    folder = tmp_path_factory.mktemp("refusals")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=60).round(3) + np.arange(60), "b": rng.integers(9, size=60)})
+    table["target"] = np.where(np.arange(60) % 2 == 0, "ill", "well")
+    table.to_csv(folder / "rows.csv", index=False)
+    table.assign(target=np.arange(60) % 3).to_csv(folder / "three.csv", index=False)
+    X = table[["a", "b"]]
+    trees = [DecisionTreeClassifier(max_depth=d).fit(X, table["target"]) for d in (1, 2, 3)]
+    fitted = as_pool(trees)
+    dump_object(trees, folder / "pool.joblib")
+    dump_object(
+        Pool(fitted.classifiers, fitted.classes, fitted.names, fitted.families, costs=np.array([1.0, 2, 3])),
+        folder / "priced.joblib",
+    )
+    dump_object([DecisionTreeClassifier().fit(X, np.where(X["b"] > 4, "yes", "no"))], folder / "other.joblib")
+    dump_object([1, 2], folder / "numbers.joblib")
+    names = fitted.names
+    for file, rows in {
+        "text": [(names[0], "1"), (names[1], "dear"), (names[2], "1")],
+        "minus": [(names[0], "-1"), (names[1], "1"), (names[2], "1")],
+        "gap": [(names[0], ""), (names[1], "1"), (names[2], "1")],
+        "twice": [(names[0], "1"), (names[1], "1"), (names[0], "2"), (names[2], "2")],
+        "few": [(names[0], "1"), (names[2], "1")],
+    }.items():
+        (folder / f"{file}.csv").write_text("name,cost\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    (folder / "people.csv").write_text("name,price\nx,1\n")
+    (folder / "text.jsonl").write_text("no json\n")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def no_work() -> Iterator[None]:
+    """Let every place where classifiers are fitted, bred or chosen fail."""
+
+    def work(*_: Any, **__: Any) -> None:
+        raise AssertionError("the work began")
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module, names in (
+            (pool, ["run_units"]),
+            (comparison, ["run_units"]),
+            (estimators, ["prune_for", "prune_plurality_exactly"]),
+            (rule_estimators, ["evolve", "merge_class_rows"]),
+        ):
+            for name in names:
+                patch.setattr(module, name, work)
+        yield
+
+
+def _refused(ran: Ran, message: str) -> None:
+    assert (ran.returncode, ran.stdout) == (2, ""), ran.stderr
+    assert ran.stderr.startswith("shortlist: ")
+    assert ran.stderr.count("\n") == 1
+    assert message in ran.stderr
+    for python in ("np.", "KeyError", "['", "Traceback"):
+        assert python not in ran.stderr
+
+
+def _cases(command: str, cases: dict[str, list[tuple[list[str], str]]]) -> list[Any]:
+    return [
+        pytest.param(command, arguments, message, id=f"{command} {' '.join(arguments)}")
+        for several in cases.values()
+        for arguments, message in several
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "message"), [*_cases("prune", PRUNE), *_cases("evolve", EVOLVE)]
+)
+def test_a_value_that_cannot_be_is_refused_before_the_work(
+    folder: Path, command: str, arguments: list[str], message: str
+) -> None:
+    before = sorted(folder.iterdir())
+    table = [] if not arguments[0].startswith("--") else ["rows.csv"]
+    _refused(shortlist(command, *table, *arguments, cwd=folder), message)
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(("command", "cases"), [("prune", PRUNE), ("evolve", EVOLVE)])
+def test_every_option_has_a_value_that_is_refused(command: str, cases: dict[str, Any]) -> None:
+    known: Any = typer.main.get_command(app)
+    options = {max(each.opts, key=len) for each in known.commands[command].params} - {"--json", "--help"}
+    assert {"TABLE" if name == "table" else name for name in options} == set(cases)
+
+
+@pytest.mark.parametrize(("arguments", "message"), UNUSED, ids=str)
+def test_options_that_nothing_uses_are_refused_also_with_their_default(
+    folder: Path, arguments: list[str], message: str
+) -> None:
+    _refused(shortlist(arguments[0], "rows.csv", *arguments[1:], cwd=folder), message)
+
+
+@pytest.mark.parametrize(("command", "uses"), [("prune", PRUNE_USES), ("evolve", EVOLVE_USES)])
+def test_the_tables_of_used_options_name_parameters_of_the_command(command: str, uses: Any) -> None:
+    known: Any = typer.main.get_command(app)
+    parameters = {each.name for each in known.commands[command].params}
+    assert {name for use in uses for name in use.options} <= parameters
+
+
+@pytest.mark.parametrize("methods", [[], ["--methods", "all"]])
+def test_a_solver_that_is_not_installed_is_said_before_the_work(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, methods: list[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyscipopt", None)
+    monkeypatch.delitem(sys.modules, "shortlist.milp.backends.scip", raising=False)
+    _refused(
+        shortlist("prune", "rows.csv", *methods, "--solver", "scip", cwd=folder),
+        "pip install 'shortlist[scip]'",
+    )
