@@ -109,7 +109,7 @@ def test_patience_stops_evolution(folder: Path) -> None:
     [
         pytest.param(["--mode", "on"], "mode must be one of", id="mode"),
         pytest.param(["--space", "trees"], "space must be one of", id="space"),
-        pytest.param(["--generations", "0"], "n_generations must be at least 1", id="no generation"),
+        pytest.param(["--generations", "0"], "--generations must be at least 1", id="no generation"),
         pytest.param(["--gamma", "-1"], "gamma must be", id="gamma"),
         pytest.param(["--criterion", "mean"], "criterion must be", id="criterion"),
         pytest.param(["--jobs", "0"], "--jobs must be", id="no thread"),

@@ -485,7 +485,7 @@ class TestAsPool:
             ([GaussianNB], "got the class GaussianNB instead of an object of it"),
             (
                 [Answering(1), WithoutProbabilities()],
-                r"pool\[0\] has \[0, 1\] and pool\[1\], a WithoutProbabilities, has \['benign', 'malignant'\]",
+                r"pool\[0\] has 0 and 1 and pool\[1\], a WithoutProbabilities, has benign and malignant",
             ),
             (
                 RandomForestClassifier(2).fit([[0], [1]], [[0, 1], [1, 0]]),

@@ -78,7 +78,7 @@ def test_explicit_weights_are_exact_decimals() -> None:
 @pytest.mark.parametrize(
     ("objective", "message"),
     [
-        pytest.param("acuracy", "objective must be one of", id="unknown name"),
+        pytest.param("acuracy", "objective must be accuracy, .*Did you mean 'accuracy'", id="unknown name"),
         pytest.param({"tpr": 1}, "weights must be named", id="unknown weight"),
         pytest.param({}, "weights must be named", id="no weight"),
         pytest.param({"tp": float("nan")}, "finite number", id="NaN"),

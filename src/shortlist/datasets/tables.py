@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shortlist._words import any_of
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import read_parquet
 
@@ -116,5 +117,5 @@ def shown(names: Sequence[str], most: int = 8) -> str:
 
 def _example(name: str) -> "pd.DataFrame":
     if name not in EXAMPLES:
-        raise BadInputError(f"example must be one of {sorted(EXAMPLES)}, got {name!r}.")
+        raise BadInputError(f"example must be one of {any_of(sorted(EXAMPLES))}, got {name!r}.")
     return EXAMPLES[name]()
