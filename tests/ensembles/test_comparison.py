@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from joblib import parallel_config
 from scipy import stats
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris, make_classification
 from sklearn.dummy import DummyClassifier
 
@@ -79,6 +80,30 @@ def test_the_same_seed_gives_the_same_pools(results: pd.DataFrame) -> None:
     again = compare_methods({"iris": TABLES["iris"]}, few, **OPTIONS).set_index(["repeat", "fold", "method"])
     of_iris = results[results["dataset"] == "iris"].set_index(["repeat", "fold", "method"])
     assert (again["accuracy"] == of_iris.loc[again.index, "accuracy"]).all()
+
+
+class _Stopping(DummyClassifier):  # type: ignore[misc]
+    """A method during whose second fit the user presses Ctrl-C, and which returns what it has."""
+
+    n_fits = 0
+
+    def fit(self, X: Any, y: Any, *, cancellation: Cancellation) -> "_Stopping":
+        _Stopping.n_fits += 1
+        if _Stopping.n_fits == 2:
+            cancellation.cancel()
+        return super().fit(X, y)
+
+
+def test_a_method_that_was_stopped_is_not_measured_but_what_was_is_kept(tmp_path: Path) -> None:
+    methods: dict[str, BaseEstimator] = {"guess": DummyClassifier(), "slow": _Stopping()}
+    store = tmp_path / "folds.jsonl"
+    _Stopping.n_fits = 0
+    found = compare_methods(TABLES, methods, **OPTIONS, store=store, cancellation=Cancellation())
+    assert found["method"].value_counts().to_dict() == {"guess": 1, "slow": 1}
+    assert sum('"method":"slow"' in line.replace(" ", "") for line in store.read_text().splitlines()) == 1
+    _Stopping.n_fits = 2
+    whole = compare_methods(TABLES, methods, **OPTIONS, store=store, cancellation=Cancellation())
+    assert len(whole) == 2 * 2 * 2 * 2
 
 
 def test_a_killed_comparison_goes_on_where_it_was(tmp_path: Path, results: pd.DataFrame) -> None:

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 
 from shortlist.errors import BadInputError, SolverError
+from shortlist.experiments import product_comparison
 from shortlist.experiments.product_comparison import (
     Comparison,
     compare_products,
@@ -102,6 +104,18 @@ def test_medians_and_unions_are_those_of_the_runs(whole: Comparison) -> None:
 def test_results_are_the_same_for_one_and_two_workers(whole: Comparison) -> None:
     two = compared(["diagram", "solrep", "ibed", "ibea", "satibea"], n_points=10, n_jobs=2)
     assert content(two) == content(whole)
+
+
+def test_runs_side_by_side_are_told_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = Cancellation()
+
+    def interrupted(*_: Any, cancellation: Cancellation, **__: Any) -> None:
+        cancellation.cancel()
+
+    monkeypatch.setattr(product_comparison, "find_front", interrupted)
+    with parallel_config(backend="threading"):
+        assert not compared(["solrep", "ibed"], n_points=5, n_jobs=2, cancellation=stop).runs
+    assert stop.cancelled
 
 
 def test_a_comparison_goes_on_from_its_study(tmp_path: Path) -> None:

@@ -1,12 +1,13 @@
 """Stopping with what has been found."""
 
 import os
+import pickle
 import signal
 import threading
 
 import pytest
 
-from shortlist.runs import cancel_on_interrupt
+from shortlist.runs import Cancellation, cancel_on_interrupt
 from shortlist.runs.cancellation import STOPPING
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -47,3 +48,9 @@ def test_outside_the_main_thread_signals_are_left_alone() -> None:
     thread.start()
     thread.join()
     assert seen == [False]
+
+
+def test_a_copy_in_another_process_is_a_flag_of_its_own() -> None:
+    flag = Cancellation()
+    flag.cancel()
+    assert not pickle.loads(pickle.dumps(flag)).cancelled

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.validation import has_fit_parameter
 
 from shortlist._fit_inputs import take_rows
 from shortlist._validation import as_count, as_seed
@@ -24,7 +25,7 @@ from shortlist.ensembles.fit_inputs import rows_to_fit_and_prune
 from shortlist.ensembles.orderings import RULES
 from shortlist.ensembles.pool import Pool, make_pool
 from shortlist.ensembles.rule_estimators import BackfittingPruner, MarginPruner, OrderedPruner
-from shortlist.errors import BadFileError, BadInputError
+from shortlist.errors import BadFileError, BadInputError, ShortlistError
 from shortlist.files import read_bytes, write_parquet
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
 
@@ -125,6 +126,7 @@ def compare_methods(
     finished: list[Result] = []
     units = []
     heads = {}
+    n_missing: dict[str, int] = {}
     for table, (X, y) in tables.items():
         labels = np.asarray(y)
         settings = _digest(table, X, labels, folds, size, seed)
@@ -142,7 +144,8 @@ def compare_methods(
             finished += known.values()
             missing = {name: method for name, method in chosen.items() if name not in known}
             if missing:
-                units.append(Unit(key, measure_fold, (fold, missing)))
+                units.append(Unit(key, measure_fold, (fold, missing, cancellation)))
+                n_missing[key] = len(missing)
     # joblib warns of a generator that nobody reads, so nothing starts where nothing is missing
     workers = n_jobs if units else 1
     results = run_units(units, n_jobs=workers, stage="comparing", report=report, cancellation=cancellation)
@@ -151,20 +154,33 @@ def compare_methods(
             {**heads[key], "unit": key, "described": _described(chosen[row["method"]]), **row}
             for row in measured
         ]
-        if path is not None:
+        if path is not None and rows:
             _append(path, rows)
-        finished += rows
+        if len(rows) == n_missing[key]:
+            finished += rows
     return _frame(finished, [*tables, *chosen])
 
 
-def measure_fold(fold: "Fold", methods: Mapping[str, Any]) -> list[Result]:
-    """Fit and measure every method on one fold; see :func:`compare_methods`."""
-    pool, validation = fold_pool(fold) if any(map(_prunes, methods.values())) else (None, fold.train)
-    measured = []
+def measure_fold(
+    fold: "Fold", methods: Mapping[str, Any], cancellation: Cancellation | None = None
+) -> list[Result]:
+    """Fit and measure every method on one fold, but the one that a cancellation stopped and those after it."""
+    stop = cancellation or Cancellation()
+    measured: list[Result] = []
+    pool, validation = None, fold.train
+    if any(map(_prunes, methods.values())):
+        try:
+            pool, validation = fold_pool(fold, stop)
+        except ShortlistError:
+            if stop.cancelled:
+                return measured
+            raise
     for name, method in methods.items():
         start = time.perf_counter()
-        answer = fit_method(fold, method, pool, validation)
+        answer = fit_method(fold, method, pool, validation, stop)
         seconds = time.perf_counter() - start
+        if stop.cancelled:
+            break
         right = answer(fold.test) == fold.y[fold.test]
         recalls = [float(right[fold.y[fold.test] == label].mean()) for label in np.unique(fold.y[fold.test])]
         measured.append(
@@ -179,7 +195,7 @@ def measure_fold(fold: "Fold", methods: Mapping[str, Any]) -> list[Result]:
     return measured
 
 
-def fold_pool(fold: "Fold") -> tuple[Pool, NDArray[np.intp]]:
+def fold_pool(fold: "Fold", cancellation: Cancellation | None = None) -> tuple[Pool, NDArray[np.intp]]:
     """Fit the pool of a fold; return it as one that remembers its answers, and the training rows that prune it."""
     fitted, pruned = rows_to_fit_and_prune(fold.y[fold.train], fold.seed)
     fit_rows, validation = fold.train[fitted], fold.train[pruned]
@@ -188,6 +204,7 @@ def fold_pool(fold: "Fold") -> tuple[Pool, NDArray[np.intp]]:
         fold.y[fit_rows],
         n_classifiers=fold.n_classifiers,
         random_state=fold.seed,
+        cancellation=cancellation,
     )
     asked = np.concatenate([validation, fold.test])
     return remembered(pool, class_answers(pool, take_rows(fold.X, asked)), asked, len(fold.y)), validation
@@ -207,15 +224,22 @@ class Answer:
         return np.asarray(self.estimator.predict(asked))
 
 
-def fit_method(fold: "Fold", method: Any, pool: Pool | None, validation: NDArray[np.intp]) -> Answer:
+def fit_method(
+    fold: "Fold",
+    method: Any,
+    pool: Pool | None,
+    validation: NDArray[np.intp],
+    cancellation: Cancellation | None = None,
+) -> Answer:
     """Fit one method on a fold: a pruner on `validation`, the rows that prune `pool`; others on all training rows."""
     estimator = clone(method)
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=fold.seed)
+    stop = {"cancellation": cancellation} if has_fit_parameter(estimator, "cancellation") else {}
     if _prunes(method):
-        estimator.set_params(pool=pool).fit(validation[:, None], fold.y[validation])
+        estimator.set_params(pool=pool).fit(validation[:, None], fold.y[validation], **stop)
     else:
-        estimator.fit(take_rows(fold.X, fold.train), fold.y[fold.train])
+        estimator.fit(take_rows(fold.X, fold.train), fold.y[fold.train], **stop)
     return Answer(estimator, _prunes(method), fold.X)
 
 

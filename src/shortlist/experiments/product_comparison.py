@@ -212,7 +212,7 @@ def compare_products(
             continue
         own = dataclasses.replace(by_method[method], seed=seed, study=_programs_file(study, method))
         task = _Task(question, method, seed, own, time_limit_s, journal)
-        units.append(Unit(key, _run, (task, report, cancellation) if alone else (task,)))
+        units.append(Unit(key, _run, (task, report if alone else silent, cancellation)))
     # joblib warns of a generator that nobody reads, so nothing starts where nothing is missing
     workers = n_jobs if units else 1
     results = run_units(units, n_jobs=workers, stage="runs", report=report, cancellation=cancellation)

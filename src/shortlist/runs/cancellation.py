@@ -12,10 +12,16 @@ STDERR = 2
 
 
 class Cancellation:
-    """A flag that long methods look at between steps; once set it stays set."""
+    """A flag that long methods look at between steps; once set it stays set.
+
+    A copy in another process is a flag of its own, which nobody sets.
+    """
 
     def __init__(self) -> None:
         self._event = threading.Event()
+
+    def __reduce__(self) -> tuple[type["Cancellation"], tuple[()]]:
+        return Cancellation, ()
 
     def cancel(self) -> None:
         """Ask the method to stop at its next step and to return what it has."""
