@@ -1,3 +1,4 @@
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -21,8 +22,9 @@ from shortlist.products import (
     read_attributes,
     read_model,
 )
+from shortlist.products.attribute_columns import numeric_attributes
 from shortlist.products.attribute_files import attributes_beside
-from shortlist.products.attributes import needs_rounding, numeric_attributes, scaled_attribute
+from shortlist.products.attributes import needs_rounding, scaled_attribute
 from tests.products import oracles
 
 MODEL = make_model(["Web Server", "Pop-ups", "Logging"])
@@ -104,7 +106,10 @@ def test_missing_values_are_counted_unless_there_is_a_default(tmp_path: Path) ->
 @pytest.mark.parametrize("value", ["cheap", "nan", "inf", "1_000", "1e400", "0x10"])
 def test_a_value_that_is_no_number_is_named_with_its_line(value: str, tmp_path: Path) -> None:
     table = read_attributes(_table(tmp_path, f"feature,cost\nLogging,{value}\n"), MODEL)
-    with pytest.raises(BadInputError, match=rf":2: 'cost' of 'Logging' must be a number, got '{value}'"):
+    with pytest.raises(
+        BadInputError,
+        match=rf":2: 'cost' of 'Logging' must be a number below 10\^19, written like 12.50, got '{value}'",
+    ):
         exact_attribute(table, "cost", MODEL, default=0)
 
 
@@ -231,10 +236,10 @@ def test_an_unknown_variant_is_refused() -> None:
 
 def test_what_was_renamed_and_what_is_a_number_is_told(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("feature,cost,note,gone\nLoging,1.5,x,\n")
+    path.write_text("feature,cost,note\nLoging,1.5,x\n")
     table = read_attributes(path, MODEL, renames={"Loging": "Logging", "Nothing": "Logging"})
     assert table.renamed == {"Loging"}
-    assert numeric_attributes(table) == (["cost"], ["note", "gone"])
+    assert numeric_attributes(table, MODEL) == (["cost"], {"note": "its values are texts"})
     fine = AttributeTable("t", {"cost": {0: "0.1234567891", 1: "2"}, "risk": {0: "0.123456789000"}})
     assert (needs_rounding(fine, "cost"), needs_rounding(fine, "risk"), needs_rounding(fine, "x")) == (
         True, False, False,
@@ -259,3 +264,72 @@ def test_a_file_beside_a_model_is_found_by_its_name(
     for name in beside:
         (tmp_path / name).touch()
     assert attributes_beside(tmp_path / model) == (None if found is None else tmp_path / found)
+
+
+NUMBERS = ["1", "2.5", "-3", "4e2", " 5 "]
+
+
+@pytest.mark.parametrize(
+    "bad", ["n/a", "12,50", "€5", "5 %", "1e300", "1'000", "NaN", "inf", "1_0", "?", "x"]
+)
+def test_one_bad_value_among_numbers_is_an_error_and_removes_no_attribute(bad: str) -> None:
+    model = make_model(list("ABCDEF"))
+    table = AttributeTable("a.csv", {"cost": dict(enumerate([*NUMBERS, bad]))}, {5: 7})
+
+    with pytest.raises(BadFileError, match=re.escape(f"a.csv:7: 'cost' of 'F' must be a number below 10^19, written like 12.50, got {bad!r}")):  # fmt: skip
+        numeric_attributes(table, model)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param(["12,50", "3,75", "1,00"], id="every comma"),
+        pytest.param(["€5", "€ 7.50", "€1,200.00"], id="every currency"),
+        pytest.param(["5 %", "7%", "n/a", "3"], id="percent"),
+        pytest.param(["1", "n/a"], id="half"),
+    ],
+)
+def test_a_column_that_is_written_like_numbers_is_an_attribute_and_so_an_error(values: list[str]) -> None:
+    with pytest.raises(BadFileError, match="must be a number"):
+        numeric_attributes(
+            AttributeTable("a.csv", {"cost": dict(enumerate(values))}), make_model(list("ABCD"))
+        )
+
+
+def test_a_column_without_values_is_an_error() -> None:
+    with pytest.raises(BadFileError, match=r"a.csv: the column 'cost' has no values. Fill it in"):
+        numeric_attributes(AttributeTable("a.csv", {"cost": {}}), make_model(["A"]))
+
+
+@pytest.mark.parametrize(
+    ("columns", "names", "left_out"),
+    [
+        pytest.param({"a": ["x", "y", "3"]}, [], {"a": "its values are texts"}, id="texts"),
+        pytest.param({"a": ["1.2.3", "2020-01-02", "v2"]}, [], {"a": "its values are texts"}, id="versions, dates"),
+        pytest.param({"a": [True, False, True]}, ["a"], {}, id="truth counts 0 and 1"),
+        pytest.param(
+            {"used_before": ["1", "0", "1"], "not_used_before": ["0", "1", "0"]},
+            ["not_used_before"], {"used_before": "not_used_before says the same"}, id="reuse",
+        ),
+        pytest.param(
+            {"used_before": ["7", "0", "12"]},
+            [], {"used_before": "more of it is better, and it is no 0 or 1 that could be reversed"}, id="counts of use",
+        ),
+        pytest.param(
+            {"a,b": ["1", "2", "3"]}, [], {"a,b": "its name cannot be written in a list of objectives"}, id="comma"
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_left_out_by_design_is_named_with_its_reason(
+    columns: dict[str, list[str | bool]], names: list[str], left_out: dict[str, str]
+) -> None:
+    table = AttributeTable("a.csv", {name: dict(enumerate(column)) for name, column in columns.items()})
+
+    assert numeric_attributes(table, make_model(list("ABC"))) == (names, left_out)
+
+
+def test_one_bad_mark_of_use_is_an_error() -> None:
+    table = AttributeTable("m.augment", {"used_before": {0: "1", 1: "0", 2: "2"}}, {2: 4})
+
+    with pytest.raises(BadFileError, match=r"m.augment:4: 'used_before' of 'C' must be 0 or 1, got '2'"):
+        numeric_attributes(table, make_model(list("ABC")))

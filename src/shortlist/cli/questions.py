@@ -38,6 +38,8 @@ class AskedQuestion:
         Where each attribute comes from.
     requirements : Requirements
         Features that must be in or out.
+    left_out : dict of str to str
+        Columns of the attributes that are no objective by default, and why.
     notes : tuple of str
         What was decided for the user, a sentence each.
     """
@@ -48,6 +50,7 @@ class AskedQuestion:
     attributes: "dict[str, Attribute]"
     sources: dict[str, str]
     requirements: "Requirements"
+    left_out: dict[str, str]
     notes: tuple[str, ...]
 
     @property
@@ -57,6 +60,7 @@ class AskedQuestion:
             "n_features": self.line.n_features,
             "asked_objectives": self.objectives,
             "attributes": self.sources,
+            "left_out": self.left_out,
             "notes": list(self.notes),
         }
 
@@ -92,12 +96,16 @@ def read_question(
     found_beside = attributes_beside(model) if not files and random_attributes is None else None
     if found_beside:
         files = [found_beside]
-    tables = _tables(line, files, dict(read_pairs(rename, "rename")))
+    tables = _tables(model, line, files, dict(read_pairs(rename, "rename")))
     drawn = _drawn(line, random_attributes, tables)
-    notes = []
+    notes: list[str] = []
+    left_out: dict[str, str] = {}
     if objectives is None:
-        objectives, note = _default_objectives(model, tables, list(drawn))
-        notes.append(note)
+        objectives, left_out = _default_objectives(model, line, tables, list(drawn))
+        notes.append(f"Objectives by default: {objectives}.")
+        if left_out:
+            reasons = ", ".join(f"{name} ({reason})" for name, reason in left_out.items())
+            notes.append(f"Not among them: {reasons}.")
     names = [name for _, name in objective_names(objectives)] + [limit_name(text) for text in limit]
     defaults = dict(read_pairs(default, "default"))
     for name in defaults:
@@ -113,10 +121,14 @@ def read_question(
         sources[name] = next(t.source for t in tables if name.casefold() in map(str.casefold, t.columns))
     if str(found_beside) in sources.values():
         notes.insert(0, f"Attributes from {found_beside}, which lies beside the model.")
-    return AskedQuestion(line, objectives, tuple(limit), drawn | found, sources, wanted, tuple(notes))
+    return AskedQuestion(
+        line, objectives, tuple(limit), drawn | found, sources, wanted, left_out, tuple(notes)
+    )
 
 
-def _tables(line: "FeatureModel", files: Sequence[Path], renames: dict[str, str]) -> "list[AttributeTable]":
+def _tables(
+    model: Path, line: "FeatureModel", files: Sequence[Path], renames: dict[str, str]
+) -> "list[AttributeTable]":
     """Return what files and model say of features; a rename that no file needs is an error."""
     from shortlist.errors import BadInputError
     from shortlist.products.attribute_files import read_attributes
@@ -126,7 +138,7 @@ def _tables(line: "FeatureModel", files: Sequence[Path], renames: dict[str, str]
     for name in renames:
         if not any(name in table.renamed for table in tables):
             raise BadInputError(f"--rename names {name!r}, which no file with attributes has. Drop it.")
-    return [*tables, model_attributes(line)]
+    return [*tables, model_attributes(line, str(model))]
 
 
 def _drawn(
@@ -146,21 +158,20 @@ def _drawn(
     return {name: values for name, values in drawn.items() if name.casefold() not in given}
 
 
-def _default_objectives(model: Path, tables: "Sequence[AttributeTable]", drawn: list[str]) -> tuple[str, str]:
-    """Return the objectives for a user who names none, and a sentence that says which."""
+def _default_objectives(
+    model: Path, line: "FeatureModel", tables: "Sequence[AttributeTable]", drawn: list[str]
+) -> tuple[str, dict[str, str]]:
+    """Return the objectives for a user who names none, and which columns are none of them, with the reason."""
     from shortlist.errors import BadInputError
-    from shortlist.products.attributes import BUILT_IN, numeric_attributes
+    from shortlist.products.attribute_columns import numeric_attributes
 
     found: dict[str, str] = {}
-    left_out: list[str] = []
+    left_out: dict[str, str] = {}
     for table in tables:
-        numeric, others = numeric_attributes(table)
+        numeric, others = numeric_attributes(table, line)
         for name in numeric:
-            if "," in name or name.strip() != name or name in BUILT_IN:
-                others.append(name)
-            else:
-                found.setdefault(name.casefold(), name)
-        left_out += others
+            found.setdefault(name.casefold(), name)
+        left_out |= others
     for name in drawn:
         found.setdefault(name.casefold(), name)
     if not found:
@@ -169,6 +180,4 @@ def _default_objectives(model: Path, tables: "Sequence[AttributeTable]", drawn: 
             "Pass --attributes FILE or --random-attributes SEED, or --objectives."
         )
     usual = [found.pop(name) for name in USUAL_ORDER if name in found]
-    text = ", ".join(f"min {name}" for name in ("deselected", *usual, *found.values()))
-    rest = f"; without {', '.join(dict.fromkeys(left_out))}" if left_out else ""
-    return text, f"Objectives by default: {text}{rest}."
+    return ", ".join(f"min {name}" for name in ("deselected", *usual, *found.values())), left_out

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.decimals import as_decimal
-from shortlist.errors import BadInputError
+from shortlist.errors import BadFileError, BadInputError
 from shortlist.products.model import FeatureModel, Value
 from shortlist.products.names import suggestion
 
@@ -66,9 +66,10 @@ class AttributeTable:
     renamed: frozenset[str] = frozenset()
 
 
-def model_attributes(model: FeatureModel) -> AttributeTable:
-    """Return the attributes that came with the model itself."""
-    return AttributeTable(source=model.name or "the model", columns=model.attributes)
+def model_attributes(model: FeatureModel, source: str = "") -> AttributeTable:
+    """Return the attributes that came with the model itself; `source` is what messages call it, such as its file."""
+    lines = dict(enumerate(model.lines)) if source else {}
+    return AttributeTable(source or model.name or "the model", model.attributes, lines)
 
 
 def exact_attribute(
@@ -121,9 +122,9 @@ def exact_attribute(
             f"{table.source} must give {found!r} for every feature, but {len(missing)} of {model.n_features} lack it: "
             f"{first}{', ...' if len(missing) > 3 else ''}. Add them or give a default."
         )
-    rest = Decimal(0) if default is None else _as_number(default, f"the default of {found!r}")
+    rest = Decimal(0) if default is None else as_number(default, f"the default of {found!r}")
     numbers = [
-        _as_number(column[i], _place(table, found, i, model)) if i in column else rest
+        as_number(column[i], place_of(table, found, i, model)) if i in column else rest
         for i in range(model.n_features)
     ]
     return scaled_attribute(found, numbers, decimals=decimals, unit=unit or table.units.get(found, ""))
@@ -182,25 +183,6 @@ def scaled_attribute(
     return Attribute(name, np.array(integers, dtype=np.int64), 10**digits, unit)
 
 
-def numeric_attributes(table: AttributeTable) -> tuple[list[str], list[str]]:
-    """Return the names of the attributes whose values are all numbers, and the others, in the table's order.
-
-    ``used_before`` counts as another one beside ``not_used_before``, which says the same with the sense reversed.
-
-    Examples
-    --------
-    >>> numeric_attributes(AttributeTable("a.csv", {"cost": {0: "1.5"}, "note": {0: "new"}}))
-    (['cost'], ['note'])
-    """
-    numeric: list[str] = []
-    others: list[str] = []
-    for name, column in table.columns.items():
-        whole = all(isinstance(v, bool) or as_decimal(str(v)) is not None for v in column.values())
-        twin = name == "used_before" and "not_used_before" in table.columns
-        (numeric if whole and column and not twin else others).append(name)
-    return numeric, others
-
-
 def needs_rounding(table: AttributeTable, name: str) -> bool:
     """Whether an attribute has a number with more than :data:`MAX_DECIMALS` decimals."""
     column = table.columns.get(name, {})
@@ -226,16 +208,20 @@ def n_decimals(number: Decimal) -> int:
     return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
-def _as_number(value: Value | float, place: str) -> Decimal:
-    """Return a value as a number; true and false count 1 and 0."""
+def as_number(value: Value | float, place: str) -> Decimal:
+    """Return a value as a number; true and false count 1 and 0. `place` is named in the error where it is none."""
     if isinstance(value, bool):
         return Decimal(int(value))
     number = as_decimal(str(value))
     if number is None:
-        raise BadInputError(f"{place} must be a number, got {value!r}. Correct it.")
+        raise BadFileError(
+            f"{place} must be a number below 10^19, written like 12.50, got {str(value)!r}. Correct it, or leave it "
+            "empty and give a default."
+        )
     return number
 
 
-def _place(table: AttributeTable, name: str, feature: int, model: FeatureModel) -> str:
+def place_of(table: AttributeTable, name: str, feature: int, model: FeatureModel) -> str:
+    """Say where a value stands: file, line if known, column and feature."""
     line = f":{table.lines[feature]}" if feature in table.lines else ""
     return f"{table.source}{line}: {name!r} of {model.labels[feature]!r}"

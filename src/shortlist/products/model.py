@@ -83,6 +83,8 @@ class FeatureModel:
         Literals that files beside the model say hold in every product. They are not constraints: check them.
     notes : tuple of str
         What the reader mended, for people.
+    lines : tuple of int
+        Line of each feature in the file; empty if not known.
     """
 
     names: tuple[str, ...]
@@ -97,6 +99,7 @@ class FeatureModel:
     attributes: Mapping[str, Mapping[int, Value]] = field(default_factory=dict)
     claims: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    lines: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         facts = ", ".join(counted(count, what) for what, count in self._counts())
@@ -180,6 +183,7 @@ def make_model(
     attributes: Mapping[str, Mapping[int, Value]] | None = None,
     claims: Iterable[int] = (),
     notes: Iterable[str] = (),
+    lines: Iterable[int] = (),
 ) -> FeatureModel:
     """Check the parts of a feature model and put them together.
 
@@ -212,6 +216,7 @@ def make_model(
         attributes=dict(attributes or {}),
         claims=tuple(claims),
         notes=tuple(notes),
+        lines=tuple(lines),
     )
     _check_features(model)
     _check_tree(model)

@@ -64,6 +64,7 @@ def read_featureide(source: Source) -> FeatureModel:
             name=names[0],
             abstract=abstract,
             attributes=attributes,
+            lines=[lines[name] for name in names],
         )
     except BadInputError as error:
         raise source.located(error) from None
@@ -119,6 +120,8 @@ def _take_attributes(element: Element, number: int, attributes: dict[str, dict[i
     for child in element.children:
         if child.tag == "attribute" and "name" in child.attributes and "value" in child.attributes:
             text = child.attributes["value"]
+            if not text.strip():
+                continue  # an attribute that the feature has and nobody has filled in
             decimal = as_decimal(text)
             value: Value = text if decimal is None else decimal
             if text.lower() in {"true", "false"}:

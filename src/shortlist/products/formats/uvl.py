@@ -76,6 +76,7 @@ def read_uvl(source: Source) -> FeatureModel:
             name=name or tree.names[0],
             abstract=tree.abstract,
             attributes=tree.attributes,
+            lines=tree.lines,
         )
     except BadInputError as error:
         raise source.located(error) from None
