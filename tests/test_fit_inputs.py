@@ -32,7 +32,10 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
         feature_costs={"a": 5, "b": 1, "c": 1.5, "d": 2}, answer_rejected=True, random_state=0
     ),
     "MultiStageClassifier by evolution": lambda: MultiStageClassifier(
-        method="emsco", emsco_options=EmscoOptions(population=10, generations=3), random_state=0
+        confidence=0.6,
+        method="emsco",
+        emsco_options=EmscoOptions(population=10, generations=3),
+        random_state=0,
     ),
 }
 

@@ -22,6 +22,10 @@ class UnwritableFileError(BadFileError):
     """A file cannot be written where it should be; the message says why."""
 
 
+class UnmetChoiceError(BadInputError):
+    """A front was found and is kept, but it has no point as it was asked for."""
+
+
 class MissingDependencyError(ShortlistError, ImportError):
     """An optional package is needed; the message says how to install it."""
 
@@ -48,3 +52,7 @@ class AcquisitionError(ShortlistError, RuntimeError):
 
 class FitsStoppedError(ShortlistError):
     """Fitting was cancelled before every classifier that a method asked for was fitted."""
+
+
+class LowCoverageWarning(UserWarning):
+    """A chosen stage assignment rejects more rows than it answers."""

@@ -1,3 +1,4 @@
+import math
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -12,8 +13,9 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from shortlist.errors import BadInputError
+from shortlist.errors import BadInputError, LowCoverageWarning, UnmetChoiceError
 from shortlist.front import ProofKind
+from shortlist.limits import read_limit
 from shortlist.multistage import (
     AcquisitionError,
     EmscoOptions,
@@ -21,6 +23,8 @@ from shortlist.multistage import (
     decision_bits,
     feature_costs,
 )
+
+pytestmark = pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
 
 
 @parametrize_with_checks(
@@ -230,6 +234,42 @@ def test_the_pick_keeps_the_users_limits() -> None:
         staged(limits={"acquisition_cost": 0})
 
 
+def test_the_usual_pick_is_the_cheapest_with_about_the_most_right_answers() -> None:
+    clf, _ = staged(confidence=0.6)
+    n_rows = clf.problem_.n_rows
+    right = clf.front_.values[:, 0] * clf.front_.values[:, 1]
+    best = right.max()
+    enough = right >= best - math.sqrt(best * (1 - best) / n_rows)
+    costs = clf.front_.values[:, 2]
+
+    assert clf.pick == "one-se"
+    assert enough[clf.point_]
+    assert costs[clf.point_] == costs[enough].min() < costs[right.argmax()]
+    few, _ = staged(confidence=0.6, objectives=("coverage", "acquisition_cost"))
+    assert few.point_ == few.front_.pick("ideal").index
+
+
+def test_the_papers_pick_may_answer_nearly_nothing_and_says_so() -> None:
+    with pytest.warns(LowCoverageWarning, match=r"answers 6 % of the rows that judged it"):
+        norm, _ = staged(pick="norm", removal=True, confidence=0.9)
+    usual, _ = staged(removal=True, confidence=0.9)
+    assert usual.front_.values[usual.point_, 0] > 3 * norm.front_.values[norm.point_, 0]
+
+
+def test_a_choice_that_cannot_be_met_keeps_the_front() -> None:
+    X, y = mixed()
+    clf = MultiStageClassifier(pick=10_000, random_state=0)
+    with pytest.raises(UnmetChoiceError, match="there is no point 10000"):
+        clf.fit(X, y)
+    with pytest.raises(UnmetChoiceError, match=r"Take one with use\(0\) to use\([0-9]+\)"):
+        clf.predict(X)
+    usual = MultiStageClassifier(random_state=0).fit(X, y)
+    assert clf.use(usual.point_).predict(X).tolist() == usual.predict(X).tolist()
+    with pytest.raises(UnmetChoiceError):
+        clf.fit(X, y)
+    assert not hasattr(clf, "point_")
+
+
 def test_several_classes_and_a_chosen_reject_label() -> None:
     X, y = load_iris(return_X_y=True)
     clf = MultiStageClassifier(
@@ -313,7 +353,16 @@ def test_a_failed_purchase_keeps_what_was_decided(bad: Any, sentence: str) -> No
         ({"penalties": {"ill": "high"}}, "penalties must be at least 0 and at most 1"),
         ({"enumeration_budget": "much"}, "enumeration_budget must be a whole number"),
         ({"pick": "best"}, "pick must be one of"),
-        ({"pick": 10_000}, "pick must be at least 0 and at most"),
+        ({"pick": 10_000}, "there is no point 10000: the front has [0-9]+, numbered from 0"),
+        ({"pick": -1}, "pick must be at least 0, got -1"),
+        (
+            {"limits": {"price": 3}},
+            "limits names 'price', but the objectives are coverage, conclusive_accuracy or",
+        ),
+        (
+            {"limits": [read_limit("coverage>1")]},
+            "no stage assignment can have coverage > 1: it is between 0 and 1",
+        ),
     ],
 )
 def test_bad_parameters_are_refused(options: dict[str, Any], sentence: str) -> None:

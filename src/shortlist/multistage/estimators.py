@@ -1,5 +1,6 @@
 """A scikit-learn classifier that buys features stage by stage; a thin shell around functions."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist._fit_inputs import checked_fit, checked_rows, integer_seed, refuse_fit_options
 from shortlist._validation import as_choice, as_count
-from shortlist.arrays import Labels, Mask
-from shortlist.errors import AcquisitionError, BadInputError
-from shortlist.front import Front
+from shortlist.arrays import Labels
+from shortlist.errors import AcquisitionError, BadInputError, LowCoverageWarning, UnmetChoiceError
+from shortlist.multistage._evaluation import CONCLUSIVE
 from shortlist.multistage.costs import FeatureCosts, feature_costs
 from shortlist.multistage.decision_bits import DecisionBits, bytes_of_every_subset
 from shortlist.multistage.emsco import EmscoOptions, emsco
@@ -22,6 +23,7 @@ from shortlist.multistage.enumeration import enumerate_front
 from shortlist.multistage.fit_inputs import checked_labels, reject_label_for, split_rows, two_or_more_classes
 from shortlist.multistage.foreign_subclassifiers import ForeignSubclassifiers
 from shortlist.multistage.objectives import DEFAULT_OBJECTIVES, StageProblem, stage_problem
+from shortlist.multistage.point_choice import USUAL, check_choice, choose_point, low_coverage
 from shortlist.multistage.prediction import (
     REJECTED,
     Acquire,
@@ -36,7 +38,7 @@ from shortlist.multistage.prediction import (
 from shortlist.multistage.reject_rules import reject_rule
 from shortlist.multistage.stages import acquired, space_size
 from shortlist.multistage.subclassifiers import DENSE_FEATURES, MOST_BYTES, LogisticSubclassifiers, StageRows
-from shortlist.picking import RULES
+from shortlist.picking import Limits
 from shortlist.runs import Cancellation, Report, silent
 
 if TYPE_CHECKING:
@@ -77,10 +79,11 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         assignments exist, of at most 18 features, and what all subsets decide fits into memory.
     objectives : sequence of str
         Names in :data:`shortlist.multistage.OBJECTIVES`.
-    pick : str or int, default="norm"
-        Which point of the front predicts: ``"norm"``, the largest ℓ2 norm of coverage, accuracy and inverse cost (the
-        paper's fitness among the non-dominated), a rule of :meth:`Front.pick`, or the number of a point.
-    limits : mapping from objective to number or None, default=None
+    pick : str or int, default="one-se"
+        Which point of the front predicts: ``"one-se"``, the cheapest of those with about as many right answers as the best
+        one, ``"norm"``, the paper's fitness, a rule of :meth:`Front.pick`, or the number of a point. See
+        :func:`shortlist.multistage.point_choice.choose_point`.
+    limits : mapping from objective to number, sequence of Limit, or None, default=None
         Pick only among points within these limits.
     subclassifier : estimator or None, default=None
         A scikit-learn classifier with ``predict_proba``; None: ℓ2 logistic regression.
@@ -157,8 +160,8 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         max_stages: int | None = None,
         method: str = "auto",
         objectives: Sequence[str] = DEFAULT_OBJECTIVES,
-        pick: str | int = "norm",
-        limits: Mapping[str, float] | None = None,
+        pick: str | int = USUAL,
+        limits: Limits = None,
         subclassifier: Any = None,
         C: float = 1.0,
         scale: bool = True,
@@ -231,12 +234,20 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         ------
         BadInputError
             If the input or a parameter cannot be used; the sentence says how to mend it.
+        UnmetChoiceError
+            If no point of the front is as `pick` and `limits` ask for; ``front_`` is there, and :meth:`use` takes another.
+
+        Warns
+        -----
+        LowCoverageWarning
+            If the point answers less than half of the rows that judged, and rejected rows get no class.
         """
         refuse_fit_options(self, unsupported)
         as_choice(self.method, "method", METHODS)
         as_count(self.enumeration_budget, "enumeration_budget", at_least=0)
-        if isinstance(self.pick, str):
-            as_choice(self.pick, "pick", ("norm", *RULES))
+        for chosen in ("point_", "assignment_", "model_"):  # those of an earlier fit
+            if hasattr(self, chosen):
+                delattr(self, chosen)
         X, y = checked_fit(self, X, y)
         self.classes_ = two_or_more_classes(y)
         seed = integer_seed(self.random_state)
@@ -259,8 +270,13 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         self.costs_ = feature_costs(self.feature_costs, names)
         self.problem_ = self._problem(rows, report, cancellation)
         self.reject_label_ = reject_label_for(self.reject_label, self.classes_)
+        check_choice(self.problem_, self.pick, self.limits)
         self._search(seed, report, cancellation)
-        return self.use(self._picked())
+        self.use(choose_point(self.front_, self.pick, self.limits))
+        doubt = low_coverage(self._coverage())
+        if doubt and not self.answer_rejected:
+            warnings.warn(doubt, LowCoverageWarning, stacklevel=2)
+        return self
 
     def use(self, point: int) -> Self:
         """Predict with another point of ``front_`` from now on; nothing is fitted again."""
@@ -320,7 +336,7 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
             If `acquire` raises, or returns the wrong shape or values that cannot be used; its ``partial`` holds the rows
             decided before and what was paid.
         """
-        check_is_fitted(self, "model_")
+        self._check_chosen()
         names = getattr(self, "feature_names_in_", None)
         features = list(range(self.n_features_in_)) if names is None else list(names)
         decisions, failure, cause = decide_on_demand(
@@ -354,8 +370,15 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
             index=getattr(X, "index", None) if hasattr(X, "iloc") else None,
         )
 
+    def _check_chosen(self) -> None:
+        check_is_fitted(self, "front_")
+        if not hasattr(self, "model_"):
+            raise UnmetChoiceError(
+                f"no point of the front predicts yet. Take one with use(0) to use({len(self.front_) - 1})."
+            )
+
     def _encoded(self, X: Any) -> NDArray[np.float64]:
-        check_is_fitted(self, "model_")
+        self._check_chosen()
         X = checked_rows(self, X)
         return self.model_.encoding.encode(range(self.n_features_in_), X)
 
@@ -440,21 +463,9 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
                     least = subclassifiers.least_probability(slot, self.problem_.decisions.rule)
                     self._models[key] = (subclassifiers.model(subset), least)
 
-    def _picked(self) -> int:
-        """Return the point that the user's rule names, among those within the limits."""
-        front: Front = self.front_
-        if not isinstance(self.pick, str):
-            point = as_count(self.pick, "pick", at_least=0, at_most=len(front) - 1)
-            if not _within(front, self.limits or {})[point]:
-                raise BadInputError(
-                    f"point {point} is outside the limits {self.limits}. Pick another point, or leave out the limits."
-                )
-            return point
-        if self.pick == "norm":
-            measures = self.problem_.measures(front.decisions.astype(np.int8))
-            norms = np.linalg.norm(self.problem_.merits(measures), axis=1)
-            return int(np.argmax(np.where(_within(front, self.limits or {}), norms, -1.0)))
-        return front.pick(self.pick, limits=self.limits).index
+    def _coverage(self) -> float:
+        """Return the share of the rows that judged which the point answers."""
+        return float(self.problem_.measures(self.assignment_[None, :])[0, CONCLUSIVE] / self.problem_.n_rows)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -471,13 +482,3 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         for heavy in ("problem_", "result_"):
             state.pop(heavy, None)
         return state
-
-
-def _within(front: Front, limits: Mapping[str, float]) -> Mask:
-    """Mark the points within limits; it is an error when there is none."""
-    front.pick(limits=limits)
-    inside = np.ones(len(front), dtype=bool)
-    for name, limit in limits.items():
-        sign = front.objectives[front.names.index(name)].sign
-        inside &= front.values[:, front.names.index(name)] * sign <= limit * sign
-    return inside
