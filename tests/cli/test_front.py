@@ -161,3 +161,18 @@ def test_bad_input_is_one_sentence_and_exit_2(arguments: list[str], message: str
     assert message in last
     assert run.stdout == ""
     assert sorted(folder.iterdir()) == before
+
+
+def test_the_knee_of_web_portal_is_no_end_of_any_objective(data_folder: Path, tmp_path: Path) -> None:
+    data = data_folder / "feature-models"
+    run = shortlist(
+        "configure", data / "splot" / "web-portal.sxfm.xml", "--attributes",
+        data / "paper-instances" / "attributes" / "WebPortal_RAND1.csv", "--objectives",
+        "min deselected, min not_used_before, min defects, min cost", "--out", "front.parquet", cwd=tmp_path,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+
+    front = Front.load(tmp_path / "front.parquet")
+    shares = (front.values - front.values.min(axis=0)) / np.ptp(front.values, axis=0)
+    knee = shares[front.pick("knee").index]
+    assert ((knee > 0.2) & (knee < 0.8)).all()  # it was (1, 0, 0, 0), the mandatory features alone
