@@ -18,6 +18,7 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
+from shortlist import __version__ as shortlist_version
 from tests.cli.running import shortlist
 
 QUICK = ["--classifiers", "10", "--time-limit", "20", "--jobs", "1"]
@@ -58,6 +59,15 @@ def test_prune_and_predict_work_together(folder: Path) -> None:
     assert set(facts["test"]) == {"pruned", "full", "best_single"}
     assert sum(facts["test"]["full"]["confusion"].values()) == 40
     assert facts["test"]["full"]["size"] == 10
+    assert (facts["seed"], facts["version"], facts["notes"]) == (0, shortlist_version, [])
+    assert facts["options"]["objective"] == "balanced-accuracy"
+    assert (facts["options"]["table"], facts["options"]["max-size"]) == ("patients.csv", None)
+    assert facts["data"]["rows"] == 400
+    assert facts["only_answer"] == {"validation": None, "test": None}
+    for measured in facts["test"].values():
+        for name in ("accuracy", "balanced_accuracy"):
+            low, high = measured[f"{name}_interval"]
+            assert 0 <= low <= measured[name] <= high <= 1
 
     predicted = shortlist("predict", "model.joblib", "new.csv", "--out", "answers.csv", cwd=folder)
     assert predicted.returncode == 0, predicted.stderr
@@ -101,6 +111,24 @@ def test_a_pool_from_a_file_needs_trust(folder: Path) -> None:
     run = shortlist(*command, "--trust", "--diversity", "each", cwd=folder)
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout)["n_classifiers"] == 4
+
+    names = ["LogisticRegression-1", *(f"DecisionTreeClassifier-{i}" for i in (1, 2, 3)), "elsewhere"]
+    costs = dict(zip(names, (0.1, 0.2, 0.4, 5, 1), strict=True))
+    lines = "".join(f"{name},{cost}\n" for name, cost in costs.items())
+    (folder / "costs.csv").write_text(f"name,cost\n{lines}")
+    priced = shortlist(
+        *command, "--trust", "--member-costs", "costs.csv", "--max-cost", "0.7", "--min-size", "2", cwd=folder
+    )
+    assert priced.returncode == 0, priced.stderr
+    facts = json.loads(priced.stdout)
+    spent = sum(round(10 * costs[name]) for name in facts["selection"]) / 10
+    assert facts["cost"] == {"total": spent, "max": 0.7}
+    assert facts["notes"] == ["costs.csv also prices elsewhere, not in the pool: passed over."]
+    assert "shortlist: note: costs.csv also prices elsewhere" in priced.stderr
+    diversity = facts["diversity"]
+    assert list(diversity["pfc"]) == facts["selection"]
+    assert diversity["mean_pfc"] == pytest.approx(np.mean(list(diversity["pfc"].values())))
+    assert diversity["least_pfc"] == min(diversity["pfc"].values())
 
 
 @pytest.mark.slow
@@ -277,7 +305,7 @@ def test_the_rules_own_baselines_are_the_rules_full_and_best_single(folder: Path
         )  # fmt: skip
         test = json.loads(run.stdout)["test"]
         reported[method] = {
-            name: {key: value for key, value in measured.items() if not key.startswith("ms")}
+            name: {key: value for key, value in measured.items() if not key.startswith(("ms", "against"))}
             for name, measured in test.items()
         }
     assert reported["full"]["pruned"] == reported["full"]["full"] == reported["best-single"]["full"]

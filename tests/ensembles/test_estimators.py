@@ -173,8 +173,10 @@ def test_input_is_not_changed(pool: Any) -> None:
         pytest.param(
             {}, np.where(Y == 1, "a", "b"), "use a pool fitted on these classes", id="classes differ"
         ),
-        pytest.param({"objective": "f1"}, Y, "objective must be auto, one of", id="unknown objective"),
-        pytest.param({"diversity": "much"}, Y, "diversity must be one of", id="unknown diversity"),
+        pytest.param({"objective": "f1"}, Y, "objective must be auto, accuracy", id="unknown objective"),
+        pytest.param(
+            {"diversity": "much"}, Y, "diversity must be none, average or each", id="unknown diversity"
+        ),
         pytest.param({"positive": 7}, Y, "positive must be one of the classes 0 or 1", id="unknown positive"),
         pytest.param(
             {"time_limit_s": 0}, Y, "time_limit_s must be a number of seconds above 0", id="no time"

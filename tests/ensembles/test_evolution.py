@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import make_classification
 
 from shortlist import BadInputError
-from shortlist.ensembles.evolution import Evolved, Generation, evolve, row_weights
+from shortlist.ensembles.evolution import Evolved, Generation, evolve, room_for_members, row_weights
 from shortlist.ensembles.spaces import LinearClassifiers
 from shortlist.runs import Cancellation, Progress
 
@@ -132,6 +132,25 @@ def test_onlines_ensemble_starts_with_one_and_never_shrinks_or_gets_worse() -> N
         if after.ensemble_size > before.ensemble_size:
             assert after.ensemble_error < before.ensemble_error
     assert seen[-1].ensemble_size > 1
+
+
+@pytest.mark.parametrize("mode", ["offline", "online"])
+@pytest.mark.parametrize("most", [1, 2, 3, 7, 40])
+def test_the_ensemble_never_has_more_than_the_most_members(mode: str, most: int) -> None:
+    seen: list[Generation] = []
+    found = _evolve(mode=mode, max_members=most, callback=seen.append)
+    assert 1 <= len(found.members) <= most
+    for each in seen:
+        room = room_for_members(most, each.number, len(seen))
+        assert room is not None
+        assert each.ensemble_size <= max(1, room)
+    assert _error(found.members) == pytest.approx(found.error)
+
+
+def test_room_for_members_that_is_never_needed_changes_nothing() -> None:
+    free, roomy = _evolve(mode="online"), _evolve(mode="online", max_members=10**9)
+    assert len(free.members) > 1
+    assert np.array_equal(free.members, roomy.members)
 
 
 @pytest.mark.parametrize("mode", ["offline", "online"])

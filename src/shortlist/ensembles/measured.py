@@ -45,8 +45,8 @@ def wilson_interval(n_right: int, n_rows: int) -> Interval:
 def mean_share_interval(n_right: Sequence[int], n_rows: Sequence[int]) -> Interval:
     """Return an interval, at 95 %, of the mean of independent shares, such as the recalls of the classes.
 
-    Square and add (Newcombe, 1998; MOVER of Zou and Donner, 2008): the distances of the ends of each share's Wilson interval
-    from the share are squared, added and divided by the number of shares squared.
+    Square and add (Newcombe, 1998; MOVER of Zou and Donner, 2008): the distances of each share from the ends of its Wilson
+    interval are squared and added; their root, divided by the number of shares, is the distance of the mean from its ends.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def mean_share_interval(n_right: Sequence[int], n_rows: Sequence[int]) -> Interv
     Examples
     --------
     >>> [round(end, 3) for end in mean_share_interval([9, 45], [10, 50])]
-    [0.741, 0.958]
+    [0.738, 0.95]
     """
     shares = [right / rows for right, rows in zip(n_right, n_rows, strict=True)]
     ends = [wilson_interval(right, rows) for right, rows in zip(n_right, n_rows, strict=True)]
