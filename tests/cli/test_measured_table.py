@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import make_classification
 
 from shortlist.cli.measured_table import measured_facts, one_answer_notes, print_measured
 from shortlist.ensembles.measured import Measured
@@ -81,9 +82,10 @@ def test_prune_and_evolve_say_that_they_answer_one_class_only(
 
 
 def test_an_online_ensemble_is_said_to_grow_and_stays_within_its_most_members(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))
-    table["target"] = np.digitize(table["a"] * table["b"] + table["c"] + rng.normal(size=300), [-0.7, 0.7])
+    X, y = make_classification(
+        300, 5, n_informative=4, n_redundant=0, n_classes=3, flip_y=0.2, random_state=0
+    )
+    table = pd.DataFrame(X, columns=list("abcde")).assign(target=y)
     table.to_csv(tmp_path / "rows.csv", index=False)
     online = [
         "evolve",
