@@ -93,7 +93,7 @@ def test_an_online_ensemble_is_said_to_grow_and_stays_within_its_most_members(tm
         "--mode",
         "online",
         "--generations",
-        "10",
+        "30",
         "--population",
         "40",
         "--jobs",
