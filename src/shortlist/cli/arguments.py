@@ -75,7 +75,7 @@ def in_options(sentence: str, command: str = "", options: Mapping[str, str] | No
         argument: option
         for argument, option in OPTIONS.items()
         if not own or not option.startswith("--") or option in own.values()
-    }  # "limits" is an English word where no option is called --limit
+    }
     names = shared | own | OWN.get(command, {})
     sentence = sentence.replace(" (trust=True in Python)", "")
     for argument in sorted(names, key=len, reverse=True):
@@ -83,10 +83,10 @@ def in_options(sentence: str, command: str = "", options: Mapping[str, str] | No
         word = rf"(?<![\w'\"/.-]){re.escape(argument)}"
         if option.startswith("--"):
             sentence = re.sub(rf"{word}=({VALUE})", functools.partial(_typed, option), sentence)
-        if "_" in argument or argument in OWN.get(command, {}) or argument in shared:
+        if "_" in argument:
             sentence = re.sub(rf"{word}(?![\w'\"=./-]*[\w'\"=/])", option, sentence)
         else:  # a word of plain English: only where a sentence begins with it
-            sentence = re.sub(rf"^{word}(?= (?:must|names|needs|is for) )", option, sentence)
+            sentence = re.sub(rf"^{word}(?= (?:must|names|needs|has|is for) )", option, sentence)
     return sentence.replace(" or None,", ",")
 
 

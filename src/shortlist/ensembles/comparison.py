@@ -25,9 +25,10 @@ from shortlist.ensembles.fit_inputs import rows_to_fit_and_prune
 from shortlist.ensembles.orderings import RULES
 from shortlist.ensembles.pool import Pool, make_pool
 from shortlist.ensembles.rule_estimators import BackfittingPruner, MarginPruner, OrderedPruner
-from shortlist.errors import BadFileError, BadInputError, ShortlistError
+from shortlist.errors import BadFileError, BadInputError, NotWrittenError, ShortlistError
 from shortlist.files import read_bytes, write_parquet
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
+from shortlist.runs.journal import GO_ON
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -405,14 +406,17 @@ def _append(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
         json.dumps({**row, "size": None if np.isnan(row["size"]) else row["size"]}).encode() + b"\n"
         for row in rows
     )
-    with path.open("r+b" if path.exists() else "wb") as file:
-        content_end = file.seek(0, os.SEEK_END)
-        if content_end:
-            # what a crash cut off in the last line is overwritten
-            file.seek(0)
-            content_end = file.read().rfind(b"\n") + 1
-            file.seek(content_end)
-            file.truncate()
-        file.write(lines)
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with path.open("r+b" if path.exists() else "wb") as file:
+            content_end = file.seek(0, os.SEEK_END)
+            if content_end:
+                # what a crash cut off in the last line is overwritten
+                file.seek(0)
+                content_end = file.read().rfind(b"\n") + 1
+                file.seek(content_end)
+                file.truncate()
+            file.write(lines)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise NotWrittenError(f"{path} cannot be written: {error.strerror}. {GO_ON}") from None

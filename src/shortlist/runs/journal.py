@@ -38,6 +38,10 @@ def open_lines(path: str, header: Mapping[str, Any], *, mark: str, argument: str
         append_line(path, first)
         return []
     content = read_bytes(path)
+    if b"\n" not in content and _line(first).startswith(content):  # cut off in its first line
+        Path(path).unlink()
+        append_line(path, first)
+        return []
     lines = [line for line in map(_parsed, content.splitlines()) if line is not None]
     if not lines or lines[0].get(mark) != 1:
         raise BadFileError(
@@ -54,7 +58,11 @@ def open_lines(path: str, header: Mapping[str, Any], *, mark: str, argument: str
 
 def append_line(path: str, record: Mapping[str, Any]) -> None:
     """Write one record in a single system call, so that lines of several workers do not mix."""
-    _write(path, (json.dumps(record, separators=(",", ":")) + "\n").encode())
+    _write(path, _line(record))
+
+
+def _line(record: Mapping[str, Any]) -> bytes:
+    return (json.dumps(record, separators=(",", ":")) + "\n").encode()
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

@@ -1,0 +1,263 @@
+"""How the command ends when something fails: a sentence, an exit code, and no result lost."""
+
+import contextlib
+import errno
+import io
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from shortlist.cli import main
+from tests.cli.commands import called, commands, files
+from tests.cli.running import Ran, shortlist
+
+MODEL = """features
+    Phone
+        mandatory
+            Screen {cost 3}
+        optional
+            GPS {cost 4}
+            Camera {cost 2}
+"""
+
+PRUNE = ["prune", "table.csv", "--classifiers", "5", "--method", "uwa", "--jobs", "1"]
+FOLDS = ["prune", "table.csv", "--classifiers", "5", "--methods", "uwa,full", "--folds", "2", "--jobs", "1"]
+STAGE = ["stage", "table.csv", "--max-stages", "2", "--method", "enumerate", "--jobs", "1"]
+EVOLVE = ["evolve", "table.csv", "--generations", "2", "--population", "10", "--jobs", "1"]
+CONFIGURE = ["configure", "m.uvl", "--objectives", "min cost, max selected", "--default", "cost=0"]
+COMPARE = ["compare", "m.uvl", *CONFIGURE[2:], "--methods", "solrep", "--points", "3"]
+WRITING = {
+    "prune --out": [*PRUNE, "--out", "w.joblib"],
+    "prune --methods --out": [*FOLDS, "--out", "w.parquet"],
+    "evolve --out": [*EVOLVE, "--out", "w.joblib"],
+    "predict --out": ["predict", "model.joblib", "table.csv", "--out", "w.csv"],
+    "verify --certificate": ["verify", "exact.joblib", "table.csv", "--certificate", "w.json"],
+    "configure --out": [*CONFIGURE, "--out", "w.parquet"],
+    "compare --out": [*COMPARE, "--out", "w.parquet"],
+    "compare --report": [*COMPARE, "--report", "w.html"],
+    "stage --out": [*STAGE, "--out", "w.parquet"],
+    "stage --model-out": [*STAGE, "--model-out", "w.joblib"],
+    "front pick --out": ["front", "pick", "front.parquet", "--out", "w.uvl"],
+}
+"""Commands that write a file, by the option that names it; every such option of every command."""
+
+ADDING = {
+    "configure --study": [*CONFIGURE, "--method", "solrep", "--points", "3", "--study", "w.jsonl"],
+    "compare --study": [*COMPARE, "--study", "w.jsonl"],
+    "prune --store": [*FOLDS, "--store", "w.jsonl"],
+}
+"""Commands that add to a file while they work."""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one of everything that commands read."""
+    folder = tmp_path_factory.mktemp("made")
+    rows = pd.DataFrame({"a": range(60), "b": [i * 7 % 11 for i in range(60)]})
+    rows.assign(target=["no", "yes"] * 30).to_csv(folder / "table.csv", index=False)
+    (folder / "m.uvl").write_text(MODEL, encoding="utf-8")
+    exact = ["prune", "table.csv", "--classifiers", "3", "--jobs", "1", "--out", "exact.joblib"]
+    for words in (
+        [*PRUNE, "--out", "model.joblib"],
+        exact,
+        [*CONFIGURE, "--out", "front.parquet"],
+    ):
+        assert shortlist(*words, cwd=folder).returncode == 0
+    return folder
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The temporary folder of the command."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.fixture
+def full(made: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A disk that is full when a finished file is to be moved into the folder."""
+    move = Path.replace
+
+    def replace(path: Path, target: Path) -> Path:
+        if target.parent == made:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return move(path, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    before = sorted(made.iterdir())
+    yield
+    assert sorted(made.iterdir()) == before
+
+
+@pytest.mark.usefixtures("full")
+@pytest.mark.parametrize("option", WRITING)
+def test_a_result_that_does_not_fit_where_it_should_is_put_elsewhere_whole(
+    option: str, made: Path, elsewhere: Path
+) -> None:
+    words = WRITING[option]
+    run = shortlist(*words, cwd=made)
+    [place] = elsewhere.glob("shortlist-*/w.*")
+    assert place.suffix == Path(words[-1]).suffix
+    assert place.stat().st_size > 20
+    assert run.returncode == 74
+    last = run.stderr.splitlines()[-1]
+    assert (
+        last
+        == f"shortlist: {words[-1]} cannot be written: No space left on device. It is in {place} instead."
+    )
+    assert str(place) in run.stdout or "--report" in words or option.startswith("verify")
+
+
+def test_every_option_that_names_an_output_is_tried() -> None:
+    known = {(words, called(one)) for words, command in commands().items() for one in files(command)[1]}
+    assert {(" ".join(option.replace("--methods ", "").split()[:-1]), option.split()[-1])
+            for option in [*WRITING, *ADDING]} == known  # fmt: skip
+
+
+@pytest.mark.parametrize("option", ADDING)
+@pytest.mark.parametrize("short", [True, False])
+def test_a_study_that_cannot_go_on_says_that_what_was_finished_is_in_it(
+    option: str, short: bool, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, left, write = tmp_path / "w.jsonl", [1], os.write
+
+    def filling(handle: int, content: bytes) -> int:
+        left[0] -= 1
+        if left[0] >= 0:
+            return write(handle, content)
+        if short:
+            return write(handle, content[:5])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", filling)
+    monkeypatch.setattr(os, "fsync", full)
+    words = [*ADDING[option][:-1], place]
+    run = shortlist(*words, cwd=made)
+    assert run.returncode == 74
+    last = run.stderr.splitlines()[-1]
+    assert last.startswith(f"shortlist: {place}")  # solrep of a comparison has a file of its own beside it
+    assert "cannot be written: No space left on device. What was finished before is in it" in last
+    monkeypatch.undo()
+    again = shortlist(*words, cwd=made)
+    assert again.returncode == 0, again.stderr
+
+
+def _run_into(stream: io.TextIOBase, words: list[str], folder: Path) -> Ran:
+    """Run a command whose stdout is `stream`."""
+    stderr = io.StringIO()
+    with (
+        contextlib.chdir(folder), pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(stderr)
+    ):  # fmt: skip
+        patch.setattr(sys, "argv", ["shortlist", *words])
+        patch.setattr(sys, "stdout", stream)
+        code = 0
+        try:
+            main.run()
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+    return Ran(code, "", stderr.getvalue())
+
+
+PRINTING = {
+    "predict": ["predict", "model.joblib", "table.csv"],
+    "configure": [*CONFIGURE, "--json"],
+    "front show": ["front", "show", "front.parquet"],
+    "model info": ["model", "info", "m.uvl"],
+    "help": ["prune", "--help"],
+}
+
+
+@pytest.mark.parametrize("words", PRINTING.values(), ids=PRINTING)
+def test_what_a_full_stdout_does_not_take_is_kept_in_a_file(
+    words: list[str], made: Path, elsewhere: Path
+) -> None:
+    shown = shortlist(*words, cwd=made).stdout
+    with Path("/dev/full").open("w", encoding="utf-8") as stream:
+        run = _run_into(stream, words, made)
+    [place] = elsewhere.iterdir()
+    assert run.returncode == 74
+    assert run.stderr.splitlines()[-1] == (
+        f"shortlist: stdout cannot be written: No space left on device. What was to be printed is in {place} instead."
+    )
+    kept = place.read_text(encoding="utf-8")
+    assert kept.count("\n") == shown.count("\n")
+    if words[-1] != "--json":
+        assert kept.splitlines()[-1] == shown.splitlines()[-1]
+    else:
+        assert json.loads(kept)["n_points"] == json.loads(shown)["n_points"]
+
+
+@pytest.mark.parametrize("words", PRINTING.values(), ids=PRINTING)
+def test_a_closed_pipe_ends_quietly(words: list[str], made: Path, elsewhere: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w", encoding="utf-8") as stream:
+        run = _run_into(stream, words, made)
+    assert run.returncode == 0
+    assert "cannot be written" not in run.stderr
+    assert list(elsewhere.iterdir()) == []
+
+
+UNEXPECTED = [
+    (KeyError(220), "something went wrong that should not (KeyError: 220). Run it again", 70),
+    (MemoryError(), "there is not enough memory for this.", 70),
+    (RecursionError("deep"), "the input is nested more deeply than can be followed.", 70),
+    (OSError(errno.EIO, "Input/output error", "m.uvl"), "m.uvl cannot be read or written: Input/output error.", 74),
+    (KeyboardInterrupt(), "interrupted; nothing was written.", 130),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("error", "sentence", "code"), UNEXPECTED, ids=lambda one: type(one).__name__)
+def test_whatever_happens_is_one_sentence_and_the_traceback_only_comes_when_asked_for(
+    error: BaseException, sentence: str, code: int, made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("shortlist.products.formats.read_model", fail)
+    run = shortlist("model", "info", "m.uvl", cwd=made)
+    assert (run.returncode, run.stdout) == (code, "")
+    assert run.stderr.startswith(f"shortlist: {sentence}")
+    assert run.stderr.count("\n") == 1
+    for words in (["--debug", "model", "info", "m.uvl"], ["model", "info", "m.uvl", "--debug"]):
+        run = shortlist(*words, cwd=made)
+        assert run.returncode == code
+        assert "Traceback" in run.stderr or code == 130
+        assert f"shortlist: {sentence}" in run.stderr.splitlines()[-1]
+
+
+def test_a_result_for_which_there_is_no_place_at_all_is_said_so(
+    made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "replace", full)
+    run = shortlist(*CONFIGURE, "--out", "w.parquet", cwd=made)
+    assert run.returncode == 74
+    assert run.stderr.splitlines()[-1] == (
+        "shortlist: w.parquet cannot be written: No space left on device; nor can the temporary folder: "
+        "No space left on device."
+    )
+
+
+def test_what_is_wrong_with_the_input_is_not_taken_for_a_full_disk(made: Path, elsewhere: Path) -> None:
+    (made / "other.uvl").write_text("features\n\tOther\n", encoding="utf-8")
+    for model in ("other.uvl", "table.csv"):
+        run = shortlist("front", "pick", "front.parquet", "--model", model, "--out", "w.uvl", cwd=made)
+        assert run.returncode == 2
+        assert model in run.stderr
+    assert list(elsewhere.iterdir()) == []
+    (made / "other.uvl").unlink()
