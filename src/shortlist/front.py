@@ -16,7 +16,8 @@ from shortlist._notebook import html_table
 from shortlist._words import counted
 from shortlist.arrays import Mask, Points, Values
 from shortlist.errors import BadFileError, BadInputError
-from shortlist.files import read_parquet, write_parquet
+from shortlist.files import read_parquet, write_parquet, write_text
+from shortlist.front_csv import csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -388,7 +389,14 @@ class Front:
         return Pick(index=index, values=values, decision=self.decisions[index], rule=rule)
 
     def save(self, path: str | Path) -> None:
-        """Write the front as Parquet: a column per objective, `decision` as a list, the rest as metadata."""
+        """Write the front as Parquet: a column per objective, `decision` as a list, the rest as metadata.
+
+        A path that ends in ``.csv`` gets a table for people and spreadsheets instead, see
+        :func:`shortlist.front_csv.csv_text`. It has no proof and cannot be loaded again.
+        """
+        if Path(path).suffix.casefold() == ".csv":
+            write_text(path, csv_text(self))
+            return
         import pyarrow as pa
 
         columns = {name: self.values[:, i] for i, name in enumerate(self.names)}
@@ -422,7 +430,7 @@ class Front:
             raise
         except (pa.ArrowException, KeyError, TypeError, ValueError):
             raise BadFileError(
-                f"{path} must be a front saved by Shortlist, got another kind of file or version. "
+                f"{path} must be a front saved by Shortlist as .parquet, got another kind of file or version. "
                 "Write one with --out."
             ) from None
 

@@ -100,7 +100,7 @@ def test_an_unknown_ending_is_refused(tmp_path: Path) -> None:
     model = read_model(MODELS / "phone.uvl")
     with pytest.raises(BadInputError, match=r"ending in \.uvl, \.dimacs, \.cnf"):
         write_model(tmp_path / "out.xml", model)
-    with pytest.raises(BadInputError, match=r"ending in \.uvl, \.csv, \.config"):
+    with pytest.raises(BadInputError, match=r"ending in \.uvl, \.csv or \.config"):
         write_configuration(tmp_path / "out.xml", model, [1] * model.n_features)
     assert not list(tmp_path.iterdir())
 
@@ -115,12 +115,15 @@ def test_a_product_written_as_uvl_has_exactly_that_product(name: str, tmp_path: 
         assert product - {"every_product"} == names
 
 
-def test_a_product_written_as_table_or_literals_looks_so(tmp_path: Path) -> None:
+def test_a_product_written_as_table_or_for_featureide_looks_so(tmp_path: Path) -> None:
     model = make_model(["A", "B, or C"], root=0, groups=[make_group(0, [1], "optional")])
     write_configuration(tmp_path / "p.csv", model, [1, 0])
     assert (tmp_path / "p.csv").read_text() == 'feature,selected\nA,1\n"B, or C",0\n'
     write_configuration(tmp_path / "p.config", model, [1, 0])
-    assert (tmp_path / "p.config").read_text() == "c 1 A\nc 2 B, or C\nv 1 -2 0\n"
+    assert (tmp_path / "p.config").read_text() == (
+        '<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n<configuration>\n'
+        '    <feature manual="selected" name="A"/>\n    <feature manual="unselected" name="B, or C"/>\n</configuration>\n'
+    )
     with pytest.raises(BadInputError, match=re.escape("shape (2,), got (1,)")):
         write_configuration(tmp_path / "p.csv", model, [1])
 

@@ -32,6 +32,15 @@ def _file(folder: Path, text: str, name: str = "wishes.txt") -> Path:
         pytest.param("No_a.txt", "\n", (), id="empty list"),
         pytest.param("a.config", "c 1 Shop\nv 1 -2 3 -4 0\n", (1, 3, -2, -4), id="solver's literals"),
         pytest.param("a.richseed", "1 -2\n4", (1, 4, -2), id="bare literals"),
+        pytest.param("a.config", 'Shop\n"Web Server"\n', (1, 2), id="FeatureIDE's plain list"),
+        pytest.param(
+            "a.config",
+            '<?xml version="1.0" encoding="UTF-8"?>\n<configuration>\n<feature automatic="selected" name="Shop"/>\n'
+            '<feature automatic="undefined" manual="unselected" name="Web Server"/>\n<feature name="Pop-ups"/>\n'
+            '<feature automatic="selected" manual="selected" name="-dash"/></configuration>',
+            (1, 3, -2),
+            id="FeatureIDE's XML",
+        ),
     ],
 )
 def test_every_form_of_a_partial_configuration_is_read(
@@ -58,6 +67,20 @@ def test_every_form_of_a_partial_configuration_is_read(
             "Yes_a.txt", "9   Shop\n", r":1: the line must start with a variable 1 to 4", id="number"
         ),
         pytest.param("a.txt", "1   Shop\n", r"must be called Yes_... or No_", id="unnamed list"),
+        pytest.param("a.config", "<x/>", r":1: the XML must be a <configuration>", id="other XML"),
+        pytest.param("a.config", "<configuration><x/></configuration>", r":1: .*got <x>", id="other element"),
+        pytest.param(
+            "a.config",
+            '<configuration>\n<feature name="Sop"/></configuration>',
+            r":2: .*Did you mean 'Shop'",
+            id="XML name",
+        ),
+        pytest.param(
+            "a.config",
+            '<configuration><feature manual="yes" name="Shop"/></configuration>',
+            r"got 'yes'",
+            id="state",
+        ),
         pytest.param("a.txt", "5 0\n", r":1: a literal must name a variable 1 to 4, got 5", id="literal"),
     ],
 )
@@ -89,3 +112,11 @@ def test_a_written_product_reads_back_as_requirements(ending: str, tmp_path: Pat
     wanted = read_requirements(path, model)
     assert [int(i in wanted.select) for i in range(model.n_features)] == selection
     assert len(wanted.literals) == model.n_features
+
+
+def test_a_name_that_a_spreadsheet_would_run_is_guarded_and_read_back(tmp_path: Path) -> None:
+    model = make_model(["=cmd()", "-Xmx", "'=quoted", "plain"])
+    write_configuration(tmp_path / "p.csv", model, [1, 0, 1, 0])
+
+    assert (tmp_path / "p.csv").read_text() == "feature,selected\n'=cmd(),1\n'-Xmx,0\n'=quoted,1\nplain,0\n"
+    assert read_requirements(tmp_path / "p.csv", model).literals == (1, 3, -2, -4)

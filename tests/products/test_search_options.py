@@ -1,10 +1,11 @@
 """Options, and the methods that take them."""
 
+import importlib.util
 from typing import Any
 
 import pytest
 
-from shortlist.errors import BadInputError
+from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.products.search_options import METHODS, SearchOptions, search_options, takes
 
 VALUES: dict[str, Any] = {
@@ -70,3 +71,24 @@ def test_none_stands_for_the_default() -> None:
 def test_bad_options_are_named(method: str, given: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         search_options(method, **given)
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "package"),
+    [
+        ("nsga2", {}, "pymoo"),
+        ("exact", {"solver": "scip"}, "pyscipopt"),
+        ("auto", {"solver": "scip"}, "pyscipopt"),
+    ],
+)
+def test_a_package_that_is_not_there_is_told_before_anything_is_read(
+    method: str, options: dict[str, Any], package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search_options(method, **options)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else object())
+
+    with pytest.raises(
+        MissingDependencyError, match=rf"needs the {package} package. Install it: pip install"
+    ):
+        search_options(method, **options)
+    search_options("ibea")

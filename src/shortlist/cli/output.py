@@ -139,4 +139,4 @@ def run_facts(context: "typer.Context") -> dict[str, Any]:
         for name, value in context.params.items()
         if name != "json"
     }
-    return {"version": __version__, "seed": context.params["seed"], "options": options}
+    return {"version": __version__, "seed": context.params.get("seed"), "options": options}

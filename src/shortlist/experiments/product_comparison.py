@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
+from shortlist._words import all_of, any_of
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.experiments.front_comparison import (
     FrontTables,
@@ -239,7 +240,7 @@ def check_methods(methods: Sequence[str], options: Mapping[str, Any]) -> dict[st
             raise BadInputError(f"options of a comparison must be those of its methods, got {name!r}.")
         if not any(takes(method, name) for method in chosen):
             raise BadInputError(
-                f"{name} is for {' or '.join(having)}, got the methods {', '.join(chosen)}. Leave it out."
+                f"{name} is for {any_of(having)}, got the methods {all_of(chosen)}. Leave it out."
             )
     wanted.setdefault("n_evaluations", N_EVALUATIONS)
     return {

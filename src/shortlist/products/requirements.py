@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from shortlist.csv_cells import unguarded
 from shortlist.errors import BadInputError
 from shortlist.products.formats.source import Source, read_source
+from shortlist.products.formats.xml_tree import parse_xml
 from shortlist.products.model import FeatureModel
 from shortlist.products.names import FeatureNames, feature_names, plain
 
@@ -100,7 +102,10 @@ def read_requirements(path: str | Path, model: FeatureModel) -> Requirements:
     - ``12   NAME``, variable number and name, one per line; the file is called ``Yes_...`` if these are selected,
       ``No_...`` if deselected. Number and name must agree. A last line like ``148ms`` is passed over.
     - literals ``12 -13 ...``, with lines ``c ...`` as comments, and ``v`` and 0 as solvers write them.
-    - otherwise a name per line, with ``-`` before it if the feature is deselected, and ``#`` before comments.
+    - XML with the root ``configuration``, as FeatureIDE writes it: ``<feature manual="selected" name="..."/>``, or
+      ``unselected``, or the same with ``automatic``; a feature without either is left open.
+    - otherwise a name per line, with ``-`` before it if the feature is deselected, and ``#`` before comments; a name in
+      double quotes is one of FeatureIDE's plain lists.
 
     Raises
     ------
@@ -134,6 +139,8 @@ def _entries(
         return _numbered(source, lines, model, 1 if side[1].lower() == "yes" else -1)
     if re.fullmatch(r"feature\s*,\s*selected", first, re.IGNORECASE):
         return _table(source, lines, names)
+    if first.startswith("<"):
+        return _featureide(source, names)
     if all(" -> " in text for _, text in lines):
         return _arrows(source, lines, names)
     if all(re.fullmatch(r"c(\s.*)?|(v\s+)?[+-]?\d+(\s+[+-]?\d+)*", text) for _, text in lines):
@@ -170,7 +177,32 @@ def _table(source: Source, lines: list[tuple[int, str]], names: FeatureNames) ->
         cells = next(csv.reader([text]))
         if len(cells) != 2:
             raise source.error(f"the row must have 2 columns, got {len(cells)}.", line=line)
-        yield line, _truth(source, line, cells[1].strip()) * _found(source, line, cells[0], names)
+        name = cells[0] if cells[0] in names.exact else unguarded(cells[0])
+        yield line, _truth(source, line, cells[1].strip()) * _found(source, line, name, names)
+
+
+def _featureide(source: Source, names: FeatureNames) -> Iterator[tuple[int, int]]:
+    """Read a configuration of FeatureIDE; what the user chose counts before what follows from it."""
+    root = parse_xml(source)
+    if root.tag not in {"configuration", "extendedConfiguration"}:
+        raise source.error(
+            f"the XML must be a <configuration> of FeatureIDE, got <{root.tag}>. Is it the right file?",
+            line=root.line,
+        )
+    for element in root.children:
+        if element.tag != "feature" or "name" not in element.attributes:
+            raise source.error(
+                f"a <configuration> must hold <feature name=...>, got <{element.tag}>.", line=element.line
+            )
+        given = (element.attributes.get(kind, "undefined") for kind in ("manual", "automatic"))
+        state = next((text for text in given if text != "undefined"), "undefined")
+        if state not in {"selected", "unselected", "undefined"}:
+            raise source.error(
+                f"a feature must be selected, unselected or undefined, got {state!r}.", line=element.line
+            )
+        feature = _found(source, element.line, element.attributes["name"], names)
+        if state != "undefined":
+            yield element.line, feature if state == "selected" else -feature
 
 
 def _arrows(source: Source, lines: list[tuple[int, str]], names: FeatureNames) -> Iterator[tuple[int, int]]:
@@ -221,6 +253,8 @@ def _plain_names(
     for line, text in lines:
         if text.startswith("#"):
             continue
+        if text not in names.exact and len(text) > 2 and text[0] == text[-1] == '"':
+            text = text[1:-1]  # noqa: PLW2901  # FeatureIDE quotes names with spaces
         exact = names.exact.get(text)
         if exact is not None or not text.startswith("-"):
             yield line, _found(source, line, text, names)

@@ -1,12 +1,14 @@
 """The methods that answer a question about a product line, and which options each of them takes."""
 
+import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
-from shortlist.errors import BadInputError
+from shortlist._words import any_of, did_you_mean
+from shortlist.errors import BadInputError, MissingDependencyError
 
 EXACT_METHODS = ("exact", "cwmoip", "epsilon-constraint")
 """Integer programs until nothing is left; ``exact`` is the search of zones."""
@@ -36,6 +38,9 @@ _TAKEN: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(EVOLUTIONARY_METHODS, ("n_evaluations", "n_starts", "seed")),
 }
 
+_EXTRAS: Mapping[str, tuple[str, str]] = {"nsga2": ("NSGA-II", "pymoo"), "scip": ("SCIP", "pyscipopt")}
+"""Methods and solvers that need a package of their own; the extra that brings it has the same name."""
+
 
 @dataclass(frozen=True)
 class SearchOptions:
@@ -52,7 +57,7 @@ class SearchOptions:
     seed : int
         Seed of all randomness.
     n_points : int
-        Reference points of ``solrep``.
+        Reference points of ``solrep``; 0 for the ends of the front only.
     rule : {"hit-and-run", "adaptive"}
         Where they lie.
     solve_limit_s : float or None
@@ -99,6 +104,8 @@ def search_options(method: str, **given: Any) -> SearchOptions:
     ------
     BadInputError
         If the method is unknown, an option was given that it does not use, or a value is out of range.
+    MissingDependencyError
+        If the method or the solver needs a package that is not installed.
 
     Examples
     --------
@@ -110,9 +117,11 @@ def search_options(method: str, **given: Any) -> SearchOptions:
     known = [each.name for each in fields(SearchOptions)]
     for name in wanted:
         if name not in known:
-            raise BadInputError(f"options must be among {known}, got {name!r}.")
+            raise BadInputError(
+                f"options must be among {any_of(known)}, got {name!r}.{did_you_mean(name, known)}"
+            )
         if not takes(method, name):
-            having = " or ".join(repr(other) for other in METHODS if takes(other, name))
+            having = any_of([repr(other) for other in METHODS if takes(other, name)])
             raise BadInputError(f"{name} is for method {having}, got method {method!r}. Leave it out.")
     options = SearchOptions(**wanted)
     as_choice(options.solver, "solver", SOLVER_NAMES)
@@ -121,6 +130,7 @@ def search_options(method: str, **given: Any) -> SearchOptions:
     as_count(options.n_points, "n_points", at_least=0)
     as_count(options.n_evaluations, "n_evaluations", at_least=POPULATION)
     as_count(options.n_starts, "n_starts", at_least=0, at_most=POPULATION)
+    as_count(options.max_nodes, "max_nodes", at_least=16)
     as_count(options.max_bytes, "max_bytes")
     as_positive_seconds(options.solve_limit_s, "solve_limit_s")
     if options.n_jobs == 0:
@@ -129,4 +139,15 @@ def search_options(method: str, **given: Any) -> SearchOptions:
         raise BadInputError(
             f"n_jobs must be 1 with rule 'adaptive', got {options.n_jobs}. Its points depend on each other."
         )
+    for name in (method, options.solver):
+        _check_installed(name)
     return options
+
+
+def _check_installed(name: str) -> None:
+    """Raise now what loading a method or a solver would raise later."""
+    title, package = _EXTRAS.get(name, ("", ""))
+    if package and importlib.util.find_spec(package) is None:
+        raise MissingDependencyError(
+            f"{title} needs the {package} package. Install it: pip install 'shortlist[{name}]'."
+        )

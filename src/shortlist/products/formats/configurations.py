@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shortlist._words import any_of
+from shortlist.csv_cells import guarded
 from shortlist.errors import BadInputError
 from shortlist.files import write_text
 from shortlist.products.formats.uvl_writer import product_text
@@ -19,9 +22,10 @@ def write_configuration(path: str | Path, model: FeatureModel, selection: ArrayL
     """Write one configuration, in the form that the ending of `path` names.
 
     ``.uvl``: a model in which exactly the selected features are left, all mandatory. ``.csv``: a row
-    ``feature,selected`` per feature, 1 or 0. ``.config``: names as comments ``c 12 NAME``, then a line ``v`` with a
-    signed variable number per feature and a final 0, as SAT solvers write their models. The last two can be read back
-    as requirements.
+    ``feature,selected`` per feature, 1 or 0; a name that a spreadsheet would take for a formula has ``'`` before it.
+    ``.config``: XML as FeatureIDE writes it, with ``manual="selected"`` or ``"unselected"`` for every feature; what
+    follows from what (``automatic``) FeatureIDE works out itself when it opens the file. The last two can be read back as
+    requirements.
 
     Parameters
     ----------
@@ -43,21 +47,25 @@ def write_configuration(path: str | Path, model: FeatureModel, selection: ArrayL
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
         raise BadInputError(
-            f"a product must be written to a file ending in {', '.join(ENDINGS)}, got {str(path)!r}."
+            f"a product must be written to a file ending in {any_of(ENDINGS)}, got {str(path)!r}."
         )
     writers = {".uvl": product_text, ".csv": _csv_text, ".config": _config_text}
     write_text(path, writers[ending](model, chosen.tolist()))
 
 
 def _csv_text(model: FeatureModel, selected: Sequence[bool]) -> str:
-    rows = (f"{_cell(label)},{int(s)}" for label, s in zip(model.labels, selected, strict=True))
+    rows = (f"{_cell(guarded(label))},{int(s)}" for label, s in zip(model.labels, selected, strict=True))
     return "\n".join(["feature,selected", *rows]) + "\n"
 
 
 def _config_text(model: FeatureModel, selected: Sequence[bool]) -> str:
-    names = [f"c {i} {' '.join(label.split())}" for i, label in enumerate(model.labels, start=1)]
-    literals = [str(i if s else -i) for i, s in enumerate(selected, start=1)]
-    return "\n".join([*names, " ".join(["v", *literals, "0"])]) + "\n"
+    states = ("selected" if chosen else "unselected" for chosen in selected)
+    rows = [
+        f'    <feature manual="{state}" name={quoteattr(label)}/>'
+        for label, state in zip(model.labels, states, strict=True)
+    ]
+    head = '<?xml version="1.0" encoding="UTF-8" standalone="no"?>'
+    return "\n".join([head, "<configuration>", *rows, "</configuration>"]) + "\n"
 
 
 def _cell(text: str) -> str:
