@@ -24,7 +24,7 @@ def test_a_table_has_a_named_column_for_everything_and_the_exact_values(tmp_path
         "objective: min cost, net", "objective: max =1+1", "objective: min share", "feature: GPS", "feature: +dial",
     ]  # fmt: skip
     np.testing.assert_array_equal(table.to_numpy(), np.hstack([values, front.decisions]))
-    rows = list(csv.reader((tmp_path / "front.csv").open(encoding="utf-8")))
+    rows = list(csv.reader((tmp_path / "front.csv").read_text(encoding="utf-8").splitlines()))
     assert not any(cell.startswith(("=", "+", "@")) for row in rows for cell in row)
     assert rows[1][1] == "4"
     with pytest.raises(BadFileError, match=r"a front saved by Shortlist as \.parquet"):

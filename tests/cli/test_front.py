@@ -5,9 +5,12 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from shortlist import __version__ as shortlist_version
 from shortlist.front import Front, Objective, Proof, ProofKind
+from shortlist.limits import OPERATORS
 from shortlist.products import evaluate, make_requirements, read_model
 from tests.cli.running import shortlist
 
@@ -27,6 +30,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [Objective("time")], np.array([[3]]), np.array([[2, 1]]), ["a", "b"], Proof(ProofKind.COMPLETE)
     )
     half.save(folder / "stages.parquet")
+    bought = Front.from_points(
+        [Objective("cost")], np.array([[3]]), np.array([[1, -1, 0]]), ["age", "scan", "=blood"],
+        Proof(ProofKind.NONDOMINATED), method="emsco",
+    )  # fmt: skip
+    bought.save(folder / "bought.parquet")
     return folder
 
 
@@ -85,6 +93,89 @@ def test_pick_takes_the_best_within_a_limit_and_writes_the_product(folder: Path)
     assert [model.labels[i] for i in wishes.select] == facts["selection"]
 
 
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_every_operator_keeps_the_points_that_it_says(operator: str, folder: Path) -> None:
+    front = Front.load(folder / "front.parquet")
+    bound = float(front.values[len(front) // 2, 1])
+    command = [
+        "front",
+        "show",
+        "front.parquet",
+        "--limit",
+        f"Cost {operator} {bound}",
+        "--rows",
+        "0",
+        "--json",
+    ]
+    facts = json.loads(shortlist(*command, cwd=folder).stdout)
+
+    compare = {"<=": np.less_equal, "<": np.less, ">=": np.greater_equal, ">": np.greater, "==": np.equal}
+    assert facts["points"] == front.values[compare[operator](front.values[:, 1], bound)].tolist()
+    assert 0 < facts["n_within_limits"] < len(front)
+
+
+@pytest.mark.parametrize("limits", [["cost<=0"], ["cost>900"], ["cost==1.23"], ["cost<=12", "selected>=7"]])
+def test_limits_that_no_point_meets_are_an_answer_and_write_nothing(limits: list[str], folder: Path) -> None:
+    command = ["front", "pick", "front.parquet", *(word for limit in limits for word in ("--limit", limit))]
+    people = shortlist(*command, "--out", "none.csv", cwd=folder)
+    run = shortlist(*command, "--out", "none.csv", "--json", cwd=folder)
+
+    assert (people.returncode, run.returncode) == (0, 0)
+    assert people.stdout.startswith("Status infeasible: No point ")
+    facts = json.loads(run.stdout)
+    assert (facts["status"], facts["index"], facts["selection"], facts["out"]) == (
+        "infeasible",
+        None,
+        [],
+        None,
+    )
+    assert facts["reason"].startswith("No point ")
+    assert facts["options"]["limit"] == limits
+    assert not (folder / "none.csv").exists()
+    shown = shortlist("front", "show", *command[2:], "--pick", "knee", cwd=folder)
+    assert shown.returncode == 0
+    assert shown.stderr.startswith("shortlist: note: No point ")
+
+
+def test_a_front_that_is_not_complete_may_miss_what_a_limit_asks_for(folder: Path) -> None:
+    run = shortlist("front", "pick", "bought.parquet", "--limit", "cost<1", cwd=folder)
+
+    assert run.stdout.endswith("The front is not complete, so there may be others that it does not have.\n")
+
+
+def test_a_front_is_exported_with_every_feature_by_name(folder: Path) -> None:
+    run = shortlist("front", "export", "front.parquet", "--out", "front.csv", "--json", cwd=folder)
+    facts = json.loads(run.stdout)
+    front = Front.load(folder / "front.parquet")
+    table = pd.read_csv(folder / "front.csv")
+
+    assert (facts["command"], facts["n_points"], facts["out"]) == ("front export", len(front), "front.csv")
+    assert list(table.columns) == ["objective: max selected", "objective: min cost"] + [
+        f"feature: {name}" for name in front.candidates
+    ]
+    np.testing.assert_array_equal(table.to_numpy(), np.hstack([front.values, front.decisions]))
+    assert "points with 2 objectives and 10 features in front.csv." in shortlist(
+        "front", "export", "front.parquet", "--out", "front.csv", cwd=folder
+    ).stdout  # fmt: skip
+
+
+def test_the_stages_of_a_point_are_written_by_name(folder: Path) -> None:
+    run = shortlist("front", "pick", "bought.parquet", "--out", "stages.csv", cwd=folder)
+
+    assert run.returncode == 0, run.stderr
+    assert (folder / "stages.csv").read_text() == "feature,stage\nage,2\nscan,\n'=blood,1\n"
+
+
+def test_the_json_of_a_pick_says_what_was_asked_and_what_to_know(folder: Path) -> None:
+    command = ["front", "pick", "front.parquet", "--rule", "knee", "--out", "knee.uvl"]
+    facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+
+    assert facts["options"]["rule"] == "knee"
+    assert facts["version"] == shortlist_version
+    assert facts["notes"] == ["The product is not checked and has no tree: pass --model FILE for both."]
+    assert shortlist(*command, cwd=folder).stderr == f"shortlist: note: {facts['notes'][0]}\n"
+
+
 @pytest.mark.parametrize("with_model", [False, True])
 def test_a_product_is_written_as_a_model_of_one_product(with_model: bool, folder: Path) -> None:
     options = ["--model", "phone.uvl"] if with_model else []
@@ -113,15 +204,15 @@ def test_weights_name_the_rule(folder: Path) -> None:
     [
         pytest.param(["show", "none.parquet"], "cannot be read", id="missing front"),
         pytest.param(["show", "phone.uvl"], "must be a front saved by Shortlist", id="not a front"),
-        pytest.param(["show", "front.parquet", "--pick", "best"], "rule must be one of", id="unknown rule"),
+        pytest.param(
+            ["show", "front.parquet", "--pick", "best"],
+            "--pick must be one of ideal, knee",
+            id="unknown rule",
+        ),
         pytest.param(["show", "front.parquet", "--rows", "-1"], "at least 0, got -1", id="rows"),
         pytest.param(
-            ["pick", "front.parquet", "--limit", "cost<=0"], "no point has cost within 0", id="no point"
+            ["pick", "front.parquet", "--limit", "coast<=9"], "Did you mean 'cost'?", id="unknown limit"
         ),
-        pytest.param(
-            ["pick", "front.parquet", "--limit", "cost>=9"], "must read cost<=NUMBER", id="wrong side"
-        ),
-        pytest.param(["pick", "front.parquet", "--limit", "price<=9"], "the front has", id="unknown limit"),
         pytest.param(["pick", "front.parquet", "--limit", "cost"], "must read like", id="no limit"),
         pytest.param(
             ["pick", "front.parquet", "--minimise", "price"], "the front has", id="unknown objective"
@@ -131,12 +222,35 @@ def test_weights_name_the_rule(folder: Path) -> None:
         ),
         pytest.param(
             ["pick", "front.parquet", "--minimise", "cost", "--rule", "knee"],
-            "must be lexicographic",
+            "--minimise belongs to --rule lexicographic",
             id="two rules",
         ),
+        pytest.param(
+            ["pick", "front.parquet", "--rule", "knee", "--weights", "cost=1"],
+            "--weights belongs to --rule weights and --rule ideal",
+            id="weights for nothing",
+        ),
+        pytest.param(
+            ["pick", "front.parquet", "--minimise", "cost", "--weights", "cost=1"],
+            "--weights belongs to",
+            id="weights beside an order",
+        ),
+        pytest.param(
+            ["pick", "none.parquet", "--rule", "kne"], "none.parquet cannot be read", id="files come first"
+        ),
+        pytest.param(
+            ["pick", "phone.uvl", "--rule", "kne"], "Did you mean 'knee'?", id="rule before reading"
+        ),
+        pytest.param(["export", "front.parquet", "--out", "x.txt"], "--out must end in .csv", id="export"),
+        pytest.param(
+            ["export", "front.parquet", "--out", "front.parquet"],
+            "would overwrite it",
+            id="export onto itself",
+        ),
+        pytest.param(["pick", "bought.parquet", "--out", "x.uvl"], "stages are written to", id="stages"),
         pytest.param(["pick", "front.parquet", "--weights", "cost=-1"], "non-negative", id="weights"),
         pytest.param(
-            ["pick", "front.parquet", "--model", "phone.uvl"], "Pass --out as well", id="model only"
+            ["pick", "front.parquet", "--model", "phone.uvl"], "--model belongs to --out", id="model only"
         ),
         pytest.param(
             ["pick", "front.parquet", "--out", "x.pdf"],

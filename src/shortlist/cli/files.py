@@ -19,7 +19,8 @@ RESUMED = ("--study", "--store")
 """Outputs that are added to rather than written anew."""
 
 MODEL_FILE = (".joblib",)
-FRONT_FILE = (".parquet",)
+FRONT_FILE = (".parquet", ".csv")
+RESULTS_FILE = (".parquet",)
 TABLE_FILE = (".csv",)
 JOURNAL_FILE = (".jsonl",)
 PAGE_FILE = (".html", ".htm")

@@ -1,13 +1,13 @@
-"""`shortlist front`: look at a saved front, and take one point of it."""
+"""`shortlist front`: look at a saved front, take one point of it, and write it for a spreadsheet."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.output import print_json, save
+from shortlist.cli.output import print_json, print_notes, run_facts, save
 from shortlist.cli.pairs import read_numbers
+from shortlist.cli.unused import Use, refuse_unused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,11 +17,30 @@ if TYPE_CHECKING:
 
     from shortlist.front import Front, Pick
 
-app = typer.Typer(help="Look at a saved front, and take one point of it.", no_args_is_help=True)
+app = typer.Typer(
+    help="Look at a saved front, take one point of it, or write it as CSV.", no_args_is_help=True
+)
+
+PICK_USES = (
+    Use(
+        ("weights",),
+        lambda given: given["rule"] in {"ideal", "weights"} or not (given["rule"] or given["minimise"]),
+        "--rule weights and --rule ideal",
+    ),
+    Use(
+        ("minimise",),
+        lambda given: given["rule"] in {None, "lexicographic"},
+        "--rule lexicographic",
+        "take that rule",
+    ),
+    Use(("model",), lambda given: given["out"] is not None, "--out, which is written from it", "pass --out"),
+)
+"""When each option of ``front pick`` is used; those of the other commands always are."""
 
 
 @app.command()
 def show(
+    context: typer.Context,
     front: Annotated[Path, typer.Argument(help="Front written with --out.")],
     *,
     pick: Annotated[str | None, typer.Option(help="Also the point by a rule: ideal or knee.")] = None,
@@ -35,15 +54,20 @@ def show(
     from shortlist.cli.files import check_files
 
     check_files(inputs={"FRONT": front}, outputs={})
-    from shortlist._validation import as_count
+    from shortlist._validation import as_choice, as_count
     from shortlist.cli.fronts import front_facts, proof_text, range_lines
+    from shortlist.cli.limits import read_limits
     from shortlist.front import Front
+    from shortlist.picking import RULES, mark_within, why_none
 
     as_count(rows, "--rows", at_least=0)
+    if pick is not None:
+        as_choice(pick, "--pick", RULES)
     loaded = Front.load(front)
-    limits = _limits(loaded, limit or ())
-    kept = _within(loaded, limits)
-    picked = None if pick is None else loaded.pick(pick, limits=limits)
+    limits = read_limits(limit or (), loaded.names)
+    kept = mark_within(loaded, limits)
+    picked = loaded.pick(pick, limits=limits) if pick is not None and kept.any() else None
+    notes = [] if kept.any() else [why_none(loaded, limits)]
     if json:
         facts: dict[str, Any] = {
             "command": "front show",
@@ -54,9 +78,12 @@ def show(
             "points": loaded.values[kept][: rows or None].tolist(),
             "n_within_limits": int(kept.sum()),
             "pick": None if picked is None else _pick_facts(loaded, picked),
+            "notes": notes,
+            **run_facts(context),
         }
         print_json(facts)
         return
+    print_notes(notes)
     points = "point" if len(loaded) == 1 else "points"
     print(f"{len(loaded):,} {points}, {proof_text(loaded)} ({loaded.method}, {loaded.seconds:.2f} s).")
     if len(loaded):
@@ -68,6 +95,7 @@ def show(
 
 @app.command()
 def pick(
+    context: typer.Context,
     front: Annotated[Path, typer.Argument(help="Front written with --out.")],
     *,
     rule: Annotated[
@@ -83,7 +111,9 @@ def pick(
     model: Annotated[
         Path | None, typer.Option(help="The feature model: checks the product, and writes it at its places.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Product to write: .uvl, .csv or .config.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Product to write: .uvl, .csv or .config; stages: .csv.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
     """Take one point of a front by a rule, and write what to choose for it."""
@@ -92,41 +122,99 @@ def pick(
     check_files(
         inputs={"FRONT": front, "--model": model}, outputs={"--out": out}, endings={"--out": PRODUCT_FILE}
     )
-    from shortlist.errors import BadInputError
+    from shortlist._validation import as_choice
+    from shortlist.cli.limits import read_limits
     from shortlist.front import Front
+    from shortlist.picking import RULES, mark_within, why_none
 
-    if model is not None and out is None:
-        raise BadInputError("--model is what --out is written from. Pass --out as well.")
+    if rule is not None:
+        as_choice(rule, "--rule", RULES)
+    refuse_unused(context, PICK_USES)
+    factors = read_numbers(weights, "weights") if weights else None
     loaded = Front.load(front)
     order = _order(loaded, minimise or ())
+    limits = read_limits(limit or (), loaded.names)
+    facts = {
+        "command": "front pick",
+        "method": loaded.method,
+        "status": "infeasible",
+        "seconds": loaded.seconds,
+        "n_points": len(loaded),
+        "proof": str(loaded.proof.kind),
+        **run_facts(context),
+    }
+    if not mark_within(loaded, limits).any():
+        _tell_none(loaded, why_none(loaded, limits), facts, json=json)
+        return
     chosen_rule = rule or ("lexicographic" if order else "weights" if weights else "ideal")
-    if order and chosen_rule != "lexicographic":
-        raise BadInputError(
-            f"--minimise orders the objectives, so --rule must be lexicographic, got {rule!r}."
-        )
-    factors = read_numbers(weights, "weights") if weights else None
-    picked = loaded.pick(chosen_rule, weights=factors, order=order, limits=_limits(loaded, limit or ()))
+    picked = loaded.pick(chosen_rule, weights=factors, order=order, limits=limits)
+    notes = []
     if out is not None:
         out = save(out, lambda path: _write(loaded, picked, model, path))
+        if model is None and out.suffix == ".uvl":
+            notes.append("The product is not checked and has no tree: pass --model FILE for both.")
     if json:
-        print_json(
-            {
-                "command": "front pick",
-                "method": loaded.method,
-                "status": _status(loaded),
-                "seconds": loaded.seconds,
-                "n_points": len(loaded),
-                "proof": str(loaded.proof.kind),
-                **_pick_facts(loaded, picked),
-                "out": None if out is None else str(out),
-            }
-        )
+        facts |= {"status": _status(loaded), "reason": "", **_pick_facts(loaded, picked)}
+        print_json(facts | {"out": None if out is None else str(out), "notes": notes})
         return
+    print_notes(notes)
     _print_pick(loaded, picked)
     if out is not None:
         print(f"Saved to {out}.")
-        if model is None and out.suffix == ".uvl":
-            print("It is not checked and has no tree: pass --model FILE for both.", file=sys.stderr)
+
+
+@app.command()
+def export(
+    context: typer.Context,
+    front: Annotated[Path, typer.Argument(help="Front written with --out.")],
+    *,
+    out: Annotated[Path, typer.Option(help="CSV file to write: a row per point, a column per feature.")],
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+) -> None:
+    """Write a front as CSV: a row per point, with its objectives and with every feature by name."""
+    from shortlist.cli.files import TABLE_FILE, check_files
+
+    check_files(inputs={"FRONT": front}, outputs={"--out": out}, endings={"--out": TABLE_FILE})
+    from shortlist.front import Front
+
+    loaded = Front.load(front)
+    out = save(out, loaded.save)
+    if json:
+        facts = {
+            "command": "front export",
+            "method": loaded.method,
+            "status": _status(loaded),
+            "seconds": loaded.seconds,
+            "n_points": len(loaded),
+            "proof": str(loaded.proof.kind),
+            "out": str(out),
+            "notes": [],
+        }
+        print_json(facts | run_facts(context))
+        return
+    print(
+        f"{len(loaded):,} points with {len(loaded.objectives)} objectives and {len(loaded.candidates):,} features in {out}."
+    )
+
+
+def _tell_none(front: "Front", reason: str, facts: dict[str, Any], *, json: bool) -> None:
+    """Answer that no point of a front is within the limits."""
+    from shortlist.front import ProofKind
+
+    if front.proof.kind is not ProofKind.COMPLETE:
+        reason += " The front is not complete, so there may be others that it does not have."
+    if json:
+        nothing: dict[str, Any] = {
+            "reason": reason,
+            "rule": None,
+            "index": None,
+            "values": {},
+            "selection": [],
+            "out": None,
+        }
+        print_json(facts | nothing | {"notes": []})
+    else:
+        print(f"Status infeasible: {reason}")
 
 
 def _order(front: "Front", names: "Sequence[str]") -> list[str]:
@@ -139,43 +227,6 @@ def _order(front: "Front", names: "Sequence[str]") -> list[str]:
                 f"--minimise names {objective.name!r}, which the front maximises. Use --rule lexicographic or --weights."
             )
     return list(names)
-
-
-def _limits(front: "Front", texts: "Sequence[str]") -> dict[str, float]:
-    """Read limits on the objectives of a front, each in the objective's better direction."""
-    import re
-
-    from shortlist.errors import BadInputError
-
-    kinds = {objective.name: objective for objective in front.objectives}
-    limits: dict[str, float] = {}
-    for text in texts:
-        found = re.fullmatch(r"\s*([^<>=]*[^<>=\s])\s*(<=|>=)\s*([-+]?\d+(?:\.\d*)?|[-+]?\.\d+)\s*", text)
-        if found is None:
-            raise BadInputError(f"--limit must read like 'cost<=120', with <= or >=, got {text!r}.")
-        name, sign, number = found[1], found[2], float(found[3])
-        if name not in kinds:
-            raise BadInputError(f"--limit names the objective {name!r}, but the front has {front.names}.")
-        wanted = "<=" if kinds[name].sign > 0 else ">="
-        if sign != wanted:
-            raise BadInputError(
-                f"--limit on {name!r} must read {name}{wanted}NUMBER, as {name} is to {kinds[name].sense}imise, got {text!r}."
-            )
-        better = min if wanted == "<=" else max
-        limits[name] = better(number, limits.get(name, number))
-    return limits
-
-
-def _within(front: "Front", limits: dict[str, float]) -> "NDArray[np.bool_]":
-    """Mark the points within limits; there may be none."""
-    import numpy as np
-
-    inside = np.ones(len(front), dtype=bool)
-    for name, number in limits.items():
-        column = front.names.index(name)
-        sign = front.objectives[column].sign
-        inside &= front.values[:, column] * sign <= number * sign
-    return inside
 
 
 def _status(front: "Front") -> str:
@@ -192,8 +243,11 @@ def _selected(front: "Front", picked: "Pick") -> list[str]:
     return [name for name, value in zip(front.candidates, picked.decision.tolist(), strict=True) if value]
 
 
-STAGED_METHODS = ("emsco", "enumerate")
-"""Methods whose decisions are the stage of each feature, from 0; -1 is a feature that is never bought."""
+def _is_staged(front: "Front") -> bool:
+    """Whether the decisions are stages of features."""
+    from shortlist.front_csv import STAGED_METHODS
+
+    return front.method in STAGED_METHODS
 
 
 def _stages(front: "Front", picked: "Pick") -> dict[str, list[str]]:
@@ -204,7 +258,7 @@ def _stages(front: "Front", picked: "Pick") -> dict[str, list[str]]:
 
 
 def _pick_facts(front: "Front", picked: "Pick") -> dict[str, Any]:
-    chosen = _stages(front, picked) if front.method in STAGED_METHODS else _selected(front, picked)
+    chosen = _stages(front, picked) if _is_staged(front) else _selected(front, picked)
     return {"rule": picked.rule, "index": picked.index, "values": picked.values, "selection": chosen}
 
 
@@ -224,7 +278,7 @@ def _print_pick(front: "Front", picked: "Pick") -> None:
     values = ", ".join(f"{name} {value:g}" for name, value in picked.values.items())
     print()
     print(f"Point {picked.index} by {picked.rule}: {values}.")
-    if front.method in STAGED_METHODS:
+    if _is_staged(front):
         for stage, features in _stages(front, picked).items():
             print(f"{stage}: {', '.join(features)}")
         return
@@ -240,6 +294,9 @@ def _write(front: "Front", picked: "Pick", model: Path | None, out: Path) -> Non
     from shortlist.products.formats.configurations import write_configuration
     from shortlist.products.model import make_model
 
+    if _is_staged(front):
+        _write_stages(front, picked, model, out)
+        return
     if not set(picked.decision.tolist()) <= {0, 1} or not front.candidates:
         raise BadInputError("a product can be written from a front of products, got another kind of front.")
     if model is None:
@@ -254,3 +311,22 @@ def _write(front: "Front", picked: "Pick", model: Path | None, out: Path) -> Non
             f"the point's product breaks a rule of {model}: {broken[0]}. Is it the right model?"
         )
     write_configuration(out, line, picked.decision)
+
+
+def _write_stages(front: "Front", picked: "Pick", model: Path | None, out: Path) -> None:
+    """Write the stage of each feature as CSV."""
+    import csv
+    import io
+
+    from shortlist.csv_cells import guarded
+    from shortlist.errors import BadInputError
+    from shortlist.files import write_text
+
+    if model is not None or out.suffix.casefold() != ".csv":
+        raise BadInputError("stages are written to a file ending in .csv, without --model. Name such a file.")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["feature", "stage"])
+    for name, stage in zip(front.candidates, picked.decision.tolist(), strict=True):
+        writer.writerow([guarded(name), "" if stage < 0 else stage + 1])
+    write_text(out, text.getvalue())

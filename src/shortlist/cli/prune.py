@@ -104,12 +104,12 @@ def prune(
     second, and reports on the third. Ctrl-C stops the proof and keeps the best selection found. With --methods it
     does so in every fold of a cross-validation, and ranks the methods.
     """
-    from shortlist.cli.files import FRONT_FILE, JOURNAL_FILE, MODEL_FILE, check_files
+    from shortlist.cli.files import JOURNAL_FILE, MODEL_FILE, RESULTS_FILE, check_files
 
     check_files(
         inputs={"TABLE": table, "--pool": pool, "--member-costs": member_costs},
         outputs={"--out": out, "--store": store},
-        endings={"--out": MODEL_FILE if methods is None else FRONT_FILE, "--store": JOURNAL_FILE},
+        endings={"--out": MODEL_FILE if methods is None else RESULTS_FILE, "--store": JOURNAL_FILE},
     )
     from shortlist.cli.output import save
     from shortlist.cli.work import check_found, long_work

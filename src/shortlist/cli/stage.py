@@ -119,7 +119,9 @@ def stage(
     rows: Annotated[int, typer.Option(help="Most points to print; 0 for all.")] = 20,
     out: Annotated[
         Path | None,
-        typer.Option(help="File to write: the front if it ends in .parquet, the model if in .joblib."),
+        typer.Option(
+            help="File to write: the front if it ends in .parquet or .csv, the model if in .joblib."
+        ),
     ] = None,
     model_out: Annotated[
         Path | None,
@@ -214,7 +216,8 @@ def stage(
 def _print_files(front_file: Path | None, model_file: Path | None) -> None:
     """Say what was written, and how to use it."""
     if front_file is not None:
-        print(f"Front saved to {front_file}; look at it with: shortlist front show {front_file}")
+        way = f"; look at it with: shortlist front show {front_file}" if front_file.suffix != ".csv" else "."
+        print(f"Front saved to {front_file}{way}")
     if model_file is not None:
         print(f"Model saved to {model_file}; use it with: shortlist predict {model_file} NEW.csv --explain")
 
@@ -234,11 +237,12 @@ def _method(method: str, recall: int | None) -> str:
 
 def _files(out: Path | None, model_out: Path | None) -> tuple[Path | None, Path | None]:
     """Return the files for the front and for the model."""
+    from shortlist.cli.files import FRONT_FILE
     from shortlist.errors import BadInputError
 
     front_file = model_file = None
     if out is not None:
-        front_file, model_file = (out, None) if out.suffix.casefold() == ".parquet" else (None, out)
+        front_file, model_file = (out, None) if out.suffix.casefold() in FRONT_FILE else (None, out)
     if model_out is not None:
         if model_file is not None:
             raise BadInputError("--out and --model-out both name a model file. Let --out end in .parquet.")
