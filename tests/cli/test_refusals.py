@@ -24,8 +24,11 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["no.csv"], "no.csv cannot be read"),
         (["example:iris"], "example must be one of"),
         (["."], "must be a file"),
+        (["parts.csv"], "got 0.5 among 2 different numbers. This looks like a number to predict"),
+        (["parts.csv", "--methods", "all"], "This looks like a number to predict"),
+        (["infinite.csv"], "contains infinity or a value too large for dtype('float64'). In column 'a'."),
     ],
-    "--target": [(["--target", "died"], "a column 'died'"), (["--target", "a"], "every class needs rows in each part")],
+    "--target": [(["--target", "died"], "a column 'died'"), (["--target", "a"], "This looks like a number to predict")],
     "--method": [(["--method", "exakt"], "--method must be one of backfitting, best-single,")],
     "--methods": [
         (["--methods", "uwa,kapa"], "got 'kapa'. Did you mean 'kappa'?"),
@@ -128,10 +131,14 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
 """What is wrong with each option of prune, and part of the sentence."""
 
 EVOLVE: dict[str, list[tuple[list[str], str]]] = {
-    "TABLE": [(["no.csv"], "no.csv cannot be read")],
+    "TABLE": [
+        (["no.csv"], "no.csv cannot be read"),
+        (["parts.csv"], "This looks like a number to predict"),
+        (["infinite.csv"], "In column 'a'."),
+    ],
     "--target": [
         (["--target", "died"], "a column 'died'"),
-        (["--target", "a"], "every class needs rows in each part"),
+        (["--target", "a"], "This looks like a number to predict"),
     ],
     "--mode": [(["--mode", "onlin"], "Did you mean 'online'?")],
     "--space": [(["--space", "foo"], "space must be one of genetic-programs, linear, networks or rules")],
@@ -142,7 +149,10 @@ EVOLVE: dict[str, list[tuple[list[str], str]]] = {
         (["--gamma", "nan"], "gamma must be"),
         (["--gamma", "inf"], "gamma must be"),
     ],
-    "--tournament": [(["--tournament", "0"], "tournament must be at least 1")],
+    "--tournament": [
+        (["--tournament", "0"], "tournament must be at least 1"),
+        (["--tournament", "100000000000"], "at most 1000"),
+    ],
     "--crossover": [(["--crossover", "1.5"], "between 0 and 1"), (["--crossover", "nan"], "between 0 and 1")],
     "--survivors": [(["--survivors", "foo"], "survivors must be one of best or children")],
     "--elites": [
@@ -188,6 +198,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table["target"] = np.where(np.arange(60) % 2 == 0, "ill", "well")
     table.to_csv(folder / "rows.csv", index=False)
     table.assign(target=np.arange(60) % 3).to_csv(folder / "three.csv", index=False)
+    table.assign(target=np.arange(60) % 2 + 0.5).to_csv(folder / "parts.csv", index=False)
+    table.assign(a=np.inf).to_csv(folder / "infinite.csv", index=False)
     X = table[["a", "b"]]
     trees = [DecisionTreeClassifier(max_depth=d).fit(X, table["target"]) for d in (1, 2, 3)]
     fitted = as_pool(trees)

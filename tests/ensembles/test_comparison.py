@@ -13,12 +13,14 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.dummy import DummyClassifier
 
 from shortlist import BadFileError, BadInputError
+from shortlist.ensembles import comparison
 from shortlist.ensembles.comparison import (
     COLUMNS,
     compare_methods,
     pruning_methods,
     write_results,
 )
+from shortlist.ensembles.estimators import ExactPruner
 from shortlist.ensembles.ranks import rank_folds, rank_methods, results_table
 from shortlist.ensembles.rule_estimators import EvolutionaryEnsembleClassifier, OrderedPruner
 from shortlist.runs import Cancellation, Progress
@@ -264,3 +266,38 @@ def test_folds_that_lack_a_method_do_not_rank() -> None:
     assert ranked.loc["a", "accuracy"] == 0.5
     with pytest.raises(BadInputError, match="a fold in which every method was measured"):
         rank_folds(results[(results["method"] == "a") ^ (results["fold"] == 0)])
+
+
+def test_folds_that_leave_too_few_rows_to_prune_are_refused_before_a_pool_is_fitted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(comparison, "make_pool", None)
+    X, y = TABLES["made"]
+    rare = np.where(np.arange(90) < 3, "rare", np.where(y == 1, "a", "b"))
+    two = np.where(np.arange(90) < 3, "rare", "often")
+    for method, labels in (("uwa", two), ("exact", rare)):
+        with pytest.raises(
+            BadInputError, match="leave 2 rows of a class to fit and to prune on, got 1 of 'rare'"
+        ):
+            compare_methods({"t": (X, labels)}, [method], n_folds=2)
+
+
+def test_exact_pruning_without_a_selection_says_so_with_its_fold() -> None:
+    methods = {"exact": ExactPruner(diversity={"each": 1.0}, min_size=3)}
+    with pytest.raises(
+        BadInputError, match=r"exact pruning found no selection in fold 1 of repeat 1: .*Relax"
+    ):
+        compare_methods({"made": TABLES["made"]}, methods, n_folds=2, n_classifiers=3)
+
+
+def test_a_file_that_is_no_store_is_not_added_to(tmp_path: Path) -> None:
+    (tmp_path / "mine.jsonl").write_text("my only line")
+    with pytest.raises(BadFileError, match="must hold results of a comparison"):
+        compare_methods(TABLES, ["full"], n_folds=2, store=tmp_path / "mine.jsonl")
+    assert (tmp_path / "mine.jsonl").read_text() == "my only line"
+
+
+def test_a_table_of_lists_is_refused_by_its_column() -> None:
+    frame = pd.DataFrame({"a": range(90), "l": [[1, 2]] * 90})
+    with pytest.raises(BadInputError, match="column 'l' of X must hold numbers or text, got a list in row 1"):
+        compare_methods({"t": (frame, TABLES["made"][1])}, ["full"], n_folds=2)

@@ -28,6 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from shortlist.ensembles.answers import class_answers
 from shortlist.ensembles.families import FAMILIES
 from shortlist.ensembles.members import fit_member
 from shortlist.ensembles.pool import Pool, as_pool, load_pool, make_pool, positive_probabilities
@@ -278,7 +279,7 @@ class TestTables:
         X, y = mixed_frame()
         pool = make_pool(X, y, n_classifiers=1)
 
-        with pytest.raises(BadInputError, match=r"Missing: \['age'\]; not seen at fit: \['years'\]"):
+        with pytest.raises(BadInputError, match=r"Missing: age; not seen at fit: years"):
             positive_probabilities(pool, X.rename(columns={"age": "years"}), "yes")
         with pytest.raises(BadInputError, match="feature names should match"):
             positive_probabilities(pool, X.drop(columns="age"), "yes")
@@ -602,3 +603,34 @@ class GaussianNBOnDense(GaussianNB):
 
     def predict_proba(self, X: Any) -> Any:
         return super().predict_proba(X.toarray())
+
+
+class Failing(Answering):
+    """A foreign classifier whose answers are whatever a function makes of the rows."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def predict_proba(self, X: Any) -> Any:
+        return self.answer(X)
+
+
+def _raise(_: Any) -> Any:
+    raise KeyError(220)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        pytest.param(_raise, r"Failing-1 fails on these rows \(KeyError: 220\)", id="it raises"),
+        pytest.param(lambda _: np.ones((1, 2)), r"shape \(5, .\), got \(1, 2\)", id="too few rows"),
+        pytest.param(lambda X: np.ones(len(X)), r"shape \(5, .\), got \(5,\)", id="no column per class"),
+        pytest.param(lambda X: np.ones((len(X), 1)), r"shape \(5, .\), got \(5, 1\)", id="one column"),
+    ],
+)
+def test_a_foreign_classifier_that_fails_is_named(n_classes: int, answer: Any, message: str) -> None:
+    failing = Failing(answer)
+    failing.classes_ = np.arange(n_classes)
+    with pytest.raises(BadInputError, match=message):
+        class_answers(as_pool([failing]), np.zeros((5, 2)))

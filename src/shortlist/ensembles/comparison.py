@@ -25,6 +25,7 @@ from shortlist.ensembles.fit_inputs import rows_to_fit_and_prune
 from shortlist.ensembles.orderings import RULES
 from shortlist.ensembles.pool import Pool, make_pool
 from shortlist.ensembles.rule_estimators import BackfittingPruner, MarginPruner, OrderedPruner
+from shortlist.ensembles.tables import as_frame
 from shortlist.errors import BadFileError, BadInputError, NotWrittenError, ShortlistError
 from shortlist.files import read_bytes, write_parquet
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
@@ -130,11 +131,13 @@ def compare_methods(
     n_missing: dict[str, int] = {}
     for table, (X, y) in tables.items():
         labels = np.asarray(y)
+        as_frame(X)
         settings = _digest(table, X, labels, folds, size, seed)
         for fold in stratified_folds(
             table, X, labels, n_folds=folds, n_repeats=repeats, n_classifiers=size, seed=seed
         ):
             key = f"{table}/{fold.repeat}/{fold.number}"
+            _check_fold(table, fold, chosen)
             heads[key] = {"dataset": table, "repeat": fold.repeat, "fold": fold.number, "settings": settings}
             known = {name: found[key, name] for name in chosen if (key, name) in found}
             for name, row in known.items():
@@ -160,6 +163,26 @@ def compare_methods(
         if len(rows) == n_missing[key]:
             finished += rows
     return _frame(finished, [*tables, *chosen])
+
+
+def _check_fold(table: str, fold: "Fold", methods: Mapping[str, Any]) -> None:
+    """Refuse folds that leave a pruner too few rows to fit a pool and to prune it, before any pool is fitted.
+
+    Raises
+    ------
+    BadInputError
+        If fewer than two classes, or for exact pruning not all, have two training rows.
+    """
+    pruners = [method for method in methods.values() if _prunes(method)]
+    if not pruners:
+        return
+    classes, counts = np.unique(fold.y[fold.train], return_counts=True)
+    wanted = len(classes) if any(isinstance(each, ExactPruner) for each in pruners) else 2
+    if (counts >= 2).sum() < wanted:
+        raise BadInputError(
+            f"{table}: a fold must leave 2 rows of a class to fit and to prune on, got {counts.min()} of "
+            f"{str(classes[counts.argmin()])!r}. Use more folds, or add rows."
+        )
 
 
 def measure_fold(
@@ -239,6 +262,12 @@ def fit_method(
     stop = {"cancellation": cancellation} if has_fit_parameter(estimator, "cancellation") else {}
     if _prunes(method):
         estimator.set_params(pool=pool).fit(validation[:, None], fold.y[validation], **stop)
+        reason = getattr(getattr(estimator, "result_", None), "reason", "")
+        if reason and not (cancellation is not None and cancellation.cancelled):
+            raise BadInputError(
+                f"exact pruning found no selection in fold {fold.number + 1} of repeat {fold.repeat + 1}: {reason}. "
+                "Relax the limits, or compare without it."
+            )
     else:
         estimator.fit(take_rows(fold.X, fold.train), fold.y[fold.train], **stop)
     return Answer(estimator, _prunes(method), fold.X)
@@ -383,7 +412,11 @@ def _read(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
     """Read finished folds by unit and method; a last line without its end was cut off by a crash, and is left out."""
     if not path.exists():
         return {}
-    whole, end, _cut = read_bytes(path).rpartition(b"\n")
+    whole, end, cut = read_bytes(path).rpartition(b"\n")
+    if cut and not end and not cut.startswith(b"{"):
+        raise BadFileError(
+            f"{path} must hold results of a comparison, one JSON object per line, got something else."
+        )
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for number, line in enumerate((whole + end).splitlines(), start=1):
         try:

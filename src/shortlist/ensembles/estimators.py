@@ -313,9 +313,7 @@ def checked_options(pruner: ExactPruner, y: Labels) -> tuple[Labels, Any]:
         as_seed(pruner.random_state, "random_state")
     costs_are_given = pruner.member_costs is not None or getattr(pruner.pool, "costs", None) is not None
     if pruner.max_cost is not None and not costs_are_given:
-        raise BadInputError(
-            "max_cost needs the cost of every member. Pass member_costs (--member-costs FILE) too."
-        )
+        raise BadInputError("max_cost needs the cost of every member. Pass member_costs too.")
     if pruner.solver != AUTO:
         open_solver(pruner.solver)
     return classes, positive

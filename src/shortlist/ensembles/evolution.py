@@ -138,7 +138,7 @@ def check_evolution(
     as_choice(criterion, "criterion", CRITERIA)
     size = as_count(population_size, "population_size")
     as_count(n_generations, "n_generations")
-    as_count(tournament, "tournament")
+    as_count(tournament, "tournament", at_most=1000)
     as_count(n_elites, "n_elites", at_least=0, at_most=size)
     if patience is not None:
         as_count(patience, "patience")
@@ -199,7 +199,7 @@ def evolve(
     gamma : float, default=1
         γ of the fitness.
     tournament : int, default=2
-        Individuals that compete for being a parent.
+        Individuals that compete for being a parent, from 1 to 1,000.
     crossover_rate : float, default=0.9
         Share of the children with two parents.
     survivors : {"children", "best"}, default="children"

@@ -1,7 +1,7 @@
 """Pools: the classifiers to choose from, fitted here or elsewhere, and what they say."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -290,15 +290,53 @@ def positive_probabilities(pool: Pool, X: Any, positive: Any) -> NDArray[np.floa
     probabilities = np.empty((n_rows, len(pool)))
     with threadpool_limits(limits=1):  # many small calls: starting threads for each costs more than it saves
         for column, (name, classifier) in enumerate(zip(pool.names, pool.classifiers, strict=True)):
-            probabilities[:, column] = _answers(name, classifier, rows, index, pool.classes[index])
+            probabilities[:, column] = _answers(name, classifier, rows, pool.classes, index)
     return probabilities
 
 
-def _answers(name: str, classifier: Any, rows: Any, index: int, positive: Any) -> NDArray[np.float64]:
+def ask(name: str, method: Callable[[Any], Any], rows: Any, width: tuple[int, ...]) -> NDArray[Any]:
+    """Return what a classifier answers on rows; it may be anybody's, so it may fail in any way.
+
+    Parameters
+    ----------
+    name : str
+        What the classifier is called in a pool.
+    method : callable
+        Its ``predict`` or ``predict_proba``.
+    rows : array or DataFrame of shape (n_rows, n_features)
+    width : tuple of int
+        Shape of the answer on one row.
+
+    Raises
+    ------
+    BadInputError
+        If it fails, or does not give one answer per row.
+    """
+    n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+    try:
+        answers = np.asarray(method(rows))
+    except (ShortlistError, MemoryError):
+        raise
+    except Exception as error:
+        why = (str(error).splitlines() or [""])[0]
+        raise BadInputError(
+            f"classifier {name} fails on these rows ({type(error).__name__}: {why}). Leave it out of the pool, or fit it "
+            "on the columns of this table."
+        ) from error
+    if answers.shape != (n_rows, *width):
+        raise BadInputError(
+            f"classifier {name} must answer with shape {(n_rows, *width)}, got {answers.shape}. Leave it out of the pool."
+        )
+    return answers
+
+
+def _answers(name: str, classifier: Any, rows: Any, classes: Labels, index: int) -> NDArray[np.float64]:
     """Return one classifier's probabilities of one class, checked."""
     if not hasattr(classifier, "predict_proba"):
-        return np.asarray(np.asarray(classifier.predict(rows)) == positive, dtype=np.float64)
-    answers = np.asarray(classifier.predict_proba(rows), dtype=np.float64)[:, index]
+        return np.asarray(ask(name, classifier.predict, rows, ()) == classes[index], dtype=np.float64)
+    answers = np.asarray(
+        ask(name, classifier.predict_proba, rows, (len(classes),))[:, index], dtype=np.float64
+    )
     if np.isnan(answers).any():
         raise BadInputError(
             f"classifier {name} answers NaN on {np.isnan(answers).sum()} of {len(answers)} rows. "
@@ -345,7 +383,7 @@ def matched_columns(pool: Pool, X: Any) -> Any:
             # scikit-learn's first sentence, which its users know
             raise BadInputError(
                 "The feature names should match those that were passed during fit. "
-                f"Missing: {absent}; not seen at fit: {unknown}."
+                f"Missing: {all_of(absent)}; not seen at fit: {all_of(unknown)}."
             )
         return X.loc[:, list(pool.feature_names_in)]
     shape: tuple[int, ...] = getattr(X, "shape", ())

@@ -178,6 +178,21 @@ def _check_frame(frame: pd.DataFrame) -> None:
                 f"column {name!r} of X must hold numbers or text, got {dtype}. "
                 "Turn dates into numbers first, such as days since a fixed day."
             )
+        if dtype.kind == "O":
+            _check_cells(
+                frame[name] if frame.columns.is_unique else frame.iloc[:, list(frame.columns).index(name)],
+                name,
+            )
+
+
+def _check_cells(column: "pd.Series[Any]", name: Any) -> None:
+    """Refuse cells that hold several values, such as lists."""
+    for row, cell in enumerate(column, start=1):
+        if isinstance(cell, list | tuple | set | np.ndarray):
+            raise BadInputError(
+                f"column {name!r} of X must hold numbers or text, got a {type(cell).__name__} in row {row}. "
+                "Give each of its values a column of its own."
+            )
 
 
 def _is_words(column: "pd.Series[Any]", *, text_may_be_numbers: bool) -> bool:
@@ -212,7 +227,9 @@ def _numbers(frame: Any, chosen: Mask) -> NDArray[np.float64]:
     try:
         return np.asarray(check_array(block, ensure_all_finite="allow-nan", input_name="X"))
     except ValueError as error:
-        raise BadInputError(str(error)) from None
+        infinite = np.flatnonzero(np.isinf(block).any(axis=0))
+        where = f" In column {frame.columns[np.flatnonzero(chosen)[infinite[0]]]!r}." if len(infinite) else ""
+        raise BadInputError(f"{error}{where}") from None
 
 
 def _words(frame: Any, chosen: Mask) -> NDArray[Any]:

@@ -127,7 +127,10 @@ def _explicit(weights: Mapping[str, float], n_samples: int) -> Weights:
     denominator = math.lcm(*(fraction.denominator for fraction in fractions))
     integers = [int(fraction * denominator) for fraction in fractions]
     if max(map(abs, integers)) * n_samples >= 2**52:
-        raise BadInputError(f"weights must have fewer digits to stay exact, got {dict(weights)}. Round them.")
+        raise BadInputError(
+            f"objective weights must have fewer digits to stay exact, got "
+            f"{all_of(f'{name}={weight:g}' for name, weight in weights.items())}. Round them."
+        )
     tp, fn, tn, fp = integers
     return Weights(Objective("weighted", Sense.MAX, scale=None), tp, fn, tn, fp, denominator)
 
