@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Annotated, Any
 
 import typer
+import typer.core
 
 from shortlist import __version__
 from shortlist.cli import front, model
@@ -24,10 +25,24 @@ from shortlist.cli.output import deliver, unwritten
 from shortlist.cli.predict import predict
 from shortlist.cli.prune import prune
 from shortlist.cli.stage import stage
+from shortlist.cli.stage_use import use
 from shortlist.cli.verify import verify
+
+
+class _Commands(typer.core.TyperGroup):
+    """The commands by name, one of which may be two words, the first a command of its own."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Find the command that the words name, and return the words after it."""
+        both = " ".join(args[:2])
+        if both in self.commands and len(args) > 1:
+            return both, self.commands[both], args[2:]
+        return super().resolve_command(ctx, args)
+
 
 app = typer.Typer(
     name="shortlist",
+    cls=_Commands,
     help="Choose well when several things matter at once, with proof.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -41,6 +56,7 @@ app.command()(verify)
 app.command()(configure)
 app.command()(compare)
 app.command()(stage)
+app.command("stage use")(use)
 app.add_typer(front.app, name="front")
 app.add_typer(model.app, name="model")
 
@@ -95,6 +111,8 @@ def _translator(words: Sequence[str]) -> Callable[[str], str]:
     """Return what calls arguments by the options of the command that was asked for."""
     command: Any = typer.main.get_command(app)
     name: list[str] = []
+    if " ".join(words[:2]) in command.commands:
+        words = [" ".join(words[:2])]
     for word in words:
         if word not in getattr(command, "commands", {}):
             break

@@ -1,28 +1,36 @@
 """`shortlist stage`: which features to buy at which stage, with proof."""
 
-import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.output import print_json, save
-from shortlist.cli.pairs import read_numbers, read_pairs
-from shortlist.cli.stage_report import print_recall, print_stage, stage_facts
+from shortlist.cli.output import print_json, print_notes, run_facts, save
+from shortlist.cli.stage_options import (
+    USES,
+    as_label,
+    check_numbers,
+    evolution_options,
+    objective_names,
+    output_files,
+    read_confidence,
+    read_penalties,
+    read_prices,
+    stage_method,
+)
+from shortlist.cli.stage_report import front_part, print_front, print_recall, print_stage, stage_facts
+from shortlist.cli.unused import is_given, refuse_unused, typed_name
 
 if TYPE_CHECKING:
-    from shortlist.multistage.costs import FeatureCosts
+    from shortlist.errors import BadInputError
     from shortlist.multistage.emsco import EmscoOptions
+    from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
-    from shortlist.multistage.presets import Preset
     from shortlist.multistage.recall import Recall
-
-MAXIMISED = ("coverage", "conclusive_accuracy")
-USUAL_CONFIDENCE = 0.75
 
 
 def stage(
+    context: typer.Context,
     table: Annotated[str, typer.Argument(help="CSV or Parquet file, or example:breast-cancer.")],
     *,
     target: Annotated[str, typer.Option(help="Column that holds the class.")] = "target",
@@ -69,12 +77,16 @@ def stage(
     ] = "coverage,conclusive_accuracy,acquisition_cost",
     pick: Annotated[
         str,
-        typer.Option(help="Point that predicts: norm, ideal, knee, weights, lexicographic, or its number."),
-    ] = "norm",
+        typer.Option(
+            help="Point that predicts: one-se (the cheapest of those with about the most right answers), norm (the "
+            "paper's), ideal, knee, weights, lexicographic, or its number."
+        ),
+    ] = "one-se",
     limit: Annotated[
         list[str] | None,
         typer.Option(
-            help="Pick within it, such as 'acquisition_cost<=30' or 'coverage>=0.9'; may be repeated."
+            help="Pick within it, such as 'acquisition_cost<=30' or 'coverage>=0.9'; with <=, <, >=, > or ==; "
+            "may be repeated."
         ),
     ] = None,
     positive: Annotated[
@@ -133,7 +145,8 @@ def stage(
 
     Splits the rows 50 : 25 : 25, fits classifiers on the first part, judges stage assignments on the second, and measures the
     chosen one on the third. --out front.parquet writes the front (shortlist front show), --model-out stages.joblib the
-    classifier (shortlist predict stages.joblib NEW.csv --explain). Ctrl-C stops the search and keeps what was found.
+    classifier (shortlist predict stages.joblib NEW.csv --explain), which shortlist stage use changes to another point of its
+    front. Ctrl-C stops the search and keeps what was found.
     """
     import time
 
@@ -144,40 +157,38 @@ def stage(
         outputs={"--out": out, "--model-out": model_out},
         endings={"--out": FRONT_FILE + MODEL_FILE, "--model-out": MODEL_FILE},
     )
-    from shortlist._validation import as_count, as_seed
+    from shortlist.cli.limits import read_limits
     from shortlist.cli.work import long_work
     from shortlist.datasets.tables import read_table, split_target
     from shortlist.errors import BadInputError
+    from shortlist.fingerprints import table_fingerprint
     from shortlist.multistage.estimators import MultiStageClassifier
-    from shortlist.multistage.holdout import stage_table
     from shortlist.multistage.presets import preset as named_preset
-    from shortlist.saved_models import SavedModel, save_model
 
-    front_file, model_file = _files(out, model_out)
-    as_count(rows, "--rows", at_least=0)
-    as_seed(seed, "--seed")
-    if jobs == 0:
-        raise BadInputError("--jobs must be a number of threads, or -1 for every core, got 0.")
-    method = _method(method, recall)
+    front_file, model_file = output_files(out, model_out)
+    method = stage_method(method, recall)
+    check_numbers(context.params)
+    refuse_unused(context, USES)
     paper = named_preset(preset) if preset else None
-    if scaling is not None and paper is None:
-        raise BadInputError("--scaling says how a preset's cost classes become costs. Pass --preset as well.")
-    wanted = [name.strip().replace("-", "_") for name in objectives.split(",")]
-    limits = _limits(limit or (), wanted)
+    options = evolution_options(paper, population=population, generations=generations, elites=elites)
+    wanted = objective_names(objectives)
+    limits = read_limits(limit or (), wanted)
     X, y = split_target(read_table(table), target, drop=drop or ())
-    labels = y.to_numpy()
-    options = _emsco_options(paper, population=population, generations=generations, elites=elites)
+    labels, names = y.to_numpy(), [str(name) for name in X.columns]
+    notes: list[str] = []
     classifier = MultiStageClassifier(
-        feature_costs=_costs([str(name) for name in X.columns], costs, costs_dataset, paper, scaling),
-        confidence=_confidence(confidence, paper, labels),
+        feature_costs=read_prices(
+            names, costs, costs_dataset, paper, scaling, dropped=drop or (), notes=notes
+        ),
+        confidence=read_confidence(confidence, paper, labels),
         max_stages=max_stages,
         method=method,
         objectives=wanted,
         pick=int(pick) if pick.isdecimal() else pick,
         limits=limits,
         reject_label=None if labels.dtype.kind == "O" else "REJECT",
-        positive=None if positive is None else _label(positive, labels),
-        penalties=_penalties(penalty or (), labels),
+        positive=None if positive is None else as_label(positive, labels),
+        penalties=read_penalties(penalty or (), labels),
         call_cost=call_cost,
         call_cost_per_feature=call_cost_per_feature,
         removal=removal,
@@ -188,29 +199,125 @@ def stage(
         n_jobs=jobs,
         random_state=seed,
     )
+    about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
+    found = None
     start = time.perf_counter()
     with long_work() as (cancellation, report):
-        staged = stage_table(X, labels, classifier, seed=seed, report=report, cancellation=cancellation)
+        staged, unmet = _staged(X, labels, classifier, seed, report=report, cancellation=cancellation)
         seconds = time.perf_counter() - start
-        found = None
-        if recall is not None:
-            found = _recall(staged, options, recall, report=report, cancellation=cancellation)
-        if model_file is not None:
-            fitted = SavedModel(classifier, tuple(str(name) for name in X.columns), target)
-            model_file = save(model_file, lambda path: save_model(fitted, path))
-        if front_file is not None:
-            front_file = save(front_file, classifier.front_.save)
+        front_file, model_file = _save(classifier, names, target, front_file, model_file)
+        if recall is not None and staged is not None:
+            try:
+                found = _recall(staged, options, recall, report=report, cancellation=cancellation)
+            except BadInputError as error:
+                unmet = error
+    notes += _notes(context, classifier, staged)
+    print_notes(notes)
     if json:
-        files = {
-            name: None if path is None else str(path)
-            for name, path in (("out", front_file), ("model", model_file))
-        }
-        print_json(stage_facts(staged, seconds, found) | files)
+        facts = front_part(classifier, seconds) if staged is None else stage_facts(staged, seconds, found)
+        files = {"out": front_file and str(front_file), "model": model_file and str(model_file)}
+        print_json(facts | files | {"notes": notes} | about)
+    else:
+        _print(classifier, staged, seconds, rows, found)
+    if unmet is not None:
+        raise type(unmet)(f"{unmet}{_kept(front_file, model_file, picked=staged is not None)}")
+    if not json:
+        _print_files(front_file, model_file)
+
+
+def _print(
+    classifier: "MultiStageClassifier",
+    staged: "StagedTable | None",
+    seconds: float,
+    rows: int,
+    found: "Recall | None",
+) -> None:
+    """Print for people what there is."""
+    if staged is None:
+        print_front(classifier, seconds, rows)
         return
     print_stage(staged, seconds, rows)
     if found is not None:
         print_recall(found)
-    _print_files(front_file, model_file)
+
+
+def _staged(
+    X: Any, labels: Any, classifier: "MultiStageClassifier", seed: int, **run: Any
+) -> "tuple[StagedTable | None, BadInputError | None]":
+    """Do the work; where the front has no point as it was asked for, return why, and the classifier has its front."""
+    import warnings
+
+    from shortlist.errors import LowCoverageWarning, UnmetChoiceError
+    from shortlist.multistage.holdout import stage_table
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LowCoverageWarning)  # it is among the notes
+        try:
+            return stage_table(X, labels, classifier, seed=seed, **run), None
+        except UnmetChoiceError as error:
+            return None, error
+
+
+def _save(
+    classifier: "MultiStageClassifier",
+    features: list[str],
+    target: str,
+    front_file: Path | None,
+    model_file: Path | None,
+) -> tuple[Path | None, Path | None]:
+    """Write what was asked for, and return where it is."""
+    from shortlist.saved_models import SavedModel, save_model
+
+    if model_file is not None:
+        fitted = SavedModel(classifier, tuple(features), target)
+        model_file = save(model_file, lambda path: save_model(fitted, path))
+    if front_file is not None:
+        front_file = save(front_file, classifier.front_.save)
+    return front_file, model_file
+
+
+def _notes(
+    context: typer.Context, classifier: "MultiStageClassifier", staged: "StagedTable | None"
+) -> list[str]:
+    """Return what a user should know beside the answer."""
+    from shortlist._words import all_of
+    from shortlist.cli.measured_table import one_answer_notes
+
+    notes = []
+    if classifier.front_.method == "enumerate" and context.params["recall"] is None:
+        evolution = [
+            typed_name(context, name)
+            for name in ("population", "generations", "elites")
+            if is_given(context, name)
+        ]
+        if evolution:
+            notes.append(
+                f"the front was enumerated, so {all_of(evolution)} did nothing. --method emsco evolves it instead."
+            )
+    if staged is None:
+        return notes
+    notes += classifier.notes_
+    return notes + one_answer_notes(
+        staged.judged.only_answer,
+        staged.test.only_answer,
+        who="the chosen point",
+        rows="judging",
+    )
+
+
+def _kept(front_file: Path | None, model_file: Path | None, *, picked: bool) -> str:
+    """Say what was kept of work whose last step could not be done."""
+    kept = ""
+    if front_file is not None:
+        kept += f" The front is in {front_file}."
+    if model_file is not None:
+        kept += f" The model is in {model_file}"
+        kept += (
+            "."
+            if picked
+            else f"; take a point: shortlist stage use {model_file} --pick NUMBER --out NEW.joblib."
+        )
+    return kept
 
 
 def _print_files(front_file: Path | None, model_file: Path | None) -> None:
@@ -220,105 +327,6 @@ def _print_files(front_file: Path | None, model_file: Path | None) -> None:
         print(f"Front saved to {front_file}{way}")
     if model_file is not None:
         print(f"Model saved to {model_file}; use it with: shortlist predict {model_file} NEW.csv --explain")
-
-
-def _method(method: str, recall: int | None) -> str:
-    """Return the method; recall needs the complete front."""
-    from shortlist._validation import as_count
-    from shortlist.errors import BadInputError
-
-    if recall is None:
-        return method
-    as_count(recall, "--recall")
-    if method == "emsco":
-        raise BadInputError("--recall compares with the complete front. Leave out --method emsco.")
-    return "enumerate"
-
-
-def _files(out: Path | None, model_out: Path | None) -> tuple[Path | None, Path | None]:
-    """Return the files for the front and for the model."""
-    from shortlist.cli.files import FRONT_FILE
-    from shortlist.errors import BadInputError
-
-    front_file = model_file = None
-    if out is not None:
-        front_file, model_file = (out, None) if out.suffix.casefold() in FRONT_FILE else (None, out)
-    if model_out is not None:
-        if model_file is not None:
-            raise BadInputError("--out and --model-out both name a model file. Let --out end in .parquet.")
-        model_file = model_out
-    return front_file, model_file
-
-
-def _costs(
-    names: Sequence[str], path: Path | None, dataset: str | None, paper: "Preset | None", scaling: str | None
-) -> "FeatureCosts":
-    """Return prices from the file, else from the preset, else 1 each."""
-    from shortlist.errors import BadInputError
-    from shortlist.multistage.costs import feature_costs, read_costs
-
-    if path is not None:
-        return read_costs(path, names, dataset=dataset)
-    if dataset is not None:
-        raise BadInputError("--costs-dataset chooses rows of a file of costs. Pass --costs as well.")
-    return feature_costs(None if paper is None else paper.costs(scaling), names)
-
-
-def _confidence(text: str | None, paper: "Preset | None", labels: Any) -> float | dict[Any, float]:
-    """Read p̂, one number or one per class."""
-    from shortlist.errors import BadInputError
-
-    if text is None:
-        return USUAL_CONFIDENCE if paper is None else paper.confidence
-    if "=" in text:
-        return {_label(name, labels): value for name, value in read_numbers(text, "confidence").items()}
-    try:
-        return float(text)
-    except ValueError:
-        raise BadInputError(
-            f"--confidence must be a number in (0, 1], or CLASS=NUMBER,..., got {text!r}."
-        ) from None
-
-
-def _label(text: str, labels: Any) -> Any:
-    """Return the class that is written so; an unknown one stays text and is refused later, with the classes."""
-    import numpy as np
-
-    return {str(label): label for label in np.unique(labels).tolist()}.get(text, text)
-
-
-def _penalties(texts: Sequence[str], labels: Any) -> dict[Any, float] | None:
-    """Read what errors take from the accuracy, per class."""
-    numbers: dict[Any, float] = {}
-    for name, value in read_pairs(texts, "penalty"):
-        numbers[_label(name, labels)] = read_numbers(f"{name}={value}", "penalty")[name]
-    return numbers or None
-
-
-def _limits(texts: Sequence[str], objectives: Sequence[str]) -> dict[str, float]:
-    """Read limits on objectives, each in its better direction."""
-    from shortlist.errors import BadInputError
-
-    limits = {}
-    for text in texts:
-        found = re.fullmatch(r"\s*([\w-]+)\s*(<=|>=)\s*(\d+(?:\.\d*)?|\.\d+)\s*", text)
-        name = found[1].replace("-", "_") if found else ""
-        wanted = ">=" if name in MAXIMISED else "<="
-        if found is None or name not in objectives or found[2] != wanted:
-            ways = ", ".join(f"{each}{'>=' if each in MAXIMISED else '<='}NUMBER" for each in objectives)
-            raise BadInputError(f"--limit must read like one of {ways}, got {text!r}.")
-        limits[name] = float(found[3])
-    return limits
-
-
-def _emsco_options(paper: "Preset | None", **given: Any) -> "EmscoOptions":
-    """Return the preset's parameters of the evolution, with those that were given."""
-    from dataclasses import replace
-
-    from shortlist.multistage.emsco import EmscoOptions
-
-    start = EmscoOptions() if paper is None else paper.options
-    return replace(start, **{name: value for name, value in given.items() if value is not None})
 
 
 def _recall(

@@ -15,23 +15,18 @@ def _stages(classifier: "MultiStageClassifier") -> list[list[str]]:
     return [[names[i] for i in stage.bought] for stage in classifier.model_.stages]
 
 
-def stage_facts(staged: "StagedTable", seconds: float, found: "Recall | None") -> dict[str, Any]:
-    """Return the contract of every command, and what only stages have."""
-    from dataclasses import asdict
-
+def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, Any]:
+    """Return the contract of every command, and what is known without a point that predicts."""
     import numpy as np
 
     from shortlist.cli.fronts import front_facts
     from shortlist.front import ProofKind, Status
 
-    classifier = staged.classifier
-    front, point = classifier.front_, classifier.point_
+    front = classifier.front_
     complete = front.proof.kind is ProofKind.COMPLETE
     costs = classifier.costs_
-    names = costs.names
-    stages = classifier.assignment_.tolist()
     ties = front.extras.get("n_tied")
-    facts = {
+    return {
         "command": "stage",
         "method": front.method,
         "status": str(Status.OPTIMAL if complete else Status.FEASIBLE),
@@ -43,19 +38,37 @@ def stage_facts(staged: "StagedTable", seconds: float, found: "Recall | None") -
         "n_fits": classifier.problem_.decisions.subclassifiers.n_fits,
         "n_assignments": None if ties is None else sum(ties),
         "evolution": _evolution_facts(front),
-        "chosen": {
-            "index": point,
-            "rule": str(classifier.pick),
-            "values": dict(zip(front.names, front.values[point].tolist(), strict=True)),
-            "assignment": dict(zip(names, stages, strict=True)),
-            "stages": _stages(classifier),
-            "n_tied": None if ties is None else ties[point],
-        },
-        "costs": dict(zip(names, (costs.price(np.eye(len(names), dtype=bool)) / costs.scale).tolist(), strict=True)),
+        "chosen": None,
+        "costs": dict(zip(costs.names, (costs.price(np.eye(len(costs.names), dtype=bool)) / costs.scale).tolist(), strict=True)),
         "total_cost": costs.total / costs.scale,
+        "rows": None,
+        "test": None,
+    }  # fmt: skip
+
+
+def chosen_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any]:
+    """Return the point that predicts."""
+    front, point = classifier.front_, classifier.point_
+    ties = front.extras.get("n_tied")
+    return {
+        "index": point,
+        "rule": rule,
+        "values": dict(zip(front.names, front.values[point].tolist(), strict=True)),
+        "assignment": dict(zip(classifier.costs_.names, classifier.assignment_.tolist(), strict=True)),
+        "stages": _stages(classifier),
+        "n_tied": None if ties is None else ties[point],
+    }
+
+
+def stage_facts(staged: "StagedTable", seconds: float, found: "Recall | None") -> dict[str, Any]:
+    """Return everything about a fitted classifier."""
+    from dataclasses import asdict
+
+    facts = front_part(staged.classifier, seconds) | {
+        "chosen": chosen_facts(staged.classifier, str(staged.classifier.pick)),
         "rows": staged.n_rows,
         "test": {"multi_stage": asdict(staged.test), "single_stage": asdict(staged.single_stage)},
-    }  # fmt: skip
+    }
     if found is not None:
         facts["recall"] = _recall_facts(found)
     return facts
@@ -79,17 +92,12 @@ def _recall_facts(found: "Recall") -> dict[str, Any]:
     }
 
 
-def print_stage(staged: "StagedTable", seconds: float, rows: int) -> None:
-    """Print the answer for people."""
+def print_front(classifier: "MultiStageClassifier", seconds: float, rows: int) -> None:
+    """Print the front for people."""
     from shortlist.cli.fronts import proof_text, range_lines
     from shortlist.multistage.emsco import ELITE_FILLS
 
-    classifier, counts = staged.classifier, staged.n_rows
     front = classifier.front_
-    print(
-        f"{counts['train']} rows to fit, {counts['validation']} to judge, {counts['test']} to test; "
-        f"{len(classifier.classes_)} classes, {len(front.candidates)} features."
-    )
     points = "point" if len(front) == 1 else "points"
     ties = front.extras.get("n_tied")
     behind = f", {sum(ties):,} stage assignments behind them" if ties else ""
@@ -111,12 +119,15 @@ def print_stage(staged: "StagedTable", seconds: float, rows: int) -> None:
     print(frame.head(rows or len(frame)).to_string())
     if rows and len(frame) > rows:
         print(f"... and {len(frame) - rows:,} more; all with --rows 0.")
-    print()
+
+
+def print_chosen(classifier: "MultiStageClassifier", rule: str) -> None:
+    """Print the point that predicts: what it reaches on the rows that judged, and what each stage buys."""
+    front, point = classifier.front_, classifier.point_
     values = ", ".join(
-        f"{name} {value:.4g}"
-        for name, value in zip(front.names, front.values[classifier.point_], strict=True)
+        f"{name} {value:.4g}" for name, value in zip(front.names, front.values[point], strict=True)
     )
-    print(f"Chosen by {classifier.pick}: point {classifier.point_}, {values}.")
+    print(f"Chosen by {'its number' if rule.isdecimal() else rule}: point {point}, {values}.")
     total = 0.0
     for number, (bought, fitted) in enumerate(
         zip(_stages(classifier), classifier.model_.stages, strict=True), start=1
@@ -124,6 +135,18 @@ def print_stage(staged: "StagedTable", seconds: float, rows: int) -> None:
         price = fitted.price / classifier.costs_.scale
         print(f"  stage {number}, {price - total:g} more: {', '.join(bought)}")
         total = price
+
+
+def print_stage(staged: "StagedTable", seconds: float, rows: int) -> None:
+    """Print the answer for people."""
+    classifier, counts = staged.classifier, staged.n_rows
+    print(
+        f"{counts['train']} rows to fit, {counts['validation']} to judge, {counts['test']} to test; "
+        f"{len(classifier.classes_)} classes, {len(classifier.front_.candidates)} features."
+    )
+    print_front(classifier, seconds, rows)
+    print()
+    print_chosen(classifier, str(classifier.pick))
     print()
     print(f"{'on the test rows':<18}{'coverage':>10}{'accuracy':>10}{'cost':>12}")
     for name, measured in (("multi-stage", staged.test), ("single stage", staged.single_stage)):

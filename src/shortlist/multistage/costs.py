@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Mask
 from shortlist.errors import BadFileError, BadInputError
 
@@ -128,7 +129,14 @@ def feature_costs(
     )
 
 
-def read_costs(path: str | Path, names: Sequence[str], *, dataset: str | None = None) -> FeatureCosts:
+def read_costs(
+    path: str | Path,
+    names: Sequence[str],
+    *,
+    dataset: str | None = None,
+    dropped: Sequence[str] = (),
+    notes: list[str] | None = None,
+) -> FeatureCosts:
     """Read prices from a CSV file.
 
     Parameters
@@ -137,9 +145,13 @@ def read_costs(path: str | Path, names: Sequence[str], *, dataset: str | None = 
         Columns ``feature`` (or ``test``) and ``cost``; where tests share a first price also ``discount_cost`` (the price
         when another test of the group was already bought) and ``group`` (empty: none). Further columns are ignored.
     names : sequence of str
-        The features that need a price; the file may not name others.
+        The features that need a price; the file may not name others but those in `dropped`.
     dataset : str, optional
         Keep only the rows whose column ``dataset`` says so; the file must have some.
+    dropped : sequence of str, optional
+        Columns of the table that are no features: their prices are passed over.
+    notes : list of str, optional
+        Gets a sentence about prices that were passed over.
 
     Raises
     ------
@@ -162,13 +174,17 @@ def read_costs(path: str | Path, names: Sequence[str], *, dataset: str | None = 
     key = "feature" if "feature" in table else "test"
     if key not in table or "cost" not in table:
         raise BadFileError(
-            f"{path} must have the columns feature and cost, got {list(table.columns)}. Rename them."
+            f"{path} must have the columns feature and cost, got {all_of(table.columns)}. Rename them."
         )
     if table[key].duplicated().any():
         twice = table[key][table[key].duplicated()].iloc[0]
         several = "dataset" in table and table["dataset"].nunique() > 1
         way_out = "Say which dataset's rows to use" if several else "Drop one row"
         raise BadInputError(f"{path} must name each feature once, got {twice!r} twice. {way_out}.")
+    passed_over = table[key].isin(list(dropped))
+    if notes is not None and passed_over.any():
+        notes.append(f"{path} also prices {all_of(table[key][passed_over])}, which are dropped: passed over.")
+    table = table[~passed_over]
     full = dict(zip(table[key], table["cost"].tolist(), strict=True))
     groups: dict[str, str] = {}
     first: dict[str, Fraction] = {}
@@ -193,12 +209,14 @@ def _of_dataset(table: "pd.DataFrame", dataset: str, path: str | Path) -> "pd.Da
     """Return the rows of one dataset; it is an error when there are none."""
     if "dataset" not in table:
         raise BadInputError(
-            f"{path} must have a column dataset to choose {dataset!r} by, got {list(table.columns)}. Name no dataset."
+            f"{path} must have a column dataset to choose {dataset!r} by, got {all_of(table.columns)}. Name no dataset."
         )
     chosen = table[table["dataset"].astype(str) == dataset]
     if chosen.empty:
         known = sorted(table["dataset"].dropna().astype(str).unique())
-        raise BadInputError(f"dataset must be one of {known[:20]}, as in {path}, got {dataset!r}.")
+        raise BadInputError(
+            f"dataset must be {any_of(known)}, as in {path}, got {dataset!r}.{did_you_mean(dataset, known)}"
+        )
     return chosen
 
 
@@ -231,7 +249,8 @@ def _check_known(argument: str, given: Mapping[str, Any], names: tuple[str, ...]
     unknown = [name for name in given if name not in names]
     if unknown:
         raise BadInputError(
-            f"{argument} must name columns of the table, got {unknown[0]!r}. The columns are {list(names)[:20]}."
+            f"{argument} must name columns of the table, got {unknown[0]!r}."
+            + (did_you_mean(unknown[0], names) or f" The columns are {all_of(names)}.")
         )
 
 
@@ -239,7 +258,7 @@ def _reordered(costs: FeatureCosts, names: tuple[str, ...]) -> FeatureCosts:
     """Put checked prices into the order of the columns."""
     if set(costs.names) != set(names) or len(names) != len(costs.names):
         raise BadInputError(
-            f"feature_costs must price the columns {list(names)[:20]}, got prices of {list(costs.names)[:20]}."
+            f"feature_costs must price the columns {all_of(names)}, got prices of {all_of(costs.names)}."
         )
     order = [costs.names.index(name) for name in names]
     return FeatureCosts(names, costs.prices[order], costs.groups[order], costs.first_prices, costs.scale)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist._fit_inputs import checked_fit, checked_rows, integer_seed, refuse_fit_options
 from shortlist._validation import as_choice, as_count
+from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Labels
 from shortlist.errors import AcquisitionError, BadInputError, LowCoverageWarning, UnmetChoiceError
 from shortlist.multistage._evaluation import CONCLUSIVE
@@ -128,6 +129,10 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         The trade-offs on the validation rows; the decision is the stage of each feature.
     point_ : int
         The point of the front that predicts.
+    coverage_ : ndarray of float, shape (n_points,)
+        Share of the rows that judged which each point answers, also where coverage is no objective.
+    notes_ : tuple of str
+        What to know of the point that predicts: a sentence where it answers less than half of the rows.
     assignment_ : ndarray of int8, shape (n_features,)
         Stage of each feature, from 0; -1 if removed.
     result_ : EnumerationResult or EmscoResult
@@ -273,9 +278,8 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         check_choice(self.problem_, self.pick, self.limits)
         self._search(seed, report, cancellation)
         self.use(choose_point(self.front_, self.pick, self.limits))
-        doubt = low_coverage(self._coverage())
-        if doubt and not self.answer_rejected:
-            warnings.warn(doubt, LowCoverageWarning, stacklevel=2)
+        for note in self.notes_:
+            warnings.warn(note, LowCoverageWarning, stacklevel=2)
         return self
 
     def use(self, point: int) -> Self:
@@ -295,6 +299,8 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
             )
             known = subset
         self.model_ = StagedModel(self._encoding, tuple(stages), self._rule, self.costs_)
+        doubt = "" if self.answer_rejected else low_coverage(float(self.coverage_[self.point_]))
+        self.notes_ = (doubt,) if doubt else ()
         return self
 
     def predict(self, X: Any) -> Labels:
@@ -374,7 +380,8 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "front_")
         if not hasattr(self, "model_"):
             raise UnmetChoiceError(
-                f"no point of the front predicts yet. Take one with use(0) to use({len(self.front_) - 1})."
+                f"no point of the front predicts yet. Take one with use(0) to use({len(self.front_) - 1}), "
+                "or with: shortlist stage use MODEL --pick NUMBER."
             )
 
     def _encoded(self, X: Any) -> NDArray[np.float64]:
@@ -409,8 +416,11 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         )
         labels = self.classes_.tolist()
         for argument, given in (("penalties", list(self.penalties or {})), ("positive", [self.positive])):
-            if any(label is not None and label not in labels for label in given):
-                raise BadInputError(f"{argument} must name classes of {labels}, got {given}.")
+            unknown = [label for label in given if label is not None and label not in labels]
+            if unknown:
+                raise BadInputError(
+                    f"{argument} must name a class, {any_of(labels)}, got {unknown[0]!r}.{did_you_mean(unknown[0], labels)}"
+                )
         return stage_problem(
             DecisionBits(
                 subclassifiers,
@@ -447,6 +457,8 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         self.front_ = self.result_.front()
         if not len(self.front_):
             raise BadInputError("fitting was stopped before a stage assignment was found. Allow more time.")
+        measures = problem.measures(self.front_.decisions.astype(np.int8))
+        self.coverage_ = measures[:, CONCLUSIVE] / problem.n_rows
         self._keep_models()
 
     def _keep_models(self) -> None:
@@ -462,10 +474,6 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
                     slot = int(subclassifiers.slots(subset[None, :])[0])
                     least = subclassifiers.least_probability(slot, self.problem_.decisions.rule)
                     self._models[key] = (subclassifiers.model(subset), least)
-
-    def _coverage(self) -> float:
-        """Return the share of the rows that judged which the point answers."""
-        return float(self.problem_.measures(self.assignment_[None, :])[0, CONCLUSIVE] / self.problem_.n_rows)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

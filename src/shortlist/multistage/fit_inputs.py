@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
+from shortlist._words import any_of
 from shortlist.arrays import Labels
 from shortlist.errors import BadInputError
 
@@ -27,7 +28,7 @@ def checked_labels(y: Any, classes: Labels, n_rows: int) -> Labels:
     unknown = sorted(set(y.tolist()) - set(classes.tolist()), key=str)
     if unknown:
         raise BadInputError(
-            f"validation must hold the classes of y, {classes.tolist()}, got {unknown[0]!r} besides. Drop those rows."
+            f"validation must hold the classes of y, {any_of(classes)}, got {unknown[0]!r} besides. Drop those rows."
         )
     if len(np.unique(y)) < 2:
         raise BadInputError(
@@ -60,7 +61,7 @@ def reject_label_for(label: Any, classes: Labels) -> Any:
     if label is not None:
         if label in classes.tolist():
             raise BadInputError(
-                f"reject_label must not be one of the classes {classes.tolist()}, got {label!r}."
+                f"reject_label must not be one of the classes, {any_of(classes)}, got {label!r}."
             )
         return label
     if classes.dtype.kind in "iuf":

@@ -28,6 +28,8 @@ class StagedMeasure:
         g1 + g2 + (1 - g3* / ΣC), the paper's overall figure.
     n_rows : int
         Number of rows.
+    only_answer : str or None
+        The class that every answered row gets; None where there are several, or none.
     """
 
     coverage: float
@@ -35,14 +37,16 @@ class StagedMeasure:
     cost: float
     aggregate: float
     n_rows: int
+    only_answer: str | None
 
 
 @dataclass(frozen=True, eq=False)
 class StagedTable:
-    """A fitted classifier, and what it and a single stage without reject do on the test rows."""
+    """A fitted classifier, and what it does on the rows that judged and, beside one stage without reject, on the test rows."""
 
     classifier: MultiStageClassifier
     n_rows: dict[str, int]
+    judged: StagedMeasure
     test: StagedMeasure
     single_stage: StagedMeasure
 
@@ -73,6 +77,8 @@ def stage_table(
     ------
     BadInputError
         If a class has too few rows to be in every part.
+    UnmetChoiceError
+        If no point is as the classifier's `pick` and `limits` ask for; the classifier has its front.
     """
     y = np.asarray(y)
     fit, judge, test = split_three(y, seed=seed)
@@ -86,6 +92,7 @@ def stage_table(
     return StagedTable(
         classifier,
         {"train": len(fit), "validation": len(judge), "test": len(test)},
+        measure_on(classifier, _rows(X, judge), y[judge]),
         measure_on(classifier, _rows(X, test), y[test]),
         _single_stage(classifier, _rows(X, test), y[test]),
     )
@@ -131,6 +138,7 @@ def summarize(decisions: Decisions, classes: Labels, y: Labels, *, total_cost: f
     """Summarise decisions as the paper's three objectives and their sum."""
     conclusive = decisions.labels != REJECTED
     right = conclusive & (classes[np.maximum(decisions.labels, 0)] == np.asarray(y))
+    answers = classes[np.unique(decisions.labels[conclusive])]
     coverage = float(conclusive.mean())
     accuracy = float(right.sum() / max(1, conclusive.sum()))
     cost = float(decisions.costs.mean())
@@ -140,6 +148,7 @@ def summarize(decisions: Decisions, classes: Labels, y: Labels, *, total_cost: f
         cost,
         coverage + accuracy + 1 - (cost / total_cost if total_cost else 0.0),
         len(decisions.labels),
+        str(answers[0]) if len(answers) == 1 else None,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Values
 from shortlist.errors import BadInputError
 from shortlist.front import Front, Objective, Proof, Sense
@@ -209,6 +210,25 @@ class StageProblem:
         )
 
 
+def check_objectives(names: Sequence[str]) -> None:
+    """Refuse names that are no objectives, names given twice, and none at all.
+
+    Raises
+    ------
+    BadInputError
+        With the sentence that says which name it is.
+    """
+    if not names:
+        raise BadInputError(f"objectives must name at least one, {any_of(OBJECTIVES)}, got none.")
+    for place, name in enumerate(names):
+        if name not in OBJECTIVES:
+            raise BadInputError(
+                f"objectives must be names out of {all_of(OBJECTIVES)}, got {name!r}.{did_you_mean(name, OBJECTIVES)}"
+            )
+        if name in names[:place]:
+            raise BadInputError(f"objectives must differ, got {name!r} twice. Leave one out.")
+
+
 def merits(names: Sequence[str], values: Values) -> Values:
     """Return each objective as a number in [0, 1] to maximise, relative to the points given.
 
@@ -274,11 +294,7 @@ def stage_problem(
     rows = decisions.subclassifiers.rows
     k = check_max_stages(max_stages, len(costs.names))
     names = tuple(objectives)
-    unknown = [name for name in names if name not in OBJECTIVES]
-    if unknown or not names or len(set(names)) < len(names):
-        raise BadInputError(
-            f"objectives must be different names of {list(OBJECTIVES)}, got {list(names)}. Mend the list."
-        )
+    check_objectives(names)
     if "false_positive_rate" in names and rows.n_classes != 2:
         raise BadInputError(
             f"false_positive_rate needs two classes, got {rows.n_classes}. Leave it out or join classes."

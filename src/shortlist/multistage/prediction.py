@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import as_count
+from shortlist._words import all_of
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError
 from shortlist.multistage._logistic import decide_rows
@@ -234,14 +235,14 @@ def _unfinished(
 
 def _failure(number: int, wanted: tuple[Any, ...], error: BaseException) -> str:
     return (
-        f"acquire must return the features {list(wanted)} of stage {number}, "
+        f"acquire must return the features {all_of(wanted)} of stage {number}, "
         f"but it raised {type(error).__name__}: {error}. The rows decided before are in the error's partial."
     )
 
 
 def _unreadable(number: int, wanted: tuple[Any, ...], error: BaseException) -> str:
     return (
-        f"acquire must return a table of the features {list(wanted)} of stage {number}, "
+        f"acquire must return a table of the features {all_of(wanted)} of stage {number}, "
         f"but what it returned cannot be read: {error}. The rows decided before are in the error's partial."
     )
 
@@ -255,7 +256,7 @@ def _shaped(values: Any, n_rows: int, wanted: tuple[Any, ...]) -> Any:
         values = np.asarray(values)
     if values.shape != (n_rows, len(wanted)):
         raise BadInputError(
-            f"acquire must return values of shape {(n_rows, len(wanted))} for features {list(wanted)}, "
+            f"acquire must return values of shape {(n_rows, len(wanted))} for the features {all_of(wanted)}, "
             f"got {values.shape}. Return one row per row number and one column per feature."
         )
     return values

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import as_choice
-from shortlist.errors import BadInputError
 from shortlist.multistage.emsco import EmscoOptions
 
 SCALINGS = ("10T", "10^T", "100T")
@@ -91,9 +90,7 @@ def preset(name: str) -> Preset:
     BadInputError
         If there is none of that name.
     """
-    if name not in PRESETS:
-        raise BadInputError(f"preset must be one of {sorted(PRESETS)}, got {name!r}.")
-    return PRESETS[name]
+    return PRESETS[as_choice(name, "preset", list(PRESETS))]
 
 
 def synthetic30(seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int64], dict[str, int]]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._words import all_of
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 
@@ -57,7 +58,7 @@ def reject_rule(
         unknown = [label for label in confidence if label not in labels]
         if missing or unknown:
             raise BadInputError(
-                f"confidence must hold one threshold per class {labels}, got {list(confidence)}. "
+                f"confidence must hold one threshold per class, {all_of(labels)}, got {all_of(confidence)}. "
                 "Pass one number to treat all classes alike."
             )
         values = [confidence[label] for label in labels]
