@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 
+from shortlist import __version__
+from shortlist.fingerprints import table_fingerprint
 from shortlist.front import Front
 from tests.cli.running import shortlist
 
@@ -103,7 +105,7 @@ def test_the_report_for_people_shows_front_choice_and_test(folder: Path) -> None
     run = shortlist("stage", "credit.csv", *QUICK, "--costs", "costs.csv", "--rows", "3", cwd=folder)
     assert run.returncode == 0, run.stderr
     for words in ("160 rows to fit, 80 to judge, 80 to test", "complete: no other is non-dominated", "more; all with --rows 0",
-                  "Chosen by norm", "stage 1, ", "multi-stage", "single stage"):  # fmt: skip
+                  "Chosen by one-se", "stage 1, ", "multi-stage", "single stage"):  # fmt: skip
         assert words in run.stdout
 
 
@@ -126,7 +128,7 @@ def test_the_budget_decides_what_auto_does(folder: Path) -> None:
 def test_objectives_limits_and_picks_are_the_users(folder: Path) -> None:
     run = shortlist(
         "stage", "credit.csv", *QUICK, "--costs", "costs.csv", "--objectives", "coverage,conclusive-accuracy,stages",
-        "--confidence", "yes=0.9,no=0.6", "--pick", "lexicographic", "--limit", "stages<=2", "--positive", "no",
+        "--confidence", "yes=0.9,no=0.6", "--pick", "lexicographic", "--limit", "stages<3",
         "--penalty", "yes=0.5", "--removal", "--json", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
@@ -207,19 +209,33 @@ def _write_bad_files(folder: Path) -> None:
         pytest.param(["credit.csv", "--confidence", "yes=0.9"], "one threshold per class", id="one class has no p"),
         pytest.param(["credit.csv", "--max-stages", "5"], "at most the number of features, 4, got 5", id="k > n"),
         pytest.param(["credit.csv", "--method", "magic"], "method must be one of", id="method"),
-        pytest.param(["credit.csv", "--objectives", "speed"], "objectives must be different names", id="objective"),
-        pytest.param(["credit.csv", "--limit", "coverage<=1"], "coverage>=NUMBER", id="limit"),
-        pytest.param(["credit.csv", "--limit", "acquisition_cost<=0"], "Relax the limit", id="limit too low"),
-        pytest.param(["credit.csv", "--pick", "best"], "pick must be one of", id="pick"),
-        pytest.param(["credit.csv", "--pick", "9999"], "pick must be at least 0 and at most", id="no such point"),
-        pytest.param(["credit.csv", "--positive", "maybe"], "positive must name classes", id="positive"),
-        pytest.param(["credit.csv", "--penalty", "yes=2"], "penalties must be at least 0 and at most 1", id="penalty"),
+        pytest.param(["credit.csv", "--objectives", "speed"], "--objectives must be names out of coverage, ", id="objective"),
+        pytest.param(["credit.csv", "--objectives", "coverage,coverage"], "got 'coverage' twice", id="objective twice"),
+        pytest.param(["credit.csv", "--limit", "coverage"], "--limit must read like", id="limit"),
+        pytest.param(["credit.csv", "--limit", "coverge>=1"], "Did you mean 'coverage'?", id="limit misspelt"),
+        pytest.param(["credit.csv", "--limit", "stages<=2"], "which is not there to be limited", id="limit of another"),
+        pytest.param(
+            ["credit.csv", "--limit", "acquisition_cost<1"], "it is between 1 and 4", id="limit out of reach"
+        ),
+        pytest.param(["credit.csv", "--pick", "best"], "--pick must be one of NUMBER, ", id="pick"),
+        pytest.param(
+            ["credit.csv", "--positive", "ys", "--objectives", "false-positive-rate"],
+            "--positive must name a class, no or yes, got 'ys'. Did you mean 'yes'?", id="positive",
+        ),
+        pytest.param(["credit.csv", "--penalty", "maybe=1"], "--penalty must name a class, no or yes", id="penalty of none"),
+        pytest.param(["credit.csv", "--penalty", "yes=2"], "--penalty must be at least 0 and at most 1", id="penalty"),
+        pytest.param(
+            ["credit.csv", "--penalty", "yes=1", "--penalty", "yes=0"], "got 'yes' twice", id="penalty twice"
+        ),
         pytest.param(["credit.csv", "--preset", "mars"], "preset must be one of", id="preset"),
         pytest.param(["credit.csv", "--preset", "heart"], "must name columns of the table", id="another table"),
-        pytest.param(["credit.csv", "--scaling", "10T"], "Pass --preset as well", id="scaling"),
-        pytest.param(["credit.csv", "--costs-dataset", "x"], "Pass --costs as well", id="dataset without costs"),
+        pytest.param(["credit.csv", "--scaling", "10T"], "belongs to --preset", id="scaling"),
+        pytest.param(["credit.csv", "--costs-dataset", "x"], "belongs to --costs", id="dataset without costs"),
         pytest.param(["credit.csv", "--costs", "credit.csv", "--costs-dataset", "x"], "column dataset", id="no datasets"),
-        pytest.param(["credit.csv", "--call-cost", "-1"], "call_cost must be at least 0", id="call cost"),
+        pytest.param(
+            ["credit.csv", "--call-cost", "-1", "--objectives", "evaluation_cost"], "--call-cost must be at least 0",
+            id="call cost",
+        ),
         pytest.param(["credit.csv", "--recall", "0"], "--recall must be at least 1", id="no seeds"),
         pytest.param(["credit.csv", "--recall", "1", "--method", "emsco"], "Leave out --method", id="recall of emsco"),
         pytest.param(["credit.csv", "--time-limit", "-1"], "seconds above 0", id="no time"),
@@ -252,6 +268,132 @@ def test_bad_input_is_one_sentence_and_writes_nothing(
     assert message in last
     assert run.stdout == ""
     assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "ignored",
+    [
+        "--costs-dataset x", "--scaling 10T", "--scaling 10T --preset pima --costs costs.csv",
+        "--preset pima --costs costs.csv --confidence 0.8 --method enumerate", "--budget 5 --method enumerate",
+        "--budget 5 --recall 2", "--population 9 --method enumerate", "--generations 150 --method enumerate",
+        "--elites vector --method enumerate", "--call-cost 1", "--call-cost-per-feature 0",
+        "--penalty yes=1 --objectives coverage", "--positive yes", "--rows 20 --json",
+    ],
+)  # fmt: skip
+def test_an_option_that_would_be_ignored_is_refused(folder: Path, ignored: str) -> None:
+    run = shortlist("stage", "nothing.csv", "--costs", "costs.csv", cwd=folder)
+    assert "nothing.csv cannot be read" in run.stderr
+    run = shortlist("stage", "credit.csv", *QUICK, *ignored.split(), cwd=folder)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert f"shortlist: {ignored.split(maxsplit=1)[0]} belongs to " in run.stderr
+
+
+def test_evolution_that_auto_did_not_need_is_a_note(folder: Path) -> None:
+    run = shortlist("stage", "credit.csv", *QUICK, "--population", "9", "--json", cwd=folder)
+    facts = json.loads(run.stdout)
+    assert facts["method"] == "enumerate"
+    assert "the front was enumerated, so --population did nothing" in facts["notes"][0]
+    assert f"shortlist: note: {facts['notes'][0]}" in run.stderr
+
+
+def test_an_unmeetable_choice_keeps_the_front_and_a_model_that_takes_another(folder: Path) -> None:
+    common = ["stage", "credit.csv", *QUICK, "--costs", "costs.csv"]
+    for unmet, words in (
+        (["--pick", "9999"], "there is no point 9999: the front has"),
+        (["--limit", "coverage>0.999"], "coverage > 0.999"),
+    ):
+        run = shortlist(
+            *common, *unmet, "--out", "u.parquet", "--model-out", "u.joblib", "--json", cwd=folder
+        )
+        assert run.returncode == 2
+        assert words in run.stderr
+        assert (
+            "The front is in u.parquet. The model is in u.joblib; take a point: shortlist stage use"
+            in run.stderr
+        )
+        facts = json.loads(run.stdout)
+        assert (facts["chosen"], facts["test"]) == (None, None)
+        assert len(Front.load(folder / "u.parquet")) == facts["n_points"]
+    people = shortlist(*common, "--pick", "9999", cwd=folder)
+    assert "complete: no other is non-dominated" in people.stdout
+
+    unpicked = shortlist("predict", "u.joblib", "new.csv", cwd=folder)
+    assert (unpicked.returncode, unpicked.stdout) == (2, "")
+    assert "shortlist stage use MODEL --pick NUMBER" in unpicked.stderr
+    used = shortlist("stage", "use", "u.joblib", "--pick", "3", "--out", "three.joblib", "--json", cwd=folder)
+    assert used.returncode == 0, used.stderr
+    direct = shortlist(*common, "--pick", "3", "--out", "direct.joblib", "--json", cwd=folder)
+    assert json.loads(used.stdout)["chosen"] == json.loads(direct.stdout)["chosen"]
+    answers = [
+        shortlist("predict", name, "new.csv", "--explain", cwd=folder).stdout
+        for name in ("three.joblib", "direct.joblib")
+    ]
+    assert answers[0] == answers[1] != ""
+
+
+def test_another_point_of_a_saved_front_is_shown_and_refused_in_words(folder: Path) -> None:
+    made = shortlist(
+        "stage", "credit.csv", *QUICK, "--costs", "costs.csv", "--out", "s.joblib", "--json", cwd=folder
+    )
+    points = json.loads(made.stdout)["points"]
+    cheap = shortlist(
+        "stage",
+        "use",
+        "s.joblib",
+        "--pick",
+        "lexicographic",
+        "--limit",
+        f"coverage<{points[0][0]}",
+        cwd=folder,
+    )
+    assert [point[0] < points[0][0] for point in points].index(True) == 1  # the next by coverage
+    assert "Chosen by lexicographic: point 1, " in cheap.stdout
+    assert "stage 1, " in cheap.stdout
+    for arguments, words in (
+        (["--pick", "9999"], "there is no point 9999"),
+        (["--pick", "bes"], "--pick must be one of NUMBER, "),
+        (["--limit", "cost<1"], "--limit names 'cost'"),
+        (["--limit", "coverage>1"], "coverage > 1"),
+        (["--out", "s.joblib"], "the same file as MODEL"),
+    ):
+        run = shortlist("stage", "use", "s.joblib", *arguments, cwd=folder)
+        assert (run.returncode, run.stdout) == (2, "")
+        assert words in run.stderr
+
+
+def test_prices_of_dropped_columns_are_passed_over(folder: Path) -> None:
+    plain = [
+        "stage",
+        "credit.csv",
+        *QUICK,
+        "--costs",
+        "costs.csv",
+        "--drop",
+        "history",
+        "--drop",
+        "age",
+        "--json",
+    ]
+    run = shortlist(*plain, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert facts["costs"] == {"income": 2.5, "region": 4}
+    assert "costs.csv also prices age and history, which are dropped: passed over." in facts["notes"]
+
+
+def test_the_json_says_what_was_run_on_what(folder: Path) -> None:
+    facts = json.loads(
+        shortlist(
+            "stage", "credit.csv", *QUICK, "--seed", "5", "--confidence", "0.95", "--json", cwd=folder
+        ).stdout
+    )
+    table = pd.read_csv(folder / "credit.csv")
+    data = table_fingerprint(table.drop(columns="approved"), table["approved"])
+    assert (facts["seed"], facts["version"]) == (5, __version__)
+    assert facts["data"] == data.as_dict()
+    assert facts["options"]["confidence"] == "0.95"
+    assert facts["options"]["pick"] == "one-se"
+    assert any("% of the rows that judged it" in note for note in facts["notes"])
 
 
 def test_no_threads_are_refused(folder: Path) -> None:

@@ -162,6 +162,7 @@ def test_any_objectives_penalties_and_removal_equal_brute_force(
     assert again.tolist() == problem.values(result.measures).tolist()
 
 
+@pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
 @pytest.mark.parametrize("seed", range(8))
 def test_fitted_classifiers_with_every_option_equal_brute_force(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -103,8 +103,8 @@ def test_equal_ratios_of_different_counts_are_one_vector_without_coverage() -> N
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"objectives": ("coverage", "speed")}, "objectives must be different names"),
-        ({"objectives": ()}, "objectives must be different names"),
+        ({"objectives": ("coverage", "sped")}, "objectives must be names out of .* got 'sped'"),
+        ({"objectives": ()}, "objectives must name at least one"),
         ({"penalties": {0: 1.5}}, "penalties must be at least 0 and at most 1, got 1.5"),
         ({"call_cost": -1}, "call_cost must be at least 0, got -1"),
         ({"max_stages": 2}, "max_stages must be at most the number of features, 1, got 2"),

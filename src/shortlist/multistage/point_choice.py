@@ -147,13 +147,15 @@ def _one_standard_error(front: Front, within: Mask) -> int | None:
 def _reach(problem: StageProblem) -> dict[str, tuple[float, float]]:
     """Return the least and the largest value that each objective can have at all."""
     total = problem.costs.total / problem.costs.scale
+    # every row pays for the first stage, which buys one feature at least
+    least = int(problem.costs.price(np.eye(problem.n_features, dtype=bool)).min()) / problem.costs.scale
     call = (problem.call_price + problem.call_price_per_feature * problem.n_features) / problem.call_scale
     return {
         "coverage": (0, 1),
         "conclusive_accuracy": (0, 1),
-        "acquisition_cost": (0, total),
+        "acquisition_cost": (least, total),
         "false_positive_rate": (0, 1),
         "stages": (1, problem.max_stages),
-        "worst_case_cost": (0, total),
+        "worst_case_cost": (least, total),
         "evaluation_cost": (0, problem.max_stages * call),
     }
