@@ -230,7 +230,7 @@ def test_the_pick_keeps_the_users_limits() -> None:
     dearest = int(costs.argmax())
     with pytest.raises(BadInputError, match=f"point {dearest} is outside the limits"):
         staged(pick=dearest, limits={"acquisition_cost": costs.min()})
-    with pytest.raises(BadInputError, match="the best is .* Relax a limit"):
+    with pytest.raises(BadInputError, match=r"the best is .* Relax a limit"):
         staged(limits={"acquisition_cost": 0})
 
 
