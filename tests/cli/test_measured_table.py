@@ -72,13 +72,19 @@ def test_prune_and_evolve_say_that_they_answer_one_class_only(
 ) -> None:
     table = pd.DataFrame({"a": np.ones(80), "target": np.where(np.arange(80) < 60, "a little", "much")})
     table.to_csv(tmp_path / "flat.csv", index=False)
-    run = shortlist(arguments[0], "flat.csv", *arguments[1:], "--jobs", "1", "--json", cwd=tmp_path)
+    run = shortlist(
+        arguments[0], "flat.csv", *arguments[1:], "--jobs", "1", "--json", "--out", "m.joblib", cwd=tmp_path
+    )
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
     assert facts["only_answer"] == {fitted: "a little", "test": "a little"}
     assert len(facts["notes"]) == 1
     assert f"the {who} answers 'a little' for every row" in facts["notes"][0]
     assert f"shortlist: note: {facts['notes'][0]}" in run.stderr
+
+    predicted = shortlist("predict", "m.joblib", "flat.csv", "--out", "a.csv", "--json", cwd=tmp_path)
+    assert json.loads(predicted.stdout)["notes"] == ["all 80 rows are answered 'a little'."]
+    assert "shortlist: note: all 80 rows are answered 'a little'." in predicted.stderr
 
 
 def test_an_online_ensemble_is_said_to_grow_and_stays_within_its_most_members(tmp_path: Path) -> None:

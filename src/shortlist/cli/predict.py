@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.output import print_json, save
+from shortlist.cli.output import print_json, print_notes, save
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from shortlist.saved_models import SavedModel
+
+MANY_ROWS = 10
+"""From here on it is worth a note that all rows are answered alike."""
 
 
 def predict(
@@ -62,6 +65,8 @@ def predict(
         answers, facts = _bought(saved, rows, explain=explain)
     else:
         answers = _voted(saved, rows)
+    notes = _one_answer(answers[saved.target])
+    print_notes(notes)
     if out is None:
         answers.to_csv(sys.stdout, index=False)
         return
@@ -80,11 +85,19 @@ def predict(
                 "seconds": time.monotonic() - start,
                 "n_rows": len(answers),
                 **facts,
+                "notes": notes,
                 "out": str(out),
             }
         )
     else:
         print(f"Answered {len(answers)} rows in {out}.")
+
+
+def _one_answer(answers: "pd.Series[Any]") -> list[str]:
+    """Say that all of many rows are answered alike, which may be true of them, or a model that tells nothing apart."""
+    if len(answers) < MANY_ROWS or answers.nunique(dropna=False) > 1:
+        return []
+    return [f"all {len(answers):,} rows are answered {str(answers.iloc[0])!r}."]
 
 
 def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> "pd.DataFrame":
