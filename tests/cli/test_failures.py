@@ -143,7 +143,7 @@ def test_a_study_that_cannot_go_on_says_that_what_was_finished_is_in_it(
 
     monkeypatch.setattr(os, "write", filling)
     monkeypatch.setattr(os, "fsync", full)
-    words = [*ADDING[option][:-1], place]
+    words = [*ADDING[option][:-1], str(place)]
     run = shortlist(*words, cwd=made)
     assert run.returncode == 74
     last = run.stderr.splitlines()[-1]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from shortlist.front import relative_gap
-from shortlist.runs import Progress, Report
+from shortlist.runs import Progress
 from shortlist.runs.cancellation import say_on_stderr
 
 if TYPE_CHECKING:
@@ -36,22 +36,26 @@ class Display(Protocol):
 
 
 @contextlib.contextmanager
-def live_progress() -> Iterator[Report]:
-    """Yield a report that shows progress on stderr, for what cannot be interrupted."""
-    with shown_progress() as display:
-        yield display.report
+def working(stage: str) -> Iterator[None]:
+    """Show that work goes on which has no steps to report, once it takes longer."""
+    with shown_progress(announce=False) as display:
+        display.report(Progress(stage, 0))
+        yield
 
 
 @contextlib.contextmanager
-def shown_progress() -> Iterator[Display]:
-    """Yield what shows progress on stderr: bars where it is a terminal, otherwise lines."""
+def shown_progress(*, announce: bool = True) -> Iterator[Display]:
+    """Yield what shows progress on stderr: bars where it is a terminal, otherwise lines.
+
+    Without `announce` the first line comes after some seconds.
+    """
     if sys.stderr is not None and sys.stderr.isatty():
         from rich.console import Console
 
         with Bars(Console(stderr=True)) as bars:
             yield bars
         return
-    lines = Lines(_print_line)
+    lines = Lines(_print_line, announce=announce)
     over = threading.Event()
 
     def beat() -> None:
@@ -92,8 +96,8 @@ class _Stage:
 
     def text(self, now: float) -> str:
         """Return done, total, value, gap and time left."""
-        parts = (_done(self.event), _state(self.event), self._left(now))
-        return f"{self.event.stage}: {', '.join(part for part in parts if part)}"
+        text = ", ".join(filter(None, (_done(self.event), _state(self.event), self._left(now))))
+        return f"{self.event.stage}: {text}" if text else self.event.stage
 
     def _left(self, now: float) -> str:
         """Return the time left, reckoned from what was done since the stage began."""
@@ -141,10 +145,15 @@ class Lines:
         Receives each line.
     clock : callable, optional
         Returns seconds.
+    announce : bool, default=True
+        Whether a stage is named as soon as it begins.
     """
 
-    def __init__(self, write: Callable[[str], None], clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self, write: Callable[[str], None], clock: Clock = time.monotonic, *, announce: bool = True
+    ) -> None:
         self._write = write
+        self._announce = announce
         self._stages = _Stages(clock)
         self._start = clock()
         self._due = self._start + FIRST_S
@@ -153,7 +162,7 @@ class Lines:
     def report(self, event: Progress) -> None:
         """Take an event; the first of a stage is a line at once, unless another stage encloses it."""
         with self._lock:
-            if self._stages.update(event) and len(self._stages.shown()) == 1:
+            if self._stages.update(event) and self._announce and len(self._stages.shown()) == 1:
                 self._write(f"{event.stage} ...")
         self.tick()
 
@@ -205,7 +214,7 @@ class Bars:
             self._tasks[event.stage] = self._bars.add_task(event.stage, total=event.total, state="")
         done = event.done if event.total is None else min(event.done, event.total)
         now = self._stages.clock()
-        text = self._stages.known[event.stage].text(now).removeprefix(f"{event.stage}: ")
+        text = self._stages.known[event.stage].text(now).removeprefix(event.stage).removeprefix(": ")
         self._bars.update(self._tasks[event.stage], completed=done, total=event.total, state=text)
         shown = {stage.event.stage for stage in self._stages.shown()}
         for name, task in self._tasks.items():
@@ -223,7 +232,7 @@ def _done(event: Progress) -> str:
     """Show how much is done, of how much."""
     unit = f" {event.unit}" if event.unit else ""
     if event.total is None:
-        return f"{event.done:,.0f}{unit}"
+        return f"{event.done:,.0f}{unit or ' done'}" if event.done else ""
     return f"{min(event.done, event.total):,.0f}{unit} of {event.total:,.0f}{unit}"
 
 

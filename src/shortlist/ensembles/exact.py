@@ -13,6 +13,7 @@ from shortlist.errors import SolverError
 from shortlist.front import Status
 from shortlist.milp import Limits, Solver, open_solver
 from shortlist.runs import Cancellation, Progress, Report, silent
+from shortlist.runs.progress import SECONDS
 
 AUTO = "auto"
 """The engine of :mod:`shortlist.ensembles.proving`, which takes solvers to its last step only."""
@@ -101,6 +102,7 @@ def prune_exactly(
                 total,
                 max(values, default=None),
                 weights.value(best.bound),
+                unit=SECONDS,
             )
         )
 

@@ -32,6 +32,7 @@ from shortlist.front import Status
 from shortlist.milp import SOLVERS, Limits, Program, open_solver
 from shortlist.milp.session import Session
 from shortlist.runs import Cancellation, Progress, Report, silent
+from shortlist.runs.progress import SECONDS
 
 AUTO = "auto"
 """Search, cuts, then CP-SAT on the program with all cuts."""
@@ -204,7 +205,9 @@ class _Run:
         known = [one for one in (total, None if best.mask is None else best.total) if one is not None]
         value = best.weights.value(max(known)) if known else None
         limit = None if math.isinf(self.time_limit_s) else self.time_limit_s
-        self.report(Progress(stage, self._seconds, limit, value, best.weights.value(best.bound)))
+        self.report(
+            Progress(stage, self._seconds, limit, value, best.weights.value(best.bound), unit=SECONDS)
+        )
 
     def _search(self) -> None:
         """Look for a good selection: what the rules choose, then tabu search from the best of it."""

@@ -29,6 +29,7 @@ from shortlist.errors import SolverError
 from shortlist.front import Status
 from shortlist.milp import Limits
 from shortlist.runs import Cancellation, Progress, Report
+from shortlist.runs.progress import SECONDS
 
 SEARCH_SHARE = 0.1
 """Part of the time limit after which the search gives way; it usually ends sooner."""
@@ -199,7 +200,7 @@ class _Run:
         known = [one for one in (value, self.best.value) if one is not None]
         total = None if math.isinf(self.time_limit_s) else self.time_limit_s
         bound = self.best.weights.value(self.best.bound)
-        self.report(Progress(stage, self._seconds, total, max(known, default=None), bound))
+        self.report(Progress(stage, self._seconds, total, max(known, default=None), bound, unit=SECONDS))
 
     def _search(self) -> None:
         """Look for a good selection: the rules' prefixes, then tabu search from them."""

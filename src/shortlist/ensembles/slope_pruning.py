@@ -20,6 +20,7 @@ from shortlist.ensembles.weights import Weights
 from shortlist.front import Objective, Proof, ProofKind, Sense, Status
 from shortlist.milp import Solver
 from shortlist.runs import Cancellation, Progress, Report
+from shortlist.runs.progress import SECONDS
 
 SEARCH_SHARE = 0.2
 """Part of the time limit after which the search gives way; it usually ends sooner."""
@@ -84,7 +85,11 @@ def prune_by_slope(
         now = None if total is None else total / unit, bound / unit
         if not history or history[-1][1] != now[0] or seconds - history[-1][0] >= NEWS_S:
             history.append((seconds, *now))
-            report(Progress(stage, seconds, None if math.isinf(time_limit_s) else time_limit_s, *now))
+            report(
+                Progress(
+                    stage, seconds, None if math.isinf(time_limit_s) else time_limit_s, *now, unit=SECONDS
+                )
+            )
 
     tell("searching", None, int(first_bounds.max()))
     found = search_selection(
