@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with one of everything that commands read."""
     folder = tmp_path_factory.mktemp("made")
     rows = pd.DataFrame({"a": range(60), "b": [i * 7 % 11 for i in range(60)]})
-    rows.assign(target=["no", "yes"] * 30).to_csv(folder / "table.csv", index=False)
+    rows.assign(target=["no"] * 30 + ["yes"] * 30).to_csv(folder / "table.csv", index=False)
     (folder / "m.uvl").write_text(MODEL, encoding="utf-8")
     exact = ["prune", "table.csv", "--classifiers", "3", "--jobs", "1", "--out", "exact.joblib"]
     for words in (
@@ -236,6 +237,18 @@ def test_whatever_happens_is_one_sentence_and_the_traceback_only_comes_when_aske
         assert run.returncode == code
         assert "Traceback" in run.stderr or code == 130
         assert f"shortlist: {sentence}" in run.stderr.splitlines()[-1]
+
+
+def test_a_warning_of_the_library_is_a_note(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def warn(*_: Any, **__: Any) -> None:
+        warnings.warn("few rows.", stacklevel=1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("shortlist.products.formats.read_model", warn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        run = shortlist("model", "info", "m.uvl", cwd=made)
+    assert run.stderr.splitlines()[0] == "shortlist: note: few rows."
 
 
 def test_a_result_for_which_there_is_no_place_at_all_is_said_so(

@@ -38,7 +38,7 @@ def test_a_line_comes_soon_and_then_every_fifteen_seconds(
     lines, seen = written
     lines.report(Progress("reference points", 0, 500))
     assert seen == ["reference points ..."]
-    times = []
+    times: list[int] = []
     for second in range(1, 66):
         watch.now += 1
         lines.report(Progress("reference points", second, 500))

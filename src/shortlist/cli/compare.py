@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shortlist.cli.output import print_json, save
+from shortlist.cli.delivery import save
+from shortlist.cli.output import print_json
 
 if TYPE_CHECKING:
     from shortlist.cli.questions import AskedQuestion

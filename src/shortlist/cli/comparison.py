@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.cli.output import print_json, save
+from shortlist.cli.delivery import save
+from shortlist.cli.output import print_json
 from shortlist.cli.prune_options import ALL, method_names
 
 if TYPE_CHECKING:

@@ -112,7 +112,7 @@ def configure(
     from joblib import parallel_config
 
     from shortlist._validation import as_seed
-    from shortlist.cli.output import save
+    from shortlist.cli.delivery import save
     from shortlist.cli.questions import read_question
     from shortlist.cli.work import check_found, long_work
     from shortlist.errors import BadInputError

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist.cli.delivery import save
 from shortlist.cli.measured_table import measured_facts, one_answer_notes, print_measured
-from shortlist.cli.output import print_json, print_notes, run_facts, save
+from shortlist.cli.output import print_json, print_notes, run_facts
 from shortlist.cli.unused import Use, refuse_unused
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Annotated, Any
@@ -19,9 +20,9 @@ from shortlist.cli import front, model
 from shortlist.cli.arguments import in_options
 from shortlist.cli.compare import compare
 from shortlist.cli.configure import configure
+from shortlist.cli.delivery import complain, deliver, unwritten
 from shortlist.cli.evolve import evolve
 from shortlist.cli.failures import BAD_INPUT, INTERRUPTED, NOT_WRITTEN, UsageError, ended, misread
-from shortlist.cli.output import deliver, unwritten
 from shortlist.cli.predict import predict
 from shortlist.cli.prune import prune
 from shortlist.cli.stage import stage
@@ -89,7 +90,7 @@ def run() -> None:
     printed = io.StringIO()
     said = ""
     try:
-        with _terminated_as_interrupted(), contextlib.redirect_stdout(printed):
+        with _terminated_as_interrupted(), _warnings_as_notes(), contextlib.redirect_stdout(printed):
             code = int(typer.main.get_command(app).main(words, "shortlist", standalone_mode=False) or 0)
         if code == INTERRUPTED:  # typer has caught the interruption
             said, code = ended(KeyboardInterrupt(), _translator(words))
@@ -100,9 +101,8 @@ def run() -> None:
         if DEBUG in sys.argv:
             traceback.print_exception(error)
     deliver(printed.getvalue())
-    with contextlib.suppress(OSError):  # stderr may be closed or full as well
-        for sentence in filter(None, [said, *unwritten]):
-            print(sentence if "\n" in sentence else f"shortlist: {sentence}", file=sys.stderr, flush=True)
+    for sentence in filter(None, [said, *unwritten]):
+        complain(sentence)
     if code or unwritten:
         sys.exit(code or NOT_WRITTEN)
 
@@ -120,6 +120,14 @@ def _translator(words: Sequence[str]) -> Callable[[str], str]:
         name.append(word)
     options = {one.name: one.opts[0] for one in command.params if one.opts[0].startswith("--")}
     return functools.partial(in_options, command=" ".join(name), options=options)
+
+
+@contextlib.contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Show the warnings of the library and of those that it uses as sentences, without lines of code."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: complain(f"note: {message}")
+        yield
 
 
 @contextlib.contextmanager

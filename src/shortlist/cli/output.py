@@ -1,102 +1,15 @@
 """What commands print alike."""
 
-import contextlib
 import json
 import math
-import os
-import sys
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.errors import NotWrittenError, ShortlistError, UnwritableFileError
+from shortlist.cli.delivery import complain
 
 if TYPE_CHECKING:
     import typer
-
-unwritten: list[str] = []
-"""What this run of the command could not write where it should, a sentence each."""
-
-
-def save(path: Path, write: Callable[[Path], object]) -> Path:
-    """Write a result, or where that fails, write it to the temporary folder; the command ends with its own exit code.
-
-    Parameters
-    ----------
-    path : Path
-        Where the user wants the result.
-    write : callable
-        Writes it to the path that it gets, whole or not at all.
-
-    Returns
-    -------
-    Path
-        Where the result is.
-
-    Raises
-    ------
-    NotWrittenError
-        If it could not be written anywhere.
-    """
-    try:
-        write(path)
-    except (OSError, UnwritableFileError) as error:
-        reason = _reason(error, f"{path} cannot be written: ")
-    else:
-        return path
-    try:
-        place = Path(tempfile.mkdtemp(prefix="shortlist-")) / path.name
-        write(place)
-    except (OSError, UnwritableFileError) as error:
-        raise NotWrittenError(f"{reason}; nor can the temporary folder: {_reason(error)}.") from None
-    unwritten.append(f"{reason}. It is in {place} instead.")
-    return place
-
-
-def deliver(text: str) -> None:
-    """Write all that a command prints to stdout; where that fails, keep it in a file in the temporary folder.
-
-    A reader that has closed the pipe, as ``head`` does, has what it wanted: the rest is dropped without a word.
-    """
-    if sys.stdout is None:  # closed by the caller
-        return
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except OSError as error:
-        _forget_stdout()
-        if not isinstance(error, BrokenPipeError):
-            message = f"stdout cannot be written: {error.strerror}"
-            unwritten.append(f"{message}. {_kept_text(text)}")
-
-
-def _kept_text(text: str) -> str:
-    """Keep what was printed, and say where."""
-    try:
-        handle, name = tempfile.mkstemp(prefix="shortlist-", suffix=".txt")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        return f"Nor can the temporary folder: {error.strerror}."
-    return f"What was to be printed is in {name} instead."
-
-
-def _forget_stdout() -> None:
-    """Send what is left in Python's buffer nowhere, so that nothing fails again at exit."""
-    with contextlib.suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
-
-
-def _reason(error: Exception, before: str = "") -> str:
-    """Say why a file could not be written; an error of another kind goes on."""
-    if isinstance(error, UnwritableFileError):
-        return str(error).rstrip(".")
-    if isinstance(error, ShortlistError) or not isinstance(error, OSError):
-        raise error
-    return f"{before}{error.strerror or error}"
 
 
 def print_json(facts: dict[str, Any]) -> None:
@@ -110,7 +23,7 @@ def print_notes(notes: Sequence[str]) -> None:
     A command's JSON has the same sentences under ``notes``.
     """
     for note in notes:
-        print(f"shortlist: note: {note}", file=sys.stderr)
+        complain(f"note: {note}")
 
 
 def finite(number: float) -> float | None:

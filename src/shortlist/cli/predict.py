@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.output import print_json, print_notes, save
+from shortlist.cli.delivery import save
+from shortlist.cli.output import print_json, print_notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +45,7 @@ def predict(
     check_files(
         inputs={"MODEL": model, "TABLE": table}, outputs={"--out": out}, endings={"--out": TABLE_FILE}
     )
+    from shortlist.cli.progress import working
     from shortlist.datasets.tables import read_table, select_columns
     from shortlist.errors import BadInputError
     from shortlist.files import whole_file
@@ -61,10 +63,11 @@ def predict(
             f"--explain needs a model of shortlist stage, got one of {type(estimator).__name__}."
         )
     facts: dict[str, Any] = {}
-    if buys_features:
-        answers, facts = _bought(saved, rows, explain=explain)
-    else:
-        answers = _voted(saved, rows)
+    with working("answering"):
+        if buys_features:
+            answers, facts = _bought(saved, rows, explain=explain)
+        else:
+            answers = _voted(saved, rows)
     notes = _one_answer(answers[saved.target])
     print_notes(notes)
     if out is None:

@@ -111,7 +111,7 @@ def prune(
         outputs={"--out": out, "--store": store},
         endings={"--out": MODEL_FILE if methods is None else RESULTS_FILE, "--store": JOURNAL_FILE},
     )
-    from shortlist.cli.output import save
+    from shortlist.cli.delivery import save
     from shortlist.cli.work import check_found, long_work
     from shortlist.datasets.tables import read_table, split_target
     from shortlist.ensembles.estimators import ExactPruner

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.output import print_json, print_notes, run_facts, save
+from shortlist.cli.delivery import save
+from shortlist.cli.output import print_json, print_notes, run_facts
 from shortlist.cli.stage_options import (
     USES,
     as_label,

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from shortlist.cli.output import print_json, print_notes, run_facts, save
+from shortlist.cli.delivery import save
+from shortlist.cli.output import print_json, print_notes, run_facts
 
 
 def use(

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shortlist.cli.output import print_json, print_notes, save
+from shortlist.cli.delivery import save
+from shortlist.cli.output import print_json, print_notes
 
 if TYPE_CHECKING:
     from shortlist.ensembles.verification import Verification
@@ -47,6 +48,7 @@ def verify(
         outputs={"--certificate": certificate},
         endings={"--certificate": (".json",)},
     )
+    from shortlist.cli.progress import working
     from shortlist.datasets.tables import read_table, select_columns
     from shortlist.ensembles.certificate import write_certificate
     from shortlist.ensembles.pool import load_pool
@@ -61,12 +63,11 @@ def verify(
             f"verify needs a model of shortlist prune or shortlist evolve, got a {type(saved.estimator).__name__}."
         )
     rows = select_columns(read_table(table), [*saved.features, saved.target])
-    found = recheck(
-        saved.estimator,
-        rows[list(saved.features)],
-        rows[saved.target].to_numpy(),
-        pool=None if pool is None else load_pool(pool, trust=trust),
-    )
+    given = None if pool is None else load_pool(pool, trust=trust)
+    with working("checking"):
+        found = recheck(
+            saved.estimator, rows[list(saved.features)], rows[saved.target].to_numpy(), pool=given
+        )
     kept = found.certificate
     if certificate is not None and kept is not None:
         certificate = save(certificate, lambda path: write_certificate(kept, path))

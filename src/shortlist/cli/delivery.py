@@ -1,0 +1,124 @@
+"""How an answer reaches the user, and what happens where it cannot."""
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import TextIO
+
+from shortlist.errors import NotWrittenError, ShortlistError, UnwritableFileError
+
+unwritten: list[str] = []
+"""What this run of the command could not write where it should, a sentence each."""
+
+
+def save(path: Path, write: Callable[[Path], object]) -> Path:
+    """Write a result, or where that fails, write it to the temporary folder; the command ends with its own exit code.
+
+    Parameters
+    ----------
+    path : Path
+        Where the user wants the result.
+    write : callable
+        Writes it to the path that it gets, whole or not at all.
+
+    Returns
+    -------
+    Path
+        Where the result is.
+
+    Raises
+    ------
+    NotWrittenError
+        If it could not be written anywhere.
+    """
+    try:
+        write(path)
+    except (OSError, UnwritableFileError) as error:
+        reason = _reason(error, f"{path} cannot be written: ")
+    else:
+        return path
+    try:
+        place = Path(tempfile.mkdtemp(prefix="shortlist-")) / path.name
+        write(place)
+    except (OSError, UnwritableFileError) as error:
+        raise NotWrittenError(f"{reason}; nor can the temporary folder: {_reason(error)}.") from None
+    unwritten.append(f"{reason}. It is in {place} instead.")
+    return place
+
+
+def deliver(text: str) -> None:
+    """Write all that a command prints to stdout; where that fails, keep it in a file in the temporary folder.
+
+    A reader that has closed the pipe, as ``head`` does, has what it wanted: the rest is dropped without a word.
+    """
+    if sys.stdout is None:  # closed by the caller
+        return
+    try:
+        sys.stdout.write(wrapped(text, sys.stdout))
+        sys.stdout.flush()
+    except OSError as error:
+        _forget_stdout()
+        if not isinstance(error, BrokenPipeError):
+            message = f"stdout cannot be written: {error.strerror}"
+            unwritten.append(f"{message}. {_kept_text(text)}")
+
+
+def complain(sentence: str) -> None:
+    """Print a sentence, or a whole page of help, on stderr, wherever that can be written."""
+    text = sentence if "\n" in sentence else f"shortlist: {sentence}"
+    with contextlib.suppress(OSError, AttributeError):  # full, closed or None
+        print(wrapped(text, sys.stderr), file=sys.stderr, flush=True)
+
+
+def wrapped(text: str, stream: TextIO) -> str:
+    """Break the sentences of a text at words where `stream` is a terminal; tables and JSON stay as they are."""
+    if not stream.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    return "".join(_broken(line, width) for line in text.splitlines(keepends=True))
+
+
+def _broken(line: str, width: int) -> str:
+    """Break a line that is too long and reads like a sentence: no columns, but a full stop or commas."""
+    body = line.rstrip("\n")
+    is_prose = "  " not in body.strip() and (body.endswith((".", "?")) or ", " in body)
+    if len(body) <= width or not is_prose or body.lstrip().startswith(('"', "{", "[")):
+        return line
+    indent = body[: len(body) - len(body.lstrip())]
+    broken = textwrap.fill(
+        body, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return broken + line[len(body) :]
+
+
+def _kept_text(text: str) -> str:
+    """Keep what was printed, and say where."""
+    try:
+        handle, name = tempfile.mkstemp(prefix="shortlist-", suffix=".txt")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        return f"Nor can the temporary folder: {error.strerror}."
+    return f"What was to be printed is in {name} instead."
+
+
+def _forget_stdout() -> None:
+    """Send what is left in Python's buffer nowhere, so that nothing fails again at exit."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def _reason(error: Exception, before: str = "") -> str:
+    """Say why a file could not be written; an error of another kind goes on."""
+    if isinstance(error, UnwritableFileError):
+        return str(error).rstrip(".")
+    if isinstance(error, ShortlistError) or not isinstance(error, OSError):
+        raise error
+    return f"{before}{error.strerror or error}"
