@@ -298,24 +298,20 @@ def test_evolution_that_auto_did_not_need_is_a_note(folder: Path) -> None:
 
 def test_an_unmeetable_choice_keeps_the_front_and_a_model_that_takes_another(folder: Path) -> None:
     common = ["stage", "credit.csv", *QUICK, "--costs", "costs.csv"]
-    for unmet, words in (
-        (["--pick", "9999"], "there is no point 9999: the front has"),
-        (["--limit", "coverage>0.999"], "coverage > 0.999"),
-    ):
-        run = shortlist(
-            *common, *unmet, "--out", "u.parquet", "--model-out", "u.joblib", "--json", cwd=folder
-        )
-        assert run.returncode == 2
-        assert words in run.stderr
-        assert (
-            "The front is in u.parquet. The model is in u.joblib; take a point: shortlist stage use"
-            in run.stderr
-        )
+    files = ["--out", "u.parquet", "--model-out", "u.joblib"]
+    kept = "The front is in u.parquet. The model is in u.joblib; take a point: shortlist stage use"
+    for unmet, code, status in (("--limit=coverage>0.999", 0, "infeasible"), ("--pick=9999", 2, "optimal")):
+        run = shortlist(*common, unmet, *files, "--json", cwd=folder)
         facts = json.loads(run.stdout)
+        assert (run.returncode, facts["status"]) == (code, status)
         assert (facts["chosen"], facts["test"]) == (None, None)
         assert len(Front.load(folder / "u.parquet")) == facts["n_points"]
-    people = shortlist(*common, "--pick", "9999", cwd=folder)
+    assert f"there is no point 9999: the front has {facts['n_points']}, numbered from 0" in run.stderr
+    assert kept in run.stderr
+    people = shortlist(*common, "--limit", "coverage>0.999", *files, cwd=folder)
     assert "complete: no other is non-dominated" in people.stdout
+    assert "Status infeasible: No point has coverage > 0.999: the best is " in people.stdout
+    assert kept in people.stdout
 
     unpicked = shortlist("predict", "u.joblib", "new.csv", cwd=folder)
     assert (unpicked.returncode, unpicked.stdout) == (2, "")
@@ -353,12 +349,33 @@ def test_another_point_of_a_saved_front_is_shown_and_refused_in_words(folder: Pa
         (["--pick", "9999"], "there is no point 9999"),
         (["--pick", "bes"], "--pick must be one of NUMBER, "),
         (["--limit", "cost<1"], "--limit names 'cost'"),
-        (["--limit", "coverage>1"], "coverage > 1"),
         (["--out", "s.joblib"], "the same file as MODEL"),
     ):
         run = shortlist("stage", "use", "s.joblib", *arguments, cwd=folder)
         assert (run.returncode, run.stdout) == (2, "")
         assert words in run.stderr
+
+
+def test_a_limit_that_a_saved_front_cannot_meet_is_an_answer(folder: Path) -> None:
+    shortlist(
+        "stage",
+        "credit.csv",
+        *QUICK,
+        "--method",
+        "emsco",
+        "--generations",
+        "2",
+        "--out",
+        "e.joblib",
+        cwd=folder,
+    )
+    command = ["stage", "use", "e.joblib", "--limit", "coverage>=0.999", "--out", "never.joblib"]
+    facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+    run = shortlist(*command, cwd=folder)
+    assert (run.returncode, facts["status"], facts["chosen"]) == (0, "infeasible", None)
+    assert run.stdout == f"Status infeasible: {facts['reason']}\n"
+    assert "The front is not complete" in facts["reason"]
+    assert not (folder / "never.joblib").exists()
 
 
 def test_prices_of_dropped_columns_are_passed_over(folder: Path) -> None:

@@ -200,10 +200,9 @@ def export(
 
 def _tell_none(front: "Front", reason: str, facts: dict[str, Any], *, json: bool) -> None:
     """Answer that no point of a front is within the limits."""
-    from shortlist.front import ProofKind
+    from shortlist.cli.fronts import unless_complete
 
-    if front.proof.kind is not ProofKind.COMPLETE:
-        reason += " The front is not complete, so there may be others that it does not have."
+    reason += unless_complete(front)
     if json:
         nothing: dict[str, Any] = {
             "reason": reason,

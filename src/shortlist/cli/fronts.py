@@ -61,3 +61,10 @@ def some(names: Sequence[str], numbers: Iterable[int], *, most: int = 12) -> str
 
 def _ranges(front: Front) -> tuple[list[float], list[float]]:
     return front.values.min(axis=0).tolist(), front.values.max(axis=0).tolist()
+
+
+def unless_complete(front: Front) -> str:
+    """Say of a front without a point that was wanted that it may be elsewhere; empty where the front is complete."""
+    if front.proof.kind is ProofKind.COMPLETE:
+        return ""
+    return " The front is not complete, so there may be others that it does not have."

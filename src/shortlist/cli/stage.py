@@ -19,7 +19,14 @@ from shortlist.cli.stage_options import (
     read_prices,
     stage_method,
 )
-from shortlist.cli.stage_report import front_part, print_front, print_recall, print_stage, stage_facts
+from shortlist.cli.stage_report import (
+    front_part,
+    no_point,
+    print_front,
+    print_recall,
+    print_stage,
+    stage_facts,
+)
 from shortlist.cli.unused import is_given, refuse_unused, typed_name
 
 if TYPE_CHECKING:
@@ -212,18 +219,21 @@ def stage(
                 found = _recall(staged, options, recall, report=report, cancellation=cancellation)
             except BadInputError as error:
                 unmet = error
+    reason = no_point(classifier.front_, limits)
     notes += _notes(context, classifier, staged)
     print_notes(notes)
     if json:
         facts = front_part(classifier, seconds) if staged is None else stage_facts(staged, seconds, found)
+        facts |= {"reason": reason} | ({"status": "infeasible"} if reason else {})
         files = {"out": front_file and str(front_file), "model": model_file and str(model_file)}
         print_json(facts | files | {"notes": notes} | about)
     else:
         _print(classifier, staged, seconds, rows, found)
-    if unmet is not None:
-        raise type(unmet)(f"{unmet}{_kept(front_file, model_file, picked=staged is not None)}")
+    kept = _kept(front_file, model_file, picked=staged is not None)
+    if unmet is not None and not reason:
+        raise type(unmet)(f"{unmet}{kept}")
     if not json:
-        _print_files(front_file, model_file)
+        print(f"\nStatus infeasible: {reason}{kept}\n" if reason else _saved(front_file, model_file), end="")
 
 
 def _print(
@@ -321,13 +331,16 @@ def _kept(front_file: Path | None, model_file: Path | None, *, picked: bool) -> 
     return kept
 
 
-def _print_files(front_file: Path | None, model_file: Path | None) -> None:
-    """Say what was written, and how to use it."""
+def _saved(front_file: Path | None, model_file: Path | None) -> str:
+    """Say what was written, and how to use it, a line each."""
+    lines = ""
     if front_file is not None:
-        way = f"; look at it with: shortlist front show {front_file}" if front_file.suffix != ".csv" else "."
-        print(f"Front saved to {front_file}{way}")
+        lines += f"Front saved to {front_file}; look at it with: shortlist front show {front_file}\n"
     if model_file is not None:
-        print(f"Model saved to {model_file}; use it with: shortlist predict {model_file} NEW.csv --explain")
+        lines += (
+            f"Model saved to {model_file}; use it with: shortlist predict {model_file} NEW.csv --explain\n"
+        )
+    return lines
 
 
 def _recall(

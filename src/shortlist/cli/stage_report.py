@@ -3,7 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from shortlist.front import Front
+    from shortlist.limits import Limit
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
     from shortlist.multistage.recall import Recall
@@ -13,6 +16,14 @@ def _stages(classifier: "MultiStageClassifier") -> list[list[str]]:
     """Return the names that each stage buys."""
     names = classifier.costs_.names
     return [[names[i] for i in stage.bought] for stage in classifier.model_.stages]
+
+
+def no_point(front: "Front", limits: "Sequence[Limit]") -> str:
+    """Say why no point of a front is within the limits; empty where one is."""
+    from shortlist.cli.fronts import unless_complete
+    from shortlist.picking import mark_within, why_none
+
+    return "" if mark_within(front, limits).any() else why_none(front, limits) + unless_complete(front)
 
 
 def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def use(
 
     from shortlist._validation import as_choice
     from shortlist.cli.limits import read_limits
-    from shortlist.cli.stage_report import chosen_facts, print_chosen
+    from shortlist.cli.stage_report import chosen_facts, no_point, print_chosen
     from shortlist.errors import BadInputError
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.point_choice import PICKS, choose_point
@@ -61,17 +61,27 @@ def use(
         )
     front = classifier.front_
     limits = read_limits(limit or (), front.names)
+    reason = no_point(front, limits)
+    about = {"command": "stage use", "method": front.method, "n_points": len(front), "reason": reason}
+    if reason:
+        if json:
+            print_json(
+                about
+                | {"status": "infeasible", "chosen": None, "notes": [], "out": None}
+                | run_facts(context)
+            )
+        else:
+            print(f"Status infeasible: {reason}")
+        return
     classifier.use(choose_point(front, int(pick) if pick.isdecimal() else pick, limits))
     if out is not None:
         out = save(out, lambda path: save_model(replace(saved, estimator=classifier), path))
     print_notes(classifier.notes_)
     if json:
         print_json(
-            {
-                "command": "stage use",
-                "method": front.method,
+            about
+            | {
                 "status": "feasible",
-                "n_points": len(front),
                 "chosen": chosen_facts(classifier, pick),
                 "notes": list(classifier.notes_),
                 "out": None if out is None else str(out),
