@@ -111,6 +111,7 @@ def test_what_is_proved_of_a_mixed_joint_front_is_told(folder: Path) -> None:
 def test_what_is_found_does_not_depend_on_the_number_of_workers(folder: Path) -> None:
     command = ["compare", "phone.uvl", *COST, *FEW, "--methods", "solrep,ibed,ibea,satibea", "--json"]
     one, two = (json.loads(shortlist(*command, "--jobs", jobs, cwd=folder).stdout) for jobs in ("1", "2"))
+    assert (one.pop("options")["jobs"], two.pop("options")["jobs"]) == (1, 2)
     assert without_times(one) == without_times(two)
 
 
@@ -138,6 +139,7 @@ def test_a_killed_comparison_goes_on_where_it_was(folder: Path) -> None:
     assert study.read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
     assert study.read_bytes().count(b'"unit"') == 16
     fresh = json.loads(shortlist(*command, cwd=folder).stdout)
+    assert resumed.pop("options") == fresh.pop("options") | {"study": "killed.jsonl"}
     assert without_times(resumed) == without_times(fresh | {"study": "killed.jsonl"})
 
 
@@ -228,7 +230,7 @@ def test_objectives_attributes_and_fixed_features_are_those_of_configure(folder:
         ),
         pytest.param(
             ["phone.uvl", *COST, "--methods", "ibea", "--solver", "scip"],
-            "solver is for exact or",
+            "--solver is for exact, cwmoip, epsilon-constraint or solrep",
             id="solver",
         ),
         pytest.param(
@@ -244,6 +246,14 @@ def test_objectives_attributes_and_fixed_features_are_those_of_configure(folder:
         ),
         pytest.param(["phone.uvl", *COST, "--seeds", "0"], "--seeds must be at least 1", id="no seeds"),
         pytest.param(["phone.uvl", *COST, "--seed", "-1"], "--seed must be at least 0", id="seed"),
+        pytest.param(
+            ["phone.uvl", *COST, "--methods", "diagram,exact", "--seeds", "30"],
+            "--seeds belongs to evolutionary methods",
+            id="seeds for nothing",
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--methods", "ibed,solrp"], "Did you mean 'solrep'?", id="near method"
+        ),
         pytest.param(["phone.uvl", *COST, "--jobs", "0"], "--jobs must be a number of workers", id="jobs"),
         pytest.param(["phone.uvl", *COST, "--time-limit", "0"], "--time-limit must be", id="no time"),
         pytest.param(["phone.uvl", *COST, "--rename", "A=B"], "--rename names 'A'", id="rename"),

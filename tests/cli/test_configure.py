@@ -8,11 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shortlist import __version__
 from shortlist.cli.configure import work_lines
 from shortlist.front import Front, Objective, Proof, ProofKind
+from shortlist.limits import OPERATORS
 from tests.cli.running import shortlist
 
 MODELS = Path(__file__).parent.parent / "products" / "models"
+PHONE = ("Phone", "Calls", "Screen", "Basic", "Colour", "High resolution", "GPS", "Media", "Camera", "MP3")
 COST = ("--objectives", "min deselected, min cost", "--default", "cost=0")
 
 
@@ -23,6 +26,26 @@ def folder(tmp_path: Path) -> Path:
         shutil.copy(path, tmp_path)
     (tmp_path / "defects.csv").write_text(
         "feature,defects\nScreen,2\nGPS,5\nCam,1\nMP3,3\n", encoding="utf-8"
+    )
+    rows = [f"{name},{i}.5,{i % 2},{i % 3}" for i, name in enumerate(PHONE)]
+    (tmp_path / "all.csv").write_text("\n".join(["feature,cost,not_used_before,defects", *rows]) + "\n")
+    bad = [f'{name},"12,50",{i}' if name == "Screen" else f"{name},{i},{i}" for i, name in enumerate(PHONE)]
+    (tmp_path / "bad.csv").write_text("\n".join(["feature,cost,risk", *bad]) + "\n")
+    empty = [f"{name},,{i}" for i, name in enumerate(PHONE)]
+    (tmp_path / "empty.csv").write_text("\n".join(["feature,cost,risk", *empty]) + "\n")
+    (tmp_path / "bad.uvl").write_text(
+        "features\n\tA {cost 1, risk 2}\n\t\toptional\n\t\t\tC {cost 3, risk 1}\n\t\t\tB {cost 'n/a', risk 1}\n"
+    )
+    (tmp_path / "bad.xml").write_text(
+        '<featureModel><struct><and name="A"><attribute name="cost" type="long" value="1"/>\n'
+        '<feature name="C"><attribute name="cost" type="long" value="3"/></feature>\n'
+        '<feature name="B"><attribute name="cost" type="long" value="€5"/></feature></and></struct></featureModel>\n',
+        encoding="utf-8",
+    )
+    shutil.copy(tmp_path / "phone.dimacs", tmp_path / "beside.dimacs")
+    augment = [f"{i} {'1e300' if i == 3 else i} {i % 2} 1" for i in range(1, 11)]
+    (tmp_path / "beside.dimacs.augment").write_text(
+        "\n".join(["#FEATURE_INDEX COST USED_BEFORE DEFECTS", *augment]) + "\n"
     )
     (tmp_path / "screens.csv").write_text("feature,worth\nScreen,2\n", encoding="utf-8")
     (tmp_path / "other.jsonl").write_text('{"another": "file"}\n', encoding="utf-8")
@@ -44,6 +67,35 @@ def test_a_front_is_found_proved_saved_and_described_as_json(folder: Path) -> No
     assert front.proof.kind is ProofKind.COMPLETE
     assert front.decisions[:, front.candidates.index("Phone")].all()
     assert set(front.decisions.ravel().tolist()) == {0, 1}
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_limits_have_the_operators_of_every_command(operator: str, folder: Path) -> None:
+    command = [
+        "configure",
+        "phone.dimacs",
+        "--attributes",
+        "bad.csv",
+        "--objectives",
+        "min deselected, min risk",
+    ]
+    facts = json.loads(shortlist(*command, "--limit", f"Selected {operator} 6", "--json", cwd=folder).stdout)
+
+    low, high = facts["ranges"]["deselected"]
+    compare = {"<=": low >= 4, "<": low > 4, ">=": high <= 4, ">": high < 4, "==": low == high == 4}
+    assert compare[operator]
+
+
+def test_a_front_is_written_as_a_table_where_the_name_says_so_and_the_run_is_described(folder: Path) -> None:
+    run = shortlist("configure", "phone.uvl", *COST, "--out", "front.csv", "--json", cwd=folder)
+    facts = json.loads(run.stdout)
+
+    header = (folder / "front.csv").read_text(encoding="utf-8").split("\n")[0]
+    assert header.startswith("objective: min deselected,objective: min cost,feature: Phone,")
+    assert (facts["seed"], facts["version"]) == (0, __version__)
+    assert facts["options"]["default"] == ["cost=0"]
+    people = shortlist("configure", "phone.uvl", *COST, "--out", "front.csv", cwd=folder)
+    assert people.stdout.endswith("Saved to front.csv\n")  # front show cannot read it
 
 
 def test_people_read_the_proof_the_choice_of_method_and_the_next_step(folder: Path) -> None:
@@ -195,12 +247,17 @@ def test_objectives_are_every_attribute_if_none_is_named(folder: Path) -> None:
         ("min", "deselected"), ("min", "cost"), ("min", "risk"),
     ]  # fmt: skip
     assert facts["attributes"] == {"cost": "more.csv", "risk": "more.csv"}
+    assert facts["left_out"] == {"label": "its values are texts", "note": "its values are texts"}
     assert facts["notes"] == [
-        "Objectives by default: min deselected, min cost, min risk; without label, note."
+        "Objectives by default: min deselected, min cost, min risk.",
+        "Not among them: label (its values are texts), note (its values are texts).",
+    ]
+    assert [line for line in run.stderr.splitlines() if "note:" in line] == [
+        f"shortlist: note: {note}" for note in facts["notes"]
     ]
     drawn = shortlist("configure", "phone.dimacs", "--random-attributes", "1", cwd=folder)
     assert (
-        "Objectives by default: min deselected, min not_used_before, min defects, min cost." in drawn.stdout
+        "Objectives by default: min deselected, min not_used_before, min defects, min cost." in drawn.stderr
     )
 
 
@@ -212,13 +269,14 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
     (folder / "phone.dimacs.augment").write_text("#FEATURE_INDEX COST USED_BEFORE DEFECTS\n" + rows)
     run = shortlist("configure", model, cwd=folder)
     assert run.returncode == 0, run.stderr
-    assert "Attributes from phone.dimacs.augment, which lies beside the model." in run.stdout
-    assert "rounded to 2 decimals" in run.stdout
-    assert "min deselected, min not_used_before, min defects, min cost; without used_before." in run.stdout
+    assert "Attributes from phone.dimacs.augment, which lies beside the model." in run.stderr
+    assert "rounded to 2 decimals" in run.stderr
+    assert "Objectives by default: min deselected, min not_used_before, min defects, min cost." in run.stderr
+    assert "Not among them: used_before (not_used_before says the same)." in run.stderr
     exact = shortlist("configure", model, "--objectives", "min defects, min selected", cwd=folder)
-    assert "rounded" not in exact.stdout
+    assert "rounded" not in exact.stderr
     other = shortlist("configure", model, "--random-attributes", "1", cwd=folder)
-    assert "beside the model" not in other.stdout
+    assert "beside the model" not in other.stderr
     own = shortlist("configure", model, "--decimals", "1", "--json", cwd=folder)
     assert not any("rounded" in note for note in json.loads(own.stdout)["notes"])
 
@@ -235,7 +293,7 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
         pytest.param(["phone.uvl", "--objectives", "min cost"], "Add them or give a default", id="gaps"),
         pytest.param(
             ["phone.uvl", "--objectives", "min note", "--default", "note=1"],
-            "must be a number, got 'new'",
+            "phone.uvl:11: 'note' of 'High resolution' must be a number below 10^19, written like 12.50, got 'new'",
             id="text",
         ),
         pytest.param(["phone.uvl", *COST, "--limit", "cost about 3"], "must read like", id="limit"),
@@ -305,6 +363,54 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
             ["phone.uvl", *COST, "--rename", "Cam=Camera", "--attributes", "screens.csv"],
             "--rename names 'Cam', which no file",
             id="unused rename",
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--attributes", "screens.csv"],
+            "--attributes screens.csv has nothing that is asked for",
+            id="attributes for nothing",
+        ),
+        pytest.param(
+            ["phone.uvl", "--objectives", "min selected", "--random-attributes", "1"],
+            "--random-attributes draws cost, defects and not_used_before",
+            id="draws for nothing",
+        ),
+        pytest.param(
+            ["phone.dimacs", "--attributes", "all.csv", "--random-attributes", "1"],
+            "of these nothing is asked for that is not given by a file",
+            id="draws beside files",
+        ),
+        pytest.param(
+            ["phone.uvl", "--objectives", "min selected", "--decimals", "1"],
+            "--decimals rounds",
+            id="decimals",
+        ),
+        pytest.param(["phone.uvl", *COST, "--limit", "coast<3"], "Did you mean 'cost'?", id="limit's name"),
+        pytest.param(["phone.uvl", *COST, "--method", "diagrm"], "Did you mean 'diagram'?", id="near method"),
+        pytest.param(
+            ["phone.uvl", *COST, "--default", "csot=1"], "Did you mean 'cost'?", id="default's name"
+        ),
+        pytest.param(
+            ["phone.dimacs", "--attributes", "bad.csv"],
+            "bad.csv:4: 'cost' of 'Screen' must be a number below 10^19, written like 12.50, got '12,50'",
+            id="one bad cell",
+        ),
+        pytest.param(
+            ["phone.dimacs", "--attributes", "empty.csv"],
+            "empty.csv: the column 'cost' has no values",
+            id="an empty column",
+        ),
+        pytest.param(
+            ["bad.uvl"],
+            "bad.uvl:5: 'cost' of 'B' must be a number below 10^19",
+            id="one bad value in the model",
+        ),
+        pytest.param(
+            ["bad.xml"],
+            "bad.xml:3: 'cost' of 'B' must be a number below 10^19",
+            id="one bad value in FeatureIDE's",
+        ),
+        pytest.param(
+            ["beside.dimacs"], "beside.dimacs.augment:4: 'cost' of ", id="one bad value beside the model"
         ),
         pytest.param(
             ["phone.dimacs"], "Pass --attributes FILE or --random-attributes SEED", id="no attributes"

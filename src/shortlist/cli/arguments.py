@@ -46,6 +46,9 @@ OWN: dict[str, dict[str, str]] = {
 }
 """Arguments that are called otherwise in one command."""
 
+NEVER_ENGLISH = ("checkpoint",)
+"""Arguments of one word that no sentence for people uses for anything else."""
+
 VALUE = r"'[^']*'|\"[^\"]*\"|[\w.+-]*\w"
 
 
@@ -83,7 +86,7 @@ def in_options(sentence: str, command: str = "", options: Mapping[str, str] | No
         word = rf"(?<![\w'\"/.-]){re.escape(argument)}"
         if option.startswith("--"):
             sentence = re.sub(rf"{word}=({VALUE})", functools.partial(_typed, option), sentence)
-        if "_" in argument:
+        if "_" in argument or argument in NEVER_ENGLISH:
             sentence = re.sub(rf"{word}(?![\w'\"=./-]*[\w'\"=/])", option, sentence)
         else:  # a word of plain English: only where a sentence begins with it
             sentence = re.sub(rf"^{word}(?= (?:must|names|needs|has|is for) )", option, sentence)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shortlist.cli.delivery import save
-from shortlist.cli.output import print_json
+from shortlist.cli.output import print_json, print_notes, run_facts
+from shortlist.cli.unused import Use, refuse_unused
 
 if TYPE_CHECKING:
     from shortlist.cli.questions import AskedQuestion
@@ -14,7 +15,22 @@ if TYPE_CHECKING:
     from shortlist.report.page import Table
 
 
+EVOLUTIONARY_METHODS = ("ibea", "satibea", "ibed", "nsga2")
+"""Named here so that help needs no library."""
+
+USES = (
+    Use(
+        ("seeds",),
+        lambda given: any(name.strip() in EVOLUTIONARY_METHODS for name in given["methods"].split(",")),
+        "evolutionary methods, which run once per seed",
+        "compare ibed, ibea, satibea or nsga2",
+    ),
+)
+"""When each option is used; those of single methods are checked by the library."""
+
+
 def compare(
+    context: typer.Context,
     model: Annotated[Path, typer.Argument(help="Feature model: SXFM, UVL, FeatureIDE XML or DIMACS.")],
     *,
     methods: Annotated[
@@ -25,7 +41,9 @@ def compare(
     ] = "solrep,ibed,ibea,satibea",
     seeds: Annotated[int, typer.Option(help="Runs of each evolutionary method.")] = 30,
     seed: Annotated[int, typer.Option(help="The first seed, and that of the other methods.")] = 0,
-    points: Annotated[int | None, typer.Option(help="solrep: reference points; default 1000.")] = None,
+    points: Annotated[
+        int | None, typer.Option(help="solrep: reference points; default 1000; 0 for the ends only.")
+    ] = None,
     rule: Annotated[
         str | None, typer.Option(help="solrep: hit-and-run (default) or adaptive reference points.")
     ] = None,
@@ -66,7 +84,9 @@ def compare(
         list[str] | None, typer.Option(help="ATTRIBUTE=VALUE for features without a value.")
     ] = None,
     decimals: Annotated[int | None, typer.Option(help="Round attributes to so many decimals.")] = None,
-    limit: Annotated[list[str] | None, typer.Option(help="Such as 'cost<=120'; may be repeated.")] = None,
+    limit: Annotated[
+        list[str] | None, typer.Option(help="Such as 'cost<=120', also <, >=, > and ==; may be repeated.")
+    ] = None,
     select: Annotated[list[str] | None, typer.Option(help="Feature that must be in.")] = None,
     deselect: Annotated[list[str] | None, typer.Option(help="Feature that must be out.")] = None,
     fixed: Annotated[
@@ -75,7 +95,9 @@ def compare(
     report: Annotated[
         Path | None, typer.Option(help="HTML page to write, with tables and charts, for any browser.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Parquet file to write the joint front to.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File to write the joint front to: .parquet, or .csv as a table.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
     """Run methods on one product line, evolution once per seed, and compare their fronts.
@@ -99,10 +121,10 @@ def compare(
     )
     from joblib import parallel_config
 
-    from shortlist._validation import as_seed
+    from shortlist._validation import as_count, as_positive_seconds, as_seed
     from shortlist.cli.questions import read_question
     from shortlist.cli.work import long_work
-    from shortlist.errors import ShortlistError
+    from shortlist.errors import BadInputError, ShortlistError
     from shortlist.experiments.product_comparison import check_methods, compare_products
 
     started = time.perf_counter()
@@ -115,13 +137,19 @@ def compare(
         "n_starts": starts,
         "solver": solver,
     }
-    as_seed(seed, "--seed")
     check_methods(chosen, options)  # before files are read
+    refuse_unused(context, USES)
+    as_seed(seed, "--seed")
+    as_count(seeds, "--seeds")
+    as_positive_seconds(time_limit, "--time-limit")
+    if jobs == 0:
+        raise BadInputError("--jobs must be a number of workers, or -1 for every core, got 0.")
     asked = read_question(
         model, objectives=objectives, attributes=attributes or (), random_attributes=random_attributes,
         rename=rename or (), default=default or (), decimals=decimals, limit=limit or (), select=select or (),
         deselect=deselect or (), fixed=fixed or (),
     )  # fmt: skip
+    print_notes(asked.notes)  # now, while there is time to stop
     # threads: Ctrl-C in a terminal would kill worker processes; kernels and solvers run outside Python's lock
     threads = parallel_config(backend="threading")
     with threads, long_work(study) as (cancellation, tell):
@@ -148,7 +176,7 @@ def compare(
             "seconds": time.perf_counter() - started,
             **{name: None if path is None else str(path) for name, path in paths.items()},
         }
-        print_json(facts)
+        print_json(facts | run_facts(context))
     else:
         _print(model, comparison, asked, paths)
 
@@ -168,8 +196,9 @@ def _print(
 ) -> None:
     """Print the comparison for people."""
     from shortlist.cli.comparison_tables import comparison_tables, summary
+    from shortlist.cli.fronts import look_at
 
-    for line in (*asked.notes, *summary(model, comparison, asked)):
+    for line in summary(model, comparison, asked):
         print(line)
     tables: list[Table] = [] if comparison.conflict else comparison_tables(comparison)
     for table in tables:
@@ -184,6 +213,4 @@ def _print(
     if paths["report"] is not None:
         print(f"Charts in {paths['report']}.")
     if paths["out"] is not None:
-        print(
-            f"Joint front in {paths['out']}; look at it with: shortlist front show {paths['out']} --pick knee"
-        )
+        print(f"Joint front in {paths['out']}{look_at(paths['out'])}")

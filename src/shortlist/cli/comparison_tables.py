@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from shortlist.cli.questions import AskedQuestion
     from shortlist.experiments.front_comparison import Quality
     from shortlist.experiments.product_comparison import Comparison
-    from shortlist.front import Front
     from shortlist.report.page import Table
 
 
@@ -29,7 +28,7 @@ PAIRS = (
 
 def summary(model: Path, comparison: "Comparison", asked: "AskedQuestion") -> list[str]:
     """Return sentences on what was compared, the joint front and the box of the indicators."""
-    from shortlist.cli.fronts import proof_text
+    from shortlist.cli.fronts import front_status, proof_text
 
     tables = comparison.tables
     head = f"{model.name}: {asked.line.n_features:,} features; {asked.objectives}."
@@ -40,7 +39,7 @@ def summary(model: Path, comparison: "Comparison", asked: "AskedQuestion") -> li
         lines.append(f"Stopped after {len(comparison.runs)} of {comparison.n_wanted} runs.")
     joint = tables.joint
     if not len(joint):
-        return [*lines, f"Status {_status(joint)}: no method found a product."]
+        return [*lines, f"Status {front_status(joint)}: no method found a product."]
     proved = joint.extras["n_proved"]
     text = proof_text(joint)
     if 0 < proved < len(joint):
@@ -119,13 +118,13 @@ def comparison_tables(comparison: "Comparison") -> "list[Table]":
 
 def comparison_facts(comparison: "Comparison", asked: "AskedQuestion") -> dict[str, Any]:
     """Return what the JSON of the command says."""
-    from shortlist.cli.fronts import front_facts
+    from shortlist.cli.fronts import front_facts, front_status
     from shortlist.experiments.product_comparison import run_quality
 
     tables = comparison.tables
     interrupted = not comparison.conflict and len(comparison.runs) < comparison.n_wanted
     facts: dict[str, Any] = {
-        "status": "infeasible" if tables is None else _status(tables.joint),
+        "status": "infeasible" if tables is None else front_status(tables.joint),
         **asked.facts,
         "conflict": list(comparison.conflict),
         "n_runs": len(comparison.runs),
@@ -165,16 +164,6 @@ def box_ranges(comparison: "Comparison") -> dict[str, tuple[float, float]]:
         o.name: (low * o.sign / (o.scale or 1) + 0.0, high * o.sign / (o.scale or 1) + 0.0)
         for o, low, high in ends
     }
-
-
-def _status(joint: "Front") -> str:
-    """Return the status that goes with the proof of a front."""
-    from shortlist.front import ProofKind, Status
-
-    complete = joint.proof.kind is ProofKind.COMPLETE
-    if not len(joint):
-        return str(Status.INFEASIBLE if complete else Status.UNKNOWN)
-    return str(Status.OPTIMAL if complete else Status.FEASIBLE)
 
 
 def _indicators(quality: "Quality") -> Sequence[str]:

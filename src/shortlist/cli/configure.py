@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.output import finite, print_json
+from shortlist.cli.output import finite, print_json, print_notes, run_facts
 from shortlist.cli.pairs import read_numbers
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ DEFAULT_SECONDS = 60.0
 
 
 def configure(
+    context: typer.Context,
     model: Annotated[Path, typer.Argument(help="Feature model: SXFM, UVL, FeatureIDE XML or DIMACS.")],
     *,
     objectives: Annotated[
@@ -40,7 +41,9 @@ def configure(
         list[str] | None, typer.Option(help="ATTRIBUTE=VALUE for features without a value.")
     ] = None,
     decimals: Annotated[int | None, typer.Option(help="Round attributes to so many decimals.")] = None,
-    limit: Annotated[list[str] | None, typer.Option(help="Such as 'cost<=120'; may be repeated.")] = None,
+    limit: Annotated[
+        list[str] | None, typer.Option(help="Such as 'cost<=120', also <, >=, > and ==; may be repeated.")
+    ] = None,
     select: Annotated[list[str] | None, typer.Option(help="Feature that must be in.")] = None,
     deselect: Annotated[list[str] | None, typer.Option(help="Feature that must be out.")] = None,
     fixed: Annotated[
@@ -52,7 +55,9 @@ def configure(
             help="auto, diagram, exact, cwmoip, epsilon-constraint; solrep; ibea, satibea, ibed or nsga2."
         ),
     ] = "auto",
-    points: Annotated[int | None, typer.Option(help="solrep: reference points; default 1000.")] = None,
+    points: Annotated[
+        int | None, typer.Option(help="solrep: reference points; default 1000; 0 for the ends only.")
+    ] = None,
     rule: Annotated[
         str | None, typer.Option(help="solrep: hit-and-run (default) or adaptive reference points.")
     ] = None,
@@ -89,7 +94,9 @@ def configure(
         str | None, typer.Option(help="Integer programs: highs (default), cpsat or scip.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of all randomness; default 0.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Parquet file to write the front to.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File to write the front to: .parquet, or .csv as a table.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
     """Find every non-dominated product of a feature model, with proof, or a good part of them.
@@ -111,7 +118,7 @@ def configure(
     )
     from joblib import parallel_config
 
-    from shortlist._validation import as_seed
+    from shortlist._validation import as_positive_seconds, as_seed
     from shortlist.cli.delivery import save
     from shortlist.cli.questions import read_question
     from shortlist.cli.work import check_found, long_work
@@ -137,12 +144,14 @@ def configure(
         "solver": solver,
         "seed": seed,
     }
-    search_options(method, **options)  # before files are read
+    checked = search_options(method, **options)  # before files are read
+    as_positive_seconds(time_limit, "--time-limit")
     asked = read_question(
         model, objectives=objectives, attributes=attributes or (), random_attributes=random_attributes,
         rename=rename or (), default=default or (), decimals=decimals, limit=limit or (), select=select or (),
         deselect=deselect or (), fixed=fixed or (),
     )  # fmt: skip
+    print_notes(asked.notes)  # now, while there is time to stop
     if time_limit is None and method not in {"solrep", *EVOLUTIONARY_METHODS}:
         time_limit = DEFAULT_SECONDS
     # threads: Ctrl-C in a terminal would kill worker processes; solvers run outside Python's lock
@@ -156,7 +165,7 @@ def configure(
         check_found(len(answer.front) > 0, cancellation)
         saved = save(out, answer.front.save) if out is not None and len(answer.front) else None
     if json:
-        print_json(_facts(answer, asked, saved, study))
+        print_json(_facts(answer, asked, saved, study) | run_facts(context) | {"seed": checked.seed})
     else:
         _print(answer, asked, saved, study)
 
@@ -198,11 +207,9 @@ def _plain(value: Any) -> Any:
 
 def _print(answer: "Configured", asked: "AskedQuestion", saved: Path | None, study: Path | None) -> None:
     """Print the answer for people."""
-    from shortlist.cli.fronts import proof_text, range_lines, some
+    from shortlist.cli.fronts import look_at, proof_text, range_lines, some
 
     front, implied = answer.front, answer.implied
-    for note in asked.notes:
-        print(note)
     for features, what in ((implied.select, "in"), (implied.deselect, "out")):
         if features:
             print(
@@ -222,7 +229,7 @@ def _print(answer: "Configured", asked: "AskedQuestion", saved: Path | None, stu
     if study is not None and front.proof.limit:
         print(f"The programs that have ended are in {study}; the same command goes on from there.")
     if saved is not None:
-        print(f"Saved to {saved}; look at it with: shortlist front show {saved} --pick knee")
+        print(f"Saved to {saved}{look_at(saved)}")
 
 
 def work_lines(front: "Front") -> list[str]:

@@ -56,7 +56,7 @@ def show(
 
     check_files(inputs={"FRONT": front}, outputs={})
     from shortlist._validation import as_choice, as_count
-    from shortlist.cli.fronts import front_facts, proof_text, range_lines
+    from shortlist.cli.fronts import front_facts, front_status, proof_text, range_lines
     from shortlist.cli.limits import read_limits
     from shortlist.front import Front
     from shortlist.picking import RULES, mark_within, why_none
@@ -69,11 +69,12 @@ def show(
     kept = mark_within(loaded, limits)
     picked = loaded.pick(pick, limits=limits) if pick is not None and kept.any() else None
     notes = [] if kept.any() else [why_none(loaded, limits)]
+    print_notes(notes)
     if json:
         facts: dict[str, Any] = {
             "command": "front show",
             "method": loaded.method,
-            "status": _status(loaded),
+            "status": front_status(loaded),
             "seconds": loaded.seconds,
             **front_facts(loaded),
             "points": loaded.values[kept][: rows or None].tolist(),
@@ -84,7 +85,6 @@ def show(
         }
         print_json(facts)
         return
-    print_notes(notes)
     points = "point" if len(loaded) == 1 else "points"
     print(f"{len(loaded):,} {points}, {proof_text(loaded)} ({loaded.method}, {loaded.seconds:.2f} s).")
     if len(loaded):
@@ -124,6 +124,7 @@ def pick(
         inputs={"FRONT": front, "--model": model}, outputs={"--out": out}, endings={"--out": PRODUCT_FILE}
     )
     from shortlist._validation import as_choice
+    from shortlist.cli.fronts import front_status
     from shortlist.cli.limits import read_limits
     from shortlist.front import Front
     from shortlist.picking import RULES, mark_within, why_none
@@ -154,11 +155,11 @@ def pick(
         out = save(out, lambda path: _write(loaded, picked, model, path))
         if model is None and out.suffix == ".uvl":
             notes.append("The product is not checked and has no tree: pass --model FILE for both.")
+    print_notes(notes)
     if json:
-        facts |= {"status": _status(loaded), "reason": "", **_pick_facts(loaded, picked)}
+        facts |= {"status": front_status(loaded), "reason": "", **_pick_facts(loaded, picked)}
         print_json(facts | {"out": None if out is None else str(out), "notes": notes})
         return
-    print_notes(notes)
     _print_pick(loaded, picked)
     if out is not None:
         print(f"Saved to {out}.")
@@ -176,6 +177,7 @@ def export(
     from shortlist.cli.files import TABLE_FILE, check_files
 
     check_files(inputs={"FRONT": front}, outputs={"--out": out}, endings={"--out": TABLE_FILE})
+    from shortlist.cli.fronts import front_status
     from shortlist.front import Front
 
     loaded = Front.load(front)
@@ -184,7 +186,7 @@ def export(
         facts = {
             "command": "front export",
             "method": loaded.method,
-            "status": _status(loaded),
+            "status": front_status(loaded),
             "seconds": loaded.seconds,
             "n_points": len(loaded),
             "proof": str(loaded.proof.kind),
@@ -227,16 +229,6 @@ def _order(front: "Front", names: "Sequence[str]") -> list[str]:
                 f"--minimise names {objective.name!r}, which the front maximises. Use --rule lexicographic or --weights."
             )
     return list(names)
-
-
-def _status(front: "Front") -> str:
-    """Return the status that goes with a proof."""
-    from shortlist.front import ProofKind, Status
-
-    complete = front.proof.kind is ProofKind.COMPLETE
-    if not len(front):
-        return str(Status.INFEASIBLE if complete else Status.UNKNOWN)
-    return str(Status.OPTIMAL if complete else Status.FEASIBLE)
 
 
 def _selected(front: "Front", picked: "Pick") -> list[str]:

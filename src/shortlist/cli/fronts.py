@@ -1,10 +1,11 @@
 """What commands say about a front."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from shortlist.cli.output import finite, stopped_by
-from shortlist.front import Front, ProofKind
+from shortlist.front import Front, ProofKind, Status
 
 
 def front_facts(front: Front) -> dict[str, Any]:
@@ -22,6 +23,21 @@ def front_facts(front: Front) -> dict[str, Any]:
         if len(front)
         else {},
     }
+
+
+def front_status(front: Front) -> str:
+    """Return the status that goes with the proof of a front."""
+    complete = front.proof.kind is ProofKind.COMPLETE
+    if not len(front):
+        return str(Status.INFEASIBLE if complete else Status.UNKNOWN)
+    return str(Status.OPTIMAL if complete else Status.FEASIBLE)
+
+
+def look_at(path: Path, *, rule: str = "knee") -> str:
+    """Say how to go on with a front that was written, or nothing for a table, which commands do not read."""
+    if path.suffix.casefold() == ".csv":
+        return ""
+    return f"; look at it with: shortlist front show {path} --pick {rule}"
 
 
 def proof_text(front: Front) -> str:

@@ -48,8 +48,15 @@ def run_facts(context: "typer.Context") -> dict[str, Any]:
     from shortlist.cli.unused import typed_name
 
     options = {
-        typed_name(context, name).lstrip("-"): str(value) if isinstance(value, Path) else value
+        typed_name(context, name).lstrip("-"): _typed_value(value)
         for name, value in context.params.items()
         if name != "json"
     }
     return {"version": __version__, "seed": context.params.get("seed"), "options": options}
+
+
+def _typed_value(value: Any) -> Any:
+    """Return an option's value as JSON can have it: paths as texts."""
+    if isinstance(value, list | tuple):
+        return [_typed_value(one) for one in value]
+    return str(value) if isinstance(value, Path) else value

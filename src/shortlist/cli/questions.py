@@ -81,11 +81,12 @@ def read_question(
 ) -> AskedQuestion:
     """Read model, attributes and requirements, and choose objectives if none are named."""
     from shortlist._validation import as_count
+    from shortlist.cli.limits import read_limits
     from shortlist.errors import BadInputError
     from shortlist.products.attribute_files import attributes_beside
-    from shortlist.products.attributes import chosen_attributes, needs_rounding
+    from shortlist.products.attributes import BUILT_IN, chosen_attributes, needs_rounding
     from shortlist.products.formats import read_model
-    from shortlist.products.objectives import limit_name, objective_names
+    from shortlist.products.objectives import objective_names
     from shortlist.products.requirements import make_requirements
 
     line = read_model(model)
@@ -98,32 +99,73 @@ def read_question(
         files = [found_beside]
     tables = _tables(model, line, files, dict(read_pairs(rename, "rename")))
     drawn = _drawn(line, random_attributes, tables)
-    notes: list[str] = []
-    left_out: dict[str, str] = {}
-    if objectives is None:
-        objectives, left_out = _default_objectives(model, line, tables, list(drawn))
-        notes.append(f"Objectives by default: {objectives}.")
-        if left_out:
-            reasons = ", ".join(f"{name} ({reason})" for name, reason in left_out.items())
-            notes.append(f"Not among them: {reasons}.")
-    names = [name for _, name in objective_names(objectives)] + [limit_name(text) for text in limit]
-    defaults = dict(read_pairs(default, "default"))
-    for name in defaults:
-        if name not in names:
-            raise BadInputError(f"--default must name an attribute that is asked for, {names}, got {name!r}.")
+    asked, left_out = (
+        (objectives, {}) if objectives is not None else _default_objectives(model, line, tables, list(drawn))
+    )
+    goals = [name for _, name in objective_names(asked)]
+    columns = [name for table in tables for name in table.columns]
+    limits = read_limits(limit, list(dict.fromkeys([*goals, *BUILT_IN, *columns, *drawn])))
+    names = goals + [bound.name for bound in limits]
     others = [name for name in names if name not in drawn]
-    if found_beside and decimals is None and any(needs_rounding(tables[0], name) for name in others):
-        decimals = ROUNDED
-        notes.append(f"Attributes rounded to {ROUNDED} decimals, to be exact; --decimals says otherwise.")
-    found = chosen_attributes(others, tables, line, defaults=defaults, decimals=decimals)
+    rounds = bool(found_beside) and decimals is None and any(needs_rounding(tables[0], n) for n in others)
+    found = chosen_attributes(
+        others,
+        tables,
+        line,
+        defaults=_defaults(default, names),
+        decimals=ROUNDED if rounds else decimals,
+    )
     sources = {name: f"drawn at random, seed {random_attributes}" for name in drawn if name in names}
+    _refuse_unused_draws(random_attributes, sources)
     for name in found:
         sources[name] = next(t.source for t in tables if name.casefold() in map(str.casefold, t.columns))
+    _refuse_unused_files([table for table in tables if table.source in map(str, attributes)], sources, names)
+    if decimals is not None and not found:
+        raise BadInputError("--decimals rounds attributes, and none from a file is asked for. Leave it out.")
+    notes = list(line.notes)
     if str(found_beside) in sources.values():
-        notes.insert(0, f"Attributes from {found_beside}, which lies beside the model.")
-    return AskedQuestion(
-        line, objectives, tuple(limit), drawn | found, sources, wanted, left_out, tuple(notes)
-    )
+        notes.append(f"Attributes from {found_beside}, which lies beside the model.")
+    if objectives is None:
+        notes += _default_notes(asked, left_out)
+    if rounds:
+        notes.append(f"Attributes rounded to {ROUNDED} decimals, to be exact; --decimals says otherwise.")
+    texts = tuple(map(str, limits))
+    return AskedQuestion(line, asked, texts, drawn | found, sources, wanted, left_out, tuple(notes))
+
+
+def _default_notes(objectives: str, left_out: dict[str, str]) -> list[str]:
+    """Say which objectives were taken by default, and what is none of them."""
+    notes = [f"Objectives by default: {objectives}."]
+    if left_out:
+        reasons = ", ".join(f"{name} ({reason})" for name, reason in left_out.items())
+        notes.append(f"Not among them: {reasons}.")
+    return notes
+
+
+def _defaults(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """Read ``--default``; each must be for something that is asked for."""
+    from shortlist._words import any_of, did_you_mean
+    from shortlist.errors import BadInputError
+
+    defaults = dict(read_pairs(texts, "default"))
+    for name in defaults:
+        if name not in names:
+            raise BadInputError(
+                f"--default must name an attribute that is asked for, {any_of(dict.fromkeys(names))}, got {name!r}."
+                f"{did_you_mean(name, names)}"
+            )
+    return defaults
+
+
+def _refuse_unused_draws(seed: int | None, sources: dict[str, str]) -> None:
+    """Raise if attributes were to be drawn and none of them is used."""
+    from shortlist.errors import BadInputError
+
+    if seed is not None and not sources:
+        raise BadInputError(
+            "--random-attributes draws cost, defects and not_used_before, but of these nothing is asked for that is not "
+            "given by a file. Leave it out."
+        )
 
 
 def _tables(
@@ -139,6 +181,21 @@ def _tables(
         if not any(name in table.renamed for table in tables):
             raise BadInputError(f"--rename names {name!r}, which no file with attributes has. Drop it.")
     return [*tables, model_attributes(line, str(model))]
+
+
+def _refuse_unused_files(
+    tables: "Sequence[AttributeTable]", sources: dict[str, str], names: Sequence[str]
+) -> None:
+    """Raise for a file of --attributes from which nothing is taken."""
+    from shortlist._words import all_of
+    from shortlist.errors import BadInputError
+
+    for table in tables:
+        if table.source not in sources.values():
+            raise BadInputError(
+                f"--attributes {table.source} has nothing that is asked for and not given before it: it has "
+                f"{all_of(table.columns)}, and asked for is {all_of(dict.fromkeys(names))}. Leave it out."
+            )
 
 
 def _drawn(
