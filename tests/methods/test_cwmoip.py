@@ -48,7 +48,7 @@ def test_two_programs_replace_weights_that_a_solver_could_not_resolve(
 ) -> None:
     program = ties()
     by_weights = cwmoip(program, order=["b", "c", "flat"])
-    monkeypatch.setattr(bounded_solves, "LARGEST_OBJECTIVE", 1)
+    monkeypatch.setattr(bounded_solves, "largest_objective", lambda _tolerance: 1)
     by_pairs = cwmoip(program, order=["b", "c", "flat"])
 
     np.testing.assert_array_equal(by_weights.values, by_pairs.values)
@@ -59,7 +59,7 @@ def test_two_programs_replace_weights_that_a_solver_could_not_resolve(
 def test_one_step_of_the_first_objective_outweighs_all_ranges(first: int) -> None:
     integers = integer_objectives(ties())
 
-    weights, decides = safe_weights(integers, first, integers.lower, integers.upper)
+    weights, decides = safe_weights(integers, first, integers.lower, integers.upper, 10**6)
 
     others = np.arange(3) != first
     assert decides
@@ -67,11 +67,10 @@ def test_one_step_of_the_first_objective_outweighs_all_ranges(first: int) -> Non
     assert weights[first] == 1 + (integers.upper - integers.lower)[others].sum()
 
 
-def test_weights_say_when_they_do_not_decide(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded_solves, "LARGEST_OBJECTIVE", 20)
+def test_weights_say_when_they_do_not_decide() -> None:
     integers = integer_objectives(ties())
 
-    weights, decides = safe_weights(integers, 1, integers.lower, integers.upper)
+    weights, decides = safe_weights(integers, 1, integers.lower, integers.upper, 20)
 
     assert not decides
     assert (weights >= 1).all()

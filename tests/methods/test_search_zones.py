@@ -195,12 +195,37 @@ def test_ranges_too_wide_for_weights_in_one_program_lose_nothing(method: Method,
 
 
 @each_method
-def test_costs_beyond_the_precision_of_highs_are_refused_with_a_way_out(method: Method) -> None:
-    program = wide(10**8, 3)
+@pytest.mark.parametrize("largest", [10**8, 10**13])
+def test_costs_beyond_the_precision_of_highs_are_solved_in_integers(method: Method, largest: int) -> None:
+    program = wide(largest, 3)
+    front = method(program)
 
-    with pytest.raises(BadInputError, match="Pass solver='cpsat'"):
-        method(program)
+    assert oracles.as_set(front) == oracles.front(program)
+    assert front.extras["n_handed_over"] > 0
     assert oracles.as_set(method(program, solver="cpsat")) == oracles.front(program)
+
+
+@each_method
+@pytest.mark.parametrize("solver", ["highs", "cpsat"])
+def test_limits_that_no_solver_decides_are_refused_with_advice_that_helps(
+    method: Method, solver: str
+) -> None:
+    huge = np.array([[3, 2, 1]]) * 2.0**51 + [[1, 1, 0]]
+    objectives = [
+        LinearObjective(Objective(name), np.array(costs))
+        for name, costs in (("a", [-1.0, -2.0, -1.0]), ("b", [1.0, 1.0, 2.0]))
+    ]
+
+    def shop_with(rows: Any) -> Program:
+        return make_program(
+            rows, row_lower=-np.inf, row_upper=rows.max(), column_lower=0, column_upper=1, integer=True,
+            objectives=objectives,
+        )  # fmt: skip
+
+    with pytest.raises(BadInputError, match=r"below 2\^53 .* Round their coefficients to fewer digits"):
+        method(shop_with(huge), solver=solver)
+    rounded = shop_with(np.rint(huge / 10))
+    assert oracles.as_set(method(rounded, solver=solver)) == oracles.front(rounded)
 
 
 @each_method
@@ -316,6 +341,7 @@ class _Lying:
 
     name = "lying"
     handles_continuous = True
+    tolerance = 1e-7
 
     def __init__(self, *, n_dropped: int = 0, worse_after: int | None = None) -> None:
         self._n_dropped = n_dropped

@@ -46,7 +46,7 @@ class Liar:
 
 def told(claim: Claim, program: Program | None = None) -> CheckedSession:
     """Open a session with a solver that claims `claim`."""
-    return CheckedSession(program or knapsack(), lambda *_: Liar(claim))
+    return CheckedSession(program or knapsack(), lambda *_: Liar(claim), tolerance=1e-7)
 
 
 def claim(
@@ -221,7 +221,7 @@ def test_an_error_of_the_solver_comes_out() -> None:
             raise SolverError("broken")
 
     with pytest.raises(SolverError, match="broken"):
-        CheckedSession(knapsack(), lambda *_: Broken(Claim(Status.UNKNOWN))).solve()
+        CheckedSession(knapsack(), lambda *_: Broken(Claim(Status.UNKNOWN)), tolerance=1e-7).solve()
 
 
 def test_a_program_called_unbounded_is_asked_for_a_solution() -> None:
@@ -235,7 +235,7 @@ def test_a_program_called_unbounded_is_asked_for_a_solution() -> None:
             return Claim(Status.UNBOUNDED) if self.costs.any() else self.claim
 
     answers = {
-        kind: CheckedSession(knapsack(), lambda *_, kind=kind: Unsure(Claim(kind))).solve()
+        kind: CheckedSession(knapsack(), lambda *_, kind=kind: Unsure(Claim(kind)), tolerance=1e-7).solve()
         for kind in (Status.OPTIMAL, Status.INFEASIBLE, Status.UNKNOWN)
     }
     assert answers[Status.OPTIMAL].status is Status.UNBOUNDED

@@ -12,7 +12,7 @@ from shortlist.arrays import Points
 from shortlist.errors import BadInputError
 from shortlist.front import Status
 from shortlist.methods.anchor_points import SolveSetting, best_start, remembered
-from shortlist.methods.bounded_solves import LARGEST_OBJECTIVE, LimitReachedError, safe_weights
+from shortlist.methods.bounded_solves import LimitReachedError, safe_weights
 from shortlist.methods.integer_objectives import UNLIMITED, IntegerObjectives, Vector
 from shortlist.methods.limited_solves import Outcome
 from shortlist.methods.reference_points import neighbour_order
@@ -95,7 +95,9 @@ def _solve_chunk(
     solves = chunk.setting.open(cancellation)
     known = remembered(solves, chunk.anchors)
     corners = np.array(known)
-    weights, _ = safe_weights(solves.integers, chunk.first, corners.min(axis=0), corners.max(axis=0))
+    weights, _ = safe_weights(
+        solves.integers, chunk.first, corners.min(axis=0), corners.max(axis=0), solves.largest_objective
+    )
     answered: list[tuple[Vector, Outcome]] = []
     solved: dict[str, Record] = {}
     for done, (index, point) in enumerate(chunk.points.items(), start=1):
@@ -161,7 +163,7 @@ def solve_adaptively(
             break
         inner = not boxes.tried[chosen] and boxes.volumes()[chosen] > SMALL
         corner = boxes.upper[chosen].copy()
-        weights = _balanced_weights(integers, boxes.lower[chosen], corner)
+        weights = _balanced_weights(integers, boxes.lower[chosen], corner, solves.largest_objective)
         if inner:
             corner = inner_corner(boxes.lower[chosen], corner)
         # the box is part of the key: a bound of another box, should a resumed search choose otherwise, would prove nothing
@@ -235,11 +237,11 @@ def _first_boxes(
     return boxes
 
 
-def _balanced_weights(integers: IntegerObjectives, lower: Vector, upper: Vector) -> Vector:
+def _balanced_weights(integers: IntegerObjectives, lower: Vector, upper: Vector, most: int) -> Vector:
     """Return weights that make a side of the box ``lower <= y < upper`` count the same in every objective."""
     sides = np.maximum(upper - lower, 1).astype(np.float64)
     size = np.maximum(np.abs(integers.lower), np.abs(integers.upper)).astype(np.float64)
     weights = sides.max() / sides
-    weights *= min(1.0, LARGEST_OBJECTIVE / 2 / float(weights @ size))
+    weights *= min(1.0, most / 2 / float(weights @ size))
     rounded: Vector = np.maximum(1, np.rint(weights)).astype(np.int64)
     return rounded

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,16 +20,10 @@ from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress, Report, silent
 
 LARGEST_OBJECTIVE = 4 * 10**8
-"""Weighted objectives stay below this, so that a tolerance of 1e-9 of the value and the gap stay below one step."""
+"""Weighted objectives stay below this for an exact solver; for others, below what their tolerance tells apart."""
 
 WITHIN_A_STEP = 0.5
 """Absolute gap: weighted objectives are integers, so this proves optimality and leaves the solver room for rounding."""
-
-LARGEST_COEFFICIENTS = {"cpsat": 2**53, "highs": 10**7}
-"""Largest coefficient of an objective, in steps, that a solver by name compares exactly; 10^6 for others."""
-
-OTHERWISE_LARGEST = 10**6
-"""A relative tolerance of 10^-9 or an absolute one of 10^-6 tells one step from none up to here, with room."""
 
 N_ATTEMPTS = 3
 
@@ -80,6 +74,8 @@ class BoundedSolves:
         The objectives.
     n_programs : int
         Integer programs solved so far, repeated ones included.
+    largest_objective : int
+        What weighted objectives should stay below, so that the solver tells one step from none.
     """
 
     def __init__(
@@ -90,7 +86,8 @@ class BoundedSolves:
         self._program = program
         self._rows = program.n_rows + np.arange(len(self.integers))
         self._solver = open_solver(solver) if isinstance(solver, str) else solver
-        _check_precision(self.integers, self._solver.name)
+        self.largest_objective = largest_objective(self._solver.tolerance)
+        self._n_handed_over = 0
         self._seed = as_seed(seed)
         self._session: Session | None = None
         self._upper = self.integers.upper
@@ -154,7 +151,9 @@ class BoundedSolves:
                 f"candidates must name the {len(columns)} integer columns, got {len(names)} names."
             )
         decisions = [self._witnesses[tuple(vector.tolist())] for vector in vectors]
-        facts: Mapping[str, Any] = {"solver": self._solver.name, "n_programs": self.n_programs} | extras
+        facts: dict[str, Any] = {"solver": self._solver.name, "n_programs": self.n_programs} | extras
+        if self._n_handed_over:
+            facts["n_handed_over"] = self._n_handed_over
         return Front.from_points(
             self.integers.objectives,
             self.integers.points(vectors),
@@ -182,8 +181,7 @@ class BoundedSolves:
         solution = session.solve(
             Limits(seconds=self._seconds_left(), absolute_gap=WITHIN_A_STEP), cancellation=budget.cancellation
         )
-        self.n_programs += 1
-        budget.report(Progress(self._stage, self.n_programs))
+        self._count(solution)
         if solution.status in {Status.FEASIBLE, Status.UNKNOWN} and solution.limit in {
             "seconds",
             "interrupted",
@@ -192,6 +190,24 @@ class BoundedSolves:
                 f"{budget.time_limit_s:g} s" if solution.limit == "seconds" else "interrupted"
             )
         return solution
+
+    def _count(self, solution: Solution) -> None:
+        """Count and report a program.
+
+        Raises
+        ------
+        BadInputError
+            If the numbers are too large for any solver to decide.
+        """
+        self.n_programs += 1
+        self._n_handed_over += solution.handed_over
+        self._budget.report(Progress(self._stage, self.n_programs))
+        if solution.limit == "size":
+            raise BadInputError(
+                "limits and objectives must add up to numbers that a solver tells apart: below "
+                f"{largest_objective(self._solver.tolerance):,} for {self._solver.name!r}, and below 2^53 for integer "
+                "columns with bounds. Round their coefficients to fewer digits."
+            )
 
     def _open(self, attempt: int) -> Session:
         integers = self.integers
@@ -222,13 +238,18 @@ class BoundedSolves:
             self._witnesses[key] = np.rint(columns[self._program.integer]).astype(np.int64)
 
 
+def largest_objective(tolerance: float) -> int:
+    """Return what weighted objectives should stay below for a solver with this tolerance."""
+    return int(0.5 / tolerance) - 1 if tolerance else LARGEST_OBJECTIVE
+
+
 def safe_weights(
-    integers: IntegerObjectives, first: int, lower: Vector, upper: Vector
+    integers: IntegerObjectives, first: int, lower: Vector, upper: Vector, most: int
 ) -> tuple[Vector, bool]:
     """Return weights for ``W f_first + sum of the others``, and whether W makes `first` decide alone.
 
     With every other objective between `lower` and `upper`, one step of `first` outweighs all others when
-    W = 1 + the sum of their ranges. W is smaller when the weighted objective could pass :data:`LARGEST_OBJECTIVE`. All
+    W = 1 + the sum of their ranges. W is smaller when the weighted objective could pass `most`. All
     weights are at least 1, so a minimum over a set that contains every vector below its members is non-dominated.
     """
     others = np.arange(len(integers)) != first
@@ -236,21 +257,10 @@ def safe_weights(
         max(0, high - low) for high, low in zip(upper[others].tolist(), lower[others].tolist(), strict=True)
     )
     size = np.maximum(np.abs(integers.lower), np.abs(integers.upper))
-    room = (LARGEST_OBJECTIVE - int(size[others].sum())) // max(1, int(size[first]))
+    room = (most - int(size[others].sum())) // max(1, int(size[first]))
     weights = np.ones(len(integers), dtype=np.int64)
     weights[first] = max(1, min(needed, room))
     return weights, bool(weights[first] == needed)
-
-
-def _check_precision(integers: IntegerObjectives, solver: str) -> None:
-    """Raise if a coefficient is so large that one step drowns in the solver's tolerance."""
-    most = LARGEST_COEFFICIENTS.get(solver, OTHERWISE_LARGEST)
-    for name, costs in zip(integers.names, np.abs(integers.costs), strict=True):
-        if costs.max(initial=0) > most:
-            raise BadInputError(
-                f"costs of objective {name!r} must be at most {most} steps for an exact front by {solver!r}, "
-                f"got {costs.max()}. Pass solver='cpsat', or round the costs to fewer decimals."
-            )
 
 
 def _as_limits(upper: Vector) -> NDArray[np.float64]:

@@ -103,7 +103,7 @@ def cwmoip(
 
 def _lexicographic(solves: BoundedSolves, first: int, lower: Vector, bounds: Vector) -> Vector | None:
     """Minimise the first objective and, among its best, the sum of all others, within `bounds`."""
-    weights, decides = safe_weights(solves.integers, first, lower, bounds)
+    weights, decides = safe_weights(solves.integers, first, lower, bounds, solves.largest_objective)
     if decides:
         return solves.minimise(weights, bounds)
     unit = np.zeros(len(weights), dtype=np.int64)

@@ -11,7 +11,6 @@ from shortlist.front import Status
 from shortlist.methods.bounded_solves import N_ATTEMPTS, WITHIN_A_STEP, BoundedSolves, LimitReachedError
 from shortlist.methods.integer_objectives import UNLIMITED, Vector
 from shortlist.milp.solution import Limits, Solution
-from shortlist.runs.progress import Progress
 
 NO_LIMITS = Limits()
 
@@ -114,8 +113,7 @@ class LimitedSolves(BoundedSolves):
         solution = session.solve(
             Limits(min(left, limits.seconds), limits.nodes, WITHIN_A_STEP), cancellation=budget.cancellation
         )
-        self.n_programs += 1
-        budget.report(Progress(self._stage, self.n_programs))
+        self._count(solution)
         stopped = solution.status in {Status.FEASIBLE, Status.UNKNOWN}
         if stopped and solution.limit == "interrupted":
             raise LimitReachedError("interrupted")

@@ -140,7 +140,9 @@ class _Search:
     def _search_zone(self, chosen: int, zone: Vector) -> None:
         """Solve one program for the zone number `chosen`, and note what the answer proves."""
         first, upper = self._first, _below(zone)
-        weights, decides = safe_weights(self._solves.integers, first, self._lower, upper)
+        weights, decides = safe_weights(
+            self._solves.integers, first, self._lower, upper, self._solves.largest_objective
+        )
         start = None
         if decides:  # without a bound on the first objective, a known answer says "empty" sooner than an infeasible program
             upper[first] = UNLIMITED

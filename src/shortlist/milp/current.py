@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist.arrays import Costs, Mask
 from shortlist.errors import BadInputError
 from shortlist.milp.program import Program
+from shortlist.milp.whole_rows import RowSizes, common_step, whole_rows
 
 Change: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]
 """Which rows or columns change, their new lower limits, and their new upper limits."""
@@ -18,14 +19,19 @@ Change: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.flo
 class CurrentProgram:
     """A program with the costs, bounds, limits, cutoff and start that hold now.
 
+    Rows of decimals at integer columns are kept in whole steps (:mod:`shortlist.milp.whole_rows`): whatever is solved or
+    checked here is this program.
+
     Attributes
     ----------
     program : Program
-        Rows shared with the program that was opened; bounds and limits are own copies, changed in place.
+        Its bounds and limits are own copies, changed in place.
     costs : ndarray of float, shape (n_columns,)
         To minimise.
     integral_costs : bool
         Whether every cost is an integer at an integer column, so that objective values are integers.
+    step : float
+        The greatest common divisor of integral costs, 1 for others: objective values are its multiples.
     cutoff : float
         No solution may cost more; inf if there is none.
     start : ndarray of float, shape (n_columns,), or None
@@ -33,11 +39,13 @@ class CurrentProgram:
     """
 
     def __init__(self, program: Program) -> None:
+        self._rows = whole_rows(program)
         copies = {
-            name: getattr(program, name).copy()
+            name: getattr(self._rows.program, name).copy()
             for name in ("row_lower", "row_upper", "column_lower", "column_upper")
         }
-        self.program = dataclasses.replace(program, **copies)
+        self.program = dataclasses.replace(self._rows.program, **copies)
+        self._sizes = RowSizes(self._rows)
         self.cutoff = math.inf
         self.start: NDArray[np.float64] | None = None
         costs = program.minimised_costs()
@@ -50,6 +58,7 @@ class CurrentProgram:
         self.integral_costs = bool(
             (self.costs == np.rint(self.costs)).all() and self.program.integer[charged].all()
         )
+        self.step = common_step(self.costs) if self.integral_costs else 1.0
         return self.costs
 
     def set_column_bounds(self, columns: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Change:
@@ -57,11 +66,14 @@ class CurrentProgram:
         change = _change("columns", columns, lower, upper, self.program.n_columns)
         self.program.column_lower[change[0]] = change[1]
         self.program.column_upper[change[0]] = change[2]
+        if self._sizes.widened(*change):
+            self._sizes.update(self.program)
         return change
 
     def set_row_bounds(self, rows: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Change:
         """Check and keep the limits of `rows`."""
-        change = _change("rows", rows, lower, upper, self.program.n_rows)
+        which, low, high = _change("rows", rows, lower, upper, self.program.n_rows)
+        change = which, *self._rows.limits(which, low, high)
         self.program.row_lower[change[0]] = change[1]
         self.program.row_upper[change[0]] = change[2]
         return change
@@ -81,7 +93,13 @@ class CurrentProgram:
         """The cutoff, lowered to the next value that the objective can take."""
         if not self.integral_costs or not math.isfinite(self.cutoff):
             return self.cutoff
-        return float(math.floor(self.cutoff + 1e-6))
+        return float(math.floor((self.cutoff + 1e-6) / self.step) * self.step)
+
+    @property
+    def size(self) -> float:
+        """The largest sum of integers that a solver has to tell from the next: of a row, or of the costs, in steps."""
+        charged = self._sizes.of(self.costs) / self.step if self.integral_costs else 0.0
+        return max(self._sizes.largest(self.program), charged)
 
     @property
     def empty(self) -> bool:

@@ -1,19 +1,23 @@
 """What a backend implements, and the session around it that checks everything it says."""
 
+import functools
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays import Costs
+from shortlist.errors import BadInputError
 from shortlist.front import Status
 from shortlist.milp.current import Change, CurrentProgram, empty_intervals, without_empty_intervals
 from shortlist.milp.program import Program
-from shortlist.milp.solution import Claim, Limits, Solution, checked_solution
+from shortlist.milp.solution import Claim, Limits, Solution, checked_solution, is_answer
 from shortlist.milp.watch import OnBound, Post, run_watched
+from shortlist.milp.whole_rows import tells_apart
 from shortlist.runs.cancellation import Cancellation
 
 NO_LIMITS = Limits()
@@ -49,24 +53,48 @@ class CheckedSession:
 
     The engine runs in a thread of its own (:mod:`shortlist.milp.watch`). A session is for one thread at a time;
     different sessions are independent.
+
+    Where the sums of integers in a row, or in the costs, are so large that the engine's tolerance hides the next integer
+    (:func:`shortlist.milp.whole_rows.tells_apart`), CP-SAT solves the program, in integers. Where it cannot hold the
+    program either, the claim is lowered, with the limit "size". `tolerance` is by how much the engine may miss an integer
+    or a limit, 0 if its arithmetic is exact.
     """
 
-    def __init__(self, program: Program, load: Callable[[Program, Costs], Engine]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        load: Callable[[Program, Costs], Engine],
+        *,
+        tolerance: float,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
         self._current = CurrentProgram(program)
-        self._engine = load(without_empty_intervals(program), self._current.costs)
-        self._told_cutoff = math.inf
+        exact = functools.partial(_exact_engine, seed=seed, threads=threads)
+        self._loaders: dict[bool, Callable[[Program, Costs], Engine]] = {False: load, True: exact}
+        self._engines: dict[bool, Engine] = {}  # by whether it is CP-SAT in place of the solver asked for
+        self._told: dict[bool, float] = {}
+        self._tolerance = tolerance
+        if not tolerance or tells_apart(self._current.size, tolerance):
+            self._engine(handed_over=False)
 
     def set_costs(self, costs: ArrayLike) -> None:
         """Minimise ``costs @ x`` from now on, shape (n_columns,)."""
-        self._engine.change_costs(self._current.set_costs(costs))
+        new = self._current.set_costs(costs)
+        for engine in self._engines.values():
+            engine.change_costs(new)
 
     def set_column_bounds(self, columns: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
         """Replace the bounds of `columns`."""
-        self._engine.change_column_bounds(_possible(self._current.set_column_bounds(columns, lower, upper)))
+        change = _possible(self._current.set_column_bounds(columns, lower, upper))
+        for engine in self._engines.values():
+            engine.change_column_bounds(change)
 
     def set_row_bounds(self, rows: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
         """Replace the limits of `rows`."""
-        self._engine.change_row_bounds(_possible(self._current.set_row_bounds(rows, lower, upper)))
+        change = _possible(self._current.set_row_bounds(rows, lower, upper))
+        for engine in self._engines.values():
+            engine.change_row_bounds(change)
 
     def set_cutoff(self, cutoff: float | None) -> None:
         """Look only for solutions that cost at most `cutoff`; None lifts it."""
@@ -85,17 +113,62 @@ class CheckedSession:
     ) -> Solution:
         """Solve as the model now stands."""
         begin = time.perf_counter()
-        claim = self._claim(limits, on_bound, cancellation)
-        if claim.status is Status.UNBOUNDED:
-            claim = self._really_unbounded(limits, claim, cancellation)
+        claim = self._plain_claim(limits, cancellation)
+        handed_over = False
+        if claim is None:
+            handed_over, decides = self._who_decides()
+            try:
+                claim = self._claim(handed_over, limits, on_bound if decides else None, cancellation)
+            except BadInputError:  # CP-SAT's sums are of 64 bits, idle rows included
+                if not handed_over:
+                    raise
+                claim = Claim(Status.UNKNOWN, limit="size")
+            if claim.status is Status.UNBOUNDED:
+                claim = self._really_unbounded(handed_over, limits, claim, cancellation)
+            if not decides:
+                claim = claim.lowered()
+        claim = self._or_start(claim)
         solution = checked_solution(self._current, claim, limits, seconds=time.perf_counter() - begin)
+        solution = replace(solution, handed_over=handed_over)
         self._current.start = None
         if on_bound is not None:
             on_bound(solution.objective, solution.bound)
         return solution
 
-    def _claim(self, limits: Limits, on_bound: OnBound | None, cancellation: Cancellation | None) -> Claim:
-        """Let the engine run, unless the answer is plain without it."""
+    def _engine(self, *, handed_over: bool) -> Engine:
+        """Return the engine asked for, or CP-SAT in its place, with the program as it stands."""
+        if handed_over not in self._engines:
+            program = without_empty_intervals(self._current.program)
+            self._engines[handed_over] = self._loaders[handed_over](program, self._current.costs)
+        return self._engines[handed_over]
+
+    def _who_decides(self) -> tuple[bool, bool]:
+        """Return whether the program as it stands goes to CP-SAT, and whether the claims of who has it count."""
+        size = self._current.size
+        if tells_apart(size, self._tolerance):
+            return False, True
+        if not self._tolerance:
+            return False, False
+        try:
+            self._engine(handed_over=True)
+        except BadInputError:  # continuous columns, columns without bounds, or rows of no decimals
+            return False, False
+        return True, True
+
+    def _or_start(self, claim: Claim) -> Claim:
+        """Return the offered start as the solution where a limit left nothing better."""
+        current, start = self._current, self._current.start
+        if start is None or claim.status not in {Status.UNKNOWN, Status.FEASIBLE}:
+            return claim
+        if not is_answer(current, start):
+            return claim
+        values = claim.values
+        if values is not None and current.objective(values) <= current.objective(start):
+            return claim
+        return replace(claim, status=Status.FEASIBLE, values=start)
+
+    def _plain_claim(self, limits: Limits, cancellation: Cancellation | None) -> Claim | None:
+        """Return the answer where it is plain without a solver."""
         current = self._current
         if current.empty:
             return Claim(Status.INFEASIBLE)
@@ -105,33 +178,47 @@ class CheckedSession:
             return Claim(Status.UNKNOWN, limit="seconds")
         if current.program.n_columns == 0:
             return _without_columns(current)
-        if current.tight_cutoff != self._told_cutoff:
-            self._told_cutoff = current.tight_cutoff
-            self._engine.change_cutoff(self._told_cutoff)
+        return None if tells_apart(current.size, 0.0) else Claim(Status.UNKNOWN, limit="size")
+
+    def _claim(
+        self, handed_over: bool, limits: Limits, on_bound: OnBound | None, cancellation: Cancellation | None
+    ) -> Claim:
+        """Let an engine run."""
+        current, engine = self._current, self._engine(handed_over=handed_over)
+        if current.tight_cutoff != self._told.get(handed_over, math.inf):
+            self._told[handed_over] = current.tight_cutoff
+            engine.change_cutoff(current.tight_cutoff)
         if current.start is not None:
-            self._engine.offer_start(current.start)
+            engine.offer_start(current.start)
         return run_watched(
-            lambda post: self._engine.run(limits, post),
-            self._engine.stop,
+            lambda post: engine.run(limits, post),
+            engine.stop,
             on_bound=on_bound,
             cancellation=cancellation,
         )
 
-    def _really_unbounded(self, limits: Limits, claim: Claim, cancellation: Cancellation | None) -> Claim:
+    def _really_unbounded(
+        self, handed_over: bool, limits: Limits, claim: Claim, cancellation: Cancellation | None
+    ) -> Claim:
         """Find out whether a program that is called unbounded has a solution at all."""
-        costs = self._current.costs
-        self._engine.change_cutoff(math.inf)
-        self._engine.change_costs(np.zeros_like(costs))
+        costs, engine = self._current.costs, self._engine(handed_over=handed_over)
+        engine.change_cutoff(math.inf)
+        engine.change_costs(np.zeros_like(costs))
         try:
-            found = run_watched(
-                lambda post: self._engine.run(limits, post), self._engine.stop, cancellation=cancellation
-            )
+            found = run_watched(lambda post: engine.run(limits, post), engine.stop, cancellation=cancellation)
         finally:
-            self._engine.change_costs(costs)
-            self._engine.change_cutoff(self._told_cutoff)
+            engine.change_costs(costs)
+            engine.change_cutoff(self._told.get(handed_over, math.inf))
         if found.status in {Status.OPTIMAL, Status.FEASIBLE}:
             return claim
         return Claim(found.status, nodes=claim.nodes + found.nodes, limit=found.limit)
+
+
+def _exact_engine(program: Program, costs: Costs, *, seed: int, threads: int) -> Engine:
+    """Load a program into CP-SAT, which is imported only now."""
+    from shortlist.milp.backends.cpsat import exact_engine
+
+    return exact_engine(program, costs, seed=seed, threads=threads)
 
 
 def _possible(change: Change) -> Change:

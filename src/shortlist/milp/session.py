@@ -51,10 +51,14 @@ class Session(Protocol):
 
 
 class Solver(Protocol):
-    """A backend. `seed` and `threads` are fixed per session; one thread is deterministic under node limits."""
+    """A backend. `seed` and `threads` are fixed per session; one thread is deterministic under node limits.
+
+    `tolerance` is by how much it may miss an integer or a limit; 0 if its arithmetic is exact.
+    """
 
     name: str
     handles_continuous: bool
+    tolerance: float
 
     def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> Session:
         """Load `program`; its first objective, if any, gives the costs."""

@@ -69,8 +69,11 @@ class Solution:
     nodes : int
         Branch-and-bound nodes of this solve, as the solver counts them.
     limit : str
-        Why the claim is not stronger: "seconds", "nodes", "interrupted", "solver" (it gave up by itself) or
-        "precision" (its answer did not stand the check and was dropped); "" if nothing stopped it.
+        Why the claim is not stronger: "seconds", "nodes", "interrupted", "solver" (it gave up by itself),
+        "precision" (its answer did not stand the check and was dropped) or "size" (the numbers are so large that no
+        solver at hand tells one sum from the next, so its claim does not count); "" if nothing stopped it.
+    handed_over : bool
+        Whether CP-SAT solved it, because the numbers are too large for the session's solver.
     """
 
     status: Status
@@ -80,6 +83,7 @@ class Solution:
     seconds: float
     nodes: int = 0
     limit: str = ""
+    handed_over: bool = False
 
     @property
     def gap(self) -> float:
@@ -110,6 +114,13 @@ class Claim:
     bound: float = -math.inf
     nodes: int = 0
     limit: str = ""
+
+    def lowered(self) -> "Claim":
+        """Return what is left of the claim where the numbers are too large for the solver: its solution, if any."""
+        if self.status is Status.UNBOUNDED:
+            return self
+        status = Status.UNKNOWN if self.values is None else Status.FEASIBLE
+        return replace(self, status=status, bound=-math.inf, limit=self.limit or "size")
 
 
 def largest_violation(program: Program, values: NDArray[np.float64]) -> float:
@@ -177,9 +188,10 @@ def checked_solution(
         return replace(nothing, status=Status.UNKNOWN, limit=claim.limit or "solver")
     values = _tidied(current.program, claim.values)
     if not is_answer(current, values):
-        return replace(nothing, status=Status.UNKNOWN, limit="precision")
+        limit = "size" if claim.limit == "size" else "precision"
+        return replace(nothing, status=Status.UNKNOWN, limit=limit)
     objective, size = current.objective(values), current.cost_size(values)
-    allowed = 1e-6 + 1e-9 * abs(objective) if current.integral_costs else CONTRADICTION * size
+    allowed = _bound_error(objective) if current.integral_costs else CONTRADICTION * size
     if claim.bound - objective > allowed:
         raise SolverError(
             f"the solver says that nothing costs less than {claim.bound}, but its own answer costs {objective}. "
@@ -213,4 +225,9 @@ def _bound(current: CurrentProgram, bound: float) -> float:
         return -math.inf
     if not current.integral_costs or not math.isfinite(bound):
         return bound
-    return float(math.ceil(bound - 1e-6 - 1e-9 * abs(bound)))
+    return float(math.ceil((bound - _bound_error(bound)) / current.step) * current.step)
+
+
+def _bound_error(bound: float) -> float:
+    """Return how far a bound on integers may be off: the rule of sizes keeps it below a half."""
+    return 1e-6 + min(1e-9 * abs(bound), 0.25)

@@ -13,7 +13,7 @@ from shortlist.arrays import Costs, Mask
 from shortlist.errors import BadInputError
 from shortlist.front import Status
 from shortlist.milp.current import Change
-from shortlist.milp.engine import CheckedSession
+from shortlist.milp.engine import CheckedSession, Engine
 from shortlist.milp.implied_bounds import implied_bounds
 from shortlist.milp.program import Program
 from shortlist.milp.scaling import scaled_to_integers
@@ -44,6 +44,7 @@ class CpSat:
 
     name = "cpsat"
     handles_continuous = False
+    tolerance = 0.0
 
     def __init__(self, *, bound_tree: bool = False) -> None:
         """With `bound_tree`, prove by a best-first tree on the objective's bound, a second thread at most looking for solutions."""
@@ -59,20 +60,43 @@ class CpSat:
         """
         seed = as_count(seed, "seed", at_least=0) % 2**31  # what solvers take
         as_count(threads, "threads")
-        if not program.integer.all():
-            raise BadInputError(
-                f"CP-SAT needs integer columns, but column {int(np.argmin(program.integer))} is continuous. "
-                "Use solver='highs'."
-            )
+        _check_integer(program)
         return CheckedSession(
-            program, lambda clean, costs: _CpSatEngine(clean, costs, seed, threads, self._bound_tree)
+            program,
+            lambda clean, costs: _CpSatEngine(clean, costs, seed, threads, self._bound_tree),
+            tolerance=self.tolerance,
+            seed=seed,
+            threads=threads,
+        )
+
+
+def exact_engine(program: Program, costs: Costs, *, seed: int, threads: int) -> Engine:
+    """Return an engine for a program that another solver has and whose numbers are too large for it.
+
+    Raises
+    ------
+    BadInputError
+        If a column is continuous or without bounds, or a coefficient is not a decimal of up to nine places.
+    """
+    _check_integer(program)
+    return _CpSatEngine(program, costs, seed, threads)
+
+
+def _check_integer(program: Program) -> None:
+    """Raise if a column is continuous."""
+    if not program.integer.all():
+        raise BadInputError(
+            f"CP-SAT needs integer columns, but column {int(np.argmin(program.integer))} is continuous. "
+            "Use solver='highs'."
         )
 
 
 class _CpSatEngine:
     """One program as a CP-SAT model; constraint i is row i, written as a clause where it is one."""
 
-    def __init__(self, program: Program, costs: Costs, seed: int, threads: int, bound_tree: bool) -> None:
+    def __init__(
+        self, program: Program, costs: Costs, seed: int, threads: int, bound_tree: bool = False
+    ) -> None:
         names = ("row_lower", "row_upper", "column_lower", "column_upper")
         self._program = replace(program, **{name: getattr(program, name).copy() for name in names})
         self._rows = _scaled_rows(program)
@@ -340,4 +364,4 @@ def _down(value: float) -> int:
     """Round an upper limit down, forgiving the error of a product of doubles; infinite ones become the extreme."""
     if not abs(value) < 2.0**62:
         return HIGHEST if value > 0 else LOWEST
-    return math.floor(value + 1e-6 + 1e-12 * abs(value))
+    return math.floor(value + 1e-6 + 2 * math.ulp(value)) if value % 1 else int(value)

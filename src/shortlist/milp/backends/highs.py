@@ -35,6 +35,9 @@ ROWWISE = 2
 MINIMISE = 1
 SOLUTION_FEASIBLE = 2
 
+TOLERANCE = 5e-8
+"""TODO"""
+
 INTERRUPTS = (
     cb.HighsCallbackType.kCallbackMipInterrupt,
     cb.HighsCallbackType.kCallbackSimplexInterrupt,
@@ -65,6 +68,7 @@ class Highs:
 
     name = "highs"
     handles_continuous = True
+    tolerance = TOLERANCE
 
     def __init__(self, *, short_programs: bool = False) -> None:
         self._options = SHORT_PROGRAMS if short_programs else {}
@@ -74,7 +78,11 @@ class Highs:
         seed = as_count(seed, "seed", at_least=0) % 2**31  # what solvers take
         as_count(threads, "threads")
         return CheckedSession(
-            program, lambda clean, costs: _HighsEngine(clean, costs, seed, threads, self._options)
+            program,
+            lambda clean, costs: _HighsEngine(clean, costs, seed, threads, self._options),
+            tolerance=self.tolerance,
+            seed=seed,
+            threads=threads,
         )
 
 
@@ -103,8 +111,7 @@ class _HighsEngine:
             "mip_rel_gap": 0.0,
             # 1.14 presolves min y - 2x, x <= y, x binary, y in [0, 1], to 0 instead of -1: only with continuous columns
             "presolve": "choose" if program.integer.all() else "off",
-            # at 1e-6 feasible programs with coefficients from 10^7 on were called infeasible
-            "mip_feasibility_tolerance": 1e-9,
+            "mip_feasibility_tolerance": TOLERANCE,
             # costs two thirds of the time of a small program and finds nothing that the rest does not
             "mip_heuristic_run_feasibility_jump": False,
         } | dict(further)

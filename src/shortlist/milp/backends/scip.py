@@ -39,6 +39,9 @@ STATUSES = {
 }
 """What SCIP says, and what stopped it; FEASIBLE counts only if there are values."""
 
+TOLERANCE = 5e-8
+"""TODO"""
+
 INFINITE = 1e20
 """From here on, numbers are infinite to SCIP."""
 
@@ -48,12 +51,18 @@ class Scip:
 
     name = "scip"
     handles_continuous = True
+    tolerance = TOLERANCE
 
     def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
         """Load `program`; its first objective, if any, gives the costs. More `threads` change nothing."""
         seed = as_count(seed, "seed", at_least=0) % 2**31  # what solvers take
         as_count(threads, "threads")
-        return CheckedSession(program, lambda clean, costs: _ScipEngine(clean, costs, seed))
+        return CheckedSession(
+            program,
+            lambda clean, costs: _ScipEngine(clean, costs, seed),
+            tolerance=self.tolerance,
+            seed=seed,
+        )
 
 
 class _Hear(Eventhdlr):
@@ -90,7 +99,7 @@ class _ScipEngine:
         self._model.hideOutput()
         self._model.setParam("randomization/randomseedshift", seed)
         self._model.setParam("misc/catchctrlc", False)  # a value, not an option of ours
-        self._model.setParam("numerics/feastol", 1e-9)  # it is relative: 1e-6 would forgive 10 in 10^7
+        self._model.setParam("numerics/feastol", TOLERANCE)
         self._hear = _Hear()
         self._model.includeEventhdlr(self._hear, "shortlist", "posts bounds")
         self._columns = [

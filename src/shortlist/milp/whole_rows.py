@@ -1,0 +1,156 @@
+"""Rows of integers, and whether a solver's arithmetic can tell one sum of integers from the next.
+
+A row that adds decimals at integer columns takes values that are a step apart. Multiplied by a power of ten and divided by
+the greatest common divisor of its coefficients, it takes integers, and its limits can be rounded to integers too. A solver
+in floating point may miss an integer, or a limit, by its tolerance. In a row of coefficients a it is then off by no more than
+the sum of ``|a_j| max(1, |x_j|)`` times the tolerance. While this is below a half, whatever it takes for a solution
+becomes one when its columns are rounded, and what it calls optimal or infeasible is so. Beyond that its claims do not count.
+"""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask
+from shortlist.milp.implied_bounds import implied_bounds
+from shortlist.milp.program import Program
+from shortlist.milp.scaling import LARGEST_INTEGER, decimal_steps, nearest_integers
+
+FORGIVEN = 1e-6
+"""A limit so little below an integer, in steps, means the integer: callers compute limits in floating point."""
+
+
+@dataclass(frozen=True, eq=False)
+class WholeRows:
+    """Which rows of a program take integers only, and how a row's limits become limits of these.
+
+    Attributes
+    ----------
+    program : Program
+        The program, such rows in whole steps and the others as they were.
+    whole : ndarray of bool, shape (n_rows,)
+        Marks the rows that take integers only.
+    scales, divisors : ndarray of float, shape (n_rows,)
+        An original row, times its scale and divided by its divisor, is the row of `program`.
+    """
+
+    program: Program
+    whole: Mask
+    scales: NDArray[np.float64]
+    divisors: NDArray[np.float64]
+
+    def limits(
+        self, rows: NDArray[np.integer], lower: NDArray[np.float64], upper: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the limits of `rows` of the program for limits of the original rows."""
+        whole, scales, divisors = self.whole[rows], self.scales[rows], self.divisors[rows]
+        low = -_floor(-lower, scales, divisors)
+        high = _floor(upper, scales, divisors)
+        return np.where(whole, low, lower), np.where(whole, high, upper)
+
+
+def whole_rows(program: Program) -> WholeRows:
+    """Return the rows of a program in whole steps, where they have such."""
+    rows = program.rows
+    scaled, scales, decimal = decimal_steps(rows.data, rows.indptr)
+    continuous = np.concatenate([[0], np.cumsum(~program.integer[rows.indices] & (rows.data != 0))])
+    whole = decimal & (continuous[rows.indptr[1:]] == continuous[rows.indptr[:-1]])
+    divisors = np.ones(program.n_rows, dtype=np.int64)
+    filled = np.flatnonzero(np.diff(rows.indptr))
+    if len(filled):
+        divisors[filled] = np.gcd.reduceat(np.abs(scaled), rows.indptr[filled])
+    divisors[(divisors == 0) | ~whole] = 1
+    scales = np.where(whole, scales, 1)
+    made = WholeRows(program, whole, scales.astype(np.float64), divisors.astype(np.float64))
+    lower, upper = made.limits(np.arange(program.n_rows), program.row_lower, program.row_upper)
+    changed = (scales != 1) | (divisors != 1)
+    if changed.any():
+        lengths = np.diff(rows.indptr)
+        data = np.where(np.repeat(changed, lengths), scaled // np.repeat(divisors, lengths), rows.data)
+        rows = rows.copy()
+        rows.data = data
+    smaller = dataclasses.replace(program, rows=rows, row_lower=lower, row_upper=upper)
+    return dataclasses.replace(made, program=smaller)
+
+
+def _floor(
+    limits: NDArray[np.float64], scales: NDArray[np.float64], divisors: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the largest integers whose multiples by the divisor are at most the scaled limits; infinite ones stay."""
+    finite = np.isfinite(limits)
+    known = np.where(finite, limits, 0.0)
+    steps = nearest_integers(known, scales)
+    below: NDArray[np.float64] = np.floor((steps + FORGIVEN) / divisors)
+    return np.where(finite, below, limits)
+
+
+class RowSizes:
+    """The largest values that rows of integers can take within the bounds of the columns.
+
+    Bounds that are narrowed later leave the sizes as they were, too large rather than too small.
+    """
+
+    def __init__(self, rows: WholeRows) -> None:
+        self._rows = rows
+        self.update(rows.program)
+
+    def update(self, program: Program) -> None:
+        """Take the bounds of `program`, whose rows are the same, if a column may now be larger than before."""
+        self._lower, self._upper = _bounds(program)
+        reach = np.maximum(np.abs(self._lower), np.abs(self._upper))
+        self.reach = np.where(np.isfinite(reach), np.maximum(reach, 1.0), 1.0)
+        matrix = program.rows
+        self._sizes = abs(matrix) @ self.reach
+        positive, negative = matrix.maximum(0), matrix.minimum(0)
+        with np.errstate(invalid="ignore"):
+            self._least = positive @ self._lower + negative @ self._upper
+            self._most = positive @ self._upper + negative @ self._lower
+
+    def widened(
+        self, columns: NDArray[np.integer], lower: NDArray[np.float64], upper: NDArray[np.float64]
+    ) -> bool:
+        """Whether new bounds of `columns` pass those that the sizes were taken for."""
+        return bool((lower < self._lower[columns]).any() or (upper > self._upper[columns]).any())
+
+    def largest(self, program: Program) -> float:
+        """Return the largest size of a row that takes integers and whose limits exclude something."""
+        with np.errstate(invalid="ignore"):
+            idle = (self._least >= program.row_lower) & (self._most <= program.row_upper)
+        counted = self._rows.whole & ~idle
+        return float(self._sizes[counted].max(initial=0.0))
+
+    def of(self, costs: NDArray[np.float64]) -> float:
+        """Return the largest absolute value of ``costs @ x``."""
+        return float(np.abs(costs) @ self.reach)
+
+
+def _bounds(program: Program) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the bounds of the columns, from the rows where there are none."""
+    if np.isfinite(program.column_lower).all() and np.isfinite(program.column_upper).all():
+        return program.column_lower.copy(), program.column_upper.copy()
+    return implied_bounds(program)
+
+
+def tells_apart(size: float, tolerance: float) -> bool:
+    """Whether a solver with this tolerance, 0 for an exact one, decides about sums of integers of this size.
+
+    Beyond 2^53 no claim can be checked here, as programs are kept in floating point.
+
+    Examples
+    --------
+    >>> tells_apart(4e6, 1e-7), tells_apart(4e9, 1e-7), tells_apart(4e9, 0.0), tells_apart(1e16, 0.0)
+    (True, False, True, False)
+    """
+    return size < LARGEST_INTEGER and size * tolerance < 0.5
+
+
+def common_step(costs: NDArray[np.float64]) -> float:
+    """Return the greatest common divisor of integers; 1 if all are 0."""
+    return (
+        float(math.gcd(*costs.astype(np.int64).tolist()) or 1)
+        if np.abs(costs).max(initial=0) < 2**62
+        else 1.0
+    )

@@ -1,0 +1,143 @@
+"""Whether a solver's claim counts where numbers are large."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import ArrayLike
+
+from shortlist.front import Objective, Status
+from shortlist.milp import LinearObjective, Program, make_program, open_solver
+from shortlist.milp.session import installed_solvers
+from shortlist.milp.whole_rows import RowSizes, whole_rows
+from tests.milp import oracles
+
+inf = math.inf
+INSTALLED = list(installed_solvers())
+FLOATING = [name for name in INSTALLED if open_solver(name).tolerance]
+factors = st.integers(-9999, 9999).map(lambda whole: whole / 100)
+
+
+def program_of(
+    rows: ArrayLike,
+    upper: ArrayLike,
+    costs: ArrayLike = (),
+    *,
+    integer: object = True,
+    lower: ArrayLike = -inf,
+) -> Program:
+    """Return a program of columns in 0..1."""
+    objectives = (
+        [LinearObjective(Objective("cost"), np.array(costs, dtype=float))] if len(np.array(costs)) else []
+    )
+    return make_program(
+        np.atleast_2d(rows), row_lower=lower, row_upper=upper, column_lower=0, column_upper=1,
+        integer=integer, objectives=objectives,  # type: ignore[arg-type]  # a list or one boolean
+    )  # fmt: skip
+
+
+@given(
+    row=st.lists(factors, min_size=1, max_size=5),
+    limit=factors,
+    bits=st.lists(st.integers(0, 1), min_size=5, max_size=5),
+)
+def test_a_row_in_whole_steps_admits_what_the_decimals_admit(
+    row: list[float], limit: float, bits: list[int]
+) -> None:
+    x = bits[: len(row)]
+    exact = sum(Fraction(str(a)) * b for a, b in zip(row, x, strict=True))
+    bound = Fraction(str(limit))
+    for lower, upper, admitted in ((-inf, limit, exact <= bound), (limit, inf, exact >= bound)):
+        rewritten = whole_rows(program_of([row], upper, lower=lower)).program
+        (value,) = rewritten.rows @ np.array(x, dtype=float)
+        assert value == round(value)
+        assert (rewritten.row_lower[0] <= value <= rewritten.row_upper[0]) == admitted
+
+
+def test_a_row_is_divided_by_its_greatest_common_divisor_and_its_limits_rounded() -> None:
+    rewritten = whole_rows(program_of([[6.0, -9.0], [0.5, 0.25], [1 / 3, 1.0]], [7.0, 0.6, 0.5])).program
+
+    assert rewritten.rows.toarray()[:2].tolist() == [[2, -3], [2, 1]]
+    assert rewritten.rows.toarray()[2].tolist() == [1 / 3, 1.0]
+    assert rewritten.row_upper.tolist() == [2, 2, 0.5]
+
+
+def test_rows_with_continuous_columns_are_left_as_they_are() -> None:
+    rows = whole_rows(program_of([[6.0, 9.0]], 7.5, integer=[True, False]))
+
+    assert not rows.whole.any()
+    assert rows.program.row_upper.tolist() == [7.5]
+
+
+def test_limits_beyond_all_values_take_no_part_in_the_size() -> None:
+    program = program_of([[3e9, 1], [2e9, 1]], [4e9, 2e9])
+    sizes = RowSizes(whole_rows(program))
+
+    assert sizes.largest(program) == 2e9 + 1
+
+
+@pytest.mark.parametrize("name", FLOATING)
+def test_large_sums_are_solved_in_integers_and_small_ones_are_not(name: str) -> None:
+    for base, handed_over in ((10, False), (10**9, True), (10**12, True)):
+        weights = [base, base + 1, base + 3, base + 7]
+        program = program_of([weights], 2 * base + 8, [-1, -2, -3, -4])
+        solution = open_solver(name).open(program).solve()
+        assert solution.handed_over == handed_over
+        assert (solution.status, solution.objective) == (
+            Status.OPTIMAL,
+            oracles.best_objective(program, program.minimised_costs()[0], inf),
+        )
+
+
+@pytest.mark.parametrize("name", FLOATING)
+def test_multiples_of_a_large_number_are_small(name: str) -> None:
+    solution = open_solver(name).open(program_of([[3e12, 5e12, 2e12]], 7.5e12, [-2e9, -3e9, -1e9])).solve()
+
+    assert not solution.handed_over
+    assert (solution.objective, solution.bound) == (-4e9, -4e9)
+
+
+@pytest.mark.parametrize("name", FLOATING)
+def test_a_session_keeps_to_changes_after_it_was_handed_over(name: str) -> None:
+    base = 10.0**10
+    session = open_solver(name).open(program_of([[base, base + 1, base + 2]], 2 * base + 1, [-3, -2, -1]))
+    assert session.solve().objective == -5
+    session.set_row_bounds([0], -inf, 2 * base)
+    assert session.solve().objective == -3
+    session.set_costs([-1, -1, -4])
+    assert session.solve().objective == -4
+    session.set_column_bounds([2], 0, 0)
+    assert session.solve().objective == -1
+    session.set_cutoff(-2)
+    assert session.solve().status is Status.INFEASIBLE
+    session.set_row_bounds([0], -inf, inf)
+    solution = session.solve()
+    assert (solution.objective, solution.handed_over) == (-2, False)
+
+
+@pytest.mark.parametrize("name", INSTALLED)
+def test_a_claim_about_sums_beyond_all_solvers_is_lowered(name: str) -> None:
+    half = 2.0**52
+    program = program_of([[half, half + 1, half + 3]], half + 2, [-1, -2, -3])
+    solution = open_solver(name).open(program).solve()
+
+    assert (solution.status, solution.limit, solution.bound) == (Status.UNKNOWN, "size", -inf)
+
+
+@pytest.mark.parametrize("name", FLOATING)
+def test_a_claim_is_lowered_where_cp_sat_cannot_take_the_program(name: str) -> None:
+    rows = np.array([[1e9, 1e9 + 1, 0], [0, 0, 1]])
+    program = program_of(rows, [1e9, 1], [-1, -2, -1], integer=[True, True, False])
+    solution = open_solver(name).open(program).solve()
+
+    assert (solution.limit, solution.bound) == ("size", -inf)
+
+
+def test_costs_of_thirteen_digits_are_proved_by_cp_sat() -> None:
+    costs = [-(10.0**13) - 1, -(10.0**13), -(10.0**13) + 1]
+    solution = open_solver("cpsat").open(program_of([[1, 1, 1]], 2, costs)).solve()
+
+    assert (solution.status, solution.bound) == (Status.OPTIMAL, costs[0] + costs[1])
