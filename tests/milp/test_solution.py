@@ -37,7 +37,7 @@ class Liar:
     def __init__(self, claim: Claim) -> None:
         self.claim = claim
 
-    def run(self, *_: object) -> Claim:
+    def run(self, *_: object, **_size: float) -> Claim:
         return self.claim
 
     def __getattr__(self, _name: str) -> Any:
@@ -217,7 +217,7 @@ def test_limits_are_not_negative(limits: dict[str, float]) -> None:
 
 def test_an_error_of_the_solver_comes_out() -> None:
     class Broken(Liar):
-        def run(self, *_: object) -> Claim:
+        def run(self, *_: object, **_size: float) -> Claim:
             raise SolverError("broken")
 
     with pytest.raises(SolverError, match="broken"):
@@ -231,7 +231,7 @@ def test_a_program_called_unbounded_is_asked_for_a_solution() -> None:
         def change_costs(self, costs: Any) -> None:
             self.costs = costs
 
-        def run(self, *_: object) -> Claim:
+        def run(self, *_: object, **_size: float) -> Claim:
             return Claim(Status.UNBOUNDED) if self.costs.any() else self.claim
 
     answers = {

@@ -239,8 +239,8 @@ class BoundedSolves:
 
 
 def largest_objective(tolerance: float) -> int:
-    """Return what weighted objectives should stay below for a solver with this tolerance."""
-    return int(0.5 / tolerance) - 1 if tolerance else LARGEST_OBJECTIVE
+    """Return what weighted objectives should stay below for a solver with this tolerance, with room."""
+    return int(0.25 / tolerance) - 1 if tolerance else LARGEST_OBJECTIVE
 
 
 def safe_weights(

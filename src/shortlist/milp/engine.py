@@ -41,8 +41,11 @@ class Engine(Protocol):
     def offer_start(self, values: NDArray[np.float64]) -> None:
         """Start the next run from `values` if they are of use."""
 
-    def run(self, limits: Limits, post: Post) -> Claim:
-        """Solve, in a thread that is not the caller's, posting objectives and bounds on the way."""
+    def run(self, limits: Limits, post: Post, *, size: float) -> Claim:
+        """Solve, in a thread that is not the caller's, posting objectives and bounds on the way.
+
+        `size` is the largest sum of integers to be told from the next.
+        """
 
     def stop(self) -> None:
         """Make the run end soon; called from another thread, perhaps early, late or more than once."""
@@ -191,7 +194,7 @@ class CheckedSession:
         if current.start is not None:
             engine.offer_start(current.start)
         return run_watched(
-            lambda post: engine.run(limits, post),
+            lambda post: engine.run(limits, post, size=self._current.size),
             engine.stop,
             on_bound=on_bound,
             cancellation=cancellation,
@@ -205,7 +208,11 @@ class CheckedSession:
         engine.change_cutoff(math.inf)
         engine.change_costs(np.zeros_like(costs))
         try:
-            found = run_watched(lambda post: engine.run(limits, post), engine.stop, cancellation=cancellation)
+            found = run_watched(
+                lambda post: engine.run(limits, post, size=self._current.size),
+                engine.stop,
+                cancellation=cancellation,
+            )
         finally:
             engine.change_costs(costs)
             engine.change_cutoff(self._told.get(handed_over, math.inf))

@@ -146,7 +146,7 @@ class _CpSatEngine:
         self._model.solution_hint.vars.extend(list(range(len(hint))))
         self._model.solution_hint.values.extend(hint.tolist())
 
-    def run(self, limits: Limits, post: Post) -> Claim:
+    def run(self, limits: Limits, post: Post, *, size: float) -> Claim:  # noqa: ARG002  # exact at any size
         """Solve from scratch: CP-SAT keeps nothing between solves but the model."""
         self._wrapper = wrapper = sat.SolveWrapper()
         self._stopped = False

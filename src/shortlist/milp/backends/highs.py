@@ -18,6 +18,7 @@ from shortlist.milp.engine import CheckedSession
 from shortlist.milp.program import Program
 from shortlist.milp.solution import Claim, Limits
 from shortlist.milp.watch import Post
+from shortlist.milp.whole_rows import FINEST_TOLERANCE, tolerance_for
 
 STATUSES = {
     HighsModelStatus.kOptimal: (Status.OPTIMAL, ""),
@@ -34,9 +35,6 @@ STATUSES = {
 ROWWISE = 2
 MINIMISE = 1
 SOLUTION_FEASIBLE = 2
-
-TOLERANCE = 5e-8
-"""TODO"""
 
 INTERRUPTS = (
     cb.HighsCallbackType.kCallbackMipInterrupt,
@@ -68,7 +66,7 @@ class Highs:
 
     name = "highs"
     handles_continuous = True
-    tolerance = TOLERANCE
+    tolerance = FINEST_TOLERANCE
 
     def __init__(self, *, short_programs: bool = False) -> None:
         self._options = SHORT_PROGRAMS if short_programs else {}
@@ -111,7 +109,6 @@ class _HighsEngine:
             "mip_rel_gap": 0.0,
             # 1.14 presolves min y - 2x, x <= y, x binary, y in [0, 1], to 0 instead of -1: only with continuous columns
             "presolve": "choose" if program.integer.all() else "off",
-            "mip_feasibility_tolerance": TOLERANCE,
             # costs two thirds of the time of a small program and finds nothing that the rest does not
             "mip_heuristic_run_feasibility_jump": False,
         } | dict(further)
@@ -143,11 +140,12 @@ class _HighsEngine:
         columns = np.arange(len(values), dtype=np.int32)
         self._solver.setSolution(len(values), columns, values)
 
-    def run(self, limits: Limits, post: Post) -> Claim:
+    def run(self, limits: Limits, post: Post, *, size: float) -> Claim:
         """Solve, hearing from HiGHS through its interrupt callbacks, which come every few milliseconds."""
         self._stopped = False
         solver = self._solver
         self._limit_costs()
+        _checked(solver.setOptionValue("mip_feasibility_tolerance", tolerance_for(size)), "the tolerance")
         _checked(solver.setOptionValue("time_limit", limits.seconds), "seconds")
         nodes = highspy.kHighsIInf if limits.nodes is None else min(limits.nodes, highspy.kHighsIInf)
         _checked(solver.setOptionValue("mip_max_nodes", nodes), "nodes")

@@ -17,6 +17,7 @@ from shortlist.milp.engine import CheckedSession
 from shortlist.milp.program import Program
 from shortlist.milp.solution import Claim, Limits
 from shortlist.milp.watch import Post
+from shortlist.milp.whole_rows import FINEST_TOLERANCE, tolerance_for
 
 try:
     from pyscipopt import Eventhdlr, Model
@@ -39,9 +40,6 @@ STATUSES = {
 }
 """What SCIP says, and what stopped it; FEASIBLE counts only if there are values."""
 
-TOLERANCE = 5e-8
-"""TODO"""
-
 INFINITE = 1e20
 """From here on, numbers are infinite to SCIP."""
 
@@ -51,7 +49,7 @@ class Scip:
 
     name = "scip"
     handles_continuous = True
-    tolerance = TOLERANCE
+    tolerance = FINEST_TOLERANCE
 
     def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
         """Load `program`; its first objective, if any, gives the costs. More `threads` change nothing."""
@@ -99,7 +97,6 @@ class _ScipEngine:
         self._model.hideOutput()
         self._model.setParam("randomization/randomseedshift", seed)
         self._model.setParam("misc/catchctrlc", False)  # a value, not an option of ours
-        self._model.setParam("numerics/feastol", TOLERANCE)
         self._hear = _Hear()
         self._model.includeEventhdlr(self._hear, "shortlist", "posts bounds")
         self._columns = [
@@ -150,11 +147,12 @@ class _ScipEngine:
             self._model.setSolVal(start, column, value)
         self._model.addSol(start)
 
-    def run(self, limits: Limits, post: Post) -> Claim:
+    def run(self, limits: Limits, post: Post, *, size: float) -> Claim:
         """Solve without the interpreter's lock."""
         model = self._model
         model.freeTransform()
         self._limit_costs()
+        model.setParam("numerics/feastol", tolerance_for(size))
         model.setParam("limits/time", min(limits.seconds, INFINITE))
         model.setParam("limits/totalnodes", -1 if limits.nodes is None else limits.nodes)
         model.setParam("limits/absgap", limits.absolute_gap)
