@@ -1,5 +1,7 @@
 """What notebooks and prompts show of answers: short, and harmless."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from shortlist.products.model import FeatureModel, make_group, make_model
 
 EVIL = "<b>&amp"
 PROOF = Proof(ProofKind.APPROXIMATE, limit="60 s")
-CHOICE = {
+CHOICE: dict[str, Any] = {
     "mask": np.arange(1000) < 7,
     "objective": Objective(EVIL, Sense.MAX, scale=None),
     "value": 0.95,
@@ -24,7 +26,7 @@ CHOICE = {
 
 
 def a_front(n_points: int) -> Front:
-    values = np.column_stack([np.arange(n_points), -np.arange(n_points)])
+    values = np.column_stack([np.arange(n_points), -np.arange(n_points)]).astype(float)
     objectives = [Objective("cost"), Objective(EVIL, Sense.MIN)]
     return Front.from_values(objectives, values, np.zeros((n_points, 500), int), ["f"] * 500, PROOF)
 
@@ -34,7 +36,7 @@ def a_model() -> FeatureModel:
     return make_model(names, root=0, groups=[make_group(0, range(1, 1000), "optional")], name=EVIL)
 
 
-SHOWN = {
+SHOWN: dict[str, tuple[Any, str]] = {
     "a front": (a_front(300), "Front(300 points; min cost, min <b>&amp; approximate, limit 60 s)"),
     "a selection": (
         Selection(**CHOICE),
@@ -65,7 +67,7 @@ def test_a_repr_is_one_short_line(name: str) -> None:
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_notebook_gets_a_short_table_in_which_names_are_text(name: str) -> None:
     thing, _ = SHOWN[name]
-    page = thing._repr_html_()  # type: ignore[attr-defined]
+    page = thing._repr_html_()
     assert page.startswith("<table>")
     assert "<b>" not in page
     assert "&lt;b&gt;&amp;amp" in page

@@ -24,7 +24,7 @@ def checked_fit(estimator: BaseEstimator, X: Any, y: Any) -> tuple[Any, Labels]:
     assert_all_finite(y, input_name="y")
     if len(X) != len(y):
         raise BadInputError(f"X and y must have one entry per row, got {len(X)} and {len(y)} rows.")
-    check_classification_targets(y)
+    _check_classes(y)
     validate_data(estimator, X, y, skip_check_array=True)
     return X, y
 
@@ -65,6 +65,20 @@ def refuse_fit_options(estimator: BaseEstimator, given: Mapping[str, Any]) -> No
 def take_rows(X: Any, rows: NDArray[np.integer]) -> Any:
     """Return some rows of a frame or an array."""
     return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
+
+
+def _check_classes(y: Labels) -> None:
+    """Refuse numbers with fractions, and whatever else is no class, with scikit-learn's words that its checks look for."""
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        fractions = y[y % 1 != 0] if y.dtype.kind == "f" else y[:0]
+        if not len(fractions):
+            raise BadInputError(str(error)) from None
+        raise BadInputError(
+            f"y must hold classes, as words or whole numbers, got {fractions[0]:g}. Unknown label type: this looks like a "
+            "number to predict, not a class."
+        ) from None
 
 
 def _checked_shape(estimator: BaseEstimator, X: Any) -> Any:

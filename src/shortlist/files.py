@@ -86,10 +86,15 @@ def read_parquet(path: str | Path) -> "pa.Table":
     pyarrow.ArrowException
         If its content is not Parquet.
     """
+    return parquet_table(read_bytes(path))
+
+
+def parquet_table(content: bytes) -> "pa.Table":
+    """Return the table in the bytes of a Parquet file; see :func:`read_parquet`."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    source = pa.BufferReader(read_bytes(path))
+    source = pa.BufferReader(content)
     with pq.ParquetFile(source, pre_buffer=False) as file:
         return file.read(use_threads=False)
 

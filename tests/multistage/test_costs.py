@@ -77,7 +77,7 @@ def test_a_file_with_group_discounts_gives_the_shared_first_price(tmp_path: Path
         ("feature,cost\na,1\na,2\nb,1\nc,1\n", "must name each feature once, got 'a' twice"),
         ("feature,cost\na,1\nb,1\n", "got none for 'c'"),
         ("feature,cost,discount_cost,group\na,3,1,A\nb,3,2,A\nc,1,1,\n", "every test must save the same"),
-        ("", "reading it failed"),
+        ("", "is empty"),
     ],
 )
 def test_bad_files_are_refused(tmp_path: Path, text: str, sentence: str) -> None:

@@ -83,7 +83,6 @@ def compare(
                 "folds": _records(results),
                 "out": None if out is None else str(out),
                 "store": None if store is None else str(store),
-                "notes": [],
             }
             | about
         )

@@ -36,7 +36,9 @@ MANY_MEMBERS = 100
 
 def evolve(
     context: typer.Context,
-    table: Annotated[str, typer.Argument(help="CSV or Parquet file, or example:breast-cancer.")],
+    table: Annotated[
+        str, typer.Argument(help="CSV, Parquet or Excel file, - for stdin, or example:breast-cancer.")
+    ],
     *,
     target: Annotated[str, typer.Option(help="Column that holds the class.")] = "target",
     mode: Annotated[
@@ -103,7 +105,8 @@ def evolve(
     as_seed(seed, "--seed")
     if jobs == 0:
         raise BadInputError("--jobs must be a number of threads, or -1 for every core, got 0.")
-    X, y = split_target(read_table(table), target, drop=drop or ())
+    notes: list[str] = []
+    X, y = split_target(read_table(table, notes), target, drop=drop or (), notes=notes)
     classifier = EvolutionaryEnsembleClassifier(
         mode,
         space=space,
@@ -121,12 +124,11 @@ def evolve(
     )
     labels = y.to_numpy()
     classifier.check_options(labels)
-    notes: list[str] = []
     if mode == "online" and max_members is None:
         notes.append(
             "an online ensemble grows in every generation and may come to thousands of members. --max-members bounds it."
         )
-        print_notes(notes)  # now, while there is time to stop
+    print_notes(notes)  # now, while there is time to stop
     with (
         threadpool_limits(limits=effective_n_jobs(jobs)),
         long_work() as (cancellation, report),

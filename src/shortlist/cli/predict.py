@@ -20,7 +20,9 @@ MANY_ROWS = 10
 
 def predict(
     model: Annotated[Path, typer.Argument(help="Model file written with --out.")],
-    table: Annotated[str, typer.Argument(help="CSV or Parquet file with the rows to answer.")],
+    table: Annotated[
+        str, typer.Argument(help="CSV, Parquet or Excel file with the rows to answer, or - for stdin.")
+    ],
     *,
     explain: Annotated[
         bool,
@@ -55,7 +57,8 @@ def predict(
         raise BadInputError("--json prints facts on stdout, so the answers need a file. Pass --out.")
     start = time.monotonic()
     saved = load_model(model, trust=trust)
-    rows = select_columns(read_table(table), saved.features)
+    notes: list[str] = []
+    rows = select_columns(read_table(table, notes), saved.features)
     estimator = saved.estimator
     buys_features = hasattr(estimator, "decision_report")
     if explain and not buys_features:
@@ -68,7 +71,7 @@ def predict(
             answers, facts = _bought(saved, rows, explain=explain)
         else:
             answers = _voted(saved, rows)
-    notes = _one_answer(answers[saved.target])
+    notes += _one_answer(answers[saved.target])
     print_notes(notes)
     if out is None:
         answers.to_csv(sys.stdout, index=False)

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 def prune(
     context: typer.Context,
-    table: Annotated[str, typer.Argument(help="CSV or Parquet file, or example:breast-cancer.")],
+    table: Annotated[
+        str, typer.Argument(help="CSV, Parquet or Excel file, - for stdin, or example:breast-cancer.")
+    ],
     *,
     target: Annotated[str, typer.Option(help="Column that holds the class.")] = "target",
     method: Annotated[
@@ -121,10 +123,10 @@ def prune(
 
     check_numbers(context.params)
     refuse_unused(context, USES)
-    X, y = split_target(read_table(table), target, drop=drop or ())
+    notes: list[str] = []
+    X, y = split_target(read_table(table, notes), target, drop=drop or (), notes=notes)
     given = load_pool(pool, trust=trust) if pool else None
     costs: list[float] | None = None
-    notes: list[str] = []
     if member_costs is not None and given is not None:
         costs, unknown = read_member_costs(member_costs, given.names)
         if unknown:
@@ -145,6 +147,7 @@ def prune(
         n_jobs=jobs,
         random_state=seed,
     )
+    print_notes(notes)  # now, while there is time to stop
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
     if methods is not None:
         from shortlist.cli.comparison import compare
@@ -152,7 +155,7 @@ def prune(
         compare(
             Path(table).name.split(".")[0], X, y.to_numpy(), methods, exact=exact, stop=stop,
             folds=folds, repeats=repeats, classifiers=classifiers, seed=seed, jobs=jobs, store=store, out=out,
-            about=about, json=json,
+            about=about | {"notes": notes}, json=json,
         )  # fmt: skip
         return
     pruner = exact if method == EXACT else rule_pruner(method, stop, given, seed, jobs)
@@ -172,10 +175,11 @@ def prune(
         else _rule_facts(pruned, method, stop)
     )
     if pruned.test:
-        notes += one_answer_notes(
+        found = one_answer_notes(
             pruned.only_answer, pruned.test["pruned"].only_answer, who="the selection", rows="validation"
         )
-    print_notes(notes)
+        print_notes(found)
+        notes += found
     if json:
         print_json({"command": "prune"} | facts | _shared_facts(pruned, saved) | {"notes": notes} | about)
     else:

@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 
 def stage(
     context: typer.Context,
-    table: Annotated[str, typer.Argument(help="CSV or Parquet file, or example:breast-cancer.")],
+    table: Annotated[
+        str, typer.Argument(help="CSV, Parquet or Excel file, - for stdin, or example:breast-cancer.")
+    ],
     *,
     target: Annotated[str, typer.Option(help="Column that holds the class.")] = "target",
     costs: Annotated[
@@ -181,9 +183,9 @@ def stage(
     options = evolution_options(paper, population=population, generations=generations, elites=elites)
     wanted = objective_names(objectives)
     limits = read_limits(limit or (), wanted)
-    X, y = split_target(read_table(table), target, drop=drop or ())
-    labels, names = y.to_numpy(), [str(name) for name in X.columns]
     notes: list[str] = []
+    X, y = split_target(read_table(table, notes), target, drop=drop or (), notes=notes)
+    labels, names = y.to_numpy(), [str(name) for name in X.columns]
     classifier = MultiStageClassifier(
         feature_costs=read_prices(
             names, costs, costs_dataset, paper, scaling, dropped=drop or (), notes=notes
@@ -207,6 +209,7 @@ def stage(
         n_jobs=jobs,
         random_state=seed,
     )
+    print_notes(notes)  # now, while there is time to stop
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
     found = None
     start = time.perf_counter()
@@ -220,13 +223,12 @@ def stage(
             except BadInputError as error:
                 unmet = error
     reason = no_point(classifier.front_, limits)
-    notes += _notes(context, classifier, staged)
-    print_notes(notes)
+    print_notes(later := _notes(context, classifier, staged))
     if json:
         facts = front_part(classifier, seconds) if staged is None else stage_facts(staged, seconds, found)
         facts |= {"reason": reason} | ({"status": "infeasible"} if reason else {})
         files = {"out": front_file and str(front_file), "model": model_file and str(model_file)}
-        print_json(facts | files | {"notes": notes} | about)
+        print_json(facts | files | {"notes": notes + later} | about)
     else:
         _print(classifier, staged, seconds, rows, found)
     kept = _kept(front_file, model_file, picked=staged is not None)

@@ -62,7 +62,8 @@ def verify(
         raise BadInputError(
             f"verify needs a model of shortlist prune or shortlist evolve, got a {type(saved.estimator).__name__}."
         )
-    rows = select_columns(read_table(table), [*saved.features, saved.target])
+    notes: list[str] = []
+    rows = select_columns(read_table(table, notes), [*saved.features, saved.target])
     given = None if pool is None else load_pool(pool, trust=trust)
     with working("checking"):
         found = recheck(
@@ -74,7 +75,8 @@ def verify(
     elif certificate is not None:
         found = dataclasses.replace(found, notes=(*found.notes, "there is no certificate to write"))
         certificate = None
-    print_notes(found.notes)
+    notes += found.notes
+    print_notes(notes)
     if json:
         print_json(
             {
@@ -83,7 +85,7 @@ def verify(
                 "method": "certificate" if found.parts else "count",
                 "seconds": time.monotonic() - start,
                 "failures": list(found.failures),
-                "notes": list(found.notes),
+                "notes": notes,
                 "value": found.value,
                 "bound": found.bound,
                 "claimed_bound": found.claimed_bound,

@@ -1,21 +1,25 @@
-"""Tables of rows and named columns."""
+"""Tables to learn from: rows, a column that holds the class, and what looks wrong with either."""
 
-import gzip
-import lzma
-import zipfile
-import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from shortlist._words import any_of
-from shortlist.errors import BadFileError, BadInputError
-from shortlist.files import read_parquet
+from shortlist._words import any_of, did_you_mean
+from shortlist.errors import BadInputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 EXAMPLE_PREFIX = "example:"
+
+FEWEST_ROWS = 20
+"""Below this many rows, a column whose values all differ says nothing."""
+
+MOST_NUMBERS = 20
+"""A target of more different numbers than these is a class only if each of them has rows enough."""
+
+ROWS_PER_NUMBER = 5
+"""So many rows each, on average, are enough."""
 
 
 def _breast_cancer() -> "pd.DataFrame":
@@ -30,62 +34,59 @@ EXAMPLES: dict[str, Callable[[], "pd.DataFrame"]] = {"breast-cancer": _breast_ca
 """Tables that are always there, as ``example:NAME``; the class is in the column ``target``."""
 
 
-def read_table(source: str | Path) -> "pd.DataFrame":
-    """Read a table: CSV (also ``.gz``, ``.bz2``, ``.xz``, ``.zip``), Parquet, or ``example:NAME``.
+def read_table(source: str | Path, notes: list[str] | None = None) -> "pd.DataFrame":
+    """Read a table from a file, from standard input (``-``), or a shipped one (``example:NAME``).
+
+    Parameters
+    ----------
+    source : str or Path
+        What to read; see :func:`shortlist.tables.files.read_table_file` for the formats.
+    notes : list of str, optional
+        Gets a sentence for everything that a reader of the answer should know about how the file was read.
 
     Raises
     ------
     BadFileError
         If the file is missing, empty or not a table.
+    BadInputError
+        If there is no such example.
     """
-    import pandas as pd
-
     name = str(source)
     if name.startswith(EXAMPLE_PREFIX):
         return _example(name.removeprefix(EXAMPLE_PREFIX))
-    try:
-        table = (
-            read_parquet(source).to_pandas(use_threads=False)
-            if name.endswith((".parquet", ".pq"))
-            else pd.read_csv(source)
-        )
-    except BadFileError:
-        raise
-    except pd.errors.EmptyDataError:
-        raise BadFileError(f"{source} must hold a header and rows, got an empty file.") from None
-    except gzip.BadGzipFile as error:
-        raise BadFileError(f"{source} must be CSV or Parquet, but unpacking it failed: {error}.") from None
-    except OSError as error:
-        raise BadFileError(f"{source} cannot be read: {error.strerror or error}. Check the path.") from None
-    except (ValueError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
-        first_line = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise BadFileError(f"{source} must be CSV or Parquet, but reading it failed: {first_line}.") from None
-    if table.empty:
-        raise BadFileError(f"{source} must hold at least one row and one column, got {table.shape[0]} rows.")
-    table.columns = [str(column) for column in table.columns]
-    return table
+    from shortlist.tables.files import read_table_file
+
+    return read_table_file(source, notes)
 
 
 def split_target(
-    table: "pd.DataFrame", target: str, *, drop: Sequence[str] = ()
+    table: "pd.DataFrame", target: str, *, drop: Sequence[str] = (), notes: list[str] | None = None
 ) -> "tuple[pd.DataFrame, pd.Series]":
     """Return the features and the target of a table, without the columns named in `drop`.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :func:`read_table` returns it.
+    target : str
+        The column that holds the class.
+    drop : sequence of str, default=()
+        Columns to leave out.
+    notes : list of str, optional
+        Gets a sentence for every column that looks like a name or a number of the row, and for every empty one.
 
     Raises
     ------
     BadInputError
-        If a named column is missing, no feature is left, or a row has no target.
+        If a named column is missing, no feature is left, a row has no target, or the target looks like a number to
+        predict: it has fractions, or more than 20 different values with fewer than 5 rows each.
     """
     columns = list(table.columns)
-    if len(columns) == 1 and any(mark in columns[0] for mark in ";\t"):
-        raise BadInputError(
-            f"the table must have its columns parted by commas, got {columns[0]!r}. Convert it first."
-        )
     for name in (target, *drop):
         if name not in columns:
-            raise BadInputError(
-                f"the table must have a column {name!r}, got {shown(columns)}. Check the spelling."
-            )
+            parted = " Columns are parted by commas, semicolons or tabs." if len(columns) == 1 else ""
+            near = did_you_mean(name, columns) or parted or " Check the spelling."
+            raise BadInputError(f"the table must have a column {name!r}, got {shown(columns)}.{near}")
     if target in drop:
         raise BadInputError(f"--drop {target} is the target, the column to predict. Drop other columns only.")
     y = table[target]
@@ -93,9 +94,12 @@ def split_target(
         raise BadInputError(
             f"the target {target!r} must be known in every row, got {int(y.isna().sum())} gaps. Drop them."
         )
+    _refuse_numbers_to_predict(y)
     X = table.drop(columns=[target, *drop])
     if not X.shape[1]:
         raise BadInputError("the table must have a column beside the target, got none. Drop fewer columns.")
+    if notes is not None:
+        notes += [note for column in X.columns if (note := _suspicion(X[column]))]
     return X, y
 
 
@@ -104,7 +108,8 @@ def select_columns(table: "pd.DataFrame", names: Sequence[str]) -> "pd.DataFrame
     missing = [name for name in names if name not in table.columns]
     if missing:
         raise BadInputError(
-            f"the table must have the columns that the model was fitted on; missing: {shown(missing)}."
+            "the table must have the columns that the model was fitted on; "
+            f"missing: {shown(missing)}.{did_you_mean(missing[0], table.columns)}"
         )
     return table[list(names)]
 
@@ -115,7 +120,40 @@ def shown(names: Sequence[str], most: int = 8) -> str:
     return ", ".join(map(repr, names[:most])) + more
 
 
+def _refuse_numbers_to_predict(y: "pd.Series[Any]") -> None:
+    """Refuse a target that is a quantity rather than a class."""
+    if y.dtype.kind not in "iuf":
+        return
+    n_values = y.nunique()
+    fractions = y[y % 1 != 0] if y.dtype.kind == "f" else y[:0]
+    if len(fractions):
+        what = f"holds numbers with fractions, such as {fractions.iloc[0]:g}"
+    elif n_values > MOST_NUMBERS and len(y) < ROWS_PER_NUMBER * n_values:
+        what = f"holds {n_values} different numbers in {len(y)} rows"
+    else:
+        return
+    raise BadInputError(
+        f"the target {y.name!r} {what}: this looks like a number to predict, not a class. "
+        "Choose another target, or write classes as words or as few whole numbers."
+    )
+
+
+def _suspicion(column: "pd.Series[Any]") -> str:
+    """Say what is wrong with a feature that tells nothing about new rows; "" if nothing is."""
+    if column.isna().all():
+        return f"column {column.name!r} is empty in every row."
+    is_measured = column.dtype.kind in "fb"
+    if is_measured or len(column) < FEWEST_ROWS or column.nunique(dropna=False) < len(column):
+        return ""
+    return (
+        f"column {column.name!r} is different in every row, as names and numbers of rows are. "
+        f"Leave it out with --drop {column.name!r} unless it was measured."
+    )
+
+
 def _example(name: str) -> "pd.DataFrame":
     if name not in EXAMPLES:
-        raise BadInputError(f"example must be one of {any_of(sorted(EXAMPLES))}, got {name!r}.")
+        raise BadInputError(
+            f"example must be one of {any_of(EXAMPLES)}, got {name!r}.{did_you_mean(name, EXAMPLES)}"
+        )
     return EXAMPLES[name]()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Mask
 from shortlist.errors import BadFileError, BadInputError
+from shortlist.tables.files import read_table_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,7 +138,7 @@ def read_costs(
     dropped: Sequence[str] = (),
     notes: list[str] | None = None,
 ) -> FeatureCosts:
-    """Read prices from a CSV file.
+    """Read prices from a table: CSV, or another format of :func:`shortlist.tables.files.read_table_file`.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ def read_costs(
     dropped : sequence of str, optional
         Columns of the table that are no features: their prices are passed over.
     notes : list of str, optional
-        Gets a sentence about prices that were passed over.
+        Gets a sentence about prices that were passed over, and about how the file was read.
 
     Raises
     ------
@@ -161,14 +162,7 @@ def read_costs(
         If a price is missing or unusable, no row is of `dataset`, or the members of a group differ in what the first one costs more: then the
         price of a set would depend on the order of buying.
     """
-    import pandas as pd
-
-    try:
-        table = pd.read_csv(path, dtype={"group": str, "feature": str, "test": str})
-    except OSError as error:
-        raise BadFileError(f"{path} cannot be read: {error.strerror or error}. Check the path.") from None
-    except (ValueError, UnicodeError) as error:
-        raise BadFileError(f"{path} must be a CSV file of costs, but reading it failed: {error}.") from None
+    table = read_table_file(path, notes, words=["group", "feature", "test"])
     if dataset is not None:
         table = _of_dataset(table, dataset, path)
     key = "feature" if "feature" in table else "test"

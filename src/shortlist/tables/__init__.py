@@ -1,0 +1,1 @@
+"""Files of rows and named columns, in the formats that people have."""

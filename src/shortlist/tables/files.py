@@ -1,0 +1,146 @@
+"""Tables from files and from standard input, whatever their format."""
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shortlist._words import all_of, counted
+from shortlist.errors import BadFileError
+from shortlist.files import parquet_table, read_bytes
+from shortlist.tables.text import decoded, parsed
+from shortlist.tables.workbooks import is_workbook, workbook_as_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STDIN = "-"
+"""What standard input is called."""
+
+PARQUET = b"PAR1"
+ZIP = b"PK\x03\x04"
+
+UNPACKED: dict[bytes, Callable[[bytes], bytes]] = {
+    b"\x1f\x8b": gzip.decompress,
+    b"BZh": bz2.decompress,
+    b"\xfd7zXZ\x00": lzma.decompress,
+}
+"""How to undo a compression, by the bytes that it begins with."""
+
+
+def read_table_file(
+    source: str | Path, notes: list[str] | None = None, *, words: Sequence[str] = ()
+) -> "pd.DataFrame":
+    """Read a table from a file, or from standard input for ``-``.
+
+    The format is told by the content, not by the name: text with columns parted by commas, semicolons or tabs (UTF-8, or
+    UTF-16 with its mark), the same compressed with gzip, bzip2, xz or zip, Parquet, or an Excel workbook.
+
+    Parameters
+    ----------
+    source : str or Path
+        The file.
+    notes : list of str, optional
+        Gets a sentence for everything that a reader of the answer should know: another separator than the comma, decimal
+        commas, a sheet that was chosen, an index that was left out.
+    words : sequence of str, default=()
+        Columns that are text, even if they look like numbers.
+
+    Returns
+    -------
+    DataFrame
+        At least one row and one column, with names that are text and differ, and rows numbered from 0.
+
+    Raises
+    ------
+    BadFileError
+        If the file cannot be read, is empty, has a row with more or fewer cells than the header, a name twice, or is no
+        table; the sentence names the file and, where there is one, the line.
+    MissingDependencyError
+        If it is a workbook, and the package that reads those is not installed.
+    """
+    notes = [] if notes is None else notes
+    name = "standard input" if str(source) == STDIN else str(source)
+    content = _unpacked(name, _content(source))
+    if not content or content.isspace():
+        raise BadFileError(f"{name} is empty. A table needs a line of names and at least one row.")
+    if content.startswith(PARQUET):
+        table = _parquet(name, content, notes, words)
+    elif content.startswith(ZIP) and is_workbook(content):
+        text = workbook_as_text(name, content, notes)
+        table = parsed(name, text, notes, separator=",", words=words, place="row")
+    else:
+        table = parsed(name, decoded(name, content), notes, words=words)
+    if table.empty:
+        what = "a header and no rows" if table.shape[1] else "no columns"
+        raise BadFileError(f"{name} has {what}. A table needs a line of names and at least one row.")
+    return table
+
+
+def _content(source: str | Path) -> bytes:
+    """Return the bytes of the file, or of standard input."""
+    if str(source) != STDIN:
+        return read_bytes(source)
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        raise BadFileError("standard input is closed, so there is no table in '-'. Name a file.")
+    return bytes(stream.read())
+
+
+def _unpacked(name: str, content: bytes) -> bytes:
+    """Undo compression."""
+    try:
+        for start, unpack in UNPACKED.items():
+            if content.startswith(start):
+                return unpack(content)
+        if content.startswith(ZIP) and not is_workbook(content):
+            return _only_member(name, content)
+    except (OSError, EOFError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+        raise BadFileError(
+            f"{name} is compressed, but unpacking it failed: {error}. Compress the table again."
+        ) from None
+    return content
+
+
+def _only_member(name: str, content: bytes) -> bytes:
+    """Return the one file of a zip archive."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = [
+            one for one in archive.namelist() if not one.endswith("/") and not one.startswith("__MACOSX/")
+        ]
+        if len(members) != 1:
+            raise BadFileError(
+                f"{name} must hold one table, got an archive of {counted(len(members), 'file')}. Unpack it first."
+            )
+        return archive.read(members[0])
+
+
+def _parquet(name: str, content: bytes, notes: list[str], words: Sequence[str]) -> "pd.DataFrame":
+    """Read Parquet; a frame's index that is more than the numbers of its rows is left out, and said to be."""
+    import pandas as pd
+    import pyarrow as pa
+
+    try:
+        table = parquet_table(content)
+        repeated = sorted({one for one in table.column_names if table.column_names.count(one) > 1})
+        if repeated:
+            raise BadFileError(f"{name} has the column {repeated[0]!r} twice. Rename one of them.")
+        frame = table.to_pandas(use_threads=False)
+    except (pa.ArrowException, ValueError, OSError) as error:
+        if isinstance(error, BadFileError):
+            raise
+        first_line = next(iter(str(error).splitlines()), type(error).__name__)
+        raise BadFileError(f"{name} is a Parquet file, but reading it failed: {first_line}.") from None
+    if not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
+        labels = [str(one) for one in frame.index.names if one is not None]
+        which = f"index {all_of(map(repr, labels))}" if labels else "index, which has no name,"
+        notes.append(f"{name}: its {which} is left out. Make it a column (reset_index) to use it.")
+        frame = frame.reset_index(drop=True)
+    frame.columns = [str(column) for column in frame.columns]
+    return frame.astype({column: str for column in words if column in frame and len(frame)})

@@ -1,0 +1,203 @@
+"""Tables as text: how it is encoded, what parts its columns, and whether every row has as many cells as the header."""
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from shortlist._words import all_of, counted
+from shortlist.errors import BadFileError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+"""What may part columns, and what it is called."""
+
+MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",  # begins with the mark of UTF-16, so it stands before that
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+"""The encoding that each byte-order mark stands for."""
+
+COMMA_NUMBER = re.compile(r"\s*[-+]?\d+(,\d+)?([eE][-+]?\d+)?\s*")
+GROUPED_NUMBER = re.compile(r"\s*[-+]?\d{1,3}([. ]\d{3})+(,\d+)?\s*")
+"""Numbers as much of Europe writes them: 1,5 and 1.234,5."""
+
+ROWS_TO_TELL = 1000
+"""So many rows decide between two separators that both stand in the header."""
+
+
+def decoded(name: str, content: bytes) -> str:
+    """Return the text of a file that is UTF-8, or has a byte-order mark.
+
+    Raises
+    ------
+    BadFileError
+        If it is neither; the sentence says what to do.
+    """
+    mark = next((one for one in MARKS if content.startswith(one)), b"")
+    encoding = MARKS.get(mark, "utf-8")
+    try:
+        text = content[len(mark) :].decode(encoding)
+    except UnicodeDecodeError as error:
+        place = content[: len(mark) + error.start].count(b"\n") + 1
+        found = f"byte 0x{content[len(mark) + error.start]:02x} in line {place}"
+        raise BadFileError(
+            f"{name} must be UTF-8 text, Parquet or an Excel workbook, but {found} is not {encoding.upper()}. Save it as "
+            "UTF-8, or convert it: iconv -f WINDOWS-1252 -t UTF-8 OLD.csv > NEW.csv."
+        ) from None
+    if "\0" in text:
+        raise BadFileError(
+            f"{name} must be UTF-8 text, Parquet or an Excel workbook, but it holds zero bytes, as other files and "
+            "UTF-16 without its mark do. Save it as UTF-8."
+        )
+    return text
+
+
+def parsed(
+    name: str,
+    text: str,
+    notes: list[str],
+    *,
+    separator: str | None = None,
+    words: Sequence[str] = (),
+    place: str = "line",
+) -> "pd.DataFrame":
+    """Read a table from text; see :func:`shortlist.tables.files.read_table_file`.
+
+    `separator` None: told from the header. `place` is what a row of the text is called.
+
+    Raises
+    ------
+    BadFileError
+        If a name is there twice, or a row has more or fewer cells than the header.
+    """
+    import pandas as pd
+
+    if separator is None:
+        separator = _separator(name, text)
+        if separator != ",":
+            notes.append(f"{name}: its columns are parted by {SEPARATORS[separator]}.")
+    header = _checked_header(name, text, separator, place)
+    try:
+        table = pd.read_csv(
+            io.BytesIO(text.encode()), sep=separator, index_col=False, low_memory=False,
+            dtype=dict.fromkeys((one for one in words if one in header), str),
+        )  # fmt: skip
+    except (ValueError, OverflowError) as error:  # pandas' own errors of parsing are ValueErrors
+        first_line = next(iter(str(error).splitlines()), type(error).__name__)
+        raise BadFileError(f"{name} must be a table, but reading it failed: {first_line}.") from None
+    table.columns = [str(column) for column in table.columns]
+    if separator != ",":
+        _read_decimal_commas(name, table, notes, words)
+    return table
+
+
+def _separator(name: str, text: str) -> str:
+    """Tell what parts the columns: what stands in the header, and makes every row as long as that."""
+    found = [one for one in SEPARATORS if len(next(_records(text, one), (0, [""]))[1]) > 1]
+    if len(found) > 1:
+        found = [one for one in found if _is_even(text, one)] or found[:1]
+    if len(found) > 1:
+        ways = all_of(SEPARATORS[one] for one in found)
+        raise BadFileError(
+            f"{name} reads as a table with its columns parted by {ways} alike. Put names with such signs in quotes."
+        )
+    return found[0] if found else ","
+
+
+def _is_even(text: str, separator: str) -> bool:
+    """Whether the first rows all have as many cells as the header."""
+    lengths = {
+        len(cells) for _, (_, cells) in zip(range(ROWS_TO_TELL), _records(text, separator), strict=False)
+    }
+    return len(lengths) == 1
+
+
+def _records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of the last line and the cells of every row that is not blank."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error:
+            # the reader gives up on a cell beyond its limit: nobody writes those, but an open quote makes one
+            yield reader.line_num, []
+            return
+        if cells is None:
+            return
+        if len(cells) > 1 or (cells and cells[0].strip()):
+            yield reader.line_num, cells
+
+
+def _checked_header(name: str, text: str, separator: str, place: str) -> list[str]:
+    """Return the names of the columns, after a look at every row."""
+    records = _records(text, separator)
+    _, header = next(records, (0, []))
+    repeated = next((one for at, one in enumerate(header) if one and one in header[:at]), None)
+    if repeated is not None:
+        places = all_of(at for at, one in enumerate(header, 1) if one == repeated)
+        raise BadFileError(
+            f"{name} has the column {repeated!r} more than once, as columns {places}. Rename or drop one."
+        )
+    for line, cells in records:
+        if not cells:
+            raise BadFileError(f"{name}, {place} {line}: a quote that opened before is not closed.")
+        if len(cells) != len(header):
+            raise BadFileError(
+                f"{name}, {place} {line}: expected {counted(len(header), 'cell')} as in the header, got {len(cells)}. "
+                "Mend the row, or put cells that hold a separator in quotes."
+            )
+    return header
+
+
+def _read_decimal_commas(name: str, table: "pd.DataFrame", notes: list[str], words: Sequence[str]) -> None:
+    """Turn columns of numbers with decimal commas into numbers, in place, if the file has no decimal points."""
+    import pandas as pd
+
+    commas = []
+    for column in table.columns:
+        if column in words or pd.api.types.is_numeric_dtype(table[column]):
+            continue
+        cells = table[column].dropna()
+        grouped = next(
+            (cell for cell in cells if isinstance(cell, str) and GROUPED_NUMBER.fullmatch(cell)), None
+        )
+        if all(isinstance(cell, str) and _is_european(cell) for cell in cells) and len(cells):
+            if grouped is not None:
+                raise BadFileError(
+                    f"{name} has the number {grouped!r} in column {column!r}, which may be read in two ways. Write numbers "
+                    "without marks between thousands."
+                )
+            commas.append(column)
+    if not commas:
+        return
+    points = [column for column in table.columns if _has_fractions(table[column])]
+    if points:
+        raise BadFileError(
+            f"{name} has numbers with decimal commas in column {commas[0]!r} and with decimal points in column "
+            f"{points[0]!r}. Write them alike."
+        )
+    for column in commas:
+        table[column] = pd.to_numeric(table[column].str.strip().str.replace(",", ".", regex=False))
+    notes.append(
+        f"{name}: decimal commas in {all_of(map(repr, commas), most=8)} were read as decimal points."
+    )
+
+
+def _is_european(cell: str) -> bool:
+    return bool(COMMA_NUMBER.fullmatch(cell) or GROUPED_NUMBER.fullmatch(cell))
+
+
+def _has_fractions(column: "pd.Series[Any]") -> bool:
+    """Whether a column holds numbers with decimals."""
+    if column.dtype.kind != "f":
+        return False
+    known = column.dropna()
+    return bool((known % 1 != 0).any())

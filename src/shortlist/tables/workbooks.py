@@ -1,0 +1,71 @@
+"""Excel workbooks, read as the text that saving their first sheet as CSV would give."""
+
+import csv
+import datetime as dt
+import io
+import zipfile
+
+from shortlist._words import all_of
+from shortlist.errors import BadFileError, MissingDependencyError
+
+PARTS = ("xl/workbook.xml", "xl/workbook.bin")
+"""What tells a workbook from another zip archive."""
+
+
+def is_workbook(content: bytes) -> bool:
+    """Whether a zip archive is an Excel workbook."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return any(part in archive.namelist() for part in PARTS)
+    except zipfile.BadZipFile:
+        return False
+
+
+def workbook_as_text(name: str, content: bytes, notes: list[str]) -> str:
+    """Return the first sheet as text with commas; formulas count by the value that was saved with them.
+
+    Row k of the sheet is line k of the text as long as no cell holds a line break.
+
+    Raises
+    ------
+    MissingDependencyError
+        If python-calamine is not installed.
+    BadFileError
+        If the workbook cannot be read.
+    """
+    try:
+        import python_calamine
+    except ImportError:
+        raise MissingDependencyError(
+            f"{name} is an Excel workbook, which needs the python-calamine package. Install it: "
+            "pip install 'shortlist[excel]', or save the sheet as CSV."
+        ) from None
+    try:
+        with python_calamine.load_workbook(io.BytesIO(content)) as workbook:
+            names = workbook.sheet_names
+            rows = workbook.get_sheet_by_index(0).to_python(skip_empty_area=False)
+    except (python_calamine.CalamineError, ValueError, OSError) as error:
+        first_line = next(iter(str(error).splitlines()), type(error).__name__)
+        raise BadFileError(
+            f"{name} is an Excel workbook, but reading it failed: {first_line}. Save the sheet as CSV."
+        ) from None
+    if len(names) > 1:
+        notes.append(
+            f"{name}: the sheet {names[0]!r} is read; {all_of(map(repr, names[1:]), most=4)} left out."
+        )
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    cells = [[_cell(cell) for cell in row] for row in rows]
+    width = max((at for row in cells for at, cell in enumerate(row, 1) if cell), default=0)
+    for row in cells:
+        writer.writerow(row[:width] if any(row) else [])
+    return text.getvalue()
+
+
+def _cell(value: object) -> str:
+    """Write a cell as CSV has it; whole numbers, which Excel keeps as fractions, without a point."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    return "" if value is None else str(value)

@@ -1,0 +1,127 @@
+"""Tables, at every command that reads one."""
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.cli.commands import commands, line
+from tests.cli.running import shortlist
+
+COMMANDS = {
+    words: command for words, command in commands().items() if any(p.name == "table" for p in command.params)
+}
+LEARNING = [words for words, command in COMMANDS.items() if any(p.name == "target" for p in command.params)]
+SMALL = {
+    "prune": ["--classifiers", "3", "--method", "margin"],
+    "evolve": ["--generations", "2", "--population", "10"],
+    "stage": ["--max-stages", "2"],
+}
+"""What makes a command that learns end soon."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tables")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.random((60, 3)).round(3), columns=["a", "b", "c"])
+    table["target"] = np.where(table["a"] + 0.1 * rng.random(60) > 0.5, "ill", "well")
+    table.to_csv(folder / "t.csv", index=False)
+    table.to_csv(folder / "t.tsv", index=False, sep="\t")
+    table.assign(patient=[f"p{k}" for k in range(60)], nothing=np.nan).to_csv(folder / "ids.csv", index=False)
+    run = shortlist("evolve", "t.csv", "--out", "m.joblib", *SMALL["evolve"], cwd=folder)
+    assert run.returncode == 0, run.stderr
+    for name, numbers in {
+        "halves": rng.choice([0.5, 1.5], 60),
+        "price": 1000 * rng.random(60),
+        "age": rng.integers(20, 90, 60),
+    }.items():
+        table.assign(target=numbers).to_csv(folder / f"{name}.csv", index=False)
+    (folder / "ragged.csv").write_text("a,b,c,target\n1,2,3,ill\n1,2,3\n")
+    (folder / "twice.csv").write_text("a,b,c,target,a\n1,2,3,ill,4\n")
+    (folder / "empty.csv").write_text("")
+    (folder / "header.csv").write_text("a,b,c,target\n")
+    (folder / "latin.csv").write_bytes("a,b,c,target\n1,2,3,é\n".encode("latin-1"))
+    return folder
+
+
+def _line(words: str, table: str) -> list[str]:
+    return [*line(words, COMMANDS[words], {"model": "m.joblib", "table": table}), *SMALL.get(words, [])]
+
+
+def test_every_command_that_reads_a_table_is_known() -> None:
+    assert set(COMMANDS) == {"prune", "evolve", "stage", "predict", "verify"}
+    assert set(LEARNING) == set(SMALL)
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_a_bad_table_is_one_sentence_with_its_name(folder: Path, words: str) -> None:
+    for table, message in {
+        "ragged.csv": "ragged.csv, line 3: expected 4 cells as in the header, got 3.",
+        "twice.csv": "twice.csv has the column 'a' more than once, as columns 1 and 5.",
+        "empty.csv": "empty.csv is empty.",
+        "header.csv": "header.csv has a header and no rows.",
+        "latin.csv": "latin.csv must be UTF-8 text, Parquet or an Excel workbook, but byte 0xe9 in line 2 is not",
+    }.items():
+        run = shortlist(*_line(words, table), cwd=folder)
+        assert (run.returncode, run.stdout) == (2, "")
+        assert run.stderr.startswith(f"shortlist: {message}")
+        assert run.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", LEARNING)
+def test_a_target_that_is_a_number_to_predict_is_refused(folder: Path, words: str) -> None:
+    for table, what in {
+        "halves": "holds numbers with fractions, such as ",
+        "price": "holds numbers with fractions, such as ",
+        "age": "different numbers in 60 rows",
+    }.items():
+        run = shortlist(*_line(words, f"{table}.csv"), cwd=folder)
+        assert (run.returncode, run.stdout) == (2, "")
+        assert "the target 'target' holds " in run.stderr
+        assert what in run.stderr
+        assert "this looks like a number to predict, not a class." in run.stderr
+        assert run.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", LEARNING)
+def test_a_missing_target_is_met_with_a_guess(folder: Path, words: str) -> None:
+    run = shortlist(*_line(words, "t.csv"), "--target", "Targte", cwd=folder)
+    assert run.returncode == 2
+    assert run.stderr.endswith("got 'a', 'b', 'c', 'target'. Did you mean 'target'?\n")
+
+
+def test_a_missing_feature_is_met_with_a_guess(folder: Path) -> None:
+    (folder / "capital.csv").write_text("A,b,c,target\n1,2,3,ill\n")
+    run = shortlist("predict", "m.joblib", "capital.csv", cwd=folder)
+    assert run.returncode == 2
+    assert run.stderr.endswith("missing: 'a'. Did you mean 'A'?\n")
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_notes_on_the_table_are_on_stderr_and_in_the_json(
+    folder: Path, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((folder / "t.tsv").read_bytes())))
+    out = ["--out", "answers.csv"] if words == "predict" else []
+    run = shortlist(*_line(words, "-"), *out, "--json", cwd=folder)
+    expected = "standard input: its columns are parted by tabs."
+    assert run.returncode in {0, 3}, run.stderr
+    assert f"shortlist: note: {expected}\n" in run.stderr
+    assert expected in json.loads(run.stdout)["notes"]
+
+
+@pytest.mark.parametrize("words", LEARNING)
+def test_columns_that_tell_nothing_about_new_rows_are_named(folder: Path, words: str) -> None:
+    run = shortlist(*_line(words, "ids.csv"), "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    notes = json.loads(run.stdout)["notes"]
+    assert "column 'nothing' is empty in every row." in notes
+    different = [note for note in notes if "is different in every row" in note]
+    assert len(different) == 1
+    assert different[0].startswith("column 'patient' ")
+    assert f"shortlist: note: {different[0]}" in run.stderr

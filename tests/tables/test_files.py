@@ -1,0 +1,208 @@
+"""Tables in the formats that people have."""
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shortlist.errors import BadFileError
+from shortlist.tables.files import read_table_file
+from tests.tables.workbooks import workbook
+
+WORDS = ["Zoë", "x,y", "", "b;c"]
+TABLE = pd.DataFrame({"a": [1, 2, 3, 4], "größe": [0.5, 1.5, np.nan, 2.0], "word": WORDS})
+TEXT = 'a,größe,word\n1,0.5,Zoë\n2,1.5,"x,y"\n3,,\n4,2.0,b;c\n'
+EUROPEAN = 'a;größe;word\n1;0,5;Zoë\n2;1,5;x,y\n3;;\n4;2,0;"b;c"\n'
+TABBED = "a\tgröße\tword\n1\t0.5\tZoë\n2\t1.5\tx,y\n3\t\t\n4\t2.0\tb;c\n"
+
+
+def _zipped(*contents: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for number, content in enumerate(contents):
+            archive.writestr(f"folder/{number}.csv", content)
+        archive.writestr("__MACOSX/folder/._t.csv", b"of no use")
+    return file.getvalue()
+
+
+def _parquet(frame: pd.DataFrame) -> bytes:
+    file = io.BytesIO()
+    frame.to_parquet(file)
+    return file.getvalue()
+
+
+FORMATS: dict[str, tuple[bytes, list[str]]] = {
+    "commas": (TEXT.encode(), []),
+    "commas, as Windows ends lines": (TEXT.replace("\n", "\r\n").encode(), []),
+    "UTF-8 with a mark": (TEXT.encode("utf-8-sig"), []),
+    "UTF-16": (TEXT.encode("utf-16"), []),
+    "UTF-16, big end first": (b"\xfe\xff" + TEXT.encode("utf-16-be"), []),
+    "UTF-32": (TEXT.encode("utf-32"), []),
+    "tabs": (TABBED.encode(), ["t: its columns are parted by tabs."]),
+    "semicolons": (
+        EUROPEAN.encode(),
+        [
+            "t: its columns are parted by semicolons.",
+            "t: decimal commas in 'größe' were read as decimal points.",
+        ],
+    ),
+    "gzip": (gzip.compress(TEXT.encode()), []),
+    "bzip2": (bz2.compress(TEXT.encode()), []),
+    "xz": (lzma.compress(TEXT.encode()), []),
+    "zip": (_zipped(TEXT.encode()), []),
+    "Parquet": (_parquet(TABLE), []),
+    "Excel": (workbook([["a", "größe", "word"], *TABLE.to_numpy().tolist()]), []),
+    "Excel with another sheet and room around": (
+        workbook(
+            [["a", "größe", "word", ""], *([*row, ""] for row in TABLE.to_numpy().tolist()), [""] * 4],
+            ["first", "<second>"],
+        ),
+        ["t: the sheet 'first' is read; '<second>' left out."],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_gives_the_same_table_from_a_file_and_from_standard_input(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content, expected_notes = FORMATS[name]
+    monkeypatch.chdir(tmp_path)
+    Path("t").write_bytes(content)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    for source in ("t", "-"):
+        notes: list[str] = []
+        table = read_table_file(source, notes)
+        assert table.columns.tolist() == ["a", "größe", "word"]
+        assert table["a"].tolist() == [1, 2, 3, 4]
+        np.testing.assert_array_equal(table["größe"], TABLE["größe"])
+        assert table["word"].fillna("").tolist() == WORDS
+        assert table.index.equals(pd.RangeIndex(4))
+        called = "standard input" if source == "-" else "t"
+        assert notes == [note.replace("t:", f"{called}:", 1) for note in expected_notes]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        pytest.param(b"", r"^t is empty\.", id="nothing at all"),
+        pytest.param(b" \n\n", r"^t is empty\.", id="blank lines"),
+        pytest.param(b"a,b\n", r"^t has a header and no rows\.", id="a header only"),
+        pytest.param(b"a,b\n1,2\n3\n", r"^t, line 3: expected 2 cells as in the header, got 1\.", id="short"),
+        pytest.param(b"a,b\n1,2\n\n3,4,5\n", r"^t, line 4: expected 2 cells .*, got 3\.", id="long"),
+        pytest.param(b"a,b\n1,2,3\n4,5,6\n", r"^t, line 2: .*got 3\.", id="every row is longer"),
+        pytest.param(
+            b'a,b\n1,"2\n' + b"3,4\n" * 50_000, r"^t, line \d+: a quote that opened", id="open quote"
+        ),
+        pytest.param(
+            b"x,a,x\n1,2,3\n",
+            r"^t has the column 'x' more than once, as columns 1 and 3\.",
+            id="a name twice",
+        ),
+        pytest.param(
+            workbook([["x", "x"], [1, 2]]), "has the column 'x' more than once", id="twice in Excel"
+        ),
+        pytest.param(
+            "Zoë\n1\n".encode("latin-1"), r"byte 0xeb in line 1 is not UTF-8\. .*iconv", id="latin-1"
+        ),
+        pytest.param(
+            "a,b\n1,2\n".encode("utf-16-le"), "holds zero bytes, as .* UTF-16 without", id="no mark"
+        ),
+        pytest.param(b"\xff\xfea\n\x00", "is not UTF-16-LE", id="half a letter"),
+        pytest.param(b"a,b;c\n1,5;2\n", r"parted by commas and semicolons alike\.", id="two separators"),
+        pytest.param(
+            b"a;b\n1,5;2.5\n",
+            r"decimal commas in column 'a' and with decimal points in column 'b'",
+            id="both",
+        ),
+        pytest.param(b"a;b\n1.234,5;2\n2,5;1\n", r"the number '1\.234,5' in column 'a'", id="thousands"),
+        pytest.param(gzip.compress(b"a,b\n1,2\n" * 99)[:30], "is compressed, but unpacking", id="cut gzip"),
+        pytest.param(b"PK\x03\x04 and no more", "is compressed, but unpacking", id="cut zip"),
+        pytest.param(
+            _zipped(b"a\n1\n", b"a\n1\n"), "must hold one table, got an archive of 2", id="two files"
+        ),
+        pytest.param(b"PAR1 and no more", "is a Parquet file, but reading it failed", id="cut Parquet"),
+        pytest.param(workbook([["a", "b"], [1, 2]])[:-30], "but unpacking it failed", id="cut workbook"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_one_sentence(
+    content: bytes, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t").write_bytes(content)
+    with pytest.raises(BadFileError, match=message) as caught:
+        read_table_file("t")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("index", "note"),
+    [
+        pytest.param(pd.RangeIndex(3), None, id="rows by number"),
+        pytest.param(pd.Index([5, 3, 1], name="patient"), "index 'patient' is left out", id="a name"),
+        pytest.param(pd.Index([5, 3, 1]), "index, which has no name, is left out", id="shuffled rows"),
+        pytest.param(
+            pd.MultiIndex.from_product([["x"], [1, 2, 3]], names=["site", "visit"]),
+            "index 'site' and 'visit' is left out",
+            id="two levels",
+        ),
+    ],
+)
+def test_the_index_of_a_parquet_file_is_said_to_be_left_out(
+    index: pd.Index, note: str | None, tmp_path: Path
+) -> None:
+    (tmp_path / "t.parquet").write_bytes(_parquet(pd.DataFrame({"a": [1, 2, 3]}, index=index)))
+    notes: list[str] = []
+    table = read_table_file(tmp_path / "t.parquet", notes)
+    assert table.columns.tolist() == ["a"]
+    assert table.index.tolist() == [0, 1, 2]
+    assert len(notes) == (note is not None)
+    assert note is None or note in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param('"a;b",c\n1,2\n', ["a;b", "c"], id="a semicolon in quotes"),
+        pytest.param("a (x;y),c\n1,2\n", ["a (x;y)", "c"], id="a semicolon in a name"),
+        pytest.param("a, b;c\n1;2\n", ["a, b", "c"], id="a comma in a name"),
+        pytest.param("a\n1;2\n", ["a"], id="one column"),
+        pytest.param(",a\n0,1\n", ["Unnamed: 0", "a"], id="a column without a name"),
+        pytest.param("\n a,b\n  \n0,1\n", [" a", "b"], id="blank lines"),
+    ],
+)
+def test_the_separator_is_the_one_that_fits_the_rows(text: str, expected: list[str], tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    table = read_table_file(tmp_path / "t.csv")
+    assert table.columns.tolist() == expected
+    assert len(table) == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"name,cost\n01,2\n", id="commas"),
+        pytest.param(b"name\tcost\n01\t2\n", id="tabs"),
+        pytest.param(_parquet(pd.DataFrame({"name": ["01"], "cost": [2]})), id="Parquet"),
+        pytest.param(workbook([["name", "cost"], ["01", 2]]), id="Excel"),
+    ],
+)
+def test_words_stay_words(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "t").write_bytes(content)
+    assert read_table_file(tmp_path / "t", words=["name"]).to_numpy().tolist() == [["01", 2]]
+
+
+def test_a_workbook_without_the_package_says_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.xlsx").write_bytes(workbook([["a"], [1]]))
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    with pytest.raises(ImportError, match=r"pip install 'shortlist\[excel\]'"):
+        read_table_file(tmp_path / "t.xlsx")
