@@ -15,12 +15,11 @@ import numpy as np
 from benchmarks.real_data import read_uci, validation_votes
 from shortlist.ensembles.diversity import diversity_limits
 from shortlist.ensembles.exact import AUTO, prune_exactly
-from shortlist.ensembles.incumbent import best_threshold
 from shortlist.ensembles.limits import selection_limits
 from shortlist.ensembles.objectives import prune_for
 from shortlist.ensembles.search_starts import START_RULES, ordering_starts
 from shortlist.ensembles.votes import Votes, merge_rows
-from shortlist.ensembles.weights import named_weights
+from shortlist.ensembles.weights import best_threshold, named_weights
 from shortlist.front import relative_gap
 from shortlist.milp import SOLVERS
 from shortlist.runs import Progress

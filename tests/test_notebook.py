@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shortlist.ensembles.incumbent import EnsembleSelection
-from shortlist.ensembles.plurality_incumbent import ClassSelection
+from shortlist.ensembles.incumbent import ClassSelection, EnsembleSelection
 from shortlist.ensembles.pool import Pool
 from shortlist.ensembles.votes import Confusion
 from shortlist.front import Front, Objective, Proof, ProofKind, Selection, Sense, Status

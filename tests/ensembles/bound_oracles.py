@@ -1,4 +1,4 @@
-"""Slow and plain: what selections and completions can be right on, by going through all of them."""
+"""Slow and plain: what selections can be right on, by going through all of them."""
 
 import itertools
 from collections.abc import Iterator
@@ -6,51 +6,50 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.ensembles.limits import SelectionLimits
 from shortlist.ensembles.right_rows import RightRows
 
 
-def completions(rows: RightRows) -> Iterator[NDArray[np.bool_]]:
-    """Every selection within the limits that keeps what is fixed."""
+def selections(rows: RightRows) -> Iterator[NDArray[np.bool_]]:
+    """Every selection within the limits."""
     for bits in itertools.product([False, True], repeat=rows.n_classifiers):
         mask = np.array(bits, dtype=bool)
-        if (
-            rows.limits.satisfied_by(mask)
-            and not (rows.included & ~mask).any()
-            and not (rows.excluded & mask).any()
-        ):
+        if rows.limits.satisfied_by(mask):
             yield mask
 
 
 def right_sets(rows: RightRows) -> list[NDArray[np.bool_]]:
-    """Which rows are right, for every completion and threshold."""
+    """Which rows are right, for every selection and threshold."""
     return [
-        np.array(
-            [
-                (sum(int(v) for v in row[mask]) > threshold) == side
-                for row, side in zip(rows.votes, rows.is_positive, strict=True)
-            ],
-            dtype=bool,
-        )
-        for mask in completions(rows)
-        for threshold in range(int(mask.sum()) + 1)
+        right_rows(rows, mask, threshold)
+        for mask in selections(rows)
+        for threshold in range(int(mask.sum()) + 1 if rows.has_threshold else 1)
     ]
 
 
+def right_rows(rows: RightRows, mask: NDArray[np.bool_], threshold: int) -> NDArray[np.bool_]:
+    """Rows of which every form holds, added up sign by sign."""
+    right = [True] * rows.n_rows
+    for form in range(rows.n_forms):
+        reached = int(rows.levels[form]) * threshold
+        for k in range(rows.n_classifiers):
+            reached += int(rows.signs[form, k]) if mask[k] else 0
+        if reached < rows.least[form]:
+            right[int(rows.row_of[form])] = False
+    return np.array(right, dtype=bool)
+
+
 def best_gain(rows: RightRows) -> int | None:
-    """The largest gain; None without a completion."""
+    """The largest gain; None where nothing keeps the limits."""
     return max((sum(int(g) for g in rows.gains[right]) for right in right_sets(rows)), default=None)
 
 
 def conflicts(rows: RightRows) -> tuple[set[tuple[int, int]], set[int]]:
-    """Pairs that are never both right and positives never right, going by sizes and fixings alone."""
-    sizes = SelectionLimits(rows.need + int(rows.included.sum()), rows.room + int(rows.included.sum()))
+    """Of two classes: pairs that are never both right and positives never right, going by sizes and single prices alone."""
     masks = [
-        np.array(bits)
+        mask
         for bits in itertools.product([False, True], repeat=rows.n_classifiers)
-        if sizes.satisfied_by(np.array(bits))
-        and not (rows.included & ~np.array(bits)).any()
-        and not (rows.excluded & np.array(bits)).any()
+        if rows.least_members <= sum(bits) <= rows.most_members
+        and not (~rows.affordable & (mask := np.array(bits, dtype=bool))).any()
     ]
     tallies = [[int(row[mask].sum()) for row in rows.votes] for mask in masks]
     positive = [i for i in range(rows.n_rows) if rows.is_positive[i]]

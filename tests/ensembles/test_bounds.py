@@ -11,16 +11,17 @@ from hypothesis import strategies as st
 
 from shortlist.ensembles.conflicts import find_conflicts
 from shortlist.ensembles.cut_bounds import min_cut_bound, tighten_by_cuts
-from shortlist.ensembles.cuts import Cut, CutBound, certified_bound, proves
+from shortlist.ensembles.cuts import Cut, CutBound, certified_bound, make_cut, proves
 from shortlist.ensembles.diversity import diversity_limits
-from shortlist.ensembles.incumbent import best_threshold
 from shortlist.ensembles.limits import selection_limits
-from shortlist.ensembles.right_rows import RightRows, fix_members, normalise
+from shortlist.ensembles.plurality_weights import CLASS_OBJECTIVES, class_weights
+from shortlist.ensembles.right_rows import RightRows, class_rows, normalise
 from shortlist.ensembles.votes import Votes, confusion, merge_rows
-from shortlist.ensembles.weights import OBJECTIVES, Weights, named_weights
-from shortlist.errors import BadInputError, SolverError
+from shortlist.ensembles.weights import OBJECTIVES, Weights, best_threshold, named_weights
+from shortlist.errors import SolverError
 from shortlist.runs import Cancellation
 from tests.ensembles import bound_oracles, oracles, strategies
+from tests.ensembles.class_pools import as_votes, class_pools
 
 
 @st.composite
@@ -46,16 +47,23 @@ def problems(draw: st.DrawFn, max_classifiers: int = 6) -> tuple[Votes, Weights,
 
 
 @st.composite
-def nodes(draw: st.DrawFn) -> RightRows:
-    """Problems with some classifiers fixed."""
-    _, _, rows = draw(problems())
-    fate = np.array(
-        draw(st.lists(st.integers(0, 2), min_size=rows.n_classifiers, max_size=rows.n_classifiers))
-    )
-    included = (fate == 1) & ~rows.excluded
-    if rows.limits.costs is not None and rows.limits.costs[included].sum() > rows.limits.budget:
-        included[:] = False
-    return fix_members(rows, included=included, excluded=fate == 2)
+def class_problems(draw: st.DrawFn, max_classifiers: int = 6) -> RightRows:
+    """The same for several classes, without diversity."""
+    votes = as_votes(draw(class_pools(max_classifiers=max_classifiers)), merged=True)
+    k = votes.n_classifiers
+    least = draw(st.integers(0, k))
+    dear = draw(st.booleans())
+    limits = selection_limits(
+        k, min_size=least, max_size=draw(st.integers(least, k)),
+        member_costs=draw(st.lists(st.integers(0, 4), min_size=k, max_size=k)) if dear else None,
+        max_cost=draw(st.integers(0, 3 * k)) if dear else None,
+    )  # fmt: skip
+    return class_rows(votes, class_weights(draw(st.sampled_from(sorted(CLASS_OBJECTIVES))), votes), limits)
+
+
+two_classes = problems().map(lambda problem: problem[2])
+right_rows = two_classes | class_problems()
+"""Rows of two or of several classes."""
 
 
 def _tightened(rows: RightRows, rounds: int = 4) -> CutBound:
@@ -80,20 +88,31 @@ def test_right_rows_are_worth_what_the_samples_are(
 
 
 @pytest.mark.slow
-@given(rows=nodes())
-def test_conflicts_are_the_pairs_that_no_completion_separates(rows: RightRows) -> None:
+@given(rows=two_classes)
+def test_conflicts_of_two_classes_are_the_pairs_that_no_selection_separates(rows: RightRows) -> None:
     found = find_conflicts(rows)
 
     pairs, never = bound_oracles.conflicts(rows)
-    if (
-        rows.included.sum() <= rows.limits.max_size
-    ) and rows.limits.min_size <= rows.included.sum() + rows.free.sum():
-        assert set(map(tuple, found.pairs.tolist())) == pairs
-        assert set(found.never.tolist()) == never
-        assert found.complete
+    assert set(map(tuple, found.pairs.tolist())) == pairs
+    assert set(found.never.tolist()) == never
+    assert found.complete
 
 
-@given(rows=nodes(), most=st.integers(1, 8))
+@pytest.mark.slow
+@given(rows=class_problems())
+def test_conflicts_of_several_classes_are_pairs_of_forms_that_no_selection_keeps(rows: RightRows) -> None:
+    found = find_conflicts(rows)
+
+    rights = bound_oracles.right_sets(rows)
+    for i, (first, second) in enumerate(found.pairs.tolist()):
+        assert first < second
+        assert proves(rows, found.cut(rows, i))
+        assert not any(right[first] and right[second] for right in rights)
+    for form in found.never.tolist():
+        assert not any(right[rows.row_of[form]] for right in rights)
+
+
+@given(rows=right_rows, most=st.integers(1, 8))
 def test_a_cap_on_pairs_keeps_true_ones_and_says_so(rows: RightRows, most: int) -> None:
     every, some = find_conflicts(rows), find_conflicts(rows, max_pairs=most)
 
@@ -113,8 +132,8 @@ def test_a_deadline_in_the_past_leaves_all_pairs_out_and_says_so() -> None:
 
 
 @pytest.mark.slow
-@given(rows=nodes())
-def test_bounds_are_never_below_the_best_completion(rows: RightRows) -> None:
+@given(rows=right_rows)
+def test_bounds_are_never_below_the_best_selection(rows: RightRows) -> None:
     conflicts = find_conflicts(rows)
     first = min_cut_bound(rows, conflicts)
     second = tighten_by_cuts(rows, conflicts, first, max_rounds=3)
@@ -128,8 +147,8 @@ def test_bounds_are_never_below_the_best_completion(rows: RightRows) -> None:
 
 @pytest.mark.slow
 @settings(max_examples=25)
-@given(rows=nodes())
-def test_every_cut_is_satisfied_by_every_completion(rows: RightRows) -> None:
+@given(rows=right_rows)
+def test_every_cut_is_satisfied_by_every_selection(rows: RightRows) -> None:
     bound = _tightened(rows)
 
     rights = bound_oracles.right_sets(rows)
@@ -138,23 +157,37 @@ def test_every_cut_is_satisfied_by_every_completion(rows: RightRows) -> None:
         assert not any(right[list(cut.rows)].all() for right in rights)
 
 
-@given(rows=nodes(), data=st.data())
+@given(rows=right_rows, data=st.data())
 def test_multipliers_that_prove_a_cut_are_right_about_it(rows: RightRows, data: st.DataObject) -> None:
     if not rows.n_rows:
         return
-    places = data.draw(st.sets(st.integers(0, rows.n_rows - 1), min_size=1, max_size=4))
-    y = tuple(data.draw(st.integers(1, 3)) for _ in places)
-    if proves(rows, Cut(tuple(sorted(places)), y)):
-        assert not any(right[sorted(places)].all() for right in bound_oracles.right_sets(rows))
+    forms = data.draw(st.sets(st.integers(0, rows.n_forms - 1), min_size=1, max_size=4))
+    y = [data.draw(st.integers(1, 3)) for _ in forms]
+    cut = make_cut(rows, sorted(forms), y)
+    if proves(rows, cut):
+        assert not any(right[list(cut.rows)].all() for right in bound_oracles.right_sets(rows))
 
 
-@given(rows=nodes())
+def test_what_no_multipliers_prove_is_no_cut() -> None:
+    votes = merge_rows([[1, 0], [0, 1], [1, 1]], [1, 0, 0])
+    rows = normalise(votes, named_weights("accuracy", votes), selection_limits(2))
+    cut = make_cut(rows, (1, 2), (1, 1))
+
+    assert proves(rows, cut)
+    assert not proves(rows, Cut((), (), ()))
+    assert not proves(rows, dataclasses.replace(cut, rows=(1,)))
+    assert not proves(rows, dataclasses.replace(cut, multipliers=(0, 1)))
+    assert not proves(rows, dataclasses.replace(cut, multipliers=(2**31, 2**31)))
+
+
+@given(rows=two_classes)
 def test_the_minimum_cut_is_the_largest_gain_without_conflicts(rows: RightRows) -> None:
     conflicts = find_conflicts(rows)
     pairs = conflicts.pairs.tolist()
     involved = sorted({i for pair in pairs for i in pair})[:12]
     pairs = [pair for pair in pairs if set(pair) <= set(involved)]
-    kept = dataclasses.replace(conflicts, pairs=np.array(pairs, dtype=np.int32).reshape(-1, 2))
+    few = np.array(pairs, dtype=np.int32).reshape(-1, 2)
+    kept = dataclasses.replace(conflicts, pairs=few, forms=few)
 
     best = 0
     for choice in range(2 ** len(involved)):
@@ -263,17 +296,10 @@ def test_a_false_cut_and_a_negative_weight_are_refused() -> None:
     p, q = np.flatnonzero(rows.is_positive), np.flatnonzero(~rows.is_positive)
     apart = next((int(a), int(b)) for a in p for b in q if (rows.votes[a] > rows.votes[b]).any())
     with pytest.raises(SolverError, match="not proved"):
-        certified_bound(rows, [Cut(tuple(sorted(apart)), (1, 1))], np.array([1]), 1)
+        certified_bound(rows, [make_cut(rows, sorted(apart), (1, 1))], np.array([1]), 1)
     bound = min_cut_bound(rows, find_conflicts(rows))
     with pytest.raises(SolverError, match="at least 0"):
         certified_bound(rows, bound.cuts, -bound.multipliers, 1)
-
-
-def test_a_classifier_cannot_be_fixed_both_ways() -> None:
-    rows = _noisy(20, 3)
-    both = np.array([True, False, False])
-    with pytest.raises(BadInputError, match=r"got \[0\] in both"):
-        fix_members(rows, included=both, excluded=both)
 
 
 @pytest.mark.slow
@@ -308,30 +334,29 @@ def test_votes_weights_and_limits_of_the_best_selection_agree_with_the_bound(
     votes, weights, rows = problem
     bound = rows.weighted_sum(_tightened(rows, 2).bound)
 
-    for mask in bound_oracles.completions(rows):
+    for mask in bound_oracles.selections(rows):
         assert best_threshold(votes, weights, mask)[1] <= bound
 
 
-@pytest.mark.parametrize("n_fixed", [0, 1], ids=["free", "one member fixed"])
-def test_conflicts_of_wide_pools_are_found_word_by_word(n_fixed: int) -> None:
+@pytest.mark.parametrize("least", [1, 2], ids=["subsets alone", "with forced members"])
+def test_conflicts_of_wide_pools_are_found_word_by_word(least: int) -> None:
     rng = np.random.default_rng(4)
     matrix = (rng.random((300, 150)) < rng.random((300, 1))).astype(np.uint8)
     matrix[150:] |= matrix[rng.integers(0, 150, 150)]
     labels = (np.arange(300) >= 150).astype(np.uint8) ^ (rng.random(300) < 0.7)
     votes = merge_rows(matrix, labels)
-    rows = normalise(votes, named_weights("accuracy", votes), selection_limits(150))
-    member = np.arange(150) < n_fixed
-    rows = fix_members(rows, included=member, excluded=np.arange(150) > 140)
+    costs = (np.arange(150) > 140) * 2
+    limits = selection_limits(150, min_size=least, member_costs=costs.tolist(), max_cost=1)
+    rows = normalise(votes, named_weights("accuracy", votes), limits)
 
     found = find_conflicts(rows)
 
-    free = rows.votes[:, rows.free].astype(np.int64)
-    fixed = rows.votes[:, member].astype(np.int64).sum(axis=1)
+    usable = rows.votes[:, :141].astype(np.int64)
     expected = {
         (p, q)
         for p in np.flatnonzero(rows.is_positive).tolist()
         for q in np.flatnonzero(~rows.is_positive).tolist()
-        if fixed[p] - fixed[q] + int(((free[p] == 1) & (free[q] == 0)).sum()) <= 0
+        if usable[p].any() and not ((usable[p] == 1) & (usable[q] == 0)).any()
     }
     assert len(expected) > 20
     assert set(map(tuple, found.pairs.tolist())) == expected

@@ -11,24 +11,28 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from shortlist.ensembles import certificate_check, line_check
+from shortlist.ensembles import certificate_check, class_cut_check, line_check
 from shortlist.ensembles.certificate import (
     Certificate,
-    make_certificate,
-    read_certificate,
+    class_certificate,
+    threshold_certificate,
     write_certificate,
 )
 from shortlist.ensembles.certificate_check import check_certificate
+from shortlist.ensembles.class_cut_check import check_class_certificate
 from shortlist.ensembles.conflicts import find_conflicts
 from shortlist.ensembles.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.diversity import diversity_limits
 from shortlist.ensembles.limits import selection_limits
-from shortlist.ensembles.right_rows import RightRows, fix_members, normalise
+from shortlist.ensembles.plurality import class_votes, merge_class_rows
+from shortlist.ensembles.plurality_weights import class_weights
+from shortlist.ensembles.right_rows import RightRows, class_rows, normalise
 from shortlist.ensembles.votes import Votes, merge_rows
-from shortlist.ensembles.weights import Weights, named_weights
-from shortlist.errors import BadFileError, BadInputError
+from shortlist.ensembles.weights import Weights, best_threshold, named_weights
 from tests.ensembles import bound_oracles
+from tests.ensembles.class_pools import Pool, as_votes, class_pools
 from tests.ensembles.test_bounds import problems
 
 
@@ -52,7 +56,8 @@ def _made() -> Certificate:
     bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), max_rounds=5)
     mask = np.arange(12) < 11
     assert limits.satisfied_by(mask)
-    return make_certificate(votes, weights, rows, bound, mask)
+    threshold = best_threshold(votes, weights, mask)[0]
+    return threshold_certificate(votes, weights, rows, bound, mask=mask, threshold=threshold)
 
 
 def test_what_is_written_is_read_and_valid(tmp_path: Path) -> None:
@@ -60,7 +65,7 @@ def test_what_is_written_is_read_and_valid(tmp_path: Path) -> None:
     assert any(len(cut["rows"]) > 2 for cut in made["cuts"])
 
     write_certificate(made, tmp_path / "c.json")
-    verdict = check_certificate(read_certificate(tmp_path / "c.json"), *_data())
+    verdict = check_certificate(json.loads((tmp_path / "c.json").read_text()), *_data())
 
     assert verdict.failures == ()
     assert verdict.valid
@@ -72,14 +77,16 @@ def test_what_is_written_is_read_and_valid(tmp_path: Path) -> None:
 @given(problem=problems(max_classifiers=5))
 def test_every_certificate_is_valid_for_its_own_rows(problem: tuple[Votes, Weights, RightRows]) -> None:
     votes, weights, rows = problem
-    mask = next(bound_oracles.completions(rows), None)
+    mask = next(bound_oracles.selections(rows), None)
     if mask is None:
         return
     conflicts = find_conflicts(rows)
     bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), max_rounds=2)
     matrix, labels = (np.repeat(part, votes.counts, axis=0) for part in (votes.votes, votes.labels))
 
-    made = json.loads(json.dumps(make_certificate(votes, weights, rows, bound, mask)))
+    threshold = best_threshold(votes, weights, mask)[0]
+    plain = threshold_certificate(votes, weights, rows, bound, mask=mask, threshold=threshold)
+    made = json.loads(json.dumps(plain))
 
     assert check_certificate(made, matrix[::-1], labels[::-1]).failures == ()
 
@@ -158,8 +165,9 @@ def test_other_data_is_refused(change: str) -> None:
     assert "the data is not what the certificate was made for" in verdict.failures
 
 
-def test_the_check_imports_nothing_of_the_library_but_its_other_half() -> None:
-    for module, allowed in ((certificate_check, ["shortlist.ensembles.line_check"]), (line_check, [])):
+def test_the_checks_import_nothing_of_the_library_but_each_other() -> None:
+    lines, cuts = "shortlist.ensembles.line_check", "shortlist.ensembles.certificate_check"
+    for module, allowed in ((certificate_check, [lines]), (class_cut_check, [cuts, lines]), (line_check, [])):
         source = Path(str(module.__file__)).read_text()
         imported = [
             node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom)
@@ -170,18 +178,76 @@ def test_the_check_imports_nothing_of_the_library_but_its_other_half() -> None:
         assert not any("shortlist" in ast.unparse(node) for node in imported if isinstance(node, ast.Import))
 
 
-def test_a_bound_for_fixed_members_is_no_certificate() -> None:
-    votes = merge_rows(*_data())
-    weights = named_weights("accuracy", votes)
-    rows = normalise(votes, weights, selection_limits(12))
-    fixed = fix_members(rows, included=np.arange(12) < 1, excluded=np.zeros(12, dtype=bool))
-    bound = min_cut_bound(fixed, find_conflicts(fixed))
-    with pytest.raises(BadInputError, match="no fixed members"):
-        make_certificate(votes, weights, fixed, bound, np.ones(12, dtype=bool))
+@settings(max_examples=40)
+@given(pool=class_pools(max_classifiers=5), sizes=st.tuples(st.integers(0, 3), st.integers(0, 5)))
+def test_every_certificate_of_several_classes_is_valid_for_its_own_rows(
+    pool: Pool, sizes: tuple[int, int]
+) -> None:
+    samples, k, n_classes = pool
+    votes = as_votes(pool, merged=True)
+    limits = selection_limits(k, min_size=sizes[0], max_size=sizes[1])
+    weights = class_weights("balanced-accuracy", votes)
+    rows = class_rows(votes, weights, limits)
+    mask = next(bound_oracles.selections(rows), None)
+    if mask is None:
+        return
+    conflicts = find_conflicts(rows)
+    bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), max_rounds=2)
+
+    made = json.loads(json.dumps(class_certificate(votes, weights, rows, bound, mask)))
+    codes, labels = [list(one) for one, _ in samples], [label for _, label in samples]
+    verdict = check_class_certificate(made, codes, labels, n_classes)
+
+    assert verdict.failures == ()
+    best = max(weights.total(votes, one) for one in bound_oracles.selections(rows))
+    assert verdict.bound is not None
+    assert verdict.value == weights.total(votes, mask) <= best <= verdict.bound
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"format": "other"}'])
-def test_a_file_that_is_no_certificate_is_refused(tmp_path: Path, content: str) -> None:
-    (tmp_path / "c.json").write_text(content)
-    with pytest.raises(BadFileError, match="must be a certificate"):
-        read_certificate(tmp_path / "c.json")
+def _made_for_classes() -> tuple[Certificate, Any, Any]:
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 3, 60)
+    codes = np.where(rng.random((60, 8)) < 0.4, labels[:, None], rng.integers(0, 3, (60, 8)))
+    votes = merge_class_rows(class_votes(codes, labels, n_classes=3))
+    weights = class_weights("accuracy", votes)
+    rows = class_rows(votes, weights, selection_limits(8, min_size=2))
+    conflicts = find_conflicts(rows)
+    bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), max_rounds=5)
+    made = class_certificate(votes, weights, rows, bound, np.arange(8) < 5)
+    return json.loads(json.dumps(made)), codes, labels
+
+
+def _first(made: Certificate, field: str, place: int, change: int) -> None:
+    made["cuts"][0][field][place] += change
+
+
+@pytest.mark.parametrize(
+    ("forge", "sentence"),
+    [
+        pytest.param(lambda made: made.update(value=made["value"] + 1), "worth", id="value"),
+        pytest.param(lambda made: made.update(bound=made["bound"] - 1), "prove the bound", id="bound"),
+        pytest.param(lambda made: made.update(members=[0]), "size limits", id="too few members"),
+        pytest.param(lambda made: made.update(members=[0, 0, 1]), "not readable", id="a member twice"),
+        pytest.param(lambda made: made.update(gains=[2, 1, 1]), "worth", id="other gains"),
+        pytest.param(lambda made: made.update(data="0" * 64), "not what the certificate", id="other data"),
+        pytest.param(lambda made: made["limits"].update(max_size=9), "not readable", id="more than there are"),
+        pytest.param(lambda made: made["cuts"][0].update(multipliers=[0] * 2), "not", id="multipliers of 0"),
+        pytest.param(lambda made: made["cuts"][0].update(weight=-1), "not readable", id="a negative weight"),
+        pytest.param(lambda made: made["cuts"][0].update(weight=1.0), "not readable", id="a weight that is no integer"),
+        pytest.param(lambda made: made["cuts"][0].update(rows=[0, 10**6]), "not readable", id="a row that is not there"),
+        pytest.param(lambda made: made.update(denominator=0), "not readable", id="denominator"),
+        pytest.param(lambda made: made.pop("cuts"), "not readable", id="no cuts"),
+    ],
+)  # fmt: skip
+def test_a_changed_certificate_of_several_classes_is_caught(
+    forge: Callable[[Certificate], object], sentence: str
+) -> None:
+    made, codes, labels = _made_for_classes()
+    assert check_class_certificate(made, codes.tolist(), labels.tolist(), 3).valid
+    assert made["cuts"]
+
+    forge(made)
+
+    verdict = check_class_certificate(made, codes.tolist(), labels.tolist(), 3)
+    assert not verdict.valid
+    assert any(sentence in failure for failure in verdict.failures), verdict.failures

@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike
 
 from shortlist.ensembles.diversity import DiversityLimits, diversity_limits
 from shortlist.ensembles.exact import prune_exactly
-from shortlist.ensembles.incumbent import EnsembleSelection, best_threshold, without_idle_members
+from shortlist.ensembles.incumbent import EnsembleSelection, without_idle_members
 from shortlist.ensembles.limits import selection_limits
+from shortlist.ensembles.pruning_problems import ThresholdProblem
 from shortlist.ensembles.votes import Votes, merge_rows
-from shortlist.ensembles.weights import OBJECTIVES, Weights, named_weights
+from shortlist.ensembles.weights import OBJECTIVES, Weights, best_threshold, named_weights
 from shortlist.errors import SolverError
 from shortlist.front import ProofKind, Status
 from shortlist.milp import Limits, Program, Session, Solution, open_solver
@@ -368,7 +369,7 @@ def test_no_member_of_the_answer_can_be_dropped_without_loss(
     limits = selection_limits(votes.n_classifiers, min_size=min(least, votes.n_classifiers))
     full = np.ones(votes.n_classifiers, dtype=bool)
 
-    kept = without_idle_members(votes, weights, limits, full)
+    kept = without_idle_members(ThresholdProblem(votes, weights, limits), full)
 
     worth = best_threshold(votes, weights, kept)[1]
     assert worth >= best_threshold(votes, weights, full)[1]

@@ -5,10 +5,11 @@ import itertools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.model_selection import train_test_split
@@ -17,17 +18,18 @@ from shortlist import BadInputError
 from shortlist.arrays import Mask
 from shortlist.ensembles import _plurality_kernels as kernels
 from shortlist.ensembles import _search_kernels as entries
-from shortlist.ensembles import exact_plurality, plurality_cuts, plurality_search
+from shortlist.ensembles import exact, plurality_search
 from shortlist.ensembles.answers import class_answers
 from shortlist.ensembles.backfitting import backfit
+from shortlist.ensembles.conflicts import find_conflicts
+from shortlist.ensembles.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.diversity import DiversityLimits
-from shortlist.ensembles.exact_plurality import class_diversity_limits, prune_plurality_exactly
+from shortlist.ensembles.exact import class_diversity_limits, prune_plurality_exactly
+from shortlist.ensembles.incumbent import ClassSelection, Incumbent, without_idle_members
 from shortlist.ensembles.limits import SelectionLimits, selection_limits
 from shortlist.ensembles.orderings import RULES, order_classifiers
 from shortlist.ensembles.plurality import ClassVotes, class_votes, merge_class_rows, n_right
-from shortlist.ensembles.plurality_cuts import MarginCut, dual_bound, proves, tighten_by_margin_cuts
-from shortlist.ensembles.plurality_incumbent import ClassIncumbent, ClassSelection, without_idle_voters
-from shortlist.ensembles.plurality_program import conflicting_rows, margin_rows, plurality_program
+from shortlist.ensembles.plurality_program import plurality_program
 from shortlist.ensembles.plurality_search import FoundMembers, rule_selections, search_plurality
 from shortlist.ensembles.plurality_weights import (
     CLASS_OBJECTIVES,
@@ -37,6 +39,8 @@ from shortlist.ensembles.plurality_weights import (
     decision_table,
 )
 from shortlist.ensembles.pool import make_pool
+from shortlist.ensembles.pruning_problems import PluralityProblem
+from shortlist.ensembles.right_rows import RightRows, class_rows
 from shortlist.errors import SolverError
 from shortlist.front import ProofKind, Status
 from shortlist.milp import Limits, Program, Solution
@@ -194,37 +198,23 @@ def test_with_two_classes_it_is_the_vote_with_half_the_members_as_threshold(pool
     assert best <= (oracles.best_value(samples, k, (1, 0, 1, 0), _subsets(pool, 1, k)) or 0)
 
 
+def _rows(votes: ClassVotes, **limits: Any) -> RightRows:
+    return class_rows(
+        votes, class_weights("accuracy", votes), selection_limits(votes.n_classifiers, **limits)
+    )
+
+
 @given(pool=class_pools(max_classifiers=6), sizes=sizes)
-def test_a_row_is_right_where_all_its_margins_hold(pool: Pool, sizes: tuple[int, int]) -> None:
+def test_a_row_is_right_where_all_its_forms_hold(pool: Pool, sizes: tuple[int, int]) -> None:
     votes = as_votes(pool, merged=True)
     limits = selection_limits(pool[1], min_size=sizes[0], max_size=sizes[1])
-    weights = class_weights("accuracy", votes)
 
-    margins = margin_rows(votes, weights, limits)
+    rows = class_rows(votes, class_weights("accuracy", votes), limits)
 
-    assert (margins.lowest < margins.least).all()
     for members in _subsets(pool, *sizes):
         x = np.isin(np.arange(pool[1]), members)
-        reached = margins.signs @ x.astype(np.int64)
-        right = np.ones(len(margins.decided), dtype=bool)
-        right[margins.places[reached < margins.least]] = False
-        assert (reached >= margins.lowest).all()
-        assert margins.fixed_gain + margins.gains[right].sum() == n_right(votes, list(members))
-
-
-@given(pool=class_pools(max_classifiers=6), sizes=sizes)
-def test_no_selection_is_right_on_both_rows_of_a_conflict(pool: Pool, sizes: tuple[int, int]) -> None:
-    votes = as_votes(pool, merged=True)
-    limits = selection_limits(pool[1], min_size=sizes[0], max_size=sizes[1])
-    margins = margin_rows(votes, class_weights("accuracy", votes), limits)
-
-    pairs = conflicting_rows(margins, limits)
-
-    assert len(np.unique(pairs, axis=0)) == len(pairs)
-    assert (pairs[:, 0] < pairs[:, 1]).all()
-    for members in _subsets(pool, *sizes):
-        right = decision_rows(votes, members)[margins.decided]
-        assert not (right[pairs[:, 0]] & right[pairs[:, 1]]).any()
+        assert (rows.right(x) == decision_rows(votes, members)[rows.places]).all()
+        assert rows.weighted_sum(rows.gain_of(x)) == n_right(votes, list(members))
 
 
 def decision_rows(votes: ClassVotes, members: tuple[int, ...]) -> Mask:
@@ -241,13 +231,12 @@ def decision_rows(votes: ClassVotes, members: tuple[int, ...]) -> Mask:
 @given(pool=class_pools(max_classifiers=6).filter(lambda pool: pool[2] == 2))
 def test_with_two_classes_conflicts_hold_those_of_the_monotone_vote(pool: Pool) -> None:
     votes = as_votes(pool, merged=True)
-    limits = selection_limits(pool[1], min_size=0)
-    margins = margin_rows(votes, class_weights("accuracy", votes), limits)
+    rows = _rows(votes, min_size=0)
 
-    pairs = {(int(margins.decided[i]), int(margins.decided[j])) for i, j in conflicting_rows(margins, limits)}
+    pairs = {(int(rows.places[i]), int(rows.places[j])) for i, j in find_conflicts(rows).pairs}
 
     expected = set()
-    for i, j in itertools.permutations(margins.decided.tolist(), 2):
+    for i, j in itertools.permutations(rows.places.tolist(), 2):
         p_below_q = (votes.codes[i] <= votes.codes[j]).all()
         if votes.labels[i] == 1 and votes.labels[j] == 0 and p_below_q:
             expected.add((min(i, j), max(i, j)))
@@ -256,86 +245,26 @@ def test_with_two_classes_conflicts_hold_those_of_the_monotone_vote(pool: Pool) 
 
 def test_conflicts_with_large_gains_come_first_when_there_is_room_for_few() -> None:
     votes = class_votes([[1, 0], [1, 0], [0, 1], [0, 1]], [1, 0, 1, 0], [5, 7, 1, 1])
-    limits = selection_limits(2)
-    margins = margin_rows(votes, class_weights("accuracy", votes), limits)
+    rows = _rows(votes)
 
-    assert conflicting_rows(margins, limits, max_pairs=1).tolist() == [[0, 1]]
-    assert conflicting_rows(margins, limits).tolist() == [[0, 1], [0, 2], [2, 3]]
-    assert len(conflicting_rows(margins, limits, max_tests=0)) == 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "entries_at_once", [plurality_cuts.MOST_ENTRIES, 12], ids=["all margins", "drawn margins"]
-)
-@EXAMPLES
-@given(
-    pool=class_pools(max_classifiers=6, max_rows=14),
-    sizes=sizes,
-    objective=st.sampled_from(sorted(CLASS_OBJECTIVES)),
-    numbers=st.lists(st.floats(-1, 3), min_size=20, max_size=20),
-)
-def test_cuts_hold_on_every_selection_and_bound_it(
-    entries_at_once: int, pool: Pool, sizes: tuple[int, int], objective: str, numbers: list[float]
-) -> None:
-    votes, allowed = as_votes(pool, merged=True), _subsets(pool, *sizes)
-    weights = class_weights(objective, votes)
-    limits = selection_limits(pool[1], min_size=sizes[0], max_size=sizes[1])
-    assume(limits.conflict() == "")
-    margins = margin_rows(votes, weights, limits)
-    bounds: list[int] = []
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plurality_cuts, "MOST_ENTRIES", entries_at_once)
-        pairs = conflicting_rows(margins, limits)
-        found = tighten_by_margin_cuts(margins, limits, pairs, max_rounds=6, on_bound=bounds.append)
-
-    assert all(proves(margins, limits, cut) for cut in found.cuts)
-    sets = [np.array(cut.rows) for cut in found.cuts]
-    for members in allowed:
-        right = decision_rows(votes, members)[margins.decided]
-        assert not any(right[rows].all() for rows in sets)
-    best = _best(pool, objective, allowed)
-    assert best is not None
-    assert weights.value(found.bound) >= float(best)
-    assert bounds == sorted(bounds, reverse=True)
-    assert weights.value(dual_bound(margins, sets, np.resize(numbers, len(sets)))) >= float(best)
+    some = find_conflicts(rows, max_pairs=1)
+    assert some.pairs.tolist() == [[0, 1]]
+    assert not some.complete
+    assert find_conflicts(rows).pairs.tolist() == [[0, 1], [0, 2], [2, 3]]
+    assert len(find_conflicts(rows, deadline=-math.inf).pairs) == 0
 
 
 def test_cuts_are_found_where_no_pair_conflicts() -> None:
     # one classifier for each pair of the four rows, right on these two alone: any three rows can be right, not all
     codes = [[int(i in pair) for pair in itertools.combinations(range(4), 2)] for i in range(4)]
-    votes = class_votes(codes, [1, 1, 1, 1])
-    limits = selection_limits(6)
-    margins = margin_rows(votes, class_weights("accuracy", votes), limits)
-    pairs = conflicting_rows(margins, limits)
+    rows = _rows(class_votes(codes, [1, 1, 1, 1]))
+    conflicts = find_conflicts(rows)
 
-    found = tighten_by_margin_cuts(margins, limits, pairs)
+    found = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts))
 
-    assert len(pairs) == 0
+    assert len(conflicts.pairs) == 0
     assert [cut.rows for cut in found.cuts] == [(0, 1, 2, 3)]
     assert found.bound == 3
-    cut = found.cuts[0]
-    assert not proves(margins, limits, dataclasses.replace(cut, rows=(0, 1)))
-    assert not proves(margins, limits, MarginCut(cut.rows[:2], cut.margins[:2], cut.multipliers[:2]))
-    assert not proves(margins, limits, dataclasses.replace(cut, multipliers=(0, *cut.multipliers[1:])))
-    assert not proves(margins, limits, MarginCut((), (), ()))
-
-
-def test_cuts_stop_for_a_deadline_a_cancellation_and_a_target() -> None:
-    votes = _made(60, 8, 3, seed=1, skill=0.2)
-    limits = selection_limits(8)
-    margins = margin_rows(votes, class_weights("accuracy", votes), limits)
-    pairs = conflicting_rows(margins, limits)
-    stopped = Cancellation()
-    stopped.cancel()
-
-    assert tighten_by_margin_cuts(margins, limits, pairs, deadline=0.0).bound == margins.most_gain
-    assert not tighten_by_margin_cuts(margins, limits, pairs, cancellation=stopped).cuts
-    assert not tighten_by_margin_cuts(margins, limits, pairs, target=margins.most_gain).cuts
-    first, second = (tighten_by_margin_cuts(margins, limits, pairs, max_rounds=3) for _ in range(2))
-    assert first.bound < margins.most_gain
-    assert first.cuts == second.cuts
 
 
 @given(pool=class_pools(), objective=st.sampled_from(sorted(CLASS_OBJECTIVES)), data=st.data())
@@ -345,19 +274,19 @@ def test_an_encoded_selection_satisfies_the_program_at_its_value(
     votes = as_votes(pool, merged=True)
     weights = class_weights(objective, votes)
     limits = selection_limits(pool[1], min_size=0)
-    conflicts = conflicting_rows(margin_rows(votes, weights, limits), limits)
-    built = plurality_program(votes, weights, limits, sets=list(conflicts))
+    rows = class_rows(votes, weights, limits)
+    conflicts = find_conflicts(rows)
+    built = plurality_program(rows, [conflicts.cut(rows, i) for i in range(len(conflicts.pairs))])
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=pool[1], max_size=pool[1])))
 
-    values = built.encode(votes, mask)
+    values = built.encode(mask)
 
     program = built.program
     activity = program.rows @ values
     assert (activity >= program.row_lower).all()
     assert (activity <= program.row_upper).all()
     cost = program.minimised_costs()[0] @ values
-    assert weights.value(-round(cost + built.offset)) == float(_value(pool, _members(mask), objective))
-    assert (built.members(values) == mask).all()
+    assert weights.value(rows.weighted_sum(-round(cost))) == float(_value(pool, _members(mask), objective))
 
 
 def _state(votes: ClassVotes, weights: ClassWeights) -> plurality_search._Walk:
@@ -614,7 +543,7 @@ def test_no_voter_of_the_answer_can_be_dropped_without_loss(pool: Pool, least: i
     limits = selection_limits(pool[1], min_size=min(least, pool[1]))
     full = np.ones(pool[1], dtype=bool)
 
-    kept = without_idle_voters(votes, weights, limits, full)
+    kept = without_idle_members(PluralityProblem(votes, weights, limits), full)
 
     worth = weights.total(votes, kept)
     assert worth >= weights.total(votes, full)
@@ -681,7 +610,7 @@ _CODES, _LABELS = [[1, 0, 2], [2, 1, 2], [0, 2, 1], [0, 0, 2]], [1, 1, 2, 0]
 
 
 def _ask_liar(monkeypatch: pytest.MonkeyPatch, answer: Solution) -> ClassSelection:
-    monkeypatch.setattr(exact_plurality, "open_solver", lambda _name: _Liar(answer))
+    monkeypatch.setattr(exact, "open_solver", lambda _name: _Liar(answer))
     votes = class_votes(_CODES, _LABELS)
     limits = selection_limits(3, max_size=2)
     return prune_plurality_exactly(votes, "accuracy", limits, solver="highs", time_limit_s=0.5)
@@ -723,7 +652,8 @@ def test_a_selection_that_breaks_a_limit_is_not_believed(monkeypatch: pytest.Mon
 
 def test_an_incumbent_without_a_selection_has_no_value() -> None:
     votes = class_votes(_CODES, _LABELS)
-    best = ClassIncumbent(votes, class_weights("accuracy", votes), selection_limits(3, min_size=2), bound=4)
+    problem = PluralityProblem(votes, class_weights("accuracy", votes), selection_limits(3, min_size=2))
+    best = Incumbent(problem)
 
     assert best.value is None
     assert not best.proved

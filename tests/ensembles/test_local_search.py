@@ -16,12 +16,11 @@ from shortlist.arrays import Mask
 from shortlist.ensembles import _search_kernels as kernels
 from shortlist.ensembles import local_search
 from shortlist.ensembles.diversity import SLACK, diversity_limits
-from shortlist.ensembles.incumbent import best_threshold
 from shortlist.ensembles.limits import SelectionLimits, selection_limits
 from shortlist.ensembles.local_search import Found, search_selection
 from shortlist.ensembles.margin_utility import MarginUtility, utility_scale
 from shortlist.ensembles.votes import Votes, confusion, merge_rows, tally
-from shortlist.ensembles.weights import OBJECTIVES, Weights, named_weights
+from shortlist.ensembles.weights import OBJECTIVES, Weights, best_threshold, named_weights
 from shortlist.errors import BadInputError
 from shortlist.runs import Cancellation
 from tests.ensembles import oracles, strategies

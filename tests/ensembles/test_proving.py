@@ -1,6 +1,6 @@
+import dataclasses
 import itertools
 import math
-import time
 from typing import Any
 
 import numpy as np
@@ -8,20 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.ensembles import exact, proving
+from shortlist.ensembles import exact, proving, pruning_problems
 from shortlist.ensembles.certificate_check import check_certificate
 from shortlist.ensembles.conflicts import find_conflicts
 from shortlist.ensembles.diversity import diversity_limits
 from shortlist.ensembles.exact import prune_exactly
-from shortlist.ensembles.last_solver import open_last
 from shortlist.ensembles.limits import selection_limits
+from shortlist.ensembles.proving import EngineSettings, pair_cuts, prove
+from shortlist.ensembles.pruning_problems import ThresholdProblem
 from shortlist.ensembles.right_rows import normalise
 from shortlist.ensembles.tight_program import tight_program
 from shortlist.ensembles.votes import Votes, merge_rows
 from shortlist.ensembles.weights import Weights, named_weights
 from shortlist.front import Objective, ProofKind, Sense, Status
 from shortlist.milp import open_solver
+from shortlist.milp.backends.cpsat import CpSat
 from shortlist.runs import Cancellation, Progress
+from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
 
 
@@ -50,11 +53,12 @@ def test_the_engine_equals_brute_force_with_solvers_alone(
         max_size=max(sizes),
         diversity=diversity_limits("average", votes) if diverse else None,
     )
+    problem = ThresholdProblem(votes, weights, limits)
     with pytest.MonkeyPatch.context() as patch:
-        # neither search nor cuts: the program with conflicts as rows must do it alone
-        patch.setattr(proving, "SEARCH_STEPS", 0)
-        patch.setattr(proving, "CUT_ROUNDS", 0)
-        alone = prune_exactly(votes, weights, limits, node_limit=10_000)
+        # no search, no walk and no cuts: the program with conflicts as rows must do it alone
+        patch.setattr(pruning_problems, "SEARCH_STEPS", 0)
+        alone = prove(problem, Budget(nodes=10_000), settings=EngineSettings(walk_nodes=0, cut_rounds=0))
+    unwalked = prove(problem, Budget(), settings=EngineSettings(walk_nodes=0))
     whole = prune_exactly(votes, weights, limits)
 
     feasible = [
@@ -63,11 +67,11 @@ def test_the_engine_equals_brute_force_with_solvers_alone(
         if limits.satisfied_by(np.array(mask, dtype=bool))
     ]
     if not feasible:
-        assert whole.status is alone.status is Status.INFEASIBLE
+        assert whole.status is alone.status is unwalked.status is Status.INFEASIBLE
         return
     best = max(exact_total(votes, weights, mask) for mask in feasible)
-    assert whole.status is alone.status is Status.OPTIMAL
-    assert whole.value == alone.value == whole.bound == best
+    assert whole.status is alone.status is unwalked.status is Status.OPTIMAL
+    assert whole.value == alone.value == unwalked.value == whole.bound == best
 
 
 def exact_total(votes: Votes, weights: Weights, mask: np.ndarray) -> int:
@@ -90,15 +94,29 @@ def test_the_history_gets_better_and_ends_with_the_answer() -> None:
     assert len(result.history) > 2
 
 
-def test_the_time_limit_is_kept_and_said() -> None:
-    votes = hard_votes(400, 60)
-    start = time.monotonic()
-    result = prune_exactly(votes, named_weights("accuracy", votes), selection_limits(60), time_limit_s=1)
+class Clock:
+    """A clock that a test moves."""
 
-    assert time.monotonic() - start < 4  # a second, on a busy machine
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_time_limit_ends_the_steps_and_is_said() -> None:
+    votes, clock = hard_votes(60, 12), Clock()
+    problem = ThresholdProblem(votes, named_weights("accuracy", votes), selection_limits(12))
+
+    def stop_the_clock(event: Progress) -> None:
+        if event.stage == "searching":
+            clock.now = 61.0
+
+    result = prove(problem, Budget(60, report=stop_the_clock, clock=clock))
+
     assert result.status is Status.FEASIBLE
-    assert result.proof.limit == "1 s"
-    assert result.value < result.bound < 1
+    assert result.proof.limit == "60 s"
+    assert result.value < result.bound <= 1
 
 
 def test_a_cancellation_keeps_the_best_with_its_bound() -> None:
@@ -160,7 +178,7 @@ def test_cuts_are_rows_of_the_program_that_no_selection_breaks() -> None:
     votes = merge_rows(*oracles.as_arrays([((1, 0), 1), ((1, 1), 0), ((0, 1), 1), ((0, 0), 0)]))
     rows = normalise(votes, named_weights("accuracy", votes), selection_limits(2))
     plain = tight_program(rows, [])
-    cut = tight_program(rows, proving.pair_cuts(find_conflicts(rows)))
+    cut = tight_program(rows, pair_cuts(rows, find_conflicts(rows), 10))
 
     assert cut.program.n_rows > plain.program.n_rows
     for name in ("highs", "cpsat"):
@@ -183,16 +201,18 @@ def test_limits_that_the_cuts_leave_out_are_the_solvers_at_any_size(
     cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[int] = []
+    open_session = CpSat.open
 
     def counted(*args: Any, **options: Any) -> Any:
         opened.append(1)
-        return open_last(*args, **options)
+        return open_session(*args, **options)
 
-    monkeypatch.setattr(proving, "open_last", counted)
-    monkeypatch.setattr(proving, "FAR_CELLS", cells)
+    monkeypatch.setattr(CpSat, "open", counted)
+    settings = EngineSettings(far_cells=cells, walk_nodes=0)
     votes = hard_votes(60, 8)
+    weights, clock = named_weights("accuracy", votes), Clock()
     limits = selection_limits(8, min_size=2, diversity=diversity_limits({"each": 0.0, "mean": 0.99}, votes))
-    nothing = prune_exactly(votes, named_weights("accuracy", votes), limits, time_limit_s=20)
+    nothing = prove(ThresholdProblem(votes, weights, limits), Budget(20, clock=clock), settings=settings)
 
     assert nothing.status is Status.INFEASIBLE
     assert nothing.proof.limit == ""
@@ -200,32 +220,71 @@ def test_limits_that_the_cuts_leave_out_are_the_solvers_at_any_size(
 
     # only two may join: cuts know sizes and not this budget, so the gap stays large until the solver comes
     limits = selection_limits(8, member_costs=[3.0] * 8, max_cost=6.0)
-    solved = prune_exactly(votes, named_weights("accuracy", votes), limits, time_limit_s=20)
+    solved = prove(ThresholdProblem(votes, weights, limits), Budget(20, clock=clock), settings=settings)
     assert solved.status is Status.OPTIMAL
 
 
-def test_far_from_a_proof_a_large_program_gets_all_cuts_and_then_the_solver(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("cells", "near", "exhausted", "expected"),
+    [
+        pytest.param(0, 0, False, ["quick cuts", "cuts", "cuts", "solver"], id="far and large"),
+        pytest.param(0, 0, True, ["quick cuts", "cuts", "solver"], id="far and large, no more cuts found"),
+        pytest.param(10**9, 0, False, ["quick cuts", "cuts", "solver"], id="far and small"),
+        pytest.param(
+            0, 10**9, False, ["quick cuts", "solver", "cuts", "solver", "cuts", "solver"], id="near and large"
+        ),
+    ],
+)
+def test_cuts_and_solver_take_turns_by_size_and_gap(
+    monkeypatch: pytest.MonkeyPatch, cells: int, near: int, exhausted: bool, expected: list[str]
 ) -> None:
     steps: list[str] = []
-    for name in ("_tighten", "_solve"):
-        step = getattr(proving._Run, name)
 
-        def noted(
-            run: proving._Run, *args: object, name: str = name, step: Any = step, **more: object
-        ) -> None:
-            steps.append(name)
-            step(run, *args, **more)
+    def cut(run: proving._Run, _conflicts: object, _budget: object, *, quick: bool = False) -> None:
+        steps.append("quick cuts" if quick else "cuts")
+        assert run.cut_bound is not None
+        run.cut_bound = dataclasses.replace(run.cut_bound, exhausted=exhausted)
 
-        monkeypatch.setattr(proving._Run, name, noted)
+    monkeypatch.setattr(proving._Run, "_tighten", cut)
+    monkeypatch.setattr(proving._Run, "_prove_rest", lambda *_: steps.append("solver"))
     votes = hard_votes(160, 30)
-    for cells, near, expected in (
-        (0, 0, ["_tighten", "_tighten", "_tighten"]),
-        (10**9, 0, ["_tighten", "_tighten", "_solve"]),
-        (0, 10**9, ["_tighten", "_solve"]),
-    ):
-        monkeypatch.setattr(proving, "FAR_CELLS", cells)
-        monkeypatch.setattr(proving, "NEAR", near)
-        steps.clear()
-        prune_exactly(votes, named_weights("accuracy", votes), selection_limits(30), time_limit_s=2)
-        assert steps[: len(expected)] == expected
+    problem = ThresholdProblem(votes, named_weights("accuracy", votes), selection_limits(30))
+
+    prove(
+        problem, Budget(2, clock=Clock()), settings=EngineSettings(far_cells=cells, near=near, walk_nodes=0)
+    )
+
+    assert steps == expected
+
+
+@given(
+    rows=strategies.labelled_votes(),
+    numbers=strategies.weight_sets,
+    sizes=st.tuples(st.integers(0, 6), st.integers(0, 6)),
+)
+def test_a_walk_alone_proves_what_there_is(
+    rows: oracles.Rows, numbers: tuple[int, int, int, int], sizes: tuple[int, int]
+) -> None:
+    votes = merge_rows(*oracles.as_arrays(rows))
+    weights = Weights(Objective("weighted", Sense.MAX, scale=None), *numbers, denominator=1)
+    limits = selection_limits(votes.n_classifiers, min_size=min(sizes), max_size=max(sizes))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ThresholdProblem, "search", lambda *_: None)
+        patch.setattr(proving._Run, "_tighten", lambda *_args, **_more: None)
+        patch.setattr(proving._Run, "_prove_rest", lambda *_: None)
+        result = prove(ThresholdProblem(votes, weights, limits), Budget(nodes=1))
+
+    allowed = [
+        chosen for chosen in oracles.subsets(votes.n_classifiers) if limits.satisfied_by(_mask(chosen, votes))
+    ]
+    expected = oracles.best_value(rows, votes.n_classifiers, numbers, allowed)
+    if expected is None:
+        assert result.status is Status.INFEASIBLE
+        return
+    assert result.status is Status.OPTIMAL
+    assert result.value == result.bound == expected
+    assert result.proved_by in {proving.CUTS, proving.WALK}
+
+
+def _mask(members: tuple[int, ...], votes: Votes) -> np.ndarray:
+    return np.isin(np.arange(votes.n_classifiers), members)

@@ -9,30 +9,26 @@ from shortlist.ensembles.cuts import proves
 from shortlist.ensembles.limits import selection_limits
 from shortlist.ensembles.right_rows import RightRows, normalise
 from shortlist.ensembles.row_by_row import AskedRows, row_by_row
-from shortlist.ensembles.separation import make_cut
+from shortlist.ensembles.separation import whole_cut
 from shortlist.ensembles.votes import merge_rows
 from shortlist.ensembles.weights import named_weights
 from tests.ensembles import bound_oracles
-from tests.ensembles.test_bounds import nodes
+from tests.ensembles.test_bounds import right_rows
 
 
 def can_be_right(rows: RightRows, wanted: np.ndarray) -> bool:
-    """Whether weights in [0, 1] within the sizes, and a threshold, are right on the wanted rows: one plain program."""
+    """Whether weights in [0, 1] within the sizes, and a threshold, keep all forms of the wanted rows: one plain program."""
     k = rows.n_classifiers
-    votes, positive = rows.votes[wanted].astype(float), rows.is_positive[wanted]
-    left = np.column_stack(
-        [np.where(positive[:, None], -votes, votes), np.where(positive, 1.0, -1.0)]
-    )  # <= right
-    free = rows.free.astype(float)
-    left = np.vstack([left, np.append(-np.ones(k), 1.0), np.append(free, 0.0), np.append(-free, 0.0)])
-    right = np.concatenate([np.where(positive, -1.0, 0.0), [0.0, rows.room, -rows.need]])
-    bounds = [(1.0 if rows.included[j] else 0.0, 0.0 if rows.excluded[j] else 1.0) for j in range(k)] + [
-        (0.0, float(k))
-    ]
+    asked = wanted[rows.row_of]
+    left = -np.column_stack([rows.signs[asked], rows.levels[asked]]).astype(float)  # left @ (x, L) <= right
+    usable = rows.affordable.astype(float)
+    left = np.vstack([left, np.append(-np.ones(k), 1.0), np.append(usable, 0.0), np.append(-usable, 0.0)])
+    right = np.concatenate([-rows.least[asked].astype(float), [0.0, rows.most_members, -rows.least_members]])
+    bounds = [(0.0, float(one)) for one in rows.affordable] + [(0.0, float(k))]
     return bool(linprog(np.zeros(k + 1), A_ub=left, b_ub=right, bounds=bounds).status == 0)
 
 
-@given(rows=nodes(), data=st.data())
+@given(rows=right_rows, data=st.data())
 def test_asked_rows_are_infeasible_where_a_plain_program_is(rows: RightRows, data: st.DataObject) -> None:
     program = AskedRows(rows, np.arange(rows.n_rows))
     several = st.lists(st.booleans(), min_size=rows.n_rows, max_size=rows.n_rows)
@@ -45,12 +41,12 @@ def test_asked_rows_are_infeasible_where_a_plain_program_is(rows: RightRows, dat
         if solution.optimal:
             assert (program.shortfall(solution.values)[wanted] <= 1e-4).all()
         elif solution.ray is not None:
-            y = program.multipliers(solution.ray, rows.n_rows)
-            assert not y[~wanted].any()
+            y = program.multipliers(solution.ray)
+            assert not y[~wanted[rows.row_of]].any()
 
 
-@given(rows=nodes(), data=st.data())
-def test_every_cut_is_violated_proved_and_kept_by_every_completion(
+@given(rows=right_rows, data=st.data())
+def test_every_cut_is_violated_proved_and_kept_by_every_selection(
     rows: RightRows, data: st.DataObject
 ) -> None:
     share = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
@@ -58,8 +54,8 @@ def test_every_cut_is_violated_proved_and_kept_by_every_completion(
     program = AskedRows(rows, np.arange(rows.n_rows))
     right = bound_oracles.right_sets(rows)
     for y in row_by_row(rows, program, t, np.random.default_rng(0), n_tries=5):
-        assert (1 - t[y > 0]).sum() < 1
-        cut = make_cut(rows, y)
+        assert (1 - t[np.unique(rows.row_of[y > 0])]).sum() < 1
+        cut = whole_cut(rows, y)
         if cut is not None:
             assert proves(rows, cut)
             assert not any(one[list(cut.rows)].all() for one in right)

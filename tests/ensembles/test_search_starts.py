@@ -7,14 +7,13 @@ from hypothesis import strategies as st
 
 from shortlist.ensembles.backfitting import backfit
 from shortlist.ensembles.diversity import diversity_limits
-from shortlist.ensembles.incumbent import best_threshold
 from shortlist.ensembles.limits import selection_limits
 from shortlist.ensembles.margins import select_by_margins
 from shortlist.ensembles.orderings import order_classifiers
 from shortlist.ensembles.plurality import from_binary
 from shortlist.ensembles.search_starts import START_RULES, ordering_starts, prefix_totals
 from shortlist.ensembles.votes import confusion, merge_rows
-from shortlist.ensembles.weights import named_weights
+from shortlist.ensembles.weights import best_threshold, named_weights
 from shortlist.errors import BadInputError
 from shortlist.runs import Cancellation
 from tests.ensembles import oracles, strategies

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from shortlist.ensembles.incumbent import best_threshold
 from shortlist.ensembles.votes import confusion, merge_rows
-from shortlist.ensembles.weights import OBJECTIVES, named_weights
+from shortlist.ensembles.weights import OBJECTIVES, best_threshold, named_weights
 from shortlist.errors import BadInputError
 from tests.ensembles import oracles, strategies
 

@@ -1,9 +1,8 @@
-"""Kernels of the conflicts: which rows always have at least the votes of another.
+"""Kernels of the conflicts: which rows always have at least the votes of another, and which forms oppose each other.
 
-Row r is *below* row s when no completion gives r more votes than s: ``base[r] - base[s] + min(a, room) <= forced``,
-where `base` counts votes of included classifiers, a the free classifiers that vote for r alone, and `forced` those
-voting for s alone that must join because too few others are left. All arrays of words are (n_rows, n_words), masked
-to the free classifiers.
+Row r is *below* row s when no selection gives r more votes than s: ``min(a, most) <= forced``, a being the classifiers that vote for
+r alone, and `forced` those voting for s alone that must join because too few others are left. All arrays of words are
+(n_rows, n_words), without classifiers that no budget allows.
 """
 
 import numpy as np
@@ -27,45 +26,24 @@ def count_bits(word: np.uint64) -> np.int64:
     return np.int64((eights * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@kernel("boolean(uint64[:, ::1], int64[::1], int64, int64, int64, int64, int64)")
-def is_below(
-    words: Words, base: Integers, n_free: int, room: int, need: int, low: np.int64, high: np.int64
-) -> bool:
+@kernel("boolean(uint64[:, ::1], int64, int64, int64, int64, int64)")
+def is_below(words: Words, n_usable: int, most: int, least: int, low: np.int64, high: np.int64) -> bool:
     """Whether row `low` never has more votes than row `high`."""
-    slack = base[high] - base[low]
-    if need == 0:
-        if slack < 0:
-            return False
-        if room <= slack:
-            return True
-    alone = np.int64(0)
+    alone = apart = np.int64(0)
     for w in range(words.shape[1]):
-        here = words[low, w] & ~words[high, w]
-        if here:
-            alone += count_bits(here)
-            if need == 0 and alone > slack:
-                return False
-    if need == 0:
-        return True
-    apart = np.int64(0)
-    for w in range(words.shape[1]):
+        alone += count_bits(words[low, w] & ~words[high, w])
         apart += count_bits(words[low, w] ^ words[high, w])
-    joining = alone if alone < room else np.int64(room)
-    forced = need - alone - (n_free - apart)
-    if forced > 0:
-        joining -= forced
-    return bool(joining <= slack)
+    joining = np.minimum(alone, np.int64(most))
+    forced = least - alone - (n_usable - apart)
+    return bool(joining <= (max(0, forced)))
 
 
-@kernel(
-    "int64(uint64[:, ::1], int64[::1], int64, int64, int64, int64[::1], int64[::1], int64, int32[:, ::1], int64)"
-)
+@kernel("int64(uint64[:, ::1], int64, int64, int64, int64[::1], int64[::1], int64, int32[:, ::1], int64)")
 def list_pairs(
     words: Words,
-    base: Integers,
-    n_free: int,
-    room: int,
-    need: int,
+    n_usable: int,
+    most_members: int,
+    least_members: int,
     lows: Integers,
     highs: Integers,
     most: int,
@@ -76,11 +54,55 @@ def list_pairs(
     for i in range(len(lows)):
         full = min(len(pairs), found + most)
         for j in range(len(highs)):
-            if is_below(words, base, n_free, room, need, lows[i], highs[j]):
+            if is_below(words, n_usable, most_members, least_members, lows[i], highs[j]):
                 if found == full:
                     break
                 pairs[found, 0] = lows[i]
                 pairs[found, 1] = highs[j]
+                found += 1
+    return found
+
+
+@kernel(
+    "int64(uint64[:, ::1], uint64[:, ::1], int64[::1], int64[::1], int64, int64, int64, int64, int32[:, ::1], int64)"
+)
+def list_opposed(
+    plus: Words,
+    minus: Words,
+    least: Integers,
+    row_of: Integers,
+    n_usable: int,
+    least_members: int,
+    start: int,
+    end: int,
+    pairs: Places,
+    found: int,
+) -> int:
+    """Append the pairs of forms, the second from `start` to `end`, that cannot both hold: no classifier is for both together.
+
+    With a sum of signs that is nowhere positive the two together reach 0 at most; less where so few classifiers are not against
+    both that others must join.
+    """
+    for s in range(start, end):
+        for r in range(s):
+            if row_of[r] == row_of[s]:
+                continue
+            wanted = least[r] + least[s]
+            if wanted == 0 and least_members == 0:
+                continue
+            neutral = np.int64(n_usable)
+            opposed = True
+            for w in range(plus.shape[1]):
+                if (plus[r, w] & ~minus[s, w]) | (plus[s, w] & ~minus[r, w]):
+                    opposed = False
+                    break
+                if wanted == 0:
+                    neutral -= count_bits((minus[r, w] & ~plus[s, w]) | (minus[s, w] & ~plus[r, w]))
+            if opposed and (wanted > 0 or neutral < least_members):
+                if found == len(pairs):
+                    return found
+                pairs[found, 0] = r
+                pairs[found, 1] = s
                 found += 1
     return found
 

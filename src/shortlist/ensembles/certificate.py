@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.cuts import CutBound
-from shortlist.ensembles.incumbent import best_threshold
+from shortlist.ensembles.cuts import Cut, CutBound
 from shortlist.ensembles.limits import SelectionLimits
 from shortlist.ensembles.margin_utility import MarginUtility, utility_scale
+from shortlist.ensembles.plurality import ClassVotes
+from shortlist.ensembles.plurality_weights import ClassWeights
 from shortlist.ensembles.right_rows import RightRows, distinct_votes
 from shortlist.ensembles.slope_proof import SlopeAnswer
 from shortlist.ensembles.slope_rows import SlopeRows
 from shortlist.ensembles.votes import Votes, confusion
 from shortlist.ensembles.weights import Weights
-from shortlist.errors import BadFileError, BadInputError
-from shortlist.files import read_bytes, write_text
+from shortlist.files import write_text
 
 FORMAT = "shortlist pruning certificate 1"
 """What the first field of a certificate says."""
@@ -27,16 +27,10 @@ Certificate = dict[str, Any]
 """Names, whole numbers and lists only, so that JSON holds it and any program can read it."""
 
 
-def make_certificate(
-    votes: Votes,
-    weights: Weights,
-    rows: RightRows,
-    bound: CutBound,
-    mask: Mask,
-    *,
-    threshold: int | None = None,
+def threshold_certificate(
+    votes: Votes, weights: Weights, rows: RightRows, bound: CutBound, *, mask: Mask, threshold: int
 ) -> Certificate:
-    """Write down what is claimed of a selection, and what proves the bound.
+    """Write down what is claimed of a selection for two classes, and what proves the bound.
 
     Rows are named by their place among all distinct vote vectors in lexicographic order. All sums are in the
     integers of `weights`. :func:`shortlist.ensembles.certificate_check.check_certificate` says how it is checked.
@@ -46,41 +40,71 @@ def make_certificate(
     votes, weights
         The validation rows, and what decisions are worth.
     rows : RightRows
-        From :func:`shortlist.ensembles.right_rows.normalise`, without fixed members.
+        From :func:`shortlist.ensembles.right_rows.normalise`.
     bound : CutBound
         Of `rows`.
     mask : ndarray of bool, shape (n_classifiers,)
         The selection.
-    threshold : int, optional
-        L; default the best one.
-
-    Raises
-    ------
-    BadInputError
-        If members of `rows` are fixed: the bound would hold for their completions only.
+    threshold : int
+        L.
     """
-    if rows.included.any():
-        raise BadInputError(
-            "rows must have no fixed members for a certificate, got some. Take the rows of normalise."
-        )
-    best = best_threshold(votes, weights, mask)[0] if threshold is None else threshold
     return {
         "format": FORMAT,
         "data": fingerprint(votes),
         **plain_problem(weights, rows.limits),
         "members": np.flatnonzero(mask).tolist(),
-        "threshold": int(best),
-        "value": weights.total(confusion(votes, mask, best)),
+        "threshold": int(threshold),
+        "value": weights.total(confusion(votes, mask, threshold)),
+        **_plain_bound(rows, bound),
+    }
+
+
+def class_certificate(
+    votes: ClassVotes, weights: ClassWeights, rows: RightRows, bound: CutBound, mask: Mask
+) -> Certificate:
+    """Write down what is claimed of a selection for several classes, and what proves the bound.
+
+    Rows are named by their place among the merged rows in the order of true class and votes; a cut has a rival class and a multiplier for each of its
+    forms. :func:`shortlist.ensembles.class_cut_check.check_class_certificate` says how it is checked.
+
+    Parameters
+    ----------
+    votes : ClassVotes
+        Merged.
+    weights, rows, bound, mask
+        As for two classes, with :func:`shortlist.ensembles.right_rows.class_rows`.
+    """
+    return {
+        "format": FORMAT,
+        "data": class_fingerprint(votes),
+        **plain_class_problem(weights, rows.limits),
+        "members": np.flatnonzero(mask).tolist(),
+        "value": weights.total(votes, mask),
+        **_plain_bound(rows, bound),
+    }
+
+
+def _plain_bound(rows: RightRows, bound: CutBound) -> dict[str, Any]:
+    """Return the fields of a certificate that prove the bound."""
+    return {
         "bound": rows.weighted_sum(bound.bound),
         "denominator": bound.denominator,
         "cuts": [
-            {
-                "rows": rows.places[list(cut.rows)].tolist(),
-                "multipliers": list(cut.multipliers),
-                "weight": int(weight),
-            }
+            _plain_cut(rows, cut) | {"weight": int(weight)}
             for cut, weight in zip(bound.cuts, bound.multipliers, strict=True)
         ],
+    }
+
+
+def _plain_cut(rows: RightRows, cut: Cut) -> dict[str, Any]:
+    """Return a cut with the names of its rows, and of the rivals where there are several."""
+    if rows.has_threshold or not rows.n_rows:
+        return {"rows": rows.places[list(cut.rows)].tolist(), "multipliers": list(cut.multipliers)}
+    forms = list(cut.forms)
+    return {
+        "rows": rows.places[rows.row_of[forms]].tolist(),
+        "rivals": rows.rivals[forms].tolist(),
+        "multipliers": list(cut.multipliers),
     }
 
 
@@ -132,28 +156,20 @@ def fingerprint(votes: Votes) -> str:
     return digest.hexdigest()
 
 
+def class_fingerprint(votes: ClassVotes) -> str:
+    """Return the SHA-256 of merged rows of several classes: numbers of classifiers and classes, then each row with its samples.
+
+    Rows come in the order of true class and votes, one byte for the class and one per vote, each followed by ``samples;``.
+    """
+    digest = hashlib.sha256(f"{votes.n_classifiers},{votes.n_classes};".encode())
+    for label, codes, count in zip(votes.labels, votes.codes, votes.counts.tolist(), strict=True):
+        digest.update(bytes([label]) + codes.tobytes() + f"{count};".encode())
+    return digest.hexdigest()
+
+
 def write_certificate(certificate: Certificate, path: str | Path) -> None:
     """Write a certificate as JSON, whole or not at all."""
     write_text(path, json.dumps(certificate, indent=1) + "\n")
-
-
-def read_certificate(path: str | Path) -> Certificate:
-    """Read a certificate.
-
-    Raises
-    ------
-    BadFileError
-        If the file is no certificate.
-    """
-    try:
-        content = json.loads(read_bytes(path))
-    except ValueError:
-        content = None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise BadFileError(
-            f"{path} must be a certificate in JSON, with the format {FORMAT!r}. Write it anew."
-        )
-    return content
 
 
 def plain_utility(utility: MarginUtility, scale: int) -> dict[str, Any]:
@@ -163,10 +179,20 @@ def plain_utility(utility: MarginUtility, scale: int) -> dict[str, Any]:
 
 def plain_problem(weights: Weights, limits: SelectionLimits) -> dict[str, Any]:
     """Return the fields ``weights`` and ``limits`` of a certificate: what it is a certificate of, beside the data."""
+    sums = {"tp": weights.tp, "fn": weights.fn, "tn": weights.tn, "fp": weights.fp}
+    return {"weights": sums, "limits": _plain_limits(limits)}
+
+
+def plain_class_problem(weights: ClassWeights, limits: SelectionLimits) -> dict[str, Any]:
+    """Return the same for several classes: what a right decision is worth in each."""
+    return {"gains": weights.gains.tolist(), "limits": _plain_limits(limits)}
+
+
+def _plain_limits(limits: SelectionLimits) -> dict[str, Any]:
+    """Return limits as whole numbers by name."""
     plain: dict[str, Any] = {"min_size": limits.min_size, "max_size": limits.max_size}
     if limits.costs is not None:
         plain |= {"costs": limits.costs.tolist(), "budget": limits.budget}
     if limits.diversity is not None:
         plain |= {"each": limits.diversity.each, "mean": limits.diversity.mean}
-    sums = {"tp": weights.tp, "fn": weights.fn, "tn": weights.tn, "fp": weights.fp}
-    return {"weights": sums, "limits": plain}
+    return plain

@@ -132,7 +132,11 @@ def _check_problem(certificate: Mapping[str, Any], n_classifiers: int) -> None:
     """Check that weights and limits are whole numbers, and sizes not beyond the classifiers; ValueError if they are not."""
     for name, weight in certificate["weights"].items():
         whole(weight, f"weight {name}", -MOST, MOST)
-    limits = certificate["limits"]
+    _check_limits(certificate["limits"], n_classifiers)
+
+
+def _check_limits(limits: Mapping[str, Any], n_classifiers: int) -> None:
+    """Check that limits are whole numbers, and sizes not beyond the classifiers; ValueError if they are not."""
     most = whole(limits["max_size"], "max_size", 0, n_classifiers)
     whole(limits["min_size"], "min_size", 0, most)
     for name in {"budget", "each", "mean"} & limits.keys():
@@ -144,16 +148,10 @@ def _check_problem(certificate: Mapping[str, Any], n_classifiers: int) -> None:
 
 def _value(certificate: Mapping[str, Any], table: Table, n_classifiers: int, failures: list[str]) -> int:
     """Return the weighted sum of the selection, and note what it breaks."""
-    members = [whole(k, "member", 0, n_classifiers - 1) for k in certificate["members"]]
+    members = checked_members(certificate, n_classifiers, failures)
     threshold = whole(certificate["threshold"], "threshold", -n_classifiers, n_classifiers)
     limits, weights = certificate["limits"], certificate["weights"]
-    if sorted(set(members)) != members:
-        raise ValueError(f"members must be increasing places of classifiers, got {members}")
-    if not limits["min_size"] <= len(members) <= limits["max_size"]:
-        failures.append(f"{len(members)} members break the size limits")
-    if "budget" in limits and sum(limits["costs"][k] for k in members) > limits["budget"]:
-        failures.append("the members cost more than the budget")
-    if "each" in limits and not _diverse(table, members, limits["each"], limits["mean"]):
+    if "each" in limits and not is_diverse(table, members, limits["each"], limits["mean"]):
         failures.append("the members break the diversity limits")
     if not 0 <= threshold <= len(members):
         failures.append(f"the threshold {threshold} is not between 0 and the number of members")
@@ -166,7 +164,21 @@ def _value(certificate: Mapping[str, Any], table: Table, n_classifiers: int, fai
     return int(total)
 
 
-def _diverse(table: Table, members: list[int], each: int, mean: int) -> bool:
+def checked_members(certificate: Mapping[str, Any], n_classifiers: int, failures: list[str]) -> list[int]:
+    """Return the members, and note where they break the limits on size and cost; ValueError where something is no whole number."""
+    limits = certificate["limits"]
+    _check_limits(limits, n_classifiers)
+    members = [whole(k, "member", 0, n_classifiers - 1) for k in certificate["members"]]
+    if sorted(set(members)) != members:
+        raise ValueError(f"members must be increasing places of classifiers, got {members}")
+    if not limits["min_size"] <= len(members) <= limits["max_size"]:
+        failures.append(f"{len(members)} members break the size limits")
+    if "budget" in limits and sum(limits["costs"][k] for k in members) > limits["budget"]:
+        failures.append("the members cost more than the budget")
+    return members
+
+
+def is_diverse(table: Table, members: list[int], each: int, mean: int) -> bool:
     """Whether failure credit is at least `each` for every member and `mean` over pairs, in billionths."""
     size = len(members)
     if size < 2:

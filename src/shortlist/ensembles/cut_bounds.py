@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shortlist.ensembles.conflicts import Conflicts
-from shortlist.ensembles.cuts import Cut, CutBound, denominator_for, dual_bound
+from shortlist.ensembles.cuts import Cut, CutBound, denominator_for, dual_bound, make_cut
 from shortlist.ensembles.right_rows import RightRows
 from shortlist.ensembles.row_by_row import AskedRows, row_by_row
-from shortlist.ensembles.separation import Alternative, Values, draw_rows, make_cut
+from shortlist.ensembles.separation import Alternative, Values, draw_rows, forms_of, whole_cut
 from shortlist.milp.backends.highs_linear import LinearProgram
 from shortlist.runs import Cancellation
 
@@ -34,29 +34,44 @@ _ASKED_VOTES = 2_000_000
 
 
 def min_cut_bound(rows: RightRows, conflicts: Conflicts) -> CutBound:
-    """Return the largest gain of rows of which no two conflict, which bounds every selection.
+    """Return a bound on the gain of rows of which no two conflict, which bounds every selection.
 
-    In a bipartite graph this is all gain minus a maximum flow from the positive to the negative rows (König's theorem
-    with weights), and the flow through a conflict is its multiplier, so that the bound is proved without the flow.
+    With two classes a positive and a negative row conflict, so that the graph of the conflicts is bipartite: the largest gain is
+    all gain minus a maximum flow from the positive to the negative rows (König's theorem with weights), and the flow through a
+    conflict is its multiplier, so that the bound is proved without the flow. In general each row stands on both sides, with
+    half of each flow: that is the bound of the linear relaxation.
 
     Notes
     -----
     SciPy's maximum flow (Dinic) takes 32-bit capacities. Gains too large for that are sent through in two parts, the
     second one with what rounding left; the bound is then valid, and may be above the largest gain.
     """
+    n, pairs, gains = rows.n_rows, conflicts.pairs, rows.gains
+    denominator = 1
+    if not rows.has_threshold:
+        both_ways = np.concatenate([pairs, pairs[:, ::-1]])
+        pairs = (both_ways + np.array([0, n])).astype(np.int32)
+        gains, denominator = np.concatenate([gains, gains]), 2
     unit = max(1, -(-rows.total_gain // _CAPACITY))
-    flow = _maximum_flow(rows.gains // unit, conflicts.pairs) * unit
+    flow = _maximum_flow(gains // unit, pairs) * unit
     if unit > 1:
-        left = rows.gains.copy()
+        left = gains.copy()
         np.subtract.at(left, flow.row, flow.data)
         np.subtract.at(left, flow.col, flow.data)
-        flow = flow + _maximum_flow(np.minimum(left, _CAPACITY // rows.n_rows), conflicts.pairs)
+        flow = flow + _maximum_flow(np.minimum(left, _CAPACITY // len(gains)), pairs)
     flow = flow.tocoo()
-    cuts = [Cut((int(min(pair)), int(max(pair))), (1, 1)) for pair in zip(flow.row, flow.col, strict=True)]
-    cuts += [Cut((int(p),), (1,)) for p in conflicts.never]
-    multipliers = np.concatenate([flow.data, rows.gains[conflicts.never]]).astype(np.int64)
-    bound = dual_bound(rows, [np.array(cut.rows) for cut in cuts], multipliers, 1)
-    return CutBound(bound, tuple(cuts), multipliers, 1)
+    through = np.zeros(len(conflicts.pairs), dtype=np.int64)
+    place = {pair: i for i, pair in enumerate(map(tuple, conflicts.pairs.tolist()))}
+    for first, second, amount in zip(flow.row % n, flow.col % n, flow.data, strict=True):
+        key = (int(first), int(second))
+        through[place[key] if key in place else place[key[1], key[0]]] += int(amount)
+    used = np.flatnonzero(through)
+    cuts = [conflicts.cut(rows, i) for i in used.tolist()]
+    cuts += [make_cut(rows, (form,), (1,)) for form in conflicts.never.tolist()]
+    never = rows.gains[rows.row_of[conflicts.never]] * denominator
+    multipliers = np.concatenate([through[used], never]).astype(np.int64)
+    bound = dual_bound(rows, [np.array(cut.rows) for cut in cuts], multipliers, denominator)
+    return CutBound(bound, tuple(cuts), multipliers, denominator)
 
 
 def tighten_by_cuts(
@@ -83,9 +98,9 @@ def tighten_by_cuts(
     Parameters
     ----------
     rows : RightRows
-        With members fixed or not.
+        The problem, of two or several classes.
     conflicts : Conflicts
-        Of the same rows and fixings, or of fewer fixings; its pairs enter where they are violated.
+        Of the same rows; its pairs enter where they are violated.
     start : CutBound
         From :func:`min_cut_bound` or an earlier call; its pool is taken over.
     deadline : float, default=inf
@@ -123,12 +138,12 @@ def tighten_by_cuts(
         if t is None or (target is not None and best.bound <= target):
             break
         found = master.recall(t)
-        found += sum(master.add(make_cut(rows, y), t) for y in separation.by_price(t, idle))
+        found += sum(master.add(whole_cut(rows, y), t) for y in separation.by_price(t, idle))
         if found < _FEW and quick:
             break
         if found < _FEW:
             rounds += _ROUNDS_MORE
-            found += sum(master.add(make_cut(rows, y), t) for y in separation.row_by_row(t))
+            found += sum(master.add(whole_cut(rows, y), t) for y in separation.row_by_row(t))
         idle = 0 if found else idle + 1
         if idle >= _IDLE_ROUNDS:
             return master.pooled(best, exhausted=True)
@@ -178,12 +193,12 @@ class _Separation:
         rows, rng = self.rows, self.rng
         used = draw_rows(rows, t, rng, most=max(1, min(_PRICED_ROWS, _PRICED_VOTES // rows.n_classifiers)))
         if self.alternative is None or len(used) < rows.n_rows:
-            self.alternative = Alternative(rows, used)
+            self.alternative = Alternative(rows, forms_of(rows, used))
         spread = _SPREAD * (1 + idle % 4)
         base, n_used = 1 - t + _TINY, np.zeros(len(t))
         for begin in range(_STARTS):
-            drawn = rng.standard_normal(len(t))
-            price = base + _AVOID * n_used
+            drawn = rng.standard_normal(rows.n_forms)
+            price = (base + _AVOID * n_used)[rows.row_of]
             costs = price * np.exp(spread * drawn) if begin or spread > _SPREAD else price
             for _ in range(_REWEIGHTINGS + 1):
                 y = self.alternative.multipliers(
@@ -196,7 +211,7 @@ class _Separation:
                     return
                 costs = price / (y / y[y > 0].mean() + _NEAR)
             if y is not None:
-                n_used[y > 0] += 1
+                n_used[np.unique(rows.row_of[y > 0])] += 1
 
     def row_by_row(self, t: Values) -> Iterator[Values]:
         """Yield multipliers of rows that were asked for one by one."""
@@ -210,14 +225,14 @@ class _Separation:
         )  # fmt: skip
 
 
-def _worst_pairs(pairs: NDArray[np.int32], t: Values) -> list[tuple[float, tuple[int, ...]]]:
-    """Return for each positive row the conflict that t violates most, if any, by how much."""
+def _worst_pairs(pairs: NDArray[np.int32], t: Values) -> list[tuple[float, int]]:
+    """Return for each row that comes first in a conflict the one that t violates most, if any, and by how much."""
     excess = t[pairs[:, 0]] + t[pairs[:, 1]] - 1
     order = np.lexsort((-excess, pairs[:, 0]))
     first = np.unique(pairs[order, 0], return_index=True)[1]
     worst = order[first]
     worst = worst[excess[worst] > _TINY]
-    return [(float(excess[i]), (int(pairs[i].min()), int(pairs[i].max()))) for i in worst]
+    return [(float(excess[i]), int(i)) for i in worst]
 
 
 class _Master:
@@ -258,12 +273,16 @@ class _Master:
         self._set_aside(t)
         active = set(self.active)
         known = [(self._excess(t, key), key) for key in self.cuts if key not in active]
-        new = [(excess, key) for excess, key in _worst_pairs(self.conflicts.pairs, t) if key not in self.cuts]
-        wanted = [(excess, key) for excess, key in known if excess > _TINY] + new
+        worst = [
+            (excess, self.conflicts.cut(self.rows, i)) for excess, i in _worst_pairs(self.conflicts.pairs, t)
+        ]
+        new = {cut.rows: (excess, cut) for excess, cut in worst if cut.rows not in self.cuts}
+        wanted = [(excess, key) for excess, key in known if excess > _TINY]
+        wanted += [(excess, key) for key, (excess, _) in new.items()]
         wanted = sorted(wanted, key=lambda pair: (-pair[0], pair[1]))[:_MOST_NEW]
         for _, key in wanted:
-            if key not in self.cuts:
-                self._remember(Cut(key, (1, 1)))
+            if key in new:
+                self._remember(new[key][1])
         self._activate([key for _, key in wanted])
         return len(wanted)
 

@@ -20,12 +20,15 @@ class Cut:
     Attributes
     ----------
     rows : tuple of int
-        Places in :class:`RightRows`, increasing.
+        Rows of :class:`RightRows`, increasing.
+    forms : tuple of int
+        Forms of these rows that cannot all hold, increasing, at least one for each row.
     multipliers : tuple of int
-        y, one for each of `rows`.
+        y, one for each of `forms`.
     """
 
     rows: tuple[int, ...]
+    forms: tuple[int, ...]
     multipliers: tuple[int, ...]
 
 
@@ -56,15 +59,18 @@ class CutBound:
     exhausted: bool = False
 
 
+def make_cut(rows: RightRows, forms: Sequence[int], multipliers: Sequence[int]) -> Cut:
+    """Return the cut of these forms, with the rows that they belong to; whether it is true is for :func:`proves` to say."""
+    return Cut(tuple(np.unique(rows.row_of[list(forms)]).tolist()), tuple(forms), tuple(multipliers))
+
+
 def proves(rows: RightRows, cut: Cut) -> bool:
     """Whether the multipliers show that the rows of a cut cannot all be right, decided in integers.
 
-    A right positive row has ``votes @ x - L >= 1``, a right negative one ``L - votes @ x >= 0``. With multipliers y of
-    sum P over the positive and N over the negative rows, and c the sum of ``y · votes`` over the positive rows minus
-    that over the negative ones, adding up gives ``c @ x - (P - N) · L >= P``. Since 0 <= L <= number of members, the
-    left side is at most the largest ``(c + max(0, N - P)) @ x`` over the completions; below P, they cannot all be right.
-    This is Farkas' lemma on the rows, the alternative system of :cite:t:`Gleeson1990`, with the largest value taken
-    over selections and not over all x.
+    If they were, ``signs @ x + level · L >= least`` would hold in all the forms, and so would the sum of these by the multipliers
+    y, which reads ``c @ x + l · L >= P``. Since L is from 0 to the number of members, the left side is at most the largest
+    ``(c + max(0, l)) @ x`` over the selections within the sizes; below P, the forms cannot all hold. This is Farkas' lemma, the
+    alternative system of :cite:t:`Gleeson1990`, with the largest value taken over selections and not over all x.
 
     Examples
     --------
@@ -76,17 +82,17 @@ def proves(rows: RightRows, cut: Cut) -> bool:
     >>> rows = normalise(merged, named_weights("accuracy", merged), selection_limits(2))
     >>> rows.votes.tolist()
     [[0, 1], [1, 0], [1, 1]]
-    >>> proves(rows, Cut((1, 2), (1, 1))), proves(rows, Cut((0, 1), (1, 1)))
+    >>> proves(rows, make_cut(rows, (1, 2), (1, 1))), proves(rows, make_cut(rows, (0, 1), (1, 1)))
     (True, False)
     """
-    places = np.array(cut.rows, dtype=np.int64)
-    if not len(places) or min(cut.multipliers) < 1 or sum(cut.multipliers) >= 2**31:
+    forms = np.array(cut.forms, dtype=np.int64)
+    if not len(forms) or min(cut.multipliers) < 1 or sum(cut.multipliers) >= 2**31:
+        return False
+    if tuple(np.unique(rows.row_of[forms]).tolist()) != cut.rows:
         return False
     y = np.array(cut.multipliers, dtype=np.int64)
-    positive = rows.is_positive[places]
-    coefficients = np.where(positive, y, -y) @ rows.votes[places].astype(np.int64)
-    total, balance = int(y[positive].sum()), int(y[~positive].sum() - y[positive].sum())
-    return rows.largest(coefficients + max(0, balance)) < total
+    level = max(0, int(y @ rows.levels[forms].astype(np.int64)))
+    return rows.largest(y @ rows.signs[forms].astype(np.int64) + level) < int(y @ rows.least[forms])
 
 
 def certified_bound(

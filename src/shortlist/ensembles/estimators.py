@@ -14,14 +14,12 @@ from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import BinaryLabels, Labels
 from shortlist.ensembles.answers import class_answers
 from shortlist.ensembles.diversity import DiversityLimits, diversity_limits
-from shortlist.ensembles.exact import AUTO
-from shortlist.ensembles.exact_plurality import class_diversity_limits, prune_plurality_exactly
+from shortlist.ensembles.exact import AUTO, class_diversity_limits, prune_plurality_exactly
 from shortlist.ensembles.fit_inputs import rows_to_fit_and_prune, several_classes
-from shortlist.ensembles.incumbent import EnsembleSelection
+from shortlist.ensembles.incumbent import ClassSelection, EnsembleSelection
 from shortlist.ensembles.limits import SelectionLimits, selection_limits
 from shortlist.ensembles.objectives import parse_objective, prune_for
 from shortlist.ensembles.plurality import class_tally, class_votes, merge_class_rows
-from shortlist.ensembles.plurality_incumbent import ClassSelection
 from shortlist.ensembles.plurality_weights import CLASS_OBJECTIVES
 from shortlist.ensembles.pool import Pool, as_pool, make_pool, positive_probabilities
 from shortlist.ensembles.recorded_rows import record_rows
@@ -197,10 +195,14 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         }
         if len(self.classes_) == 2:
             votes = self._prune_two_classes(pool, X_validation, y_validation, common)
-            self.validation_ = record_rows(X, y, rows, _is_class(y_validation, self.positive_), votes)
+            self.validation_ = record_rows(
+                X, y, rows, _is_class(y_validation, self.positive_), packed_votes=votes
+            )
         else:
-            self._prune_several_classes(pool, X_validation, y_validation, common)
-            self.validation_ = record_rows(X, y, rows, np.searchsorted(self.classes_, y_validation))
+            codes = self._prune_several_classes(pool, X_validation, y_validation, common)
+            self.validation_ = record_rows(
+                X, y, rows, np.searchsorted(self.classes_, y_validation), codes=codes
+            )
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -245,8 +247,10 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         self._keep(result, pool)
         return np.packbits(answers, axis=1)
 
-    def _prune_several_classes(self, pool: Pool, X: Any, y: Labels, common: dict[str, Any]) -> None:
-        """Choose members that decide by plurality."""
+    def _prune_several_classes(
+        self, pool: Pool, X: Any, y: Labels, common: dict[str, Any]
+    ) -> NDArray[np.uint8]:
+        """Choose members that decide by plurality; return all answers."""
         codes = class_answers(pool, X)
         votes = merge_class_rows(
             class_votes(codes, np.searchsorted(self.classes_, y), n_classes=len(self.classes_))
@@ -256,6 +260,7 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         self._keep(
             prune_plurality_exactly(votes, str(self.objective).replace("_", "-"), limits, **common), pool
         )
+        return codes
 
     def _limits(self, pool: Pool, diversity: DiversityLimits | None) -> SelectionLimits:
         """Return what a selection must keep."""

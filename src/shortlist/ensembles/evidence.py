@@ -5,13 +5,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from shortlist.ensembles.exact import AUTO
-from shortlist.ensembles.incumbent import EnsembleSelection
-from shortlist.ensembles.plurality_incumbent import ClassSelection
+from shortlist.ensembles.exact import AUTO, solver_name
+from shortlist.ensembles.incumbent import ClassSelection, EnsembleSelection
 from shortlist.front import Status, shortfall
-
-SOLVER_NAMES = {"cpsat": "CP-SAT", "highs": "HiGHS", "scip": "SCIP"}
-"""What solvers call themselves."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,11 +96,11 @@ def evidence_of(result: EnsembleSelection | ClassSelection, solver: str) -> Evid
         The option `solver` that it was found with.
     """
     certified = getattr(result, "certified_bound", None)
-    lines = "+slope" in result.objective.name
-    if certified is not None:
-        parts, why = "lines" if lines else "cuts", ""
+    parts, why = "", ""
+    if certified is None:
+        why = _why_none(solver)
     else:
-        parts, why = "", _why_none(result, solver)
+        parts = "lines" if "+slope" in result.objective.name else "cuts"
     beyond = certified is None or result.bound < certified
     return Evidence(
         objective=result.objective.name,
@@ -113,7 +109,7 @@ def evidence_of(result: EnsembleSelection | ClassSelection, solver: str) -> Evid
         certified_by=parts,
         no_certificate=why,
         bound=result.bound,
-        bound_by=_prover(result, solver) if beyond else parts,
+        bound_by=result.proved_by if beyond else parts,
         within_tolerance=result.status is Status.OPTIMAL,
     )
 
@@ -137,19 +133,8 @@ def _standing(value: float, bound: float) -> str:
     return "the best there is" if value >= bound else shortfall(value, bound)
 
 
-def _why_none(result: EnsembleSelection | ClassSelection, solver: str) -> str:
+def _why_none(solver: str) -> str:
     """Say why there is no certificate."""
     if solver != AUTO:
-        return f"{SOLVER_NAMES.get(solver, solver)} alone leaves no certificate"
-    if isinstance(result, ClassSelection):
-        return "several classes leave no certificate"
+        return f"{solver_name(solver)} alone leaves no certificate"
     return "the proof of the slope was stopped early or has too many lines to write down"
-
-
-def _prover(result: EnsembleSelection | ClassSelection, solver: str) -> str:
-    """Say who claims the bound beyond the certificate."""
-    if solver != AUTO:
-        return SOLVER_NAMES.get(solver, solver)
-    if isinstance(result, ClassSelection):
-        return "the engine, by cuts and CP-SAT,"
-    return "branch and bound" if "+slope" in result.objective.name else "CP-SAT"

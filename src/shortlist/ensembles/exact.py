@@ -1,22 +1,36 @@
-"""Exact pruning: the paper's program in one solver, or the engine made for the problem."""
+"""Exact pruning: the engine made for the problem, or the paper's program in one solver."""
 
 import math
-import time
+from collections.abc import Mapping
 
-from shortlist.ensembles.incumbent import EnsembleSelection, Incumbent
+import numpy as np
+
+from shortlist._validation import as_choice
+from shortlist.ensembles.diversity import DiversityLimits, diversity_limits
+from shortlist.ensembles.incumbent import ClassSelection, EnsembleSelection
 from shortlist.ensembles.limits import SelectionLimits
+from shortlist.ensembles.plurality import ClassVotes, merge_class_rows
+from shortlist.ensembles.plurality_weights import class_weights
 from shortlist.ensembles.proving import prove
-from shortlist.ensembles.pruning_program import PruningProgram, pruning_program, without_selection
+from shortlist.ensembles.pruning_problems import PluralityProblem, ThresholdProblem
 from shortlist.ensembles.votes import Votes
 from shortlist.ensembles.weights import Weights
-from shortlist.errors import SolverError
-from shortlist.front import Status
-from shortlist.milp import Limits, Solver, open_solver
-from shortlist.runs import Cancellation, Progress, Report, silent
-from shortlist.runs.progress import SECONDS
+from shortlist.milp import SOLVERS, Solver, open_solver
+from shortlist.runs import Cancellation, Report, silent
+from shortlist.runs.budget import Budget
 
 AUTO = "auto"
 """The engine of :mod:`shortlist.ensembles.proving`, which takes solvers to its last step only."""
+
+
+SOLVER_NAMES = {"cpsat": "CP-SAT", "highs": "HiGHS", "scip": "SCIP"}
+"""What solvers call themselves."""
+
+
+def solver_name(solver: str | Solver) -> str:
+    """Return what a solver calls itself."""
+    name = solver if isinstance(solver, str) else solver.name
+    return SOLVER_NAMES.get(name, name)
 
 
 def prune_exactly(
@@ -68,75 +82,99 @@ def prune_exactly(
     SolverError
         If the solver's bound is below the value of a selection that keeps the limits: then it is wrong.
     """
-    start = time.monotonic()
-    best = Incumbent(votes, weights, limits)
-    conflict = limits.conflict()
-    if conflict:
-        return best.no_selection(
-            Status.INFEASIBLE, limit="", seconds=time.monotonic() - start, reason=conflict
-        )
-    if solver == AUTO:
-        return prove(
-            best,
-            time_limit_s=time_limit_s,
-            node_limit=node_limit,
-            seed=seed,
-            threads=threads,
-            report=report,
-            cancellation=cancellation,
-        )
-    backend = open_solver(solver) if isinstance(solver, str) else solver
-    built = pruning_program(votes, weights, limits)
-    best.offer_simple_selections()
-
-    def on_bound(objective: float, bound: float) -> None:
-        best.lower_bound_to(_weighted(built, bound, best.bound))
-        best.record(time.monotonic() - start)
-        total = None if math.isinf(time_limit_s) else time_limit_s
-        value = None if math.isnan(objective) else weights.value(-round(objective + built.offset))
-        values = [one for one in (value, best.value) if one is not None]
-        report(
-            Progress(
-                "proving",
-                time.monotonic() - start,
-                total,
-                max(values, default=None),
-                weights.value(best.bound),
-                unit=SECONDS,
-            )
-        )
-
-    program = built.program
-    while True:
-        remaining = max(0.01, time_limit_s - (time.monotonic() - start))
-        session = backend.open(program, seed=seed, threads=threads)
-        session.set_start(None if best.mask is None else built.encode(votes, best.mask, best.threshold))
-        solution = session.solve(
-            Limits(remaining, node_limit, absolute_gap=weights.step * (1 - 1e-6)),
-            on_bound=on_bound,
-            cancellation=cancellation,
-        )
-        rejected = None
-        if solution.values is not None:
-            mask = built.members(solution.values)
-            rejected = None if limits.satisfied_by(mask) else mask
-            best.offer(mask)
-        if rejected is None or time.monotonic() - start >= time_limit_s:
-            break
-        program = without_selection(program, rejected)
-    limit = {"seconds": f"{time_limit_s:g} s"}.get(solution.limit, solution.limit)
-    infeasible = solution.status is Status.INFEASIBLE
-    seconds = time.monotonic() - start
-    if not infeasible:
-        best.lower_bound_to(_weighted(built, solution.bound, best.bound))
-    if best.mask is None:
-        status = Status.INFEASIBLE if infeasible else Status.UNKNOWN
-        return best.no_selection(status, limit=limit, seconds=seconds)
-    if infeasible:
-        raise SolverError("the solver calls the program infeasible, but a selection keeps every limit.")
-    return best.selection(limit=limit, seconds=seconds)
+    backend = None if solver == AUTO else open_solver(solver) if isinstance(solver, str) else solver
+    result = prove(
+        ThresholdProblem(votes, weights, limits),
+        Budget(time_limit_s, node_limit, seed, threads, report, cancellation or Cancellation()),
+        solver=backend,
+        solver_name=solver_name(solver),
+    )
+    assert isinstance(result, EnsembleSelection), "two classes have a threshold"
+    return result
 
 
-def _weighted(built: PruningProgram, bound: float, otherwise: int) -> int:
-    """Turn a bound on the cost into one on the weighted sum."""
-    return otherwise if math.isinf(bound) else math.floor(-(bound + built.offset) + 1e-6)
+def prune_plurality_exactly(
+    votes: ClassVotes,
+    objective: str,
+    limits: SelectionLimits,
+    *,
+    solver: str = AUTO,
+    time_limit_s: float = math.inf,
+    node_limit: int | None = None,
+    seed: int = 0,
+    threads: int = 1,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> ClassSelection:
+    """Return the members whose plurality vote is right most, within limits, and a bound on what any others reach.
+
+    Parameters
+    ----------
+    votes : ClassVotes
+        Validation rows, merged or not.
+    objective : str
+        A name in :data:`shortlist.ensembles.plurality_weights.CLASS_OBJECTIVES`.
+    limits : SelectionLimits
+        Size, cost and diversity; for the latter see :func:`class_diversity_limits`.
+    solver : str, default="auto"
+        As in :func:`prune_exactly`; a backend alone gets the program of :mod:`shortlist.ensembles.plurality_program`.
+    time_limit_s : float, default=inf
+        Wall-clock limit, in seconds.
+    node_limit : int, optional
+        Limit that does not depend on the clock, in the solver's unit (see :class:`shortlist.milp.Limits`), for
+        ``"auto"`` that of CP-SAT.
+    seed, threads : int
+        For the searches; with one thread and no limit but nodes the answer is reproducible.
+    report : callable, optional
+        Receives progress events with value and bound in the user's unit; done and total are seconds.
+    cancellation : Cancellation, optional
+        Stops with the best selection found.
+
+    Returns
+    -------
+    ClassSelection
+        Value and decisions are computed from the votes, whatever a solver says. OPTIMAL: the value equals the bound,
+        both integers before they are scaled, up to the tolerance in the proof, if any; a solver's bound is its word.
+        INFEASIBLE and UNKNOWN carry a reason and choose nothing.
+
+    Raises
+    ------
+    BadInputError
+        If the objective or the solver is unknown.
+    SolverError
+        If a solver's bound is below the value of a selection that keeps the limits: then it is wrong.
+
+    Examples
+    --------
+    >>> from shortlist.ensembles.limits import selection_limits
+    >>> from shortlist.ensembles.plurality import class_votes
+    >>> votes = class_votes([[0, 0, 2], [2, 1, 1], [0, 2, 2], [1, 2, 0]], [0, 1, 2, 2])
+    >>> result = prune_plurality_exactly(votes, "accuracy", selection_limits(3))
+    >>> result.mask.tolist(), result.value, result.bound
+    ([False, True, False], 1.0, 1.0)
+    """
+    as_choice(solver, "solver", [AUTO, *SOLVERS])
+    merged = merge_class_rows(votes)
+    result = prove(
+        PluralityProblem(merged, class_weights(objective, merged), limits),
+        Budget(time_limit_s, node_limit, seed, threads, report, cancellation or Cancellation()),
+        solver=None if solver == AUTO else open_solver(solver),
+        solver_name=solver_name(solver),
+    )
+    assert isinstance(result, ClassSelection), "plurality decides for classes"
+    return result
+
+
+def class_diversity_limits(setting: str | Mapping[str, float], votes: ClassVotes) -> DiversityLimits | None:
+    """Return the diversity limits of :func:`~shortlist.ensembles.diversity.diversity_limits` for several classes.
+
+    Failure credit asks only who is right and who fails, so it is that of votes "right" on rows that are all positive.
+
+    Examples
+    --------
+    >>> from shortlist.ensembles.plurality import class_votes
+    >>> class_diversity_limits("average", class_votes([[0, 2], [1, 1]], [0, 1])).credit.tolist()
+    [[0, 1000000000], [1000000000, 0]]
+    """
+    right = (votes.codes == votes.labels[:, None]).astype(np.uint8)
+    return diversity_limits(setting, Votes(right, np.ones(len(right), dtype=np.uint8), votes.counts))

@@ -8,12 +8,13 @@ from typing import TypeAlias
 
 from shortlist._words import any_of, did_you_mean
 from shortlist.ensembles.certificate import Certificate
-from shortlist.ensembles.exact import AUTO, prune_exactly
-from shortlist.ensembles.incumbent import EnsembleSelection, Incumbent
+from shortlist.ensembles.exact import AUTO, prune_exactly, solver_name
+from shortlist.ensembles.incumbent import EnsembleSelection
 from shortlist.ensembles.limits import SelectionLimits
 from shortlist.ensembles.local_search import Found, search_selection
 from shortlist.ensembles.margin_utility import MarginUtility, split_objective
 from shortlist.ensembles.objective_choice import Choice, choose_objective
+from shortlist.ensembles.pruning_problems import ThresholdProblem
 from shortlist.ensembles.slope_pruning import named, prune_by_slope
 from shortlist.ensembles.votes import Votes, confusion
 from shortlist.ensembles.weights import OBJECTIVES, Weights, named_weights
@@ -121,9 +122,10 @@ def prune_for(
     left = max(0.01, time_limit_s - (time.monotonic() - start))
     if utility is not None and utility.leads:
         result = prune_by_slope(
-            Incumbent(votes, weights, limits),
+            ThresholdProblem(votes, weights, limits),
             utility,
             solver=None if solver == AUTO else open_solver(solver),
+            solver_name="" if solver == AUTO else solver_name(solver),
             time_limit_s=left,
             node_limit=node_limit,
             seed=seed,
@@ -131,6 +133,7 @@ def prune_for(
             report=report,
             cancellation=cancellation,
         )
+        assert isinstance(result, EnsembleSelection), "slopes are of two classes"
         result = _in_all(result, left, time_limit_s)
         return dataclasses.replace(result, seconds=time.monotonic() - start), choice
     share = left if utility is None else PROOF_SHARE * left

@@ -23,12 +23,15 @@ class RecordedRows:
         Of the whole table that `rows` counts in.
     packed_votes : ndarray of uint8, shape (n_recorded, ceil(n_classifiers / 8)), or None
         Votes for the positive class as :func:`numpy.packbits` packs them; None where a plurality decides.
+    codes : ndarray of uint8, shape (n_recorded, n_classifiers), or None
+        Where a plurality decides, the place of the class that each classifier answers; None otherwise.
     """
 
     rows: NDArray[np.intp]
     labels: NDArray[np.uint8]
     table: Fingerprint
     packed_votes: NDArray[np.uint8] | None = None
+    codes: NDArray[np.uint8] | None = None
 
 
 def record_rows(
@@ -36,8 +39,12 @@ def record_rows(
     y: Any,
     rows: NDArray[np.intp] | None,
     labels: NDArray[Any],
+    *,
     packed_votes: NDArray[np.uint8] | None = None,
+    codes: NDArray[np.uint8] | None = None,
 ) -> RecordedRows:
     """Record some rows of a table of features and classes; None: all of them."""
     places = np.arange(len(y)) if rows is None else rows
-    return RecordedRows(places, np.asarray(labels, dtype=np.uint8), table_fingerprint(X, y), packed_votes)
+    return RecordedRows(
+        places, np.asarray(labels, dtype=np.uint8), table_fingerprint(X, y), packed_votes, codes
+    )

@@ -1,58 +1,64 @@
-"""Pruning as rows to be right on: every row of one side, with a positive gain."""
+"""Pruning as rows to be right on: each with a positive gain, and with forms in whole numbers that must all hold."""
 
-import dataclasses
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask, VoteMatrix
 from shortlist.ensembles.limits import SelectionLimits
-from shortlist.ensembles.votes import Votes, tally
+from shortlist.ensembles.plurality import ClassVotes, class_tally
+from shortlist.ensembles.plurality_weights import ClassWeights
+from shortlist.ensembles.votes import Votes
 from shortlist.ensembles.weights import Weights
-from shortlist.errors import BadInputError
 
 
 @dataclass(frozen=True, eq=False)
 class RightRows:
-    """Rows that a selection is right or wrong on; build with :func:`normalise`.
+    """Rows that a selection is right on where all their forms hold; build with :func:`normalise` or :func:`class_rows`.
 
-    A row of the positive side is right where more than L members vote for it, one of the negative side where at most
-    L do, with 0 <= L <= number of members. To maximise: the gains of the right rows.
+    For members x, 0 or 1 per classifier, and a threshold L from 0 to the number of members, a form holds where
+    ``signs @ x + level · L >= least``. With two classes every row has one form: of the positive side
+    ``votes @ x − L >= 1``, of the negative side ``−votes @ x + L >= 0``. With several classes a row has one for each rival of the
+    true class, ``votes for the true class − votes for the rival >= least``, and no threshold. To maximise: the gains of the right rows.
 
     Attributes
     ----------
-    votes : ndarray of uint8, shape (n_rows, n_classifiers)
-        Distinct vote vectors, none of them empty, in lexicographic order.
-    words : ndarray of uint64, shape (n_rows, n_words)
-        The same, classifier k as bit k % 64 of word k // 64.
-    is_positive : ndarray of bool, shape (n_rows,)
-        Side of each row. Gains of both signs and labels of both kinds are already accounted for: it need not be
-        the label.
+    signs : ndarray of int8, shape (n_forms, n_classifiers)
+        −1, 0 or 1. With two classes plus or minus distinct vote vectors, none of them empty, in lexicographic order.
+    levels : ndarray of int8, shape (n_forms,)
+        −1, 0 or 1.
+    least : ndarray of int64, shape (n_forms,)
+        0 or 1.
+    row_of : ndarray of int64, shape (n_forms,)
+        The row of each form, not decreasing.
     gains : ndarray of int64, shape (n_rows,)
-        What being right adds, at least 1, in units of `step`.
+        What being right adds, at least 1, in units of `step`. With two classes gains of both signs and labels of both kinds are
+        already accounted for: a row need not be on the side of its label.
     step : int
         Every difference of two weighted sums is a multiple of it.
     offset : int
         Weighted sum when every row is wrong.
     places : ndarray of int64, shape (n_rows,)
-        Place of each row among all distinct vote vectors of the data, in lexicographic order.
+        Place of each row among all distinct vote vectors of the data in lexicographic order; with several classes among the
+        merged rows.
     limits : SelectionLimits
         What a selection must keep. Bounds use the sizes, and the budget for members that exceed it alone.
-    included, excluded : ndarray of bool, shape (n_classifiers,)
-        Classifiers that are fixed as members, or as no members.
+    rivals : ndarray of int64, shape (n_forms,)
+        With several classes the rival of each form; else 0.
     """
 
-    votes: VoteMatrix
-    words: NDArray[np.uint64]
-    is_positive: Mask
+    signs: NDArray[np.int8]
+    levels: NDArray[np.int8]
+    least: NDArray[np.int64]
+    row_of: NDArray[np.int64]
     gains: NDArray[np.int64]
     step: int
     offset: int
     places: NDArray[np.int64]
     limits: SelectionLimits
-    included: Mask
-    excluded: Mask
+    rivals: NDArray[np.int64]
 
     @property
     def n_rows(self) -> int:
@@ -60,47 +66,72 @@ class RightRows:
         return len(self.gains)
 
     @property
+    def n_forms(self) -> int:
+        """Number of forms."""
+        return len(self.least)
+
+    @property
     def n_classifiers(self) -> int:
-        """Number of classifiers, fixed ones too."""
-        return int(self.votes.shape[1])
+        """Number of classifiers."""
+        return int(self.signs.shape[1])
+
+    @property
+    def has_threshold(self) -> bool:
+        """Whether forms are of two classes, one for each row, and a threshold is chosen."""
+        return bool(self.levels.any())
+
+    @cached_property
+    def votes(self) -> VoteMatrix:
+        """With two classes the votes of each row, ``(n_rows, n_classifiers)``."""
+        return np.abs(self.signs).astype(np.uint8)
+
+    @cached_property
+    def is_positive(self) -> Mask:
+        """With two classes the side of each row."""
+        return np.asarray(self.levels < 0)
 
     @property
     def total_gain(self) -> int:
         """Gain when every row is right, in units of `step`."""
         return int(self.gains.sum())
 
-    @property
-    def free(self) -> Mask:
-        """Classifiers that are not fixed."""
-        return ~(self.included | self.excluded)
+    @cached_property
+    def affordable(self) -> Mask:
+        """Classifiers that do not exceed the budget alone."""
+        if self.limits.costs is None:
+            return np.ones(self.n_classifiers, dtype=bool)
+        return np.asarray(self.limits.costs <= self.limits.budget)
 
     @property
-    def room(self) -> int:
-        """How many free classifiers may join."""
-        return max(0, min(self.limits.max_size - int(self.included.sum()), int(self.free.sum())))
+    def most_members(self) -> int:
+        """How many classifiers may be members."""
+        return max(0, min(self.limits.max_size, int(self.affordable.sum())))
 
     @property
-    def need(self) -> int:
-        """How many free classifiers must join; at most :attr:`room`, so that bounds stay defined without a completion."""
-        return max(0, min(self.limits.min_size - int(self.included.sum()), self.room))
+    def least_members(self) -> int:
+        """How many must be; at most :attr:`most_members`, so that bounds stay defined where no selection keeps the limits."""
+        return max(0, min(self.limits.min_size, self.most_members))
 
     def weighted_sum(self, gain: int) -> int:
-        """Turn a gain in units of `step` into the weighted sum of :class:`Weights`."""
+        """Turn a gain in units of `step` into the weighted sum of all rows."""
         return self.offset + self.step * gain
 
-    def right(self, mask: Mask, threshold: int) -> Mask:
+    def right(self, mask: Mask, threshold: int = 0) -> Mask:
         """Say which rows a selection is right on."""
-        return np.asarray((tally(self.votes, mask) > threshold) == self.is_positive)
+        reached = self.signs[:, mask].sum(axis=1, dtype=np.int64) + self.levels.astype(np.int64) * threshold
+        right = np.ones(self.n_rows, dtype=bool)
+        right[self.row_of[reached < self.least]] = False
+        return right
 
-    def gain_of(self, mask: Mask, threshold: int) -> int:
+    def gain_of(self, mask: Mask, threshold: int = 0) -> int:
         """Return the gain of a selection and threshold, in units of `step`."""
         return int(self.gains[self.right(mask, threshold)].sum())
 
     def largest(self, coefficients: NDArray[np.int64]) -> int:
-        """Return the largest ``coefficients @ x`` over the completions that keep the size limits."""
-        free = np.sort(coefficients[self.free])[::-1]
-        n_taken = min(max(int((free > 0).sum()), self.need), self.room)
-        return int(coefficients[self.included].sum()) + int(free[:n_taken].sum())
+        """Return the largest ``coefficients @ x`` over the selections that keep the size limits."""
+        ranked = np.sort(coefficients[self.affordable])[::-1]
+        n_taken = min(max(int((ranked > 0).sum()), self.least_members), self.most_members)
+        return int(ranked[:n_taken].sum())
 
 
 def normalise(votes: Votes, weights: Weights, limits: SelectionLimits) -> RightRows:
@@ -146,42 +177,82 @@ def normalise(votes: Votes, weights: Weights, limits: SelectionLimits) -> RightR
     places = np.flatnonzero((signed != 0) & distinct.any(axis=1))
     signed = signed[places]
     step = int(np.gcd.reduce(np.abs(signed))) if len(signed) else 1
-    all_negative = weights.fn * votes.n_positive + weights.tn * votes.n_negative
-    too_dear = np.zeros(votes.n_classifiers, dtype=bool)
-    if limits.costs is not None:
-        too_dear = limits.costs > limits.budget
+    side = np.sign(signed).astype(np.int8)
     return RightRows(
-        votes=distinct[places],
-        words=pack(distinct[places]),
-        is_positive=signed > 0,
+        signs=distinct[places].astype(np.int8) * side[:, None],
+        levels=-side,
+        least=(side > 0).astype(np.int64),
+        row_of=np.arange(len(places)),
         gains=np.abs(signed) // step,
         step=step,
-        offset=all_negative + int(signed[signed < 0].sum()),
+        offset=weights.all_negative(votes) + int(signed[signed < 0].sum()),
         places=places,
         limits=limits,
-        included=np.zeros(votes.n_classifiers, dtype=bool),
-        excluded=too_dear,
+        rivals=np.zeros(len(places), dtype=np.int64),
     )
 
 
-def fix_members(rows: RightRows, *, included: Mask, excluded: Mask) -> RightRows:
-    """Return the same rows with more classifiers fixed; what is proved of the answer holds for the completions.
+def class_rows(votes: ClassVotes, weights: ClassWeights, limits: SelectionLimits) -> RightRows:
+    """Rewrite pruning by plurality as rows with a form for every rival that can win.
 
-    Raises
-    ------
-    BadInputError
-        If a classifier would be both included and excluded.
+    A row of true class c is right where, for every rival class d, the votes for c less those for d are at least 1 where d < c,
+    since ties go to the lowest class, and 0 where d > c. Left out: rivals that win on no selection within the size limits; those
+    without a voter, where another rival that wins ties as they do has one; rows that are right, or wrong, on every selection.
+
+    Notes
+    -----
+    Takes O(n_rows · n_classes · n_classifiers) time, and as many bytes at most.
     """
-    both_in, both_out = rows.included | included, rows.excluded | excluded
-    if rows.limits.costs is not None:
-        left = rows.limits.budget - int(rows.limits.costs[both_in].sum())
-        both_out = both_out | (~both_in & (rows.limits.costs > left))
-    if (both_in & both_out).any():
-        clash = np.flatnonzero(both_in & both_out).tolist()
-        raise BadInputError(
-            f"included and excluded must not share classifiers, got {clash} in both. Fix each once."
-        )
-    return dataclasses.replace(rows, included=both_in, excluded=both_out)
+    tally = class_tally(votes.codes, votes.n_classes).astype(np.int64)
+    every = np.arange(len(votes.labels))
+    own = tally[every, votes.labels]
+    gains = weights.row_gains(votes)
+    never = gains == 0
+    covered = np.zeros(len(every), dtype=bool)  # rows with a stronger lower rival than one without voters
+    for rival in range(votes.n_classes):
+        covered |= (rival < votes.labels) & (tally[:, rival] > 0)
+    rivals = []
+    for rival in range(votes.n_classes):
+        tied = rival < votes.labels
+        lowest, highest = _extremes(own, tally[:, rival], votes.n_classifiers, limits)
+        competes = (rival != votes.labels) & ~(covered & tied & (tally[:, rival] == 0))
+        covered |= tied & competes  # one rival without voters says it for all of them
+        never |= competes & (highest < tied)
+        rivals.append(np.flatnonzero(competes & (lowest < tied)))
+    is_open = np.zeros(len(every), dtype=bool)
+    is_open[np.concatenate(rivals)] = True
+    decided = np.flatnonzero(is_open & ~never)
+    place = np.full(len(every), -1, dtype=np.int64)
+    place[decided] = np.arange(len(decided))
+    rows = np.concatenate(rivals)
+    rival_of = np.repeat(np.arange(votes.n_classes), [len(one) for one in rivals])
+    kept = np.flatnonzero(place[rows] >= 0)
+    kept = kept[np.lexsort((rival_of[kept], place[rows[kept]]))]
+    rows, rival_of = rows[kept], rival_of[kept]
+    codes, labels = votes.codes[rows], votes.labels[rows]
+    step = int(np.gcd.reduce(gains[decided])) if len(decided) else 1
+    return RightRows(
+        signs=(codes == labels[:, None]).astype(np.int8) - (codes == rival_of[:, None]).astype(np.int8),
+        levels=np.zeros(len(rows), dtype=np.int8),
+        least=(rival_of < labels).astype(np.int64),
+        row_of=place[rows],
+        gains=gains[decided] // step,
+        step=step,
+        offset=int(gains[~is_open & ~never].sum()),
+        places=decided,
+        limits=limits,
+        rivals=rival_of,
+    )
+
+
+def _extremes(
+    own: NDArray[np.int64], rival: NDArray[np.int64], n_classifiers: int, limits: SelectionLimits
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the lowest and the highest lead over a rival of any selection within the size limits, from the voters of both."""
+    most, forced = limits.max_size, limits.min_size - n_classifiers
+    lowest = np.maximum(0, forced + own) - np.minimum(rival, most)
+    highest = np.minimum(own, most) - np.maximum(0, forced + rival)
+    return lowest, highest
 
 
 def distinct_votes(votes: VoteMatrix) -> tuple[VoteMatrix, NDArray[np.int64]]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.right_rows import RightRows
-from shortlist.ensembles.separation import Values
+from shortlist.ensembles.separation import Values, forms_of
 from shortlist.milp.backends.highs_linear import LinearProgram, LinearSolution
 from shortlist.runs import Cancellation
 
@@ -27,59 +27,61 @@ class AskedRows:
     """
 
     def __init__(self, rows: RightRows, used: NDArray[np.int64]) -> None:
-        self.used = used
-        positive = rows.is_positive[used]
+        self.used, self._forms = used, forms_of(rows, used)
+        self._n_forms = rows.n_forms
+        self._place_of = np.searchsorted(used, rows.row_of[self._forms])  # place in `used` of each form
         k = rows.n_classifiers
-        self._left = np.empty((len(used), k + 1), dtype=np.float32)  # left @ (x, L) >= right
-        self._left[:, :k] = rows.votes[used]
-        self._left[~positive, :k] *= -1
-        self._left[:, k] = np.where(positive, -1.0, 1.0)
-        self._right = positive.astype(np.float64)
-        lower = np.append(rows.included.astype(np.float64), 0.0)
-        upper = np.append((~rows.excluded).astype(np.float64), float(k))
-        self._program = LinearProgram(np.zeros(k + 1), lower, upper)
+        self._left = np.empty((len(self._forms), k + 1), dtype=np.float32)  # left @ (x, L) >= right
+        self._left[:, :k] = rows.signs[self._forms]
+        self._left[:, k] = rows.levels[self._forms]
+        self._right = rows.least[self._forms].astype(np.float64)
+        upper = np.append(rows.affordable.astype(np.float64), float(k))
+        self._program = LinearProgram(np.zeros(k + 1), np.zeros(k + 1), upper)
         columns = np.arange(k + 1, dtype=np.int32)
-        free = np.flatnonzero(rows.free).astype(np.int32)
+        usable = np.flatnonzero(rows.affordable).astype(np.int32)
         self._program.add_rows(
-            [(columns, np.append(np.ones(k), -1.0)), (free, np.ones(len(free)))],
-            np.array([0.0, float(rows.need)]),
-            np.array([math.inf, float(rows.room)]),
+            [(columns, np.append(np.ones(k), -1.0)), (usable, np.ones(len(usable)))],
+            np.array([0.0, float(rows.least_members)]),
+            np.array([math.inf, float(rows.most_members)]),
         )
         self._columns = columns
-        self._row_of = np.full(len(used), -1, dtype=np.int64)
-        self._asked: Mask = np.zeros(len(used), dtype=bool)
+        self._row_of = np.full(len(self._forms), -1, dtype=np.int64)  # of the linear program
+        self._asked: Mask = np.zeros(len(self._forms), dtype=bool)
 
     def ask(self, wanted: Mask) -> None:
         """Ask for these of the `used` rows and no others."""
-        new = np.flatnonzero(wanted & (self._row_of < 0))
+        forms = wanted[self._place_of]
+        new = np.flatnonzero(forms & (self._row_of < 0))
         self._row_of[new] = self._program.n_rows + np.arange(len(new))
         self._program.add_rows(
-            [(self._columns, self._left[place].astype(np.float64)) for place in new],
+            [(self._columns, self._left[form].astype(np.float64)) for form in new],
             self._right[new],
             np.full(len(new), math.inf),
         )
         self._asked[new] = True
-        changed = np.flatnonzero(wanted != self._asked)
+        changed = np.flatnonzero(forms != self._asked)
         self._program.set_row_bounds(
             self._row_of[changed],
-            np.where(wanted[changed], self._right[changed], -math.inf),
+            np.where(forms[changed], self._right[changed], -math.inf),
             np.full(len(changed), math.inf),
         )
-        self._asked = wanted.copy()
+        self._asked = forms.copy()
 
     def solve(self, deadline: float, cancellation: Cancellation | None) -> LinearSolution:
         """Return a solution, or the ray that shows that there is none."""
         return self._program.solve(deadline=deadline, cancellation=cancellation)
 
     def shortfall(self, values: Values) -> Values:
-        """Return how much each of the `used` rows lacks to be right."""
-        return np.asarray(self._right - self._left @ values.astype(np.float32), dtype=np.float64)
+        """Return how much each of the `used` rows lacks to be right, in the form that lacks most."""
+        lacks = np.full(len(self.used), -math.inf)
+        np.maximum.at(lacks, self._place_of, self._right - self._left @ values.astype(np.float32))
+        return lacks
 
-    def multipliers(self, ray: Values, n_rows: int) -> Values:
-        """Return the part of a ray that belongs to asked rows, per row of the problem."""
-        y = np.zeros(n_rows)
+    def multipliers(self, ray: Values) -> Values:
+        """Return the part of a ray that belongs to asked rows, one number for each form of the problem."""
+        y = np.zeros(self._n_forms)
         asked = np.flatnonzero(self._asked)
-        y[self.used[asked]] = np.abs(ray[self._row_of[asked]])
+        y[self._forms[asked]] = np.abs(ray[self._row_of[asked]])
         return y
 
 
@@ -124,11 +126,12 @@ def row_by_row(
             program.ask(wanted)
             solution = program.solve(deadline, cancellation)
             if solution.ray is not None:
-                y = program.multipliers(solution.ray, rows.n_rows)
+                y = program.multipliers(solution.ray)
                 if y.any():
                     yield y
                 if not (wanted & ~sure).any():  # else every further try would end here
-                    sure = sure & (y[program.used] == 0)
+                    carried = np.isin(program.used, rows.row_of[y > 0])
+                    sure = sure & ~carried
                     first &= sure
                 break
             if not solution.optimal:

@@ -9,9 +9,10 @@ import numpy as np
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.certificate import make_line_certificate
-from shortlist.ensembles.incumbent import EnsembleSelection, Incumbent
+from shortlist.ensembles.incumbent import EnsembleSelection, Incumbent, PrunedSelection
 from shortlist.ensembles.local_search import search_selection
 from shortlist.ensembles.margin_utility import MarginUtility, most_gain, utility_bounds, utility_scale
+from shortlist.ensembles.pruning_problems import ThresholdProblem
 from shortlist.ensembles.slope_program import solve_slope_programs
 from shortlist.ensembles.slope_proof import prove_slope
 from shortlist.ensembles.slope_rows import SlopeRows, slope_rows
@@ -33,23 +34,24 @@ NEWS_S = 0.1
 
 
 def prune_by_slope(
-    best: Incumbent,
+    problem: ThresholdProblem,
     utility: MarginUtility,
     *,
     solver: Solver | None,
+    solver_name: str = "",
     time_limit_s: float,
     node_limit: int | None,
     seed: int,
     threads: int,
     report: Report,
     cancellation: Cancellation | None,
-) -> EnsembleSelection:
+) -> PrunedSelection:
     """Return the selection with the best utility; the value is its share of what it would be if every row were worth 1.
 
     Parameters
     ----------
-    best : Incumbent
-        The problem.
+    problem : ThresholdProblem
+        Votes, weights and limits.
     utility : MarginUtility
         One that leads.
     solver : Solver or None
@@ -71,7 +73,8 @@ def prune_by_slope(
         certificate proves the bound before any classifier is decided; a solver leaves none.
     """
     start = time.monotonic()
-    votes, weights, limits = best.votes, best.weights, best.limits
+    best = Incumbent(problem)
+    votes, weights, limits = problem.votes, problem.weights, problem.limits
     if conflict := limits.conflict():
         nothing = best.no_selection(Status.INFEASIBLE, limit="", seconds=0.0, reason=conflict)
         return dataclasses.replace(nothing, objective=named(weights, utility))
@@ -152,6 +155,9 @@ def prune_by_slope(
         history=tuple(history),
         certificate=certificate,
         certified_bound=None if certificate is None else certificate["bound"] / unit,
+        proved_by="lines"
+        if certificate is not None and certificate["bound"] == answer.bound
+        else solver_name or "branch and bound",
     )
 
 

@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from shortlist._fit_inputs import take_rows
 from shortlist.arrays import Labels
 from shortlist.ensembles.answers import class_answers
-from shortlist.ensembles.certificate import Certificate, plain_problem, plain_utility
+from shortlist.ensembles.certificate import Certificate, plain_class_problem, plain_problem, plain_utility
 from shortlist.ensembles.certificate_check import Verdict, check_certificate, count_selection
+from shortlist.ensembles.class_cut_check import check_class_certificate
 from shortlist.ensembles.diversity import DiversityLimits, diversity_limits
 from shortlist.ensembles.estimators import ExactPruner
 from shortlist.ensembles.evidence import Evidence, evidence_of, evidence_of_rule
-from shortlist.ensembles.exact_plurality import class_diversity_limits
-from shortlist.ensembles.incumbent import EnsembleSelection
+from shortlist.ensembles.exact import class_diversity_limits
+from shortlist.ensembles.incumbent import ClassSelection, EnsembleSelection
 from shortlist.ensembles.limits import SelectionLimits, selection_limits
 from shortlist.ensembles.margin_utility import MarginUtility, most_gain, utility_scale
 from shortlist.ensembles.objectives import parse_objective
-from shortlist.ensembles.plurality import class_votes
-from shortlist.ensembles.plurality_incumbent import ClassSelection
+from shortlist.ensembles.plurality import class_votes, merge_class_rows
 from shortlist.ensembles.plurality_weights import class_weights
 from shortlist.ensembles.pool import Pool, as_pool, positive_probabilities
 from shortlist.ensembles.recorded_rows import RecordedRows
@@ -102,7 +102,8 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verific
     rows again. With two classes their votes must be those on record; the votes of the classifiers that were left out are taken from
     the record, unless the whole `pool` is given. Where there is a certificate, it must be about the objective and the limits that
     the model's options mean, and :func:`shortlist.ensembles.certificate_check.check_certificate` recomputes value and bound from the
-    votes alone. Where there is none, the value is counted and the limits are checked, and nothing is said of a bound.
+    votes alone. Where there is none, the value is counted and the limits are checked, and nothing is said of a bound. With several classes the
+    answers of all classifiers are on record, and :func:`shortlist.ensembles.class_cut_check.check_class_certificate` recomputes.
 
     Parameters
     ----------
@@ -139,16 +140,16 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verific
         if wrong.any()
         else []
     )
-    if not failures and record.packed_votes is not None:
-        votes = np.unpackbits(record.packed_votes, axis=1, count=n_classifiers)
+    votes = _recorded_votes(record, n_classifiers)
+    if not failures and votes is not None:
         failures = _other_votes(model, votes, rows, pool)
     if failures:
         first = [not_the_rows] if found.n_changed else []
         return dataclasses.replace(looked_at, failures=(*first, *failures))
-    if record.packed_votes is not None:
+    if votes is not None and record.packed_votes is not None:
         checked = _recheck(model, votes, record.labels, pool)
     elif isinstance(model, ExactPruner):
-        checked = _recount(model, rows, record.labels, pool)
+        checked = _recheck_classes(model, record, rows, pool)
     else:
         checked = _recount_accuracy(model, rows, classes, called)
     note = (
@@ -169,6 +170,13 @@ def _recorded(model: "Model") -> tuple[str, RecordedRows, int]:
     return "validation rows", model.validation_, len(model.selection_)
 
 
+def _recorded_votes(record: RecordedRows, n_classifiers: int) -> NDArray[np.uint8] | None:
+    """Return the votes, or the classes answered, that are on record; None where there are none."""
+    if record.packed_votes is not None:
+        return np.unpackbits(record.packed_votes, axis=1, count=n_classifiers)
+    return getattr(record, "codes", None)
+
+
 def _class_of(model: "Model", classes: Labels) -> NDArray[np.intp]:
     """Return classes as a record has them; -1 for one that the model does not know."""
     if getattr(model, "positive_", None) is not None:
@@ -181,7 +189,14 @@ def _class_of(model: "Model", classes: Labels) -> NDArray[np.intp]:
 def _other_votes(pruner: ExactPruner, votes: NDArray[np.uint8], rows: Any, pool: Pool | None) -> list[str]:
     """Ask the members, or the whole pool, again; say where they vote otherwise than on record."""
     asked, recorded = (pruner.pool_, votes[:, pruner.selection_]) if pool is None else (pool, votes)
-    again = round_votes(positive_probabilities(asked, rows, pruner.positive_)) if len(asked) else recorded
+    again = recorded
+    if len(asked):
+        two = pruner.positive_ is not None
+        again = (
+            round_votes(positive_probabilities(asked, rows, pruner.positive_))
+            if two
+            else class_answers(asked, rows)
+        )
     changed = int((again != recorded).any(axis=1).sum())
     return (
         [f"on {changed:,} of {len(votes):,} validation rows the classifiers vote otherwise"]
@@ -229,29 +244,51 @@ def _recheck(
     }
 
 
-def _recount(pruner: ExactPruner, rows: Any, truth: NDArray[np.uint8], pool: Pool | None) -> dict[str, Any]:
-    """Count what a plurality vote is worth, and check its limits as far as the members alone show them."""
+def _recheck_classes(
+    pruner: ExactPruner, record: RecordedRows, rows: Any, pool: Pool | None
+) -> dict[str, Any]:
+    """Recompute value, limits and bound of a plurality vote."""
     result, members = pruner.result_, pruner.selection_
-    asked, mask = (pruner.pool_, np.ones(int(members.sum()), dtype=bool)) if pool is None else (pool, members)
-    codes = class_answers(asked, rows) if len(asked) else np.empty((len(truth), 0), dtype=np.uint8)
-    votes = class_votes(codes, truth, n_classes=len(pruner.classes_))
+    codes = record.codes
+    if codes is None:  # a model from before answers were kept
+        asked = pruner.pool_ if pool is None else pool
+        codes = class_answers(asked, rows) if len(asked) else np.empty((len(record.labels), 0), np.uint8)
+        members = members if pool is not None else np.ones(codes.shape[1], dtype=bool)
+    votes = merge_class_rows(class_votes(codes, record.labels, n_classes=len(pruner.classes_)))
     weights = class_weights(str(pruner.objective), votes)
-    value = weights.value(weights.total(votes, mask))
-    diversity = None if pool is None else class_diversity_limits(pruner.diversity, votes)
-    unchecked = pool is None and pruner.diversity != "none"
+    value = weights.value(weights.total(votes, members))
+    is_whole = codes.shape[1] == len(pruner.selection_)
+    diversity = class_diversity_limits(pruner.diversity, votes) if is_whole else None
+    limits = _limits(pruner, pool, len(pruner.selection_), diversity)
     failures = [] if value == result.value else [_other_value(result.value, value)]
-    if not _limits(pruner, pool, len(members), diversity).satisfied_by(members):
+    if not limits.satisfied_by(pruner.selection_):
         failures.append("the members do not keep the limits that the model's options mean")
     if not result.bound >= result.value:
         failures.append(_low_bound(result))
+    certificate, bound = getattr(result, "certificate", None) if is_whole else None, None
+    if certificate is not None:
+        verdict = check_class_certificate(
+            certificate, codes.tolist(), record.labels.tolist(), len(pruner.classes_)
+        )
+        failures += verdict.failures
+        meant = plain_class_problem(weights, limits)
+        failures += _contradictions(pruner, certificate, meant)
+        bound = None if verdict.bound is None else weights.value(verdict.bound)
+        if bound is not None and result.bound > bound:
+            failures.append(f"the model claims the bound {result.bound:g}, the certificate proves {bound:g}")
+    unchecked = not is_whole and pruner.diversity != "none"
     return {
         "failures": tuple(failures),
         "notes": ("the limit on diversity was not checked: --pool recomputes what it compares",)
         if unchecked
         else (),
         "value": value,
+        "bound": bound,
         "claimed_bound": result.bound,
-        "evidence": None if failures else _rechecked(evidence_of(result, pruner.solver), value, None),
+        "evidence": None if failures else _rechecked(evidence_of(result, pruner.solver), value, bound),
+        "n_parts": 0 if certificate is None else len(certificate["cuts"]),
+        "parts": "" if certificate is None else "cuts",
+        "certificate": certificate,
     }
 
 
@@ -281,7 +318,8 @@ def _contradictions(pruner: ExactPruner, certificate: Certificate, meant: dict[s
         if certificate.get(field) != what
     ]
     members = np.flatnonzero(pruner.selection_).tolist()
-    if (members, pruner.threshold_) != (certificate.get("members"), certificate.get("threshold")):
+    found = certificate.get("members"), certificate.get("threshold")
+    if (members, pruner.threshold_) != found:
         failures.append("the certificate is about other members or another threshold than the model's")
     return failures
 

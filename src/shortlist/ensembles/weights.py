@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of, any_of, did_you_mean
-from shortlist.ensembles.votes import Confusion, Votes
+from shortlist.arrays import Mask
+from shortlist.ensembles.votes import Confusion, Votes, tally
 from shortlist.errors import BadInputError
 from shortlist.front import Objective, Sense
 
@@ -71,6 +72,10 @@ class Weights:
         """Return the weighted sum when every decision is wrong, to which right decisions add their gain."""
         return self.fn * votes.n_positive + self.fp * votes.n_negative
 
+    def all_negative(self, votes: Votes) -> int:
+        """Return the weighted sum of answering negative everywhere."""
+        return self.fn * votes.n_positive + self.tn * votes.n_negative
+
     @property
     def step(self) -> int:
         """Return what every difference of two weighted sums is a multiple of."""
@@ -114,6 +119,30 @@ def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights
             f"objective must be {any_of(sorted(OBJECTIVES))}, or weights, got {objective!r}.{did_you_mean(name, OBJECTIVES)}"
         )
     return Weights(Objective(name, Sense.MAX, scale=None), *parts)
+
+
+def threshold_of(tallies: NDArray[np.int64], signed_gains: NDArray[np.int64], size: int) -> tuple[int, int]:
+    """Return the best threshold for these votes of so many members, and what it adds to answering negative everywhere.
+
+    Among equally good thresholds the one nearest to half the members, then the lower one, is taken.
+    """
+    per_tally = np.bincount(tallies, weights=signed_gains, minlength=size + 1)  # exact below 2^53
+    # with threshold L the rows with more than L votes are positive
+    above = per_tally[::-1].cumsum()[::-1]
+    gain = np.append(above[1:], 0.0)
+    best = np.flatnonzero(gain == gain.max())
+    return int(best[np.argmin(np.abs(2 * best - size))]), int(gain.max())
+
+
+def best_threshold(votes: Votes, weights: Weights, mask: Mask) -> tuple[int, int]:
+    """Return the threshold that makes the members in `mask` worth most, and that weighted sum.
+
+    Notes
+    -----
+    Takes O(n_rows · n_members) time.
+    """
+    threshold, gain = threshold_of(tally(votes.votes, mask), weights.signed_gains(votes), int(mask.sum()))
+    return threshold, gain + weights.all_negative(votes)
 
 
 def _explicit(weights: Mapping[str, float], n_samples: int) -> Weights:

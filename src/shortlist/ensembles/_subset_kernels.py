@@ -1,0 +1,193 @@
+"""Kernels of a walk over all selections that leaves out branches which cannot be better than the best so far.
+
+Classifiers are decided one after the other: first that one joins, then that it stays out. What rows can still reach is kept in
+counters that only fall on the way down. Each decision lowers those of its list by one: a classifier that stays out is a vote
+that rows of its side will not get, and one that joins is a vote against the rows of the other side. When all classifiers are decided the
+bound of a node is the worth of the selection.
+
+What a walk depends on is in its arrays, so that cutting it into blocks changes nothing.
+"""
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._jit import kernel, types
+
+Bytes: TypeAlias = NDArray[np.uint8]
+Shorts: TypeAlias = NDArray[np.int32]
+Longs: TypeAlias = NDArray[np.int64]
+
+(DEPTH, DONE, KNOWN, FOUND, BEST_TOTAL, BEST_THRESHOLD, SIZE, COST, REACH, NODES) = range(10)
+"""Entries of `scalars`: classifiers decided, whether the walk is over, whether there is a worth to exceed and whether a selection
+that exceeds it was found, the best of these within the limits, members and their cost now,
+gains that are in reach now (forms only), and nodes so far."""
+
+MIN_SIZE, MAX_SIZE, BUDGET, EACH, MEAN, SLACK, COUNTED = range(7)
+"""Entries of `sizes`: what a selection must keep; `COUNTED` is half the length of `levels`, 0 for rows with forms."""
+
+UNDECIDED, IN, OUT = range(3)
+"""Entries of `choices`."""
+
+
+class Rows(NamedTuple):
+    """Rows, and the counters that each decision lowers."""
+
+    starts: Longs
+    """Where the list of a decision begins in `items`, ``(2 · n_classifiers + 1,)``: 2k for k joining, 2k + 1 for k staying out."""
+    items: Shorts
+    """Counters that are lowered, one list after the other."""
+    places: Longs
+    """The row of each counter."""
+    gains: Longs
+    """What being right on a row adds, ``(n_rows,)``, at least 1."""
+
+
+class Limits(NamedTuple):
+    """What a selection must keep."""
+
+    sizes: Longs
+    """See the numbers above."""
+    costs: Longs
+    """Cost of each classifier, or nothing."""
+    credit: NDArray[np.int64]
+    """Failure credit of every pair, or nothing."""
+
+
+class Walk(NamedTuple):
+    """Where a walk is."""
+
+    choices: Bytes
+    """What was decided of each classifier, ``(n_classifiers,)``."""
+    counters: Shorts
+    """What each row, or each of its forms, can still reach."""
+    levels: Longs
+    """Gains by counter, or how many forms of each row are out of reach."""
+    scalars: Longs
+    """See the numbers above."""
+    best: Bytes
+    """The best selection so far, 1 for a member."""
+
+
+_longs, _shorts = types.Array(types.int64, 1, "C"), types.Array(types.int32, 1, "C")
+_bytes, _table = types.Array(types.uint8, 1, "C"), types.Array(types.int64, 2, "C")
+_rows = types.NamedTuple([_longs, _shorts, _longs, _longs], Rows)
+_limits = types.NamedTuple([_longs, _longs, _table], Limits)
+_walk = types.NamedTuple([_bytes, _shorts, _longs, _longs, _bytes], Walk)
+
+
+@kernel(types.boolean(_limits, _walk))
+def is_diverse(limits: Limits, walk: Walk) -> bool:
+    """Whether the members, all classifiers being decided, have the failure credit that is wanted."""
+    size, sizes = walk.scalars[SIZE], limits.sizes
+    if not len(limits.credit) or size < 2:
+        return True
+    total = 0
+    for a in range(len(walk.choices)):
+        if walk.choices[a] == IN:
+            credit = 0
+            for b in range(len(walk.choices)):
+                if walk.choices[b] == IN:
+                    credit += limits.credit[a, b]
+            if credit < sizes[EACH] * (size - 1) - sizes[SLACK]:
+                return False
+            total += credit
+    return bool(total // 2 >= sizes[MEAN] * (size * (size - 1) // 2) - sizes[SLACK])
+
+
+@kernel(types.void(types.int64, types.int64, _rows, _limits, _walk))
+def decide(decision: int, step: int, rows: Rows, limits: Limits, walk: Walk) -> None:
+    """Take a decision (step −1) or take it back (1)."""
+    counters, levels, items = walk.counters, walk.levels, rows.items
+    if limits.sizes[COUNTED]:
+        for entry in range(rows.starts[decision], rows.starts[decision + 1]):
+            i = np.uint64(items[entry])
+            gain, count = rows.gains[i], counters[i]
+            levels[np.uint64(count)] -= gain
+            count += step
+            levels[np.uint64(count)] += gain
+            counters[i] = count
+        return
+    lost = 0 if step < 0 else -1  # the value from which, or to which, a form goes out of reach
+    for entry in range(rows.starts[decision], rows.starts[decision + 1]):
+        f = np.uint64(items[entry])
+        count = counters[f]
+        counters[f] = count + step
+        if count == lost:
+            i = rows.places[f]
+            if step < 0:
+                if not levels[i]:
+                    walk.scalars[REACH] -= rows.gains[i]
+                levels[i] += 1
+            else:
+                levels[i] -= 1
+                if not levels[i]:
+                    walk.scalars[REACH] += rows.gains[i]
+
+
+@kernel(types.UniTuple(types.int64, 2)(_limits, _walk))
+def reach(limits: Limits, walk: Walk) -> tuple[np.int64, np.int64]:
+    """Return the most that the descendants of a node can be worth, and the threshold for that."""
+    half, levels = limits.sizes[COUNTED], walk.levels
+    if not half:
+        return walk.scalars[REACH], np.int64(0)
+    # a positive row is in reach of threshold L where its votes may pass L, a negative one where they may stay at L or below
+    n = half - 1
+    now = np.int64(0)
+    for votes in range(1, half):
+        now += levels[votes]
+    now += levels[half + n]
+    most, threshold = now, np.int64(0)
+    for at in range(1, half):
+        now += levels[half + n - at] - levels[at]
+        if now > most:
+            most, threshold = now, np.int64(at)
+    return most, threshold
+
+
+@kernel(types.void(types.int64, _rows, _limits, _walk))
+def walk_on(n_nodes: int, rows: Rows, limits: Limits, walk: Walk) -> None:
+    """Go on with a walk for so many nodes; ``scalars[DONE]`` says whether it is over."""
+    choices, scalars, sizes = walk.choices, walk.scalars, limits.sizes
+    n = len(choices)
+    end = scalars[NODES] + n_nodes
+    while scalars[NODES] < end:
+        scalars[NODES] += 1
+        depth, size = scalars[DEPTH], scalars[SIZE]
+        open_node = size <= sizes[MAX_SIZE] and size + n - depth >= sizes[MIN_SIZE]
+        if len(limits.costs) and scalars[COST] > sizes[BUDGET]:
+            open_node = False
+        if open_node:
+            most, threshold = reach(limits, walk)
+            open_node = not scalars[KNOWN] or most > scalars[BEST_TOTAL]
+            if open_node and depth == n:
+                open_node = False
+                if is_diverse(limits, walk):
+                    scalars[KNOWN] = scalars[FOUND] = 1
+                    scalars[BEST_TOTAL], scalars[BEST_THRESHOLD] = most, threshold
+                    for k in range(n):
+                        walk.best[k] = choices[k] == IN
+        if open_node:
+            choices[depth] = IN
+            decide(2 * depth, -1, rows, limits, walk)
+            scalars[DEPTH], scalars[SIZE] = depth + 1, size + 1
+            if len(limits.costs):
+                scalars[COST] += limits.costs[depth]
+            continue
+        while True:  # back to the last classifier that may still stay out
+            if not scalars[DEPTH]:
+                scalars[DONE] = 1
+                return
+            k = scalars[DEPTH] - 1
+            if choices[k] == IN:
+                decide(2 * k, 1, rows, limits, walk)
+                scalars[SIZE] -= 1
+                if len(limits.costs):
+                    scalars[COST] -= limits.costs[k]
+                choices[k] = OUT
+                decide(2 * k + 1, -1, rows, limits, walk)
+                break
+            decide(2 * k + 1, 1, rows, limits, walk)
+            choices[k] = UNDECIDED
+            scalars[DEPTH] = k

@@ -1,0 +1,126 @@
+"""What a method may use: time, nodes and threads, on one clock, and whom it tells."""
+
+import dataclasses
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from shortlist.runs.cancellation import Cancellation
+from shortlist.runs.progress import SECONDS, Progress, Report, silent
+
+LEAST_SECONDS = 0.01
+"""What a step gets that is begun at all: solvers behave badly under limits of next to nothing."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a method may use; its clock runs from the moment it is made.
+
+    Parts of a budget share its clock, its cancellation and its way of telling, so that a limit is always the user's: a method
+    that gets a third of 60 seconds and uses it up says that it was stopped by the limit of 60 s.
+
+    Parameters
+    ----------
+    seconds : float, default=inf
+        Wall-clock limit of the whole.
+    nodes : int or None, default=None
+        Limit that does not depend on the clock. With one, a part of a budget may take all of the time, so that the clock decides as
+        little as it can.
+    seed : int, default=0
+        Of every draw.
+    threads : int, default=1
+        How many may be used.
+    report : callable, optional
+        Receives progress.
+    cancellation : Cancellation, optional
+        Stops the method with what it has.
+    clock : callable, default=time.monotonic
+        Tells the time in seconds.
+    start : float, optional
+        When the budget began, on that clock; default now.
+    part : float, default=1
+        The part of `seconds`, counted from `start`, at which this budget ends.
+
+    Examples
+    --------
+    >>> whole = Budget(60, clock=lambda: 100.0)
+    >>> third = whole.until(1 / 3)
+    >>> third.deadline, third.left, third.limit_text
+    (120.0, 20.0, '')
+    >>> dataclasses.replace(third, clock=lambda: 121.0).limit_text
+    '60 s'
+    """
+
+    seconds: float = math.inf
+    nodes: int | None = None
+    seed: int = 0
+    threads: int = 1
+    report: Report = silent
+    cancellation: Cancellation = field(default_factory=Cancellation)
+    clock: Callable[[], float] = time.monotonic
+    start: float = math.nan
+    part: float = 1.0
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.start):
+            object.__setattr__(self, "start", self.clock())
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the budget began."""
+        return self.clock() - self.start
+
+    @property
+    def deadline(self) -> float:
+        """The time on the clock at which this budget, or this part of it, ends."""
+        part = 1.0 if self.is_counted else self.part
+        return self.start + part * self.seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline, at least :data:`LEAST_SECONDS`, for a step that is begun."""
+        return max(LEAST_SECONDS, self.deadline - self.clock())
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether something else than the clock ends the steps: a number of nodes, or nothing."""
+        return self.nodes is not None or math.isinf(self.seconds)
+
+    @property
+    def expired(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.clock() >= self.deadline
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it is time to return what there is."""
+        return self.cancellation.cancelled or self.expired
+
+    @property
+    def limit_text(self) -> str:
+        """What stopped the method, in the user's terms: ``"interrupted"``, ``"60 s"``, or nothing."""
+        if self.cancellation.cancelled:
+            return "interrupted"
+        return self.time_text if self.expired else ""
+
+    @property
+    def time_text(self) -> str:
+        """The user's time limit, for people."""
+        return f"{self.seconds:g} s"
+
+    def until(self, part: float) -> "Budget":
+        """Return the budget that ends when so much of the whole time is gone, from 0 to 1, but never later than this one."""
+        return dataclasses.replace(self, part=min(self.part, part))
+
+    def share(self, part: float) -> "Budget":
+        """Return the budget that ends when so much of the time that is left is gone, from 0 to 1."""
+        if math.isinf(self.seconds):
+            return self
+        gone = self.elapsed / self.seconds if self.seconds else 1.0
+        return self.until(gone + part * max(0.0, self.part - gone))
+
+    def tell(self, stage: str, *, value: float | None = None, bound: float | None = None) -> None:
+        """Report how much of the time is gone, and value and bound."""
+        total = None if math.isinf(self.seconds) else self.seconds
+        self.report(Progress(stage, self.elapsed, total, value, bound, unit=SECONDS))
