@@ -257,6 +257,17 @@ def test_cuts_and_solver_take_turns_by_size_and_gap(
     assert steps == expected
 
 
+def test_under_a_limit_in_nodes_no_share_of_the_time_ends_a_step() -> None:
+    votes = hard_votes(80, 40)
+    problem = ThresholdProblem(votes, named_weights("accuracy", votes), selection_limits(40))
+    no_time = EngineSettings(search_share=1e-9, turns=(1e-9,) * 5, walk_share=1e-9)
+    usual, hasty = (
+        prove(problem, Budget(60, nodes=3), settings=settings) for settings in (EngineSettings(), no_time)
+    )
+
+    assert (usual.value, usual.bound, usual.mask.tolist()) == (hasty.value, hasty.bound, hasty.mask.tolist())
+
+
 @given(
     rows=strategies.labelled_votes(),
     numbers=strategies.weight_sets,

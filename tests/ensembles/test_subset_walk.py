@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def _limits(
     if share is not None:
         each, mean = (quarter * 10**9 // 4 for quarter in share)
         diversity = DiversityLimits(failure_credit(votes), each=each, mean=mean)
-    costs = {} if budget is None else {"member_costs": budget[0][:n], "max_cost": budget[1]}
+    costs: dict[str, Any] = {} if budget is None else {"member_costs": budget[0][:n], "max_cost": budget[1]}
     return selection_limits(n, min_size=sizes[0], max_size=sizes[1], diversity=diversity, **costs)
 
 
@@ -96,7 +97,7 @@ def test_plurality_equals_brute_force(
 ) -> None:
     votes = as_votes(pool, merged=True)
     n, weights = votes.n_classifiers, class_weights(objective, votes)
-    costs = {} if budget is None else {"member_costs": budget[0][:n], "max_cost": budget[1]}
+    costs: dict[str, Any] = {} if budget is None else {"member_costs": budget[0][:n], "max_cost": budget[1]}
     limits = selection_limits(n, min_size=sizes[0], max_size=sizes[1], **costs)
     rows = class_rows(votes, weights, limits)
 
