@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -64,6 +65,14 @@ def test_a_strangers_pickle_runs_nothing_without_trust(
     assert not (tmp_path / "sprung").exists()
 
 
+@pytest.mark.parametrize("compress", [0, 3, "gzip", "bz2", "xz", "lzma"])
+def test_every_way_in_which_joblib_writes_is_known(tmp_path: Path, compress: int | str) -> None:
+    joblib.dump([1, 2], tmp_path / "mine.joblib", compress=compress)
+    with pytest.raises(UntrustedFileError, match="or made it yourself"):
+        load_object(tmp_path / "mine.joblib")
+    assert load_object(tmp_path / "mine.joblib", trust=True) == [1, 2]
+
+
 def test_a_changed_file_is_a_strangers(tmp_path: Path) -> None:
     dump_object([1, 2, 3], tmp_path / "own.joblib")
     (tmp_path / "own.joblib").write_bytes(pickle.dumps([1, 2, 4]))
@@ -73,9 +82,15 @@ def test_a_changed_file_is_a_strangers(tmp_path: Path) -> None:
 
 
 def test_a_trusted_file_that_is_no_pickle_is_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "text.joblib").write_text("hello")
-    with pytest.raises(BadFileError, match="must be a file written by joblib"):
-        load_object(tmp_path / "text.joblib", trust=True)
+    for content in (b"hello", b"\xdcabc", b"a,b\n1,2\n", b"{}", b"PAR1", b""):
+        (tmp_path / "text.joblib").write_bytes(content)
+        for trust in (True, False):
+            with pytest.raises(BadFileError, match="by joblib, got another kind of file"):
+                load_object(tmp_path / "text.joblib", trust=trust)
+    for content in (b"\x80\x05\xdc", b"x\x9cabc"):
+        (tmp_path / "text.joblib").write_bytes(content)
+        with pytest.raises(BadFileError, match="must be a file written by joblib, but reading it failed"):
+            load_object(tmp_path / "text.joblib", trust=True)
     with pytest.raises(BadFileError, match="cannot be read"):
         load_object(tmp_path / "missing.joblib", trust=True)
 

@@ -14,6 +14,9 @@ from shortlist.errors import BadFileError, UntrustedFileError, UnwritableFileErr
 if TYPE_CHECKING:
     import pyarrow as pa
 
+PICKLE_BEGINNINGS = (b"\x80", b"x", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"]\x00", b"\x04\x22\x4d\x18")
+"""First bytes of what joblib writes: a pickle, or one packed by zlib, gzip, bz2, xz, lzma or lz4."""
+
 
 def check_writable(path: str | Path, name: str = "out") -> None:
     """Raise now what :func:`whole_file` would raise after hours of work; `name` is what the user calls the file."""
@@ -131,18 +134,23 @@ def load_object(path: str | Path, *, trust: bool = False) -> Any:
         If the file cannot be read or is not a joblib file.
     """
     content = read_bytes(path)
+    if not content.startswith(PICKLE_BEGINNINGS):
+        raise BadFileError(
+            f"{path} must be a file written by joblib, got another kind of file. Check the path."
+        )
     if not trust and hashlib.sha256(content).hexdigest() not in _own_digests():
         raise UntrustedFileError(
-            f"{path} was not written by you on this machine, and loading it runs the code inside it. "
-            "Pass --trust (trust=True in Python) if you trust whoever made it."
+            f"{path} is not one of the files that Shortlist wrote for you on this machine, and loading it runs the code "
+            "inside it. Pass --trust (trust=True in Python) if you trust whoever made it, or made it yourself."
         )
     import joblib
 
     try:
         return joblib.load(io.BytesIO(content))
     except Exception as error:  # a broken pickle may raise anything at all
+        reason = ": ".join(filter(None, [type(error).__name__, str(error)]))
         raise BadFileError(
-            f"{path} must be a file written by joblib, but reading it failed: {type(error).__name__}: {error}. "
+            f"{path} must be a file written by joblib, but reading it failed ({reason}). "
             "Write it again with joblib.dump and the versions installed here."
         ) from error
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._notebook import html_table
-from shortlist._words import counted
+from shortlist._words import all_of, counted
 from shortlist.arrays import Mask, Points, Values
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import read_parquet, write_parquet, write_text
@@ -320,7 +320,7 @@ class Front:
         decisions = np.asarray(decisions).reshape(len(values), len(candidates))
         names = [objective.name for objective in objectives]
         if len(set(names)) < len(names):
-            raise BadInputError(f"objective names must differ, got {names}. Rename one.")
+            raise BadInputError(f"objective names must differ, got {all_of(names)}. Rename one.")
         if np.isnan(values).any():
             raise BadInputError("objective values must be numbers, got NaN. Drop those points.")
         signs = np.array([objective.sign for objective in objectives])

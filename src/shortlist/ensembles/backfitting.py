@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shortlist._words import all_of
 from shortlist.arrays import Counts
 from shortlist.ensembles import _kernels
 from shortlist.ensembles.orderings import single_right, sizes_to_try
@@ -76,7 +77,9 @@ def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
     """
     tried = sizes_to_try(votes.n_classifiers) if sizes is None else sizes
     if not tried or min(tried) < 1 or max(tried) > votes.n_classifiers:
-        raise BadInputError(f"sizes must lie from 1 to {votes.n_classifiers}, the classifiers, got {sizes}.")
+        raise BadInputError(
+            f"sizes must lie from 1 to {votes.n_classifiers}, the classifiers, got {all_of(tried)}."
+        )
     most = max(tried)
     members = np.zeros((most, most), dtype=np.int64)
     right = np.empty(most, dtype=np.int64)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._words import all_of
 from shortlist.ensembles.right_rows import RightRows
 from shortlist.errors import SolverError
 
@@ -113,7 +114,7 @@ def certified_bound(
     """
     for cut in cuts:
         if not proves(rows, cut):
-            raise SolverError(f"the cut on rows {list(cut.rows)} is not proved by its multipliers.")
+            raise SolverError(f"the cut on rows {all_of(cut.rows)} is not proved by its multipliers.")
     if denominator < 1 or (len(multipliers) and int(multipliers.min()) < 0):
         raise SolverError("multipliers of cuts must be at least 0, over a denominator of at least 1.")
     return dual_bound(rows, [np.array(cut.rows) for cut in cuts], multipliers, denominator)

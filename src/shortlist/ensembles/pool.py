@@ -112,7 +112,7 @@ class Pool:
             indices = indices.astype(np.intp)
         elif indices.dtype.kind not in "iu" or indices.min() < 0 or indices.max() >= len(self):
             raise BadInputError(
-                f"chosen must be a mask or indices from 0 to {len(self) - 1}, got {indices.tolist()}."
+                f"chosen must be a mask or indices from 0 to {len(self) - 1}, got {all_of(indices.ravel())}."
             )
         return replace(
             self,

@@ -6,6 +6,7 @@ from typing import TypeAlias
 import numpy as np
 
 from shortlist._validation import as_choice
+from shortlist._words import all_of
 from shortlist.arrays import Points
 from shortlist.errors import BadInputError
 from shortlist.methods.integer_objectives import UNLIMITED, IntegerObjectives, Vector
@@ -103,7 +104,7 @@ def sweep_order(integers: IntegerObjectives, order: Sequence[str] | None) -> lis
     for name in order:
         as_choice(name, "order", names)
     if len(set(order)) != len(names) or len(order) != len(names):
-        raise BadInputError(f"order must name each of {names} once, got {list(order)}.")
+        raise BadInputError(f"order must name each of {all_of(names)} once, got {all_of(order)}.")
     return [names.index(name) for name in order]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import as_count, as_positive_seconds, as_seed
+from shortlist._words import all_of
 from shortlist.errors import BadInputError, SolverError
 from shortlist.front import Front, Proof, Status
 from shortlist.methods.integer_objectives import UNLIMITED, IntegerObjectives, Vector, integer_objectives
@@ -122,7 +123,7 @@ class BoundedSolves:
             if solution.status is Status.UNBOUNDED:
                 names = [name for name, w in zip(self.integers.names, weights, strict=True) if w]
                 raise BadInputError(
-                    f"objectives must be bounded, but {names} can improve for ever. Bound the columns."
+                    f"objectives must be bounded, but {all_of(names)} can improve for ever. Bound the columns."
                 )
             if solution.status is Status.OPTIMAL and solution.values is not None:
                 vector = self.integers.vector(solution.values)

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._words import all_of
 from shortlist.arrays import Points
 from shortlist.errors import BadInputError, SolverError
 from shortlist.front import Objective
@@ -107,9 +108,11 @@ def integer_objectives(program: Program) -> IntegerObjectives:
     linears = program.objectives
     names = [linear.objective.name for linear in linears]
     if len(linears) < 2:
-        raise BadInputError(f"the program must have at least two objectives for a front, got {names}.")
+        raise BadInputError(
+            f"the program must have at least two objectives for a front, got {all_of(names)}."
+        )
     if len(set(names)) < len(names):
-        raise BadInputError(f"objective names must differ, got {names}. Rename one.")
+        raise BadInputError(f"objective names must differ, got {all_of(names)}. Rename one.")
     whole = [_whole(linear, program) for linear in linears]
     signs = np.array([linear.objective.sign for linear in linears])
     costs = np.array([costs for _, costs, _ in whole], dtype=np.int64) * signs[:, None]

@@ -6,6 +6,7 @@ import moocore
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shortlist._words import all_of
 from shortlist.errors import BadInputError
 from shortlist.pareto.dominance import as_exact_doubles
 
@@ -89,7 +90,7 @@ def spread(points: ArrayLike, *, order: Sequence[int] | None = None) -> float:
     columns = list(range(doubles.shape[1])) if order is None else list(order)
     if sorted(columns) != list(range(doubles.shape[1])):
         raise BadInputError(
-            f"order must name each of the {doubles.shape[1]} objectives once, got {columns}. Count from 0."
+            f"order must name each of the {doubles.shape[1]} objectives once, got {all_of(columns)}. Count from 0."
         )
     ranked = doubles[np.lexsort(doubles.T[columns[::-1]])]
     distances = np.linalg.norm(np.diff(ranked, axis=0), axis=1)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shortlist._validation import as_count, as_positive_seconds
+from shortlist._words import all_of, did_you_mean
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.front import Front, Proof, ProofKind, Status
@@ -315,7 +316,9 @@ def _check_tolerance(goals: Sequence[FeatureObjective], options: SearchOptions) 
     names = [goal.objective.name for goal in goals]
     for name, value in options.tolerance.items():
         if name not in names:
-            raise BadInputError(f"tolerance names the objective {name!r}, but there are {names}.")
+            raise BadInputError(
+                f"tolerance names the objective {name!r}, but there are {all_of(names)}.{did_you_mean(name, names)}"
+            )
         if not 0 <= value < np.inf:
             raise BadInputError(f"tolerance of {name!r} must be a number of at least 0, got {value}.")
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._words import all_of, any_of
 from shortlist.errors import BadInputError
 from shortlist.files import write_text
 from shortlist.front import Front
@@ -110,7 +111,9 @@ def front_page(
     """
     names = [front.names for front in fronts.values()]
     if any(other != names[0] for other in names):
-        raise BadInputError(f"fronts must have the same objectives, got {names}.")
+        raise BadInputError(
+            f"fronts must have the same objectives, got {any_of(all_of(one) for one in names)}."
+        )
     filled = {name: front for name, front in fronts.items() if len(front)}
     parts = [f"<h1>{escape(title)}</h1>", *(f"<p>{escape(note)}</p>" for note in notes)]
     for table in tables:
