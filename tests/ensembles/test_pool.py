@@ -605,14 +605,12 @@ class GaussianNBOnDense(GaussianNB):
         return super().predict_proba(X.toarray())
 
 
-class Failing(Answering):
+class Failing:
     """A foreign classifier whose answers are whatever a function makes of the rows."""
 
-    def __init__(self, answer: Any) -> None:
-        self.answer = answer
-
-    def predict_proba(self, X: Any) -> Any:
-        return self.answer(X)
+    def __init__(self, n_classes: int, answer: Any) -> None:
+        self.classes_ = np.arange(n_classes)
+        self.predict_proba = self.predict = answer
 
 
 def _raise(_: Any) -> Any:
@@ -630,7 +628,5 @@ def _raise(_: Any) -> Any:
     ],
 )
 def test_a_foreign_classifier_that_fails_is_named(n_classes: int, answer: Any, message: str) -> None:
-    failing = Failing(answer)
-    failing.classes_ = np.arange(n_classes)
     with pytest.raises(BadInputError, match=message):
-        class_answers(as_pool([failing]), np.zeros((5, 2)))
+        class_answers(as_pool([Failing(n_classes, answer)]), np.zeros((5, 2)))
