@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.output import print_json
+from shortlist.cli.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
     from shortlist.products.model import FeatureModel
@@ -20,6 +20,7 @@ def _group() -> None:
 
 @app.command()
 def info(
+    context: typer.Context,
     model: Annotated[Path, typer.Argument(help="Feature model: SXFM, UVL, FeatureIDE XML or DIMACS.")],
     *,
     max_nodes: Annotated[
@@ -61,7 +62,9 @@ def info(
         "conflict": list(summary.conflict),
         "attributes": sorted(line.attributes),
         "notes": list(line.notes),
+        **run_facts(context),
     }
+    print_notes(facts["notes"])
     if json:
         print_json(facts)
     else:
@@ -87,8 +90,6 @@ def _print(facts: dict[str, Any], line: "FeatureModel") -> None:
         names = facts[kind]
         print(f"{kind:<14}{len(names):,}" + (f": {some(names, range(len(names)))}" if names else ""))
     print(f"products      {_count_text(facts['n_products'], facts['uncounted'])}")
-    for note in facts["notes"]:
-        print(f"note          {note}")
 
 
 def _count_text(count: str | None, uncounted: str) -> str:
