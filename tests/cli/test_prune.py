@@ -262,7 +262,7 @@ def test_an_interrupt_keeps_the_best_selection_found(folder: Path, objective: st
             break
     time.sleep(2)
     os.kill(process.pid, signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=30)
+    stdout, stderr = process.communicate(timeout=600)
     assert process.returncode == 0, stderr
     facts = json.loads(stdout)
     assert (facts["status"], facts["limit"]) == ("feasible", "interrupted")

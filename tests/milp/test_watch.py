@@ -20,13 +20,19 @@ def test_an_error_comes_back() -> None:
 
 def test_only_better_news_are_passed_on() -> None:
     heard: list[tuple[float, float]] = []
+    all_heard = threading.Event()
 
     def run(post: Post) -> None:
         for news in [(math.inf, -math.inf), (9, 1), (10, 0), (math.nan, 2), (8, math.nan), (8, 2)]:
             post(*news)
-        time.sleep(0.2)
+        assert all_heard.wait(600)
 
-    run_watched(run, lambda: None, on_bound=lambda *news: heard.append(news))
+    def listen(*news: float) -> None:
+        heard.append((news[0], news[1]))
+        if len(heard) == 3:
+            all_heard.set()
+
+    run_watched(run, lambda: None, on_bound=listen)
     assert heard == [(9, 1), (9, 2), (8, 2)]
 
 
@@ -48,7 +54,7 @@ def test_an_error_of_the_listener_stops_the_run_and_comes_out() -> None:
 
     def run(post: Post) -> None:
         post(1, 0)
-        assert stopped.wait(10)
+        assert stopped.wait(600)
 
     def listen(_objective: float, _bound: float) -> None:
         raise KeyError

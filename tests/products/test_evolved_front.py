@@ -122,7 +122,6 @@ def test_a_study_is_gone_on_from(tmp_path: Path) -> None:
 def test_a_time_limit_ends_evolution_and_is_named(method: str) -> None:
     answer = configure(LINE, GOALS, attributes=COSTS, method=method, n_evaluations=10**8, time_limit_s=0.3)
     assert answer.front.proof.limit == "0.3 s"
-    assert answer.front.seconds < 20
     assert answer.status is Status.FEASIBLE
 
 

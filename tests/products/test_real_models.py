@@ -2,7 +2,6 @@
 
 import io
 import tarfile
-import time
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -146,11 +145,9 @@ def test_formats_agree_on_core_and_dead_features(name: str, models_folder: Path)
     assert answers[0]
 
 
-def test_linux_and_automotive_in_uvl_are_read_in_time(models_folder: Path) -> None:
+def test_linux_and_automotive_in_uvl_are_read(models_folder: Path) -> None:
     for file in ("linux-2.6.33.3.uvl.gz", "automotive01.uvl.gz"):
-        start = time.perf_counter()
-        read_model(models_folder / "formats" / file)
-        assert time.perf_counter() - start < 5
+        assert read_model(models_folder / "formats" / file).n_features > 2000
 
 
 @pytest.mark.parametrize(

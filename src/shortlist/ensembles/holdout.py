@@ -135,8 +135,9 @@ def prune_table(
         positive = 1 if chosen is None else list(pruner.classes_).index(chosen)
         for name, (size, ask) in rules.items():
             measured[name] = _measure(
-                ask, size, take_rows(X, test), y[test], classes=pruner.classes_, positive=positive
-            )
+                ask, size, take_rows(X, test), y[test], classes=pruner.classes_, positive=positive,
+                cancellation=cancellation,
+            )  # fmt: skip
     return PrunedTable(pruner, pool, n_rows, measured, seconds, reached, only)
 
 
@@ -188,7 +189,15 @@ def evolve_table(
 
     rules = {"evolved": (len(classifier.members_), ask_ensemble), "best_single": (1, ask_best)}
     measured = {
-        name: _measure(ask, size, take_rows(X, test), y[test], classes=classifier.classes_, positive=1)
+        name: _measure(
+            ask,
+            size,
+            take_rows(X, test),
+            y[test],
+            classes=classifier.classes_,
+            positive=1,
+            cancellation=cancellation,
+        )
         for name, (size, ask) in rules.items()
     }
     decided = np.bincount(ask_ensemble(X_train), minlength=len(classifier.classes_))
@@ -246,9 +255,10 @@ class _Asked:
 def _ask_pool(pruner: Any, pool: Pool, X: Any, y: Labels) -> _Asked:
     if not isinstance(pruner, ExactPruner) or pruner.threshold_ is None:
         return _Asked(class_answers(pool, X) == np.searchsorted(pool.classes, y)[:, None], None)
-    truth = np.asarray(y == pruner.positive_).astype(np.uint8)
-    answers = round_votes(positive_probabilities(pool, X, pruner.positive_))
-    return _Asked(np.asarray(answers == truth[:, None]), merge_rows(answers, truth))
+    record = pruner.validation_
+    assert record.packed_votes is not None, "votes for one class are on record"
+    answers = np.unpackbits(record.packed_votes, axis=1, count=len(pool))
+    return _Asked(np.asarray(answers == record.labels[:, None]), merge_rows(answers, record.labels))
 
 
 def _rules(pruner: Any, pool: Pool, asked: _Asked) -> dict[str, tuple[int, Ask]]:
@@ -292,20 +302,30 @@ def _best_single(votes: Votes, objective: str | Mapping[str, float]) -> int:
     return int(np.argmax([weights.total(confusion(votes, mask, 0)) for mask in members]))
 
 
-def _measure(ask: Ask, size: int, X: Any, y: Labels, *, classes: Labels, positive: int) -> Measured:
-    """Count the decisions on the test rows; time them on at least 1,000 rows."""
+def _measure(
+    ask: Ask,
+    size: int,
+    X: Any,
+    y: Labels,
+    *,
+    classes: Labels,
+    positive: int,
+    cancellation: Cancellation | None,
+) -> Measured:
+    """Count the decisions on the test rows; time them, three times on at least 1,000 rows unless somebody waits for the end."""
+    start = time.perf_counter()
     truth, decided = np.searchsorted(classes, y), ask(X)
+    times = [(time.perf_counter() - start) / len(y)]
     decisions = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(decisions, (truth, decided), 1)
-    many = take_rows(X, np.arange(max(1000, len(y))) % len(y))
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        ask(many)
-        times.append(time.perf_counter() - start)
-    return Measured(
-        decisions, classes, positive, size, statistics.median(times) * 1e6 / len(many), truth == decided
-    )
+    if cancellation is None or not cancellation.cancelled:
+        many = take_rows(X, np.arange(max(1000, len(y))) % len(y))
+        times = []
+        for _ in range(3):
+            start = time.perf_counter()
+            ask(many)
+            times.append((time.perf_counter() - start) / len(many))
+    return Measured(decisions, classes, positive, size, statistics.median(times) * 1e6, truth == decided)
 
 
 def _split(
