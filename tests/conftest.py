@@ -14,6 +14,11 @@ settings.register_profile(
 settings.load_profile("shortlist")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let golden answers be written anew."""
+    parser.addoption("--bless", action="store_true", help="write golden answers anew, to be read in the diff")
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """Return the folder of real data that the project cannot ship."""
