@@ -24,11 +24,11 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["no.csv"], "no.csv cannot be read"),
         (["example:iris"], "example must be one of"),
         (["."], "must be a file"),
-        (["parts.csv"], "got 0.5 among 2 different numbers. This looks like a number to predict"),
-        (["parts.csv", "--methods", "all"], "This looks like a number to predict"),
+        (["parts.csv"], "such as 0.5: this looks like a number to predict"),
+        (["parts.csv", "--methods", "all"], "this looks like a number to predict"),
         (["infinite.csv"], "contains infinity or a value too large for dtype('float64'). In column 'a'."),
     ],
-    "--target": [(["--target", "died"], "a column 'died'"), (["--target", "a"], "This looks like a number to predict")],
+    "--target": [(["--target", "died"], "a column 'died'"), (["--target", "a"], "this looks like a number to predict")],
     "--method": [(["--method", "exakt"], "--method must be one of backfitting, best-single,")],
     "--methods": [
         (["--methods", "uwa,kapa"], "got 'kapa'. Did you mean 'kappa'?"),
@@ -133,12 +133,12 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
 EVOLVE: dict[str, list[tuple[list[str], str]]] = {
     "TABLE": [
         (["no.csv"], "no.csv cannot be read"),
-        (["parts.csv"], "This looks like a number to predict"),
+        (["parts.csv"], "this looks like a number to predict"),
         (["infinite.csv"], "In column 'a'."),
     ],
     "--target": [
         (["--target", "died"], "a column 'died'"),
-        (["--target", "a"], "This looks like a number to predict"),
+        (["--target", "a"], "this looks like a number to predict"),
     ],
     "--mode": [(["--mode", "onlin"], "Did you mean 'online'?")],
     "--space": [(["--space", "foo"], "space must be one of genetic-programs, linear, networks or rules")],

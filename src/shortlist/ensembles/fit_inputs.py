@@ -19,15 +19,9 @@ def several_classes(y: Labels) -> Labels:
     Raises
     ------
     BadInputError
-        If there are fewer than 2 or more than 256, which a byte cannot number, or `y` holds numbers with fractions.
+        If there are fewer than 2 or more than 256, which a byte cannot number.
     """
     classes = np.unique(y)
-    if classes.dtype.kind == "f" and (classes != np.floor(classes)).any():
-        part = classes[classes != np.floor(classes)][0]
-        raise BadInputError(
-            f"the target must hold classes, got {part:g} among {len(classes):,} different numbers. This looks like a number "
-            "to predict, not a class: put it into classes first."
-        )
     if not 2 <= len(classes) <= 256:
         which = f"one class only: {str(classes[0])!r}" if len(classes) == 1 else f"{len(classes)} classes"
         raise BadInputError(
