@@ -1,11 +1,13 @@
 """What holds for every command, whichever it is."""
 
 import itertools
+import json
 from pathlib import Path
 
 import pytest
 
 from tests.cli.commands import called, commands, files, line
+from tests.cli.made import PRINTING, WRITING
 from tests.cli.running import shortlist
 
 COMMANDS = commands()
@@ -87,3 +89,66 @@ def test_every_option_that_names_a_file_is_known_as_read_or_written() -> None:
     assert {called(one) for command in COMMANDS.values() for one in files(command)[0]} == {
         "TABLE", "MODEL", "FRONT", "--pool", "--member-costs", "--costs", "--attributes", "--fixed", "--model",
     }  # fmt: skip
+
+
+OPTIONS = [
+    pytest.param(words, option, id=f"{words} {option}")
+    for words, command in COMMANDS.items()
+    for option in [called(one) for one in command.params if len(called(one)) > 6][-3:]
+]
+
+
+@pytest.mark.parametrize(("words", "option"), OPTIONS)
+def test_an_unknown_option_is_one_sentence_that_offers_the_one_that_was_meant(
+    folder: Path, words: str, option: str
+) -> None:
+    mistyped = option[:4] + option[5:]
+    run = shortlist(*line(words, COMMANDS[words], {}), mistyped, "1", cwd=folder)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.startswith(f"shortlist: no such option: {mistyped}. Did you mean '--")
+    assert run.stderr.endswith(f"See: shortlist {words} --help\n")
+    assert run.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", ["prun", "stge", "frnt", "front shw", "model inof"])
+def test_an_unknown_command_is_one_sentence_that_offers_the_one_that_was_meant(
+    folder: Path, words: str
+) -> None:
+    run = shortlist(*words.split(), cwd=folder)
+    assert (run.returncode, run.stdout, run.stderr.count("\n")) == (2, "", 1)
+    assert "Did you mean '" in run.stderr
+
+
+SEEDED = [words for words, command in COMMANDS.items() if any(one.name == "seed" for one in command.params)]
+
+
+@pytest.mark.parametrize("words", SEEDED)
+@pytest.mark.parametrize("seed", ["-1", "x", "1.5", str(2**80)])
+def test_a_bad_seed_is_said_before_anything_is_read(folder: Path, words: str, seed: str) -> None:
+    run = shortlist(*line(words, COMMANDS[words], {}), f"--seed={seed}", cwd=folder)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.startswith("shortlist: --seed must be ")
+    assert run.stderr.count("\n") == 1
+
+
+JSON = {
+    **WRITING,
+    **{name: words for name, words in PRINTING.items() if name.split()[0] in {"front", "model"}},
+}
+
+
+@pytest.mark.parametrize("option", JSON)
+def test_json_is_exactly_one_object_with_the_contract_of_every_command(
+    option: str, made: Path, tmp_path: Path
+) -> None:
+    words = [*JSON[option], "--json"]
+    if option in WRITING:
+        words[-2] = str(tmp_path / words[-2])
+    run = shortlist(*words, cwd=made)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    command = max((name for name in COMMANDS if " ".join(words).startswith(name)), key=len)
+    assert facts["command"] == command
+    assert {"method", "status", "seconds"} <= set(facts)
+    if option in WRITING:
+        assert str(tmp_path) in run.stdout

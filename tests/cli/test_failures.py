@@ -12,66 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from shortlist.cli import main
 from tests.cli.commands import called, commands, files
+from tests.cli.made import ADDING, CONFIGURE, PRINTING, WRITING
 from tests.cli.running import Ran, shortlist
-
-MODEL = """features
-    Phone
-        mandatory
-            Screen {cost 3}
-        optional
-            GPS {cost 4}
-            Camera {cost 2}
-"""
-
-PRUNE = ["prune", "table.csv", "--classifiers", "5", "--method", "uwa", "--jobs", "1"]
-FOLDS = ["prune", "table.csv", "--classifiers", "5", "--methods", "uwa,full", "--folds", "2", "--jobs", "1"]
-STAGE = ["stage", "table.csv", "--max-stages", "2", "--method", "enumerate", "--jobs", "1"]
-EVOLVE = ["evolve", "table.csv", "--generations", "2", "--population", "10", "--jobs", "1"]
-CONFIGURE = ["configure", "m.uvl", "--objectives", "min cost, max selected", "--default", "cost=0"]
-COMPARE = ["compare", "m.uvl", *CONFIGURE[2:], "--methods", "solrep", "--points", "3"]
-WRITING = {
-    "prune --out": [*PRUNE, "--out", "w.joblib"],
-    "prune --methods --out": [*FOLDS, "--out", "w.parquet"],
-    "evolve --out": [*EVOLVE, "--out", "w.joblib"],
-    "predict --out": ["predict", "model.joblib", "table.csv", "--out", "w.csv"],
-    "verify --certificate": ["verify", "exact.joblib", "table.csv", "--certificate", "w.json"],
-    "configure --out": [*CONFIGURE, "--out", "w.parquet"],
-    "compare --out": [*COMPARE, "--out", "w.parquet"],
-    "compare --report": [*COMPARE, "--report", "w.html"],
-    "stage --out": [*STAGE, "--out", "w.parquet"],
-    "stage --model-out": [*STAGE, "--model-out", "w.joblib"],
-    "front pick --out": ["front", "pick", "front.parquet", "--out", "w.uvl"],
-}
-"""Commands that write a file, by the option that names it; every such option of every command."""
-
-ADDING = {
-    "configure --study": [*CONFIGURE, "--method", "solrep", "--points", "3", "--study", "w.jsonl"],
-    "compare --study": [*COMPARE, "--study", "w.jsonl"],
-    "prune --store": [*FOLDS, "--store", "w.jsonl"],
-}
-"""Commands that add to a file while they work."""
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with one of everything that commands read."""
-    folder = tmp_path_factory.mktemp("made")
-    rows = pd.DataFrame({"a": range(60), "b": [i * 7 % 11 for i in range(60)]})
-    rows.assign(target=["no"] * 30 + ["yes"] * 30).to_csv(folder / "table.csv", index=False)
-    (folder / "m.uvl").write_text(MODEL, encoding="utf-8")
-    exact = ["prune", "table.csv", "--classifiers", "3", "--jobs", "1", "--out", "exact.joblib"]
-    for words in (
-        [*PRUNE, "--out", "model.joblib"],
-        exact,
-        [*CONFIGURE, "--out", "front.parquet"],
-    ):
-        assert shortlist(*words, cwd=folder).returncode == 0
-    return folder
 
 
 @pytest.fixture
@@ -169,15 +115,6 @@ def _run_into(stream: io.TextIOBase, words: list[str], folder: Path) -> Ran:
         except SystemExit as stop:
             code = int(stop.code or 0)
     return Ran(code, "", stderr.getvalue())
-
-
-PRINTING = {
-    "predict": ["predict", "model.joblib", "table.csv"],
-    "configure": [*CONFIGURE, "--json"],
-    "front show": ["front", "show", "front.parquet"],
-    "model info": ["model", "info", "m.uvl"],
-    "help": ["prune", "--help"],
-}
 
 
 @pytest.mark.parametrize("words", PRINTING.values(), ids=PRINTING)

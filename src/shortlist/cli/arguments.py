@@ -12,6 +12,7 @@ OPTIONS = {
     "call_cost_per_feature": "--call-cost-per-feature",
     "checkpoint": "--study",
     "crossover_rate": "--crossover",
+    "defaults": "--default",
     "emsco_options": "the options of emsco",
     "enumeration_budget": "--budget",
     "feature_costs": "--costs",
@@ -39,8 +40,15 @@ OPTIONS = {
 """Arguments that have another name here, the same in every command that passes them on."""
 
 OWN: dict[str, dict[str, str]] = {
-    "stage": {"seeds": "--recall", "n_seeds": "--recall", "names": "TABLE"},
-    "verify": {"X": "TABLE", "y": "the target in TABLE"},
+    "prune": {"rule": "--method"},
+    "stage": {
+        "dataset": "--costs-dataset",
+        "elitism": "--elites",
+        "first_prices": "--costs",
+        "groups": "--costs",
+        "seeds": "--recall",
+        "n_seeds": "--recall",
+    },
     "front pick": {"order": "--minimise", "rule": "--rule"},
     "front show": {"rule": "--pick"},
 }

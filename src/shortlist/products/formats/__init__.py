@@ -57,7 +57,7 @@ def read_model(path: str | Path, *, side_files: str | Path | None = None) -> Fea
         return read_uvl(source)
     if kind is Format.PROGRAM:
         raise source.error(
-            "the file holds an integer program, not a feature model. Read it with read_program."
+            "the file holds an integer program, not a feature model. In Python, read_program reads it."
         )
     from shortlist.products.formats.dimacs import read_dimacs
 

@@ -1,0 +1,66 @@
+"""A folder with one of everything that commands read, and command lines that work there."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from tests.cli.running import shortlist
+
+MODEL = """features
+    Phone
+        mandatory
+            Screen {cost 3}
+        optional
+            GPS {cost 4}
+            Camera {cost 2}
+"""
+
+PRUNE = ["prune", "table.csv", "--classifiers", "5", "--method", "uwa", "--jobs", "1"]
+FOLDS = ["prune", "table.csv", "--classifiers", "5", "--methods", "uwa,full", "--folds", "2", "--jobs", "1"]
+STAGE = ["stage", "table.csv", "--max-stages", "2", "--method", "enumerate", "--jobs", "1"]
+EVOLVE = ["evolve", "table.csv", "--generations", "2", "--population", "10", "--jobs", "1"]
+CONFIGURE = ["configure", "m.uvl", "--objectives", "min cost, max selected", "--default", "cost=0"]
+COMPARE = ["compare", "m.uvl", *CONFIGURE[2:], "--methods", "solrep", "--points", "3"]
+WRITING = {
+    "prune --out": [*PRUNE, "--out", "w.joblib"],
+    "prune --methods --out": [*FOLDS, "--out", "w.parquet"],
+    "evolve --out": [*EVOLVE, "--out", "w.joblib"],
+    "predict --out": ["predict", "model.joblib", "table.csv", "--out", "w.csv"],
+    "verify --certificate": ["verify", "exact.joblib", "table.csv", "--certificate", "w.json"],
+    "configure --out": [*CONFIGURE, "--out", "w.parquet"],
+    "compare --out": [*COMPARE, "--out", "w.parquet"],
+    "compare --report": [*COMPARE, "--report", "w.html"],
+    "stage --out": [*STAGE, "--out", "w.parquet"],
+    "stage --model-out": [*STAGE, "--model-out", "w.joblib"],
+    "stage use --out": ["stage", "use", "stages.joblib", "--pick", "norm", "--out", "w.joblib"],
+    "front export --out": ["front", "export", "front.parquet", "--out", "w.csv"],
+    "front pick --out": ["front", "pick", "front.parquet", "--out", "w.uvl"],
+}
+"""Commands that write a file, by the option that names it; every such option of every command."""
+
+ADDING = {
+    "configure --study": [*CONFIGURE, "--method", "solrep", "--points", "3", "--study", "w.jsonl"],
+    "compare --study": [*COMPARE, "--study", "w.jsonl"],
+    "prune --store": [*FOLDS, "--store", "w.jsonl"],
+}
+"""Commands that add to a file while they work."""
+
+PRINTING = {
+    "predict": ["predict", "model.joblib", "table.csv"],
+    "configure": [*CONFIGURE, "--json"],
+    "front show": ["front", "show", "front.parquet"],
+    "model info": ["model", "info", "m.uvl"],
+    "help": ["prune", "--help"],
+}
+
+
+def fill(folder: Path) -> None:
+    """Put a table, models of every kind and a front into a folder."""
+    rows = pd.DataFrame({"a": range(60), "b": [i * 7 % 11 for i in range(60)]})
+    rows.assign(target=["no"] * 30 + ["yes"] * 30).to_csv(folder / "table.csv", index=False)
+    (folder / "m.uvl").write_text(MODEL, encoding="utf-8")
+    exact = ["prune", "table.csv", "--classifiers", "3", "--jobs", "1", "--out", "exact.joblib"]
+    stages = [*STAGE, "--out", "stages.joblib"]
+    for words in ([*PRUNE, "--out", "model.joblib"], exact, stages, [*CONFIGURE, "--out", "front.parquet"]):
+        run = shortlist(*words, cwd=folder)
+        assert run.returncode == 0, run.stderr
