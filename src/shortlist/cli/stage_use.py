@@ -62,7 +62,13 @@ def use(
     front = classifier.front_
     limits = read_limits(limit or (), front.names)
     reason = no_point(front, limits)
-    about = {"command": "stage use", "method": front.method, "n_points": len(front), "reason": reason}
+    about = {
+        "command": "stage use",
+        "method": front.method,
+        "seconds": front.seconds,
+        "n_points": len(front),
+        "reason": reason,
+    }
     if reason:
         if json:
             print_json(
