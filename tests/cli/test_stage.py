@@ -184,6 +184,7 @@ def _write_bad_files(folder: Path) -> None:
     rare = table.assign(approved=np.where(table.index < 3, "rare", table["approved"]))
     rare.to_csv(folder / "rare.csv", index=False)
     table.assign(approved=table["age"]).to_csv(folder / "real.csv", index=False)
+    table.assign(approved=np.where(table["age"] > 0, 0.5, 1.0)).to_csv(folder / "halves.csv", index=False)
     _write_costs(folder / "negative.csv", COSTS | {"age": -1})
     _write_costs(folder / "missing.csv", {"age": 1})
     _write_costs(folder / "unknown.csv", COSTS | {"blood": 1})
@@ -228,7 +229,7 @@ def _write_bad_files(folder: Path) -> None:
             ["credit.csv", "--penalty", "yes=1", "--penalty", "yes=0"], "got 'yes' twice", id="penalty twice"
         ),
         pytest.param(["credit.csv", "--preset", "mars"], "preset must be one of", id="preset"),
-        pytest.param(["credit.csv", "--preset", "heart"], "must name columns of the table", id="another table"),
+        pytest.param(["credit.csv", "--preset", "heart"], "--preset prices the columns of another table: there is no column ", id="another table"),
         pytest.param(["credit.csv", "--scaling", "10T"], "belongs to --preset", id="scaling"),
         pytest.param(["credit.csv", "--costs-dataset", "x"], "belongs to --costs", id="dataset without costs"),
         pytest.param(["credit.csv", "--costs", "credit.csv", "--costs-dataset", "x"], "column dataset", id="no datasets"),
@@ -249,7 +250,8 @@ def _write_bad_files(folder: Path) -> None:
         ),
         pytest.param(["one_class.csv"], "needs two classes", id="one class"),
         pytest.param(["rare.csv"], "4 rows of each, got 3 of 'rare'", id="a class missing from a split"),
-        pytest.param(["real.csv"], "4 rows of each", id="a number as target"),
+        pytest.param(["real.csv"], "this looks like a number to predict, not a class", id="a number as target"),
+        pytest.param(["halves.csv"], "such as 0.5: this looks like a number to predict", id="few fractions as target"),
         pytest.param(["credit.csv", "--drop", "id"], "must have a column 'id'", id="no such column"),
     ],
 )  # fmt: skip

@@ -135,6 +135,7 @@ def read_prices(
 ) -> "FeatureCosts":
     """Return prices from the file, else from the preset, else 1 each; those of dropped columns are passed over."""
     from shortlist._words import all_of
+    from shortlist.errors import BadInputError
     from shortlist.multistage.costs import feature_costs, read_costs
 
     if path is not None:
@@ -142,6 +143,16 @@ def read_prices(
     if paper is None:
         return feature_costs(None, names)
     costs = paper.costs(scaling)
+    unknown = [name for name in costs if name not in names and name not in dropped]
+    unpriced = [name for name in names if name not in costs]
+    if unknown:
+        raise BadInputError(
+            f"--preset prices the columns of another table: there is no column {unknown[0]!r} here. Pass --costs instead."
+        )
+    if unpriced:
+        raise BadInputError(
+            f"--preset has no price for column {unpriced[0]!r}. Leave it out with --drop, or pass --costs."
+        )
     passed_over = [name for name in costs if name in dropped]
     if passed_over:
         notes.append(
