@@ -129,20 +129,19 @@ def test_bad_input_is_one_sentence_and_exit_2(folder: Path, arguments: list[str]
     assert sorted(folder.iterdir()) == before
 
 
-def _interrupt_once_caught(usual: object, seconds: float = 60) -> None:
+def _interrupt_once_caught(usual: object, ended: threading.Event) -> None:
     """Send Ctrl-C to this process a little after the command has begun to catch it."""
-    end = time.monotonic() + seconds
     while signal.getsignal(signal.SIGINT) is usual:
-        if time.monotonic() > end:
+        if ended.wait(0.01):
             return
-        time.sleep(0.01)
     time.sleep(0.3)
     os.kill(os.getpid(), signal.SIGINT)
 
 
 def test_an_interrupt_keeps_the_ensemble_so_far(folder: Path) -> None:
     usual = signal.getsignal(signal.SIGINT)
-    thread = threading.Thread(target=_interrupt_once_caught, args=(usual,), daemon=True)
+    ended = threading.Event()
+    thread = threading.Thread(target=_interrupt_once_caught, args=(usual, ended), daemon=True)
     thread.start()
     run = shortlist(
         "evolve",
@@ -155,6 +154,7 @@ def test_an_interrupt_keeps_the_ensemble_so_far(folder: Path) -> None:
         "--json",
         cwd=folder,
     )
+    ended.set()
     thread.join()
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)

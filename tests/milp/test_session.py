@@ -438,11 +438,12 @@ def test_a_cancelled_solve_does_not_begin(solver: Solver) -> None:
 
 
 def at_the_first_answer(act: Callable[[], None]) -> Callable[[float, float], None]:
-    """Return a listener that acts as soon as the solver has a solution, however long that takes."""
+    """Return a listener that acts once, as soon as the solver has a solution, however long that takes."""
+    acts = iter([act])
 
     def listen(objective: float, _bound: float) -> None:
         if not math.isnan(objective):
-            act()
+            next(acts, bool)()
 
     return listen
 
