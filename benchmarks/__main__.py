@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import ensembles, fronts, large_products, multistage, peers, pruning, pruning_ranks
+from benchmarks import (
+    ensembles,
+    fronts,
+    large_products,
+    multistage,
+    peers,
+    pruning,
+    pruning_ranks,
+    stage_picks,
+)
 from benchmarks.registry import load_cases
 from benchmarks.rows import write_rows
 
@@ -33,9 +42,10 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "solrep-adaptive": large_products.adaptive,
     "solrep-linux": large_products.linux,
     "solrep-quality": large_products.quality,
+    "stage-picks": stage_picks.stage_picks,
 }
 """Studies on real data, each with a file of its name in results/."""
-SEEDED = ("multistage-recall",)
+SEEDED = ("multistage-recall", "stage-picks")
 """Studies that run once per seed."""
 
 

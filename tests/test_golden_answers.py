@@ -24,7 +24,17 @@ from tests.cli.running import shortlist
 GOLDEN = Path(__file__).parent / "golden" / "answers.json"
 PHONE = Path(__file__).parent / "products" / "models" / "phone.uvl"
 
-VOLATILE = {"seconds", "version", "versions", "history", "fingerprint", "options", "solver_versions", "attributes", "settings"}
+VOLATILE = {
+    "seconds",
+    "version",
+    "versions",
+    "history",
+    "fingerprint",
+    "options",
+    "solver_versions",
+    "attributes",
+    "settings",
+}
 """Fields of a command's JSON that differ from run to run or from release to release."""
 
 
