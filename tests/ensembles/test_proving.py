@@ -299,3 +299,35 @@ def test_a_walk_alone_proves_what_there_is(
 
 def _mask(members: tuple[int, ...], votes: Votes) -> np.ndarray:
     return np.isin(np.arange(votes.n_classifiers), members)
+
+
+def test_who_proves_that_nothing_is_within_the_limits_is_said() -> None:
+    votes = hard_votes(60, 8)
+    weights = named_weights("accuracy", votes)
+    limits = selection_limits(8, min_size=2, diversity=diversity_limits({"each": 0.0, "mean": 0.99}, votes))
+
+    walked = prove(ThresholdProblem(votes, weights, limits), Budget())
+    solved = prove(ThresholdProblem(votes, weights, limits), Budget(), settings=EngineSettings(walk_nodes=0))
+    named = prune_exactly(votes, weights, limits, solver="highs")
+
+    common = "no selection keeps the size, cost and diversity limits together"
+    assert [one.status for one in (walked, solved, named)] == [Status.INFEASIBLE] * 3
+    assert (walked.reason, solved.reason, named.reason) == (
+        common,
+        f"{common}, says CP-SAT",
+        f"{common}, says HiGHS",
+    )
+
+
+def test_cp_sat_is_not_asked_under_a_limit_of_milliseconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: Any, **__: Any) -> Any:
+        raise AssertionError
+
+    monkeypatch.setattr(CpSat, "open", refused)
+    votes, clock = hard_votes(60, 12), Clock()
+    problem = ThresholdProblem(votes, named_weights("accuracy", votes), selection_limits(12))
+
+    result = prove(problem, Budget(0.05, clock=clock), settings=EngineSettings(walk_nodes=0))
+
+    assert result.status is Status.FEASIBLE
+    assert result.proof.limit == "0.05 s"

@@ -21,6 +21,10 @@ Of bounds that fall without a pause, as those of slopes do, about ten a second a
 """
 
 
+NONE_FEASIBLE = "no selection keeps the size, cost and diversity limits together"
+"""Why there is no selection, where that is proved."""
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PrunedSelection(Selection):
     """The members of a pruned ensemble, and what is proved of them.
@@ -230,7 +234,7 @@ class Incumbent:
         infeasible = status is Status.INFEASIBLE
         if not reason:
             reason = (
-                "no selection keeps the size, cost and diversity limits together"
+                NONE_FEASIBLE
                 if infeasible
                 else f"no selection was found before the limit ({limit or 'the solver gave up'})"
             )

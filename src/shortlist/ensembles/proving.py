@@ -17,7 +17,7 @@ import numpy as np
 from shortlist.ensembles.conflicts import Conflicts, find_conflicts
 from shortlist.ensembles.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.cuts import Cut, CutBound, make_cut
-from shortlist.ensembles.incumbent import Incumbent, PrunedSelection
+from shortlist.ensembles.incumbent import NONE_FEASIBLE, Incumbent, PrunedSelection
 from shortlist.ensembles.pruning_problems import PruningProblem, SolverProgram
 from shortlist.ensembles.pruning_program import without_selection
 from shortlist.ensembles.right_rows import RightRows
@@ -63,6 +63,8 @@ class EngineSettings:
         Nodes after which a walk gives up: a few seconds.
     walk_share : float
         Part of the time limit after which it gives up.
+    least_solve_s : float
+        Seconds below which CP-SAT is not asked: it has ended the whole process under limits of milliseconds.
     """
 
     search_share: float = 0.1
@@ -76,6 +78,7 @@ class EngineSettings:
     walk_classifiers: int = 36
     walk_nodes: int = 8_000_000
     walk_share: float = 0.4
+    least_solve_s: float = 0.1
 
 
 def prove(
@@ -135,6 +138,7 @@ class _Run:
     solver: Solver | None
     solver_name: str
     infeasible: bool = False
+    infeasible_by: str = ""
     last_limit: str = ""
     cut_bound: CutBound | None = None
 
@@ -287,6 +291,9 @@ class _Run:
             self._tell("proving", built.total_of(cost))
 
         while self._goes_on(budget):
+            if self.solver is None and budget.left < self.settings.least_solve_s:
+                self.last_limit = "seconds"
+                return
             session = self._open(program)
             session.set_start(None if best.mask is None else built.encode(best.mask, best.threshold))
             solution = session.solve(
@@ -295,6 +302,7 @@ class _Run:
                 cancellation=budget.cancellation,
             )
             self.infeasible, self.last_limit = solution.status is Status.INFEASIBLE, solution.limit
+            self.infeasible_by = who
             if not self.infeasible:
                 best.lower_bound_to(built.total_bound(solution.bound, best.bound), who)
             if solution.values is None:
@@ -327,11 +335,18 @@ class _Run:
         limit = ""
         if not best.proved and not self.infeasible:
             too_large = f"{self.settings.program_cells:,} votes in an integer program"
-            over = budget.time_text if self.last_limit == "seconds" else self.last_limit
+            over = {"seconds": budget.time_text, "size": "what the solver can tell apart"}.get(
+                self.last_limit, self.last_limit
+            )
             limit = budget.limit_text or over or ("precision" if self._has_program else too_large)
         if best.mask is None:
             status = Status.INFEASIBLE if self.infeasible else Status.UNKNOWN
-            return best.no_selection(status, limit=limit, seconds=budget.elapsed)
+            reason = (
+                f"{NONE_FEASIBLE}, says {self.infeasible_by}"
+                if self.infeasible_by and self.infeasible
+                else ""
+            )
+            return best.no_selection(status, limit=limit, seconds=budget.elapsed, reason=reason)
         if self.infeasible:
             raise SolverError("the solver calls the program infeasible, but a selection keeps every limit.")
         return self._certified(best.selection(limit=limit, seconds=budget.elapsed))

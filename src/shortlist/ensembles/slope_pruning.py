@@ -9,7 +9,7 @@ import numpy as np
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.certificate import make_line_certificate
-from shortlist.ensembles.incumbent import EnsembleSelection, Incumbent, PrunedSelection
+from shortlist.ensembles.incumbent import NONE_FEASIBLE, EnsembleSelection, Incumbent, PrunedSelection
 from shortlist.ensembles.local_search import search_selection
 from shortlist.ensembles.margin_utility import MarginUtility, most_gain, utility_bounds, utility_scale
 from shortlist.ensembles.pruning_problems import ThresholdProblem
@@ -128,7 +128,8 @@ def prune_by_slope(
     value, bound = answer.total / unit, answer.bound / unit
     if answer.mask is None:
         status = Status.UNKNOWN if limit else Status.INFEASIBLE
-        nothing = best.no_selection(status, limit=limit, seconds=seconds)
+        reason = f"{NONE_FEASIBLE}, says {solver.name}" if solver is not None and not limit else ""
+        nothing = best.no_selection(status, limit=limit, seconds=seconds, reason=reason)
         bound = bound if limit else math.nan
         return dataclasses.replace(
             nothing, objective=named(weights, utility), bound=bound, history=tuple(history)
