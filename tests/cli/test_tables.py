@@ -82,7 +82,7 @@ def test_a_target_that_is_a_number_to_predict_is_refused(folder: Path, words: st
     }.items():
         run = shortlist(*_line(words, f"{table}.csv"), cwd=folder)
         assert (run.returncode, run.stdout) == (2, "")
-        assert "the target 'target' holds " in run.stderr
+        assert "the target 'target' of " in run.stderr
         assert what in run.stderr
         assert "this looks like a number to predict, not a class." in run.stderr
         assert run.stderr.count("\n") == 1

@@ -40,6 +40,7 @@ OPTIONS = {
 """Arguments that have another name here, the same in every command that passes them on."""
 
 OWN: dict[str, dict[str, str]] = {
+    "compare": {"method": "--methods"},
     "prune": {"rule": "--method"},
     "stage": {
         "dataset": "--costs-dataset",

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 EXAMPLE_PREFIX = "example:"
 
+FILE = "shortlist_file"
+"""Key under which a table keeps the name of the file that it was read from."""
+
 FEWEST_ROWS = 20
 """Below this many rows, a column whose values all differ says nothing."""
 
@@ -53,10 +56,13 @@ def read_table(source: str | Path, notes: list[str] | None = None) -> "pd.DataFr
     """
     name = str(source)
     if name.startswith(EXAMPLE_PREFIX):
-        return _example(name.removeprefix(EXAMPLE_PREFIX))
-    from shortlist.tables.files import read_table_file
+        table = _example(name.removeprefix(EXAMPLE_PREFIX))
+    else:
+        from shortlist.tables.files import read_table_file
 
-    return read_table_file(source, notes)
+        table = read_table_file(source, notes)
+    table.attrs[FILE] = name
+    return table
 
 
 def split_target(
@@ -86,18 +92,20 @@ def split_target(
         if name not in columns:
             parted = " Columns are parted by commas, semicolons or tabs." if len(columns) == 1 else ""
             near = did_you_mean(name, columns) or parted or " Check the spelling."
-            raise BadInputError(f"the table must have a column {name!r}, got {shown(columns)}.{near}")
+            raise BadInputError(f"{_file(table)} must have a column {name!r}, got {shown(columns)}.{near}")
     if target in drop:
         raise BadInputError(f"--drop {target} is the target, the column to predict. Drop other columns only.")
     y = table[target]
     if y.isna().any():
         raise BadInputError(
-            f"the target {target!r} must be known in every row, got {int(y.isna().sum())} gaps. Drop them."
+            f"the target {target!r} of {_file(table)} must be known in every row, got {int(y.isna().sum())} gaps. Drop them."
         )
-    _refuse_numbers_to_predict(y)
+    _refuse_numbers_to_predict(y, _file(table))
     X = table.drop(columns=[target, *drop])
     if not X.shape[1]:
-        raise BadInputError("the table must have a column beside the target, got none. Drop fewer columns.")
+        raise BadInputError(
+            f"{_file(table)} must have a column beside the target, got none. Drop fewer columns."
+        )
     if notes is not None:
         notes += [note for column in X.columns if (note := _suspicion(X[column]))]
     return X, y
@@ -108,10 +116,15 @@ def select_columns(table: "pd.DataFrame", names: Sequence[str]) -> "pd.DataFrame
     missing = [name for name in names if name not in table.columns]
     if missing:
         raise BadInputError(
-            "the table must have the columns that the model was fitted on; "
-            f"missing: {shown(missing)}.{did_you_mean(missing[0], table.columns)}"
+            f"{_file(table)} must have the columns that the model was fitted on; missing: {shown(missing)}."
+            f"{did_you_mean(missing[0], table.columns)}"
         )
     return table[list(names)]
+
+
+def _file(table: "pd.DataFrame") -> str:
+    """Call a table by the file that it was read from."""
+    return str(table.attrs.get(FILE, "the table"))
 
 
 def shown(names: Sequence[str], most: int = 8) -> str:
@@ -120,7 +133,7 @@ def shown(names: Sequence[str], most: int = 8) -> str:
     return ", ".join(map(repr, names[:most])) + more
 
 
-def _refuse_numbers_to_predict(y: "pd.Series[Any]") -> None:
+def _refuse_numbers_to_predict(y: "pd.Series[Any]", file: str) -> None:
     """Refuse a target that is a quantity rather than a class."""
     if y.dtype.kind not in "iuf":
         return
@@ -133,7 +146,7 @@ def _refuse_numbers_to_predict(y: "pd.Series[Any]") -> None:
     else:
         return
     raise BadInputError(
-        f"the target {y.name!r} {what}: this looks like a number to predict, not a class. "
+        f"the target {y.name!r} of {file} {what}: this looks like a number to predict, not a class. "
         "Choose another target, or write classes as words or as few whole numbers."
     )
 
