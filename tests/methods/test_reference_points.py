@@ -43,6 +43,14 @@ def test_a_square_given_by_four_corners_is_filled_evenly() -> None:
     assert np.abs(counts / 3000 - 1 / 9).max() < 0.03
 
 
+def test_corners_whose_distances_are_small_beside_their_size_span_no_more_than_they_do() -> None:
+    corners = np.array([[0, 1], [1, 3], [3, 0]]) + [10.0**13, 3 * 10.0**12]
+    corners = np.column_stack([corners, [5.0, 6.0, 8.0]])
+
+    assert hull_of(corners).dimension == 2
+    assert hull_of(corners[:2]).dimension == 1
+
+
 @given(corners=vectors)
 def test_every_point_is_a_convex_combination_whatever_the_position_of_the_corners(
     corners: list[list[int]],

@@ -63,10 +63,12 @@ def hull_of(vectors: ArrayLike) -> Hull:
             f"vectors must be finite numbers of shape (n_vectors, n_objectives), got {corners.shape}."
         )
     corners = np.unique(corners, axis=0)
-    origin = corners.mean(axis=0)
+    steps = corners - corners[0]  # exact, where the mean of large numbers would be rounded to more than their distances
+    middle = steps.mean(axis=0)
+    origin = corners[0] + middle
     extent = np.ptp(corners, axis=0)
     extent[extent == 0] = 1.0
-    left, sizes, right = np.linalg.svd((corners - origin) / extent, full_matrices=False)
+    left, sizes, right = np.linalg.svd((steps - middle) / extent, full_matrices=False)
     kept = sizes > FLAT * max(1.0, sizes[0])
     coordinates, axes = left[:, kept], sizes[kept, None] * right[kept] * extent
     normals, limits = _facets(coordinates)
