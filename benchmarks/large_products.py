@@ -40,8 +40,9 @@ from shortlist.products import (
 )
 from shortlist.products.checked_front import checked_front
 from shortlist.products.evolved_front import REPAIR_SHARE
+from shortlist.products.found_front import find_front
 from shortlist.products.front_search import Question, padded_costs
-from shortlist.products.product_front import find_front, make_question
+from shortlist.products.product_front import make_question
 from shortlist.products.search_options import search_options
 from shortlist.runs import Progress, Unit, run_units
 

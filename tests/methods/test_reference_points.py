@@ -44,7 +44,7 @@ def test_a_square_given_by_four_corners_is_filled_evenly() -> None:
 
 
 def test_corners_whose_distances_are_small_beside_their_size_span_no_more_than_they_do() -> None:
-    corners = np.array([[0, 1], [1, 3], [3, 0]]) + [10.0**13, 3 * 10.0**12]
+    corners = np.array([[0, 1], [1, 3], [3, 0]]) + np.array([10.0**13, 3 * 10.0**12])
     corners = np.column_stack([corners, [5.0, 6.0, 8.0]])
 
     assert hull_of(corners).dimension == 2

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from shortlist.front import Objective, Status
-from shortlist.milp import LinearObjective, Program, make_program, open_solver
+from shortlist.milp import Limits, LinearObjective, Program, make_program, open_solver
+from shortlist.milp.backends.cpsat import exact_engine
 from shortlist.milp.session import installed_solvers
 from shortlist.milp.whole_rows import RowSizes, whole_rows
 from tests.milp import oracles
@@ -141,3 +142,25 @@ def test_costs_of_thirteen_digits_are_proved_by_cp_sat() -> None:
     solution = open_solver("cpsat").open(program_of([[1, 1, 1]], 2, costs)).solve()
 
     assert (solution.status, solution.bound) == (Status.OPTIMAL, costs[0] + costs[1])
+
+
+@pytest.mark.parametrize("name", INSTALLED)
+def test_a_limit_leaves_the_start_where_nothing_better_was_found(name: str) -> None:
+    rows = np.ones((1, 30))
+    program = program_of(rows, inf, np.arange(1.0, 31.0), lower=5)
+    session = open_solver(name).open(program)
+    session.set_start(np.ones(30))
+    solution = session.solve(Limits(seconds=1e-9))
+
+    assert solution.status in {Status.FEASIBLE, Status.OPTIMAL}
+    assert solution.objective <= 465
+
+
+def test_cp_sat_gets_no_hint() -> None:
+    """With one, OR-Tools 9.15 ends the process when time runs out between its presolve and its search."""
+    program = program_of(np.ones((1, 3)), inf, [1.0, 2.0, 3.0], lower=1)
+    engine = exact_engine(whole_rows(program).program, np.array([1.0, 2.0, 3.0]), seed=0, threads=1)
+    engine.offer_start(np.array([0.0, 1.0, 0.0]))
+    assert not engine._model.has_solution_hint()  # type: ignore[attr-defined]  # the protocol has no such
+    claim = engine.run(Limits(), lambda *_: None, size=6.0)
+    assert claim.bound == 1

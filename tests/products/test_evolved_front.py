@@ -20,7 +20,7 @@ from shortlist.products import (
     parse_limit,
     with_constraints,
 )
-from shortlist.products import product_front as front_module
+from shortlist.products import found_front as front_module
 from shortlist.products.feasibility import some_products
 from shortlist.products.requirements import Requirements
 from shortlist.products.search_options import EVOLUTIONARY_METHODS

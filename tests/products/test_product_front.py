@@ -26,7 +26,7 @@ from shortlist.products import (
     rule_text,
     with_constraints,
 )
-from shortlist.products import product_front as configure_module
+from shortlist.products import found_front as configure_module
 from shortlist.products.feasibility import NO_REQUIREMENTS, check_feasibility
 from shortlist.products.product_front import Configured, configure
 from shortlist.products.requirements import Requirements

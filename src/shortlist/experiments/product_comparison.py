@@ -26,10 +26,11 @@ from shortlist.methods.solve_journal import fingerprint
 from shortlist.products.attributes import Attribute
 from shortlist.products.checked_front import checked_front, products_front
 from shortlist.products.feasibility import NO_REQUIREMENTS
+from shortlist.products.found_front import find_front
 from shortlist.products.front_search import Question, program_of
 from shortlist.products.model import Constraint, FeatureModel
 from shortlist.products.objectives import FeatureObjective
-from shortlist.products.product_front import find_front, make_question, parse_question
+from shortlist.products.product_front import make_question, parse_question
 from shortlist.products.requirements import Requirements
 from shortlist.products.search_options import (
     EVOLUTIONARY_METHODS,

@@ -23,9 +23,12 @@ TRAIL, HEAD, LEVEL, CLAUSES, FIXED, HEAP, CONFLICTS, LEARNED = range(8)
 """Places in ``counts``: length of the trail, how much of it is propagated, decision level, clauses in store,
 clauses that are never forgotten, entries in the heap, conflicts so far, learned clauses allowed."""
 
-UNSATISFIABLE, SATISFIABLE, NO_ROOM, REFUTED = range(4)
+UNSATISFIABLE, SATISFIABLE, NO_ROOM, REFUTED, PAUSED = range(5)
 """What a search answers: no model at all, a model, the store is full (enlarge it and go on), no model under the
-assumptions."""
+assumptions, nothing yet (go on)."""
+
+RESTARTS_AT_ONCE = 64
+"""Restarts until a search pauses, some thousand conflicts: its caller may want to stop."""
 
 
 def literal_codes(literals: NDArray[Any]) -> Ints:
@@ -373,7 +376,7 @@ def search(
 ) -> int:
     """Look for a model under `assumptions`; write it to `model`, or the assumptions in conflict to `found`.
 
-    Returns one of the four answers above and leaves every variable above level 0 unassigned. The length of what is in
+    Returns one of the answers above and leaves every variable above level 0 unassigned. The length of what is in
     `found` is written to its last entry.
     """
     n_restarts = 1
@@ -434,6 +437,8 @@ def search(
             n_restarts += 1
             budget = 64 * luby(n_restarts)
             backtrack(0, values, phases, trail, limits, heap, places, activity, counts)
+            if n_restarts > RESTARTS_AT_ONCE:
+                return PAUSED
             if counts[CLAUSES] - counts[FIXED] > counts[LEARNED]:
                 forget(arena, starts, ranks, heads, links, counts)
                 counts[LEARNED] += counts[LEARNED] // 10

@@ -10,6 +10,8 @@ from shortlist.logic.clauses import Clauses
 from shortlist.logic.diagram import Diagram
 from shortlist.logic.ordering import candidate_orders
 from shortlist.logic.presolve import presolve
+from shortlist.logic.sat import SearchStoppedError
+from shortlist.runs import Cancellation
 
 SMALL = 256
 """A diagram of so few nodes is not worth another variable order."""
@@ -24,6 +26,7 @@ def compile_diagram(
     max_nodes: int = 2_000_000,
     n_starts: int = 20,
     rng: np.random.Generator | None = None,
+    cancellation: Cancellation | None = None,
 ) -> Diagram | None:
     """Compile all models of `clauses` into a decision diagram.
 
@@ -42,11 +45,13 @@ def compile_diagram(
         Starts of FORCE, one from the given order and the others from random orders.
     rng : numpy.random.Generator, optional
         Source of the random orders; default: a fixed one, so that the same clauses give the same diagram.
+    cancellation : Cancellation, optional
+        Looked at between clauses. Once it is set, the best diagram made so far is returned.
 
     Returns
     -------
     Diagram or None
-        None if every order that was tried exceeds the budget.
+        None if every order that was tried exceeds the budget, or none was done before the cancellation.
 
     Examples
     --------
@@ -57,16 +62,20 @@ def compile_diagram(
     max_nodes = as_count(max_nodes, "max_nodes", at_least=16)
     n_starts = as_count(n_starts, "n_starts")
     rng = np.random.default_rng(0) if rng is None else rng
-    smaller = presolve(clauses)
+    stop = Cancellation() if cancellation is None else cancellation
+    try:
+        smaller = presolve(clauses, cancellation=stop)
+    except SearchStoppedError:
+        return None
     given = np.arange(smaller.clauses.n_variables)
-    best, order = _compiled(smaller.clauses, given, max_nodes), given
-    if best is None or best[1] > SMALL:
+    best, order = _compiled(smaller.clauses, given, max_nodes, stop), given
+    if not stop.cancelled and (best is None or best[1] > SMALL):
         orders = candidate_orders(smaller.clauses, n_starts=n_starts, rng=rng)
         n_made = 0
         for n_tried, candidate in enumerate(orders):
-            if n_tried >= 12 or (n_tried and n_made > TRIES_OF_NODES):
+            if n_tried >= 12 or (n_tried and n_made > TRIES_OF_NODES) or stop.cancelled:
                 break
-            made = _compiled(smaller.clauses, candidate, max_nodes)
+            made = _compiled(smaller.clauses, candidate, max_nodes, stop)
             n_made += max_nodes if made is None else made[1]
             if made is not None and (best is None or made[1] < best[1]):
                 best, order = made, candidate
@@ -79,8 +88,10 @@ def compile_diagram(
     return Diagram(level_of[smaller.places], smaller.polarities, len(order), levels, low, high, root)
 
 
-def _compiled(clauses: Clauses, order: NDArray[np.int64], max_nodes: int) -> tuple[Any, int] | None:
-    """Conjoin all clauses with variables in `order`; return the function and its nodes, None beyond the budget."""
+def _compiled(
+    clauses: Clauses, order: NDArray[np.int64], max_nodes: int, stop: Cancellation
+) -> tuple[Any, int] | None:
+    """Conjoin all clauses with variables in `order`; return the function and its nodes, None beyond the budget or stopped."""
     from oxidd.bdd import BDDManager
     from oxidd.util import DDMemoryError
 
@@ -98,6 +109,8 @@ def _compiled(clauses: Clauses, order: NDArray[np.int64], max_nodes: int) -> tup
         manager.add_vars(n)
         function = manager.true()
         for clause in listed:
+            if stop.cancelled:
+                return None
             disjunction = manager.false()
             for place, positive in clause:
                 disjunction |= manager.var(place) if positive else manager.not_var(place)

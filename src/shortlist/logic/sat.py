@@ -9,6 +9,7 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.logic import _kernels as kernels
 from shortlist.logic.clauses import Clauses
+from shortlist.runs import Cancellation
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +33,10 @@ class Answer:
         return self.model is not None
 
 
+class SearchStoppedError(Exception):
+    """A cancellation was set before the search had an answer."""
+
+
 class Solver:
     """Answers many questions about the same clauses, and learns from each.
 
@@ -43,6 +48,8 @@ class Solver:
     ----------
     clauses : Clauses
         What must hold.
+    cancellation : Cancellation, optional
+        Looked at before each question, and every some thousand conflicts.
 
     Examples
     --------
@@ -53,7 +60,8 @@ class Solver:
     [-3, 1]
     """
 
-    def __init__(self, clauses: Clauses) -> None:
+    def __init__(self, clauses: Clauses, cancellation: Cancellation | None = None) -> None:
+        self._cancellation = cancellation
         self._n = n = clauses.n_variables
         tidy = [tuple(dict.fromkeys(clause)) for clause in clauses]
         tidy = [clause for clause in tidy if not any(-literal in clause for literal in clause)]
@@ -105,6 +113,8 @@ class Solver:
         ------
         BadInputError
             If an assumption names a variable that does not exist.
+        SearchStoppedError
+            If the cancellation is set before there is an answer.
         """
         listed = list(assumptions)
         if any(not 1 <= abs(literal) <= self._n for literal in listed):
@@ -117,6 +127,8 @@ class Solver:
         found = np.zeros(len(listed) + 2, np.int32)
         limits = np.zeros(self._n + len(listed) + 1, np.int32)
         while True:
+            if self._cancellation is not None and self._cancellation.cancelled:
+                raise SearchStoppedError
             answer = kernels.search(
                 self._arena,
                 self._starts,
@@ -140,9 +152,10 @@ class Solver:
                 self._model,
                 found,
             )
-            if answer != kernels.NO_ROOM:
+            if answer not in {kernels.NO_ROOM, kernels.PAUSED}:
                 break
-            self._enlarge()
+            if answer == kernels.NO_ROOM:
+                self._enlarge()
         if answer == kernels.SATISFIABLE:
             return Answer(self._model == 1)
         if answer == kernels.UNSATISFIABLE:
@@ -159,19 +172,20 @@ class Solver:
         self._links = np.concatenate([self._links, np.zeros_like(self._links)])
 
 
-def backbone(clauses: Clauses) -> tuple[int, ...] | None:
+def backbone(clauses: Clauses, cancellation: Cancellation | None = None) -> tuple[int, ...] | None:
     """Return the literals that are true in every model, by variable; None if there is no model.
 
     The positive ones are the core features of a product line, the negative ones its dead features. Each model found
     rules out every literal that it does not share, and the search prefers values that rule out more, so far fewer
-    questions are asked than there are variables (Janota, Lynce & Marques-Silva 2015, Algorithm 3).
+    questions are asked than there are variables (Janota, Lynce & Marques-Silva 2015, Algorithm 3). Raises
+    :class:`SearchStoppedError` if the cancellation is set before the end.
 
     Examples
     --------
     >>> backbone(Clauses.from_clauses(4, [(1,), (-1, 2), (-3, -2), (2, 4)]))
     (1, 2, -3)
     """
-    solver = Solver(clauses)
+    solver = Solver(clauses, cancellation)
     model = solver.solve().model
     if model is None:
         return None

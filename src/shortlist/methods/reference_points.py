@@ -63,7 +63,9 @@ def hull_of(vectors: ArrayLike) -> Hull:
             f"vectors must be finite numbers of shape (n_vectors, n_objectives), got {corners.shape}."
         )
     corners = np.unique(corners, axis=0)
-    steps = corners - corners[0]  # exact, where the mean of large numbers would be rounded to more than their distances
+    steps = (
+        corners - corners[0]
+    )  # exact, where the mean of large numbers would be rounded to more than their distances
     middle = steps.mean(axis=0)
     origin = corners[0] + middle
     extent = np.ptp(corners, axis=0)

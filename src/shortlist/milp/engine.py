@@ -39,7 +39,7 @@ class Engine(Protocol):
         """Admit only solutions that cost at most `cutoff`, inf for all."""
 
     def offer_start(self, values: NDArray[np.float64]) -> None:
-        """Start the next run from `values` if they are of use."""
+        """Start the next run from `values`, which are a solution."""
 
     def run(self, limits: Limits, post: Post, *, size: float) -> Claim:
         """Solve, in a thread that is not the caller's, posting objectives and bounds on the way.
@@ -191,7 +191,7 @@ class CheckedSession:
         if current.tight_cutoff != self._told.get(handed_over, math.inf):
             self._told[handed_over] = current.tight_cutoff
             engine.change_cutoff(current.tight_cutoff)
-        if current.start is not None:
+        if current.start is not None and is_answer(current, current.start):
             engine.offer_start(current.start)
         return run_watched(
             lambda post: engine.run(limits, post, size=self._current.size),

@@ -2,10 +2,7 @@
 
 import dataclasses
 import functools
-import time
 from collections.abc import Callable
-
-import numpy as np
 
 from shortlist.errors import BadInputError
 from shortlist.front import Front
@@ -16,6 +13,7 @@ from shortlist.products.front_search import Question, padded_costs
 from shortlist.products.model import with_constraints
 from shortlist.products.search_options import POPULATION, SearchOptions
 from shortlist.runs import Cancellation, Report
+from shortlist.runs.cancellation import Until
 
 REPAIR_SHARE = 0.02
 """Share of the offspring that SATIBEA repairs (Henard et al. 2015)."""
@@ -41,7 +39,7 @@ def front_by_evolution(
 
     clauses = _clauses(question, method)
     costs, offsets = padded_costs(question, clauses.n_variables)
-    until = _Until(time_limit_s, cancellation)
+    until = Until(time_limit_s, cancellation)
     front = _evolutionary_method(method)(
         clauses,
         costs,
@@ -88,21 +86,3 @@ def _evolutionary_method(name: str) -> Callable[..., Front]:
     from shortlist.methods.ibea import ibea
 
     return functools.partial(ibea, repair=REPAIR_SHARE) if name == "satibea" else ibea
-
-
-class _Until(Cancellation):
-    """A cancellation that is also set when a time is over."""
-
-    def __init__(self, seconds: float | None, other: Cancellation | None) -> None:
-        super().__init__()
-        self._deadline = np.inf if seconds is None else time.monotonic() + seconds
-        self._other = other
-        self.passed = False
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether the user or the clock wants the method to stop."""
-        if super().cancelled or (self._other is not None and self._other.cancelled):
-            return True
-        self.passed = self.passed or time.monotonic() > self._deadline
-        return self.passed

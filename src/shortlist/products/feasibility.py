@@ -1,6 +1,7 @@
 """Whether a model and what a customer asks for can be met, what follows from it, and what is in the way."""
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,10 +12,11 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.front import Objective, Status
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.sat import Solver, backbone, minimal_conflict
+from shortlist.logic.sat import SearchStoppedError, Solver, backbone, minimal_conflict
 from shortlist.products.clauses import traced_clauses
 from shortlist.products.model import Constraint, FeatureModel, rule_text, with_constraints
 from shortlist.products.requirements import Requirements
+from shortlist.runs import Cancellation
 
 NO_REQUIREMENTS = Requirements()
 
@@ -29,7 +31,7 @@ class Feasibility:
     Attributes
     ----------
     checked : bool
-        Whether the model has clauses; a linear constraint of it may need too many.
+        Whether the model has clauses, as a linear constraint of it may need too many, and the search ended in time.
     conflict : tuple of str
         A sentence for each constraint and requirement of a contradiction that cannot be shortened: with any one of them left out, the
         others can be met. Empty if all can be met.
@@ -45,8 +47,15 @@ class Feasibility:
     implied: tuple[int, ...] = ()
 
 
-def check_feasibility(model: FeatureModel, requirements: Requirements = NO_REQUIREMENTS) -> Feasibility:
+def check_feasibility(
+    model: FeatureModel,
+    requirements: Requirements = NO_REQUIREMENTS,
+    *,
+    cancellation: Cancellation | None = None,
+) -> Feasibility:
     """Find out whether a model has a product that meets the requirements, and what they imply.
+
+    Once the cancellation is set, nothing is known.
 
     Notes
     -----
@@ -67,11 +76,14 @@ def check_feasibility(model: FeatureModel, requirements: Requirements = NO_REQUI
     except BadInputError:
         return Feasibility(checked=False)
     asked = traced.clauses.with_units(requirements.literals)
-    fixed = backbone(asked)
+    try:
+        fixed = backbone(asked, cancellation)
+        own = fixed if not requirements.literals else backbone(traced.clauses, cancellation)
+    except SearchStoppedError:
+        return Feasibility(checked=False)
     if fixed is None:
         rules = [*traced.rules.tolist(), *range(model.n_rules, model.n_rules + len(requirements.literals))]
         return Feasibility(checked=True, conflict=_sentences(model, requirements, asked, rules))
-    own = fixed if not requirements.literals else backbone(traced.clauses)
     given = {*(own or ()), *requirements.literals}
     implied = [v for v in fixed if v not in given and abs(v) <= model.n_features]
     kept = {*fixed, *requirements.literals}
@@ -80,11 +92,16 @@ def check_feasibility(model: FeatureModel, requirements: Requirements = NO_REQUI
 
 
 def some_products(
-    model: FeatureModel, requirements: Requirements = NO_REQUIREMENTS, *, n_products: int = 1, seed: int = 0
+    model: FeatureModel,
+    requirements: Requirements = NO_REQUIREMENTS,
+    *,
+    n_products: int = 1,
+    seed: int = 0,
+    cancellation: Cancellation | None = None,
 ) -> Mask:
     """Return products that meet the requirements, ``(n_found, n_features)``; see :func:`some_models`.
 
-    Without rows if there is no product, or the model needs too many clauses.
+    Without rows if there is no product, the model needs too many clauses, or the cancellation is set before one is found.
 
     Examples
     --------
@@ -97,21 +114,27 @@ def some_products(
         clauses = traced_clauses(model).clauses.with_units(requirements.literals)
     except BadInputError:
         return np.zeros((0, model.n_features), dtype=bool)
-    return some_models(clauses, n_models=n_products, seed=seed)[:, : model.n_features]
+    found = some_models(clauses, n_models=n_products, seed=seed, cancellation=cancellation)
+    return found[:, : model.n_features]
 
 
-def some_models(clauses: Clauses, *, n_models: int = 1, seed: int = 0) -> Mask:
+def some_models(
+    clauses: Clauses, *, n_models: int = 1, seed: int = 0, cancellation: Cancellation | None = None
+) -> Mask:
     """Return models of clauses, ``(n_found, n_variables)``, from random values on; none if there is none.
 
     Each question to the solver prefers other random values, so that the models differ where they can; equal ones are
     returned once.
     """
-    solver, rng = Solver(clauses), np.random.default_rng(as_seed(seed))
+    solver, rng = Solver(clauses, cancellation), np.random.default_rng(as_seed(seed))
     numbers = np.arange(1, clauses.n_variables + 1)
     found: dict[bytes, Mask] = {}
     for _ in range(n_models):
         solver.prefer((numbers * rng.choice((-1, 1), size=len(numbers))).tolist())
-        model = solver.solve().model
+        try:
+            model = solver.solve().model
+        except SearchStoppedError:
+            break
         if model is None:
             break
         found.setdefault(model.tobytes(), model)
@@ -125,21 +148,25 @@ def conflicting_limits(
     requirements: Requirements = NO_REQUIREMENTS,
     *,
     solver: str = "highs",
+    time_limit_s: float | None = None,
 ) -> tuple[str, ...]:
     """Return the names of limits that no product meets together, as few as could be found.
 
     Limits are left out one by one as long as an integer program proves that the others still contradict the model and
-    the requirements; one that is not answered within :data:`SECONDS_PER_QUESTION` keeps its limit in.
+    the requirements; one that is not answered within :data:`SECONDS_PER_QUESTION`, or before the whole time is over,
+    keeps its limit in.
     """
+    deadline = math.inf if time_limit_s is None else time.monotonic() + time_limit_s
     needed = list(limits)
     for limit in limits:
         rest = [other for other in needed if other is not limit]
-        if rest and _has_no_product(with_constraints(model, rest), requirements, solver):
+        seconds = min(SECONDS_PER_QUESTION, max(0.0, deadline - time.monotonic()))
+        if rest and _has_no_product(with_constraints(model, rest), requirements, solver, seconds):
             needed = rest
     return tuple(limit.name for limit in needed)
 
 
-def _has_no_product(model: FeatureModel, requirements: Requirements, solver: str) -> bool:
+def _has_no_product(model: FeatureModel, requirements: Requirements, solver: str, seconds: float) -> bool:
     """Whether an integer program proves that no product meets the requirements."""
     from shortlist.milp.program import LinearObjective
     from shortlist.milp.session import open_solver
@@ -148,7 +175,7 @@ def _has_no_product(model: FeatureModel, requirements: Requirements, solver: str
 
     nothing = LinearObjective(Objective("nothing"), np.zeros(model.n_features))
     program = to_program(model, objectives=[nothing], fixed=requirements.literals)
-    answer = open_solver(solver).open(program).solve(Limits(seconds=SECONDS_PER_QUESTION))
+    answer = open_solver(solver).open(program).solve(Limits(seconds=seconds))
     return answer.status is Status.INFEASIBLE and answer.bound == math.inf
 
 

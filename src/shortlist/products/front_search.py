@@ -85,7 +85,9 @@ class Question:
         return met
 
 
-def diagram_of(question: Question, *, max_nodes: int, rng: np.random.Generator) -> tuple[Diagram | None, str]:
+def diagram_of(
+    question: Question, *, max_nodes: int, rng: np.random.Generator, cancellation: Cancellation | None = None
+) -> tuple[Diagram | None, str]:
     """Return a diagram of the products that meet requirements and hard limits, and why there is one or none."""
     from shortlist.logic.compilation import compile_diagram
 
@@ -96,8 +98,13 @@ def diagram_of(question: Question, *, max_nodes: int, rng: np.random.Generator) 
         what = f"limit {limits[0].name.removeprefix('limit ')!r}" if limits else "a linear constraint"
         return None, f"{what} needs too many clauses"
     diagram = compile_diagram(
-        clauses.with_units(question.requirements.literals), max_nodes=max_nodes, rng=rng
+        clauses.with_units(question.requirements.literals),
+        max_nodes=max_nodes,
+        rng=rng,
+        cancellation=cancellation,
     )
+    if diagram is None and cancellation is not None and cancellation.cancelled:
+        return None, "the time for making a diagram was over"
     if diagram is None:
         return None, f"no variable order gave a diagram within {max_nodes:,} nodes"
     return diagram, f"the diagram has {diagram.n_nodes:,} nodes, within the budget of {max_nodes:,}"

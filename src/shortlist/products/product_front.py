@@ -15,9 +15,8 @@ from shortlist.errors import BadInputError
 from shortlist.front import Front, Proof, ProofKind, Status
 from shortlist.logic.diagram import Diagram
 from shortlist.products.attributes import Attribute, chosen_attributes, model_attributes
-from shortlist.products.checked_front import checked_front, products_front
+from shortlist.products.checked_front import products_front
 from shortlist.products.evaluation import are_valid
-from shortlist.products.evolved_front import front_by_evolution
 from shortlist.products.feasibility import (
     NO_REQUIREMENTS,
     Feasibility,
@@ -25,13 +24,11 @@ from shortlist.products.feasibility import (
     conflicting_limits,
     some_products,
 )
+from shortlist.products.found_front import find_front
 from shortlist.products.front_search import (
     Question,
     configurations_by_diagram,
     configurations_by_program,
-    diagram_of,
-    front_by_diagram,
-    front_by_program,
 )
 from shortlist.products.model import Constraint, FeatureModel, with_constraints
 from shortlist.products.objectives import (
@@ -42,8 +39,12 @@ from shortlist.products.objectives import (
     parse_objectives,
 )
 from shortlist.products.requirements import Requirements
-from shortlist.products.search_options import EVOLUTIONARY_METHODS, SearchOptions, search_options
+from shortlist.products.search_options import SearchOptions, search_options
 from shortlist.runs import Cancellation, Report, silent
+from shortlist.runs.cancellation import Until
+
+GRACE_S = 1.0
+"""So long is one product looked for where a limit left none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +134,9 @@ def configure(
         representation of proved points, and ``ibea``, ``satibea``, ``ibed`` and ``nsga2`` evolve products and prove
         nothing.
     time_limit_s : float, optional
-        Wall-clock limit. Checking requirements, compiling the diagram, the last program or generation, and the
-        witnesses may pass it a little.
+        Wall-clock limit, of the check of the requirements and of compiling too. ``auto`` spends a part of it on the
+        diagram and keeps the rest for integer programs. The last program or generation, the witnesses and a search
+        for one product where nothing was found (:data:`GRACE_S`) may pass it a little.
     report, cancellation
         As everywhere: progress, and stopping with what there is.
     **options
@@ -172,7 +174,8 @@ def configure(
     as_positive_seconds(time_limit_s, "time_limit_s")
     goals, bounds = parse_question(model, objectives, limits, attributes)
     _check_tolerance(goals, chosen)
-    question, feasibility = make_question(model, goals, bounds, requirements)
+    until = Until(time_limit_s, cancellation)
+    question, feasibility = make_question(model, goals, bounds, requirements, cancellation=until)
     if feasibility.conflict:
         seconds = time.perf_counter() - started
         reason = "the constraints contradict each other" + (
@@ -194,7 +197,12 @@ def configure(
         tuple(-v - 1 for v in feasibility.implied if v < 0),
     )
     if not len(front) and front.proof.kind is ProofKind.COMPLETE:
-        conflict = conflicting_limits(model, bounds, requirements, solver=chosen.solver) if bounds else ()
+        left = None if time_limit_s is None else max(0.0, time_limit_s - (time.perf_counter() - started))
+        conflict = (
+            conflicting_limits(model, bounds, requirements, solver=chosen.solver, time_limit_s=left)
+            if bounds
+            else ()
+        )
         reason = "no product is within the limits" if bounds else "the constraints contradict each other"
         return _infeasible(question, reason, conflict, time.perf_counter() - started, implied)
     if not len(front):
@@ -213,78 +221,16 @@ def configure(
     return Configured(status, front, why, (), implied, question, found.diagram)
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
-    """A checked front, and the diagram it came from, if any."""
-
-    front: Front
-    diagram: Diagram | None = None
-
-
-def find_front(
-    question: Question,
-    method: str,
-    options: SearchOptions,
-    *,
-    time_limit_s: float | None = None,
-    started: float | None = None,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
-) -> Found:
-    """Return what a method finds for a question whose requirements contradict nothing, every product checked.
-
-    `started` is when the clock of the limit began, by ``time.perf_counter``; default: now. ``front.extras["why"]`` says
-    why this method was taken. See :func:`configure` for the rest.
-    """
-    begin = time.perf_counter() if started is None else started
-    diagram, why, name = None, f"asked for {method}", method
-    if method in {"auto", "diagram"}:
-        rng = np.random.default_rng(options.seed)
-        diagram, why = diagram_of(question, max_nodes=options.max_nodes, rng=rng)
-        if diagram is None and method == "diagram":
-            raise BadInputError(f"method 'diagram' needs a diagram, but {why}. Take 'auto' or 'exact'.")
-        name = "exact" if diagram is None else "diagram"
-    left = None if time_limit_s is None else max(1e-3, time_limit_s - (time.perf_counter() - begin))
-    if diagram is not None:
-        tolerance = options.tolerance
-        names = [goal.objective.name for goal in question.objectives]
-        found = front_by_diagram(
-            question,
-            diagram,
-            tolerance=[float(tolerance.get(goal, 0.0)) for goal in names] if tolerance else None,
-            max_bytes=options.max_bytes,
-            time_limit_s=left,
-            report=report,
-            cancellation=cancellation,
-        )
-    else:
-        search = front_by_evolution if name in EVOLUTIONARY_METHODS else front_by_program
-        found = search(
-            question,
-            method=name,
-            options=options,
-            time_limit_s=left,
-            report=report,
-            cancellation=cancellation,
-        )
-    front = checked_front(question, found, name)
-    front = dataclasses.replace(
-        front,
-        proof=_in_whole(front.proof, left, time_limit_s),
-        seconds=time.perf_counter() - begin,
-        extras={**front.extras, "why": why},
-    )
-    return Found(front, diagram)
-
-
 def make_question(
     model: FeatureModel,
     goals: Sequence[FeatureObjective],
     bounds: Sequence[Constraint] = (),
     requirements: Requirements = NO_REQUIREMENTS,
+    *,
+    cancellation: Cancellation | None = None,
 ) -> tuple[Question, Feasibility]:
     """Return a question with what its requirements imply, and what is known of its feasibility."""
-    feasibility = check_feasibility(model, requirements)
+    feasibility = check_feasibility(model, requirements, cancellation=cancellation)
     fixed = feasibility.fixed or requirements.literals
     return Question(model, tuple(goals), tuple(bounds), requirements, fixed), feasibility
 
@@ -325,7 +271,8 @@ def _check_tolerance(goals: Sequence[FeatureObjective], options: SearchOptions) 
 
 def _first_product(question: Question, empty: Front) -> Front:
     """Return a front of one product found by satisfiability if it is within the limits, else the empty front."""
-    products = some_products(question.model, question.requirements).astype(np.uint8)
+    grace = Until(GRACE_S)
+    products = some_products(question.model, question.requirements, cancellation=grace).astype(np.uint8)
     within = are_valid(with_constraints(question.model, question.limits), products)
     proof = dataclasses.replace(empty.proof, kind=ProofKind.APPROXIMATE, missing=None)
     return products_front(
@@ -335,16 +282,6 @@ def _first_product(question: Question, empty: Front) -> Front:
         proof if within.any() else empty.proof,
         method=empty.method,
         extras=dict(empty.extras),
-    )
-
-
-def _in_whole(proof: Proof, left: float | None, time_limit_s: float | None) -> Proof:
-    """Name the user's time limit in a proof, instead of what was left of it for the method."""
-    if left is None or not proof.limit:
-        return proof
-    whole = f"{time_limit_s:g} s"
-    return dataclasses.replace(
-        proof, limit=proof.limit.replace(f"{left:g} s", whole).replace("time limit", whole)
     )
 
 

@@ -102,6 +102,7 @@ class _CpSatEngine:
         self._rows = _scaled_rows(program)
         self._seed, self._threads, self._bound_tree = seed, threads, bound_tree
         self._cutoff = math.inf
+        self._start_cost = HIGHEST
         self._wrapper = sat.SolveWrapper()
         self._stopped = False
         self._model = sat.CpModelProto()
@@ -142,9 +143,15 @@ class _CpSatEngine:
         self._cutoff = cutoff
 
     def offer_start(self, values: NDArray[np.float64]) -> None:
-        hint = np.rint(np.clip(values, -LARGEST_BOUND, LARGEST_BOUND)).astype(np.int64)
-        self._model.solution_hint.vars.extend(list(range(len(hint))))
-        self._model.solution_hint.values.extend(hint.tolist())
+        """Look for nothing that costs more; CP-SAT gets no hint.
+
+        With a hint, 9.15 ends the process by a failed check (``solution->size() == postsolve_mapping.size()``) where the time, or
+        a stop, comes in the moments between its presolve and its search: 3 of 1,600 solves of 0.3 to 30 ms, none of
+        6,000 without. Where a limit leaves no solution, the session returns the start.
+        """
+        objective = self._model.objective
+        whole = np.rint(values[list(objective.vars)]).astype(np.int64).tolist()
+        self._start_cost = sum(c * x for c, x in zip(objective.coeffs, whole, strict=True))
 
     def run(self, limits: Limits, post: Post, *, size: float) -> Claim:  # noqa: ARG002  # exact at any size
         """Solve from scratch: CP-SAT keeps nothing between solves but the model."""
@@ -154,7 +161,9 @@ class _CpSatEngine:
         if self._any_empty:
             return Claim(Status.INFEASIBLE)
         self._model.objective.domain.clear()
-        self._model.objective.domain.extend([LOWEST, _down(self._cutoff * self._scale)])
+        most = min(_down(self._cutoff * self._scale), self._start_cost)
+        self._start_cost = HIGHEST
+        self._model.objective.domain.extend([LOWEST, most])
         wrapper.set_parameters(self._parameters(limits))
         scale, bounds = self._scale, [self._plain_bound()]
 
@@ -173,7 +182,6 @@ class _CpSatEngine:
             response = wrapper.solve(self._model)  # type: ignore[no-untyped-call]  # the stub has no types
         finally:
             wrapper.clear_solution_callback(hear)
-            self._model.clear_solution_hint()
         return self._claim(response, limits, max(bounds))
 
     def stop(self) -> None:

@@ -1,0 +1,184 @@
+"""How auto shares a time limit between diagrams and integer programs."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shortlist.errors import BadInputError
+from shortlist.front import Front, Proof, ProofKind
+from shortlist.logic.clauses import Clauses
+from shortlist.logic.compilation import compile_diagram
+from shortlist.logic.sat import SearchStoppedError, Solver, backbone
+from shortlist.products import Attribute, FeatureModel, found_front
+from shortlist.products.found_front import DIAGRAM_SHARE
+from shortlist.products.front_search import front_by_diagram, front_by_program
+from shortlist.products.model import make_group, make_model
+from shortlist.products.product_front import configure
+from shortlist.runs import Cancellation
+from shortlist.runs.cancellation import Until
+
+LIMIT_S = 1000.0
+
+
+class AfterLooks(Cancellation):
+    """A cancellation that is set after it was looked at a number of times."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self.left = looks
+
+    @property
+    def cancelled(self) -> bool:
+        self.left -= 1
+        return self.left < 0
+
+
+def shop() -> tuple[FeatureModel, dict[str, Attribute]]:
+    """Return twelve options, with costs of nine digits."""
+    model = make_model(
+        [f"f{i}" for i in range(13)], root=0, groups=[make_group(0, [i], "optional") for i in range(1, 13)]
+    )
+    costs = np.random.default_rng(1).integers(10**8, 10**9, 13)
+    return model, {"cost": Attribute("cost", costs, 1)}
+
+
+def pigeons(holes: int) -> Clauses:
+    """Return that one pigeon more than there are holes find one each: no model, and hard to refute."""
+    numbers = np.arange(1, holes * (holes + 1) + 1).reshape(holes + 1, holes)
+    clauses = [tuple(row) for row in numbers.tolist()]
+    clauses += [
+        (-int(numbers[a, hole]), -int(numbers[b, hole]))
+        for hole in range(holes) for a in range(holes + 1) for b in range(a)
+    ]  # fmt: skip
+    return Clauses.from_clauses(numbers.size, clauses)
+
+
+def test_a_time_that_is_over_is_a_cancellation(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("shortlist.runs.cancellation.time.monotonic", lambda: now[0])
+    other = Cancellation()
+    until, endless = Until(5, other), Until(None, other)
+    assert not until.cancelled
+    now[0] = 105.5
+    assert (until.cancelled, until.passed, endless.cancelled) == (True, True, False)
+    other.cancel()
+    assert (endless.cancelled, endless.passed) == (True, False)
+
+
+def test_auto_gives_the_diagram_a_share_of_the_time_and_integer_programs_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[float | None] = []
+
+    def until(seconds: float | None, other: Cancellation | None = None) -> Until:
+        given.append(seconds)
+        return Until(0.0, other)  # over before a diagram can be made
+
+    monkeypatch.setattr(found_front, "Until", until)
+    model, attributes = shop()
+    answer = configure(model, "max selected, min cost", attributes=attributes, time_limit_s=LIMIT_S)
+
+    assert given[0] is not None
+    assert 0 < given[0] <= DIAGRAM_SHARE * LIMIT_S
+    assert (answer.front.method, answer.front.proof.kind) == ("exact", ProofKind.COMPLETE)
+    assert answer.reason == "the time for making a diagram was over"
+
+
+def limited_pass(question: Any, diagram: Any, *, time_limit_s: float | None, **options: Any) -> Front:
+    """Return every second point of the true front, as if the time had been over."""
+    front = real_pass(question, diagram, time_limit_s=None, **options)
+    proof = Proof(ProofKind.APPROXIMATE, missing=(13.0, 1e11), limit="time limit")
+    assert time_limit_s is not None
+    assert time_limit_s <= DIAGRAM_SHARE * LIMIT_S
+    return dataclasses.replace(front, values=front.values[::2], decisions=front.decisions[::2], proof=proof)
+
+
+real_pass = front_by_diagram
+
+
+def test_where_the_sets_of_a_diagram_take_too_long_integer_programs_complete_the_front(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model, attributes = shop()
+    whole = configure(model, "max selected, min cost", attributes=attributes)
+    monkeypatch.setattr(found_front, "front_by_diagram", limited_pass)
+    answer = configure(model, "max selected, min cost", attributes=attributes, time_limit_s=LIMIT_S)
+
+    np.testing.assert_array_equal(answer.front.points, whole.front.points)
+    assert (answer.front.method, answer.front.proof.kind) == ("exact", ProofKind.COMPLETE)
+
+
+def test_where_integer_programs_do_not_end_either_the_points_of_both_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model, attributes = shop()
+    whole = configure(model, "max selected, min cost", attributes=attributes).front
+    real_programs = front_by_program
+
+    def some(*arguments: Any, **options: Any) -> Front:
+        front = real_programs(*arguments, **options)
+        cut = {name: getattr(front, name)[1:3] for name in ("values", "decisions")}
+        return dataclasses.replace(front, proof=Proof(ProofKind.NONDOMINATED, limit="1000 s"), **cut)
+
+    monkeypatch.setattr(found_front, "front_by_diagram", limited_pass)
+    monkeypatch.setattr(found_front, "front_by_program", some)
+    front = configure(model, "max selected, min cost", attributes=attributes, time_limit_s=LIMIT_S).front
+
+    expected = {tuple(point) for point in [*whole.points[::2], *whole.points[1:3]]}
+    assert {tuple(point) for point in front.points} == expected
+    assert (front.proof.kind, front.proof.limit) == (ProofKind.APPROXIMATE, "1000 s")
+
+
+@pytest.mark.parametrize("looks", [0, 5, 40])
+def test_a_diagram_that_is_not_done_in_time_is_left_and_a_product_returned(
+    monkeypatch: pytest.MonkeyPatch, looks: int
+) -> None:
+    monkeypatch.setattr(found_front, "Until", lambda *_: AfterLooks(looks))
+    AfterLooks.passed = True  # type: ignore[attr-defined]  # as the clock's
+    model, attributes = shop()
+    limits = ["cost>=3000000000"]
+    answer = configure(
+        model,
+        "max selected, min cost",
+        attributes=attributes,
+        limits=limits,
+        method="diagram",
+        time_limit_s=LIMIT_S,
+    )
+
+    assert answer.front.proof.kind is ProofKind.APPROXIMATE
+    assert len(answer.front) <= 1
+    assert answer.reason.startswith("no point of the front was found within 1000 s")
+
+
+def test_without_a_limit_a_diagram_that_does_not_fit_is_refused() -> None:
+    model, attributes = shop()
+    with pytest.raises(BadInputError, match="no variable order gave a diagram"):
+        configure(
+            model,
+            "min cost",
+            attributes=attributes,
+            limits=["cost>=3000000000"],
+            method="diagram",
+            max_nodes=16,
+        )
+
+
+def test_the_search_for_a_model_stops_between_conflicts_and_goes_on_to_the_same_answer() -> None:
+    hard = pigeons(7)
+    looks = AfterLooks(10**9)
+    assert not Solver(hard, looks).solve().satisfiable
+    n_looks = 10**9 - looks.left
+    assert n_looks > 2  # it came back in between
+    with pytest.raises(SearchStoppedError):
+        Solver(hard, AfterLooks(n_looks - 1)).solve()
+    with pytest.raises(SearchStoppedError):
+        backbone(hard, AfterLooks(1))
+
+
+def test_compiling_stops_between_clauses() -> None:
+    clauses = Clauses.from_clauses(60, [(i, i + 1, i + 2) for i in range(1, 59)])
+    assert compile_diagram(clauses, cancellation=AfterLooks(10**9)) is not None
+    assert compile_diagram(clauses, cancellation=AfterLooks(20)) is None
