@@ -210,9 +210,11 @@ def test_objectives_attributes_and_fixed_features_are_those_of_configure(folder:
     ("arguments", "message"),
     [
         pytest.param(["none.uvl", *COST], "cannot be read: No such file", id="missing model"),
-        pytest.param(["phone.uvl", *COST, "--methods", "solrep,guess"], "method must be one of", id="method"),
-        pytest.param(["phone.uvl", *COST, "--methods", ""], "method must be one of", id="no method"),
-        pytest.param(["phone.uvl", *COST, "--methods", "auto"], "method must be one of", id="auto"),
+        pytest.param(
+            ["phone.uvl", *COST, "--methods", "solrep,guess"], "--methods must be one of", id="method"
+        ),
+        pytest.param(["phone.uvl", *COST, "--methods", ""], "--methods must be one of", id="no method"),
+        pytest.param(["phone.uvl", *COST, "--methods", "auto"], "--methods must be one of", id="auto"),
         pytest.param(
             ["phone.uvl", *COST, "--methods", "ibea", "--points", "5"],
             "--points is for solrep, got",
