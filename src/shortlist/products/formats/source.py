@@ -41,7 +41,7 @@ def read_source(path: str | Path) -> Source:
     if content[:2] == b"\x1f\x8b":
         content = _unpacked(content, path)
     if not content.strip():
-        raise BadFileError(f"{path} is empty. Give a file with a model.")
+        raise BadFileError(f"{path} is empty. Is it the right file?")
     if b"\0" in content[:4096]:
         raise BadFileError(f"{path} must be a text file, got binary data. Is it the right file?")
     encoding = _declared_encoding(content)
