@@ -16,6 +16,7 @@ from benchmarks import (
     pruning,
     pruning_ranks,
     stage_picks,
+    start,
 )
 from benchmarks.registry import load_cases
 from benchmarks.rows import write_rows
@@ -43,6 +44,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "solrep-linux": large_products.linux,
     "solrep-quality": large_products.quality,
     "stage-picks": stage_picks.stage_picks,
+    "start": lambda _folder: start.starts(),
 }
 """Studies on real data, each with a file of its name in results/."""
 SEEDED = ("multistage-recall", "stage-picks")

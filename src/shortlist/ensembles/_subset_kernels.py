@@ -8,12 +8,12 @@ bound of a node is the worth of the selection.
 What a walk depends on is in its arrays, so that cutting it into blocks changes nothing.
 """
 
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._jit import kernel, types
+from shortlist._jit import kernel
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Shorts: TypeAlias = NDArray[np.int32]
@@ -70,14 +70,18 @@ class Walk(NamedTuple):
     """The best selection so far, 1 for a member."""
 
 
-_longs, _shorts = types.Array(types.int64, 1, "C"), types.Array(types.int32, 1, "C")
-_bytes, _table = types.Array(types.uint8, 1, "C"), types.Array(types.int64, 2, "C")
-_rows = types.NamedTuple([_longs, _shorts, _longs, _longs], Rows)
-_limits = types.NamedTuple([_longs, _longs, _table], Limits)
-_walk = types.NamedTuple([_bytes, _shorts, _longs, _longs, _bytes], Walk)
+def _numba_types(types: Any) -> tuple[Any, Any, Any]:
+    """Return what numba calls rows, limits and a walk."""
+    longs, shorts = types.Array(types.int64, 1, "C"), types.Array(types.int32, 1, "C")
+    octets, table = types.Array(types.uint8, 1, "C"), types.Array(types.int64, 2, "C")
+    return (
+        types.NamedTuple([longs, shorts, longs, longs], Rows),
+        types.NamedTuple([longs, longs, table], Limits),
+        types.NamedTuple([octets, shorts, longs, longs, octets], Walk),
+    )
 
 
-@kernel(types.boolean(_limits, _walk))
+@kernel(lambda types: types.boolean(*_numba_types(types)[1:]))
 def is_diverse(limits: Limits, walk: Walk) -> bool:
     """Whether the members, all classifiers being decided, have the failure credit that is wanted."""
     size, sizes = walk.scalars[SIZE], limits.sizes
@@ -96,7 +100,7 @@ def is_diverse(limits: Limits, walk: Walk) -> bool:
     return bool(total // 2 >= sizes[MEAN] * (size * (size - 1) // 2) - sizes[SLACK])
 
 
-@kernel(types.void(types.int64, types.int64, _rows, _limits, _walk))
+@kernel(lambda types: types.void(types.int64, types.int64, *_numba_types(types)))
 def decide(decision: int, step: int, rows: Rows, limits: Limits, walk: Walk) -> None:
     """Take a decision (step −1) or take it back (1)."""
     counters, levels, items = walk.counters, walk.levels, rows.items
@@ -126,7 +130,7 @@ def decide(decision: int, step: int, rows: Rows, limits: Limits, walk: Walk) -> 
                     walk.scalars[REACH] += rows.gains[i]
 
 
-@kernel(types.UniTuple(types.int64, 2)(_limits, _walk))
+@kernel(lambda types: types.UniTuple(types.int64, 2)(*_numba_types(types)[1:]))
 def reach(limits: Limits, walk: Walk) -> tuple[np.int64, np.int64]:
     """Return the most that the descendants of a node can be worth, and the threshold for that."""
     half, levels = limits.sizes[COUNTED], walk.levels
@@ -146,7 +150,7 @@ def reach(limits: Limits, walk: Walk) -> tuple[np.int64, np.int64]:
     return most, threshold
 
 
-@kernel(types.void(types.int64, _rows, _limits, _walk))
+@kernel(lambda types: types.void(types.int64, *_numba_types(types)))
 def walk_on(n_nodes: int, rows: Rows, limits: Limits, walk: Walk) -> None:
     """Go on with a walk for so many nodes; ``scalars[DONE]`` says whether it is over."""
     choices, scalars, sizes = walk.choices, walk.scalars, limits.sizes

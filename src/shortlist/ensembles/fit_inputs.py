@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
 
 from shortlist.arrays import Labels
 from shortlist.errors import BadInputError
@@ -38,6 +37,8 @@ def rows_to_fit_and_prune(y: Labels, seed: int) -> tuple[NDArray[np.intp], NDArr
     BadInputError
         If no class has two rows.
     """
+    from sklearn.model_selection import train_test_split
+
     _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     lonely = counts[codes] < 2
     rest = np.flatnonzero(~lonely)

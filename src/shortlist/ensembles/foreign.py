@@ -7,12 +7,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
-from sklearn.ensemble import (
-    BaggingClassifier,
-    ExtraTreesClassifier,
-    RandomForestClassifier,
-    VotingClassifier,
-)
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -47,9 +41,7 @@ def parts_of(source: Any) -> Parts:
         return _of_list(source)
     if isinstance(source, Pipeline):
         return _of_pipeline(source)
-    if isinstance(
-        source, VotingClassifier | BaggingClassifier | RandomForestClassifier | ExtraTreesClassifier
-    ):
+    if _is_ensemble(source):
         return _of_ensemble(source)
     advice = " Put a single classifier into a list." if _is_classifier(source) else ""
     raise BadInputError(f"pool must be {TAKEN}, got {_shown(source)}.{advice}")
@@ -86,9 +78,7 @@ def _of_list(source: Sequence[Any]) -> Parts:
 def _of_pipeline(source: Pipeline) -> Parts:
     """Return the parts of the last step, which see what the steps before it make."""
     last = source.steps[-1][1]
-    if not isinstance(
-        last, VotingClassifier | BaggingClassifier | RandomForestClassifier | ExtraTreesClassifier
-    ):
+    if not _is_ensemble(last):
         raise BadInputError(
             f"pool must be {TAKEN}, got a Pipeline that ends in {_shown(last)}. Put a single classifier into a list."
         )
@@ -104,8 +94,24 @@ def _of_pipeline(source: Pipeline) -> Parts:
     )
 
 
+def _is_ensemble(source: Any) -> bool:
+    """Whether the members of a classifier can be taken out of it."""
+    from sklearn.ensemble import (
+        BaggingClassifier,
+        ExtraTreesClassifier,
+        RandomForestClassifier,
+        VotingClassifier,
+    )
+
+    return isinstance(
+        source, VotingClassifier | BaggingClassifier | RandomForestClassifier | ExtraTreesClassifier
+    )
+
+
 def _of_ensemble(source: Any) -> Parts:
     """Return the members of a fitted ensemble, which know class indices only, as answering its labels."""
+    from sklearn.ensemble import BaggingClassifier, VotingClassifier
+
     classes = _classes_of(source, "pool")
     names: tuple[str, ...] | None = None
     preprocessor: Any = None

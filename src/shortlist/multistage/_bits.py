@@ -1,23 +1,28 @@
 """Counting bits in kernels."""
 
+from collections.abc import Callable
 from typing import Any
 
-from numba import config, types
-from numba.extending import intrinsic
+from shortlist._jit import Deferred
 
-if config.DISABLE_JIT:  # type: ignore[attr-defined]  # numba sets it while loading
 
-    def popcount(word: Any) -> int:
-        """Return the number of ones in a 64-bit word."""
-        return int(word).bit_count()
+def _make_popcount() -> Callable[[Any], int]:
+    """Return the instruction of the processor, or plain Python where numba is told not to compile."""
+    from numba import config, types
+    from numba.extending import intrinsic
 
-else:
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]  # numba sets it while loading
+        return lambda word: int(word).bit_count()
 
     @intrinsic
-    def popcount(typing_context: Any, word: Any) -> Any:  # noqa: ARG001  # numba calls it so
-        """Return the number of ones in a 64-bit word, in one instruction."""
-
+    def count_ones(typing_context: Any, word: Any) -> Any:  # noqa: ARG001  # numba calls it so
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001  # numba's form
             return builder.ctpop(arguments[0])
 
         return types.int64(types.uint64), generate
+
+    return count_ones  # type: ignore[no-any-return]  # numba is Any
+
+
+popcount = Deferred(_make_popcount)
+"""The number of ones in a 64-bit word, in one instruction."""

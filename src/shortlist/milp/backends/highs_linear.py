@@ -4,16 +4,17 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import highspy
 import numpy as np
-from highspy import HighsModelStatus, cb
 from numpy.typing import NDArray
 
 from shortlist.arrays import Costs
 from shortlist.errors import SolverError
 from shortlist.runs import Cancellation
+
+if TYPE_CHECKING:
+    import highspy
 
 Values = NDArray[np.float64]
 Columns = NDArray[np.int32]
@@ -46,6 +47,8 @@ class LinearProgram:
     """Columns with costs to minimise and bounds, and rows that may be added and deleted; hot starts throughout."""
 
     def __init__(self, costs: Costs, lower: Values, upper: Values, *, costs_change: bool = False) -> None:
+        import highspy  # 0.3 s, which predicting with a pruned ensemble need not pay
+
         self._solver = highspy.Highs()
         options = {
             "output_flag": False,
@@ -108,6 +111,8 @@ class LinearProgram:
         self, *, deadline: float = math.inf, cancellation: Cancellation | None = None
     ) -> LinearSolution:
         """Minimise from the last basis, until `deadline` on the clock ``time.monotonic``."""
+        import highspy
+
         solver = self._solver
 
         def hear(_kind: int, _message: str, _news: Any, answer: Any, _data: object) -> None:
@@ -116,17 +121,17 @@ class LinearProgram:
 
         solver.setCallback(hear, None)
         try:
-            solver.startCallback(cb.HighsCallbackType.kCallbackSimplexInterrupt)
+            solver.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
             self._check(solver.run(), "the solve")
         finally:
             solver.setCallback(None, None)
             highspy.Highs.resetGlobalScheduler(False)  # HiGHS keeps one for every thread it ran in
         solution = solver.getSolution()
         return LinearSolution(
-            solver.getModelStatus() == HighsModelStatus.kOptimal,
+            solver.getModelStatus() == highspy.HighsModelStatus.kOptimal,
             np.array(solution.col_value, dtype=np.float64),
             np.array(solution.row_dual, dtype=np.float64),
-            self._ray() if solver.getModelStatus() == HighsModelStatus.kInfeasible else None,
+            self._ray() if solver.getModelStatus() == highspy.HighsModelStatus.kInfeasible else None,
         )
 
     def _ray(self) -> Values | None:
@@ -135,7 +140,9 @@ class LinearProgram:
         self._check(status, "the dual ray")
         return np.array(ray, dtype=np.float64) if found else None
 
-    def _check(self, status: highspy.HighsStatus, what: str) -> None:
+    def _check(self, status: "highspy.HighsStatus", what: str) -> None:
         """Raise if HiGHS refused."""
+        import highspy
+
         if status == highspy.HighsStatus.kError:
             raise SolverError(f"HiGHS refused {what}. Check the size of the numbers: it takes up to 1e15.")
