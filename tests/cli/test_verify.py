@@ -49,7 +49,6 @@ def _for_other_weights(pruner: ExactPruner) -> EnsembleSelection:
     result = pruner.result_
     assert isinstance(result, EnsembleSelection)
     assert result.certificate is not None
-    assert pruner.validation_ is not None
     n_rows, right = len(pruner.validation_.labels), round(result.value * len(pruner.validation_.labels))
     positive = int(pruner.validation_.labels.sum())
     # n_rows * a row's worth is not the value: two worths, one for each class, add up to it
@@ -83,7 +82,7 @@ def _as_a_slope(pruner: ExactPruner) -> EnsembleSelection:
     result, record = pruner.result_, pruner.validation_
     assert isinstance(result, EnsembleSelection)
     assert result.certificate is not None
-    assert record is not None
+    assert record.packed_votes is not None
     votes = merge_rows(np.unpackbits(record.packed_votes, axis=1, count=20), record.labels)
     weights, utility, limits = (
         named_weights("accuracy", votes),
@@ -218,7 +217,7 @@ def test_a_proof_of_another_problem_does_not_pass(
     pruner.result_ = forge(pruner)
     certificate = pruner.result_.certificate
     assert certificate is not None
-    assert pruner.validation_ is not None
+    assert pruner.validation_.packed_votes is not None
     votes = np.unpackbits(pruner.validation_.packed_votes, axis=1, count=20)
     # the certificate alone stands: only what it is about is wrong
     assert check_certificate(certificate, votes.tolist(), pruner.validation_.labels.tolist()).valid

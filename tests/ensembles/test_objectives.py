@@ -93,7 +93,7 @@ def test_weights_have_no_second_part() -> None:
 def test_a_slope_that_is_cancelled_returns_what_it_has_with_a_bound() -> None:
     votes, cancellation = hard_votes(400, 60), Cancellation()
     result, _ = prune_for(
-        votes, "accuracy+slope-8", selection_limits(60), time_limit_s=60,
+        votes, "accuracy+slope-8", selection_limits(60), time_limit_s=6_000,
         report=lambda _event: cancellation.cancel(), cancellation=cancellation,
     )  # fmt: skip
 

@@ -35,7 +35,7 @@ def pools() -> dict[int, Pool]:
 @pytest.fixture(scope="module")
 def models(pools: dict[int, Pool]) -> dict[str, Any]:
     """A model of every kind, fitted on its table."""
-    unfitted = {
+    unfitted: dict[str, tuple[int, Any]] = {
         "exact": (2, ExactPruner(pools[2], node_limit=50, time_limit_s=None, random_state=0)),
         "solver": (2, ExactPruner(pools[2], solver="highs", time_limit_s=None)),
         "slope by a solver": (2, ExactPruner(pools[2], objective="accuracy+slope-4", solver="highs", max_size=2, time_limit_s=None)),
