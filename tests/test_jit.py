@@ -4,18 +4,19 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from shortlist._jit import Deferred, kernel
 
 
 @kernel("int64(int64)")
-def doubled(number: int) -> int:
+def doubled(number: int | np.int64) -> int | np.int64:
     return 2 * number
 
 
 @kernel("int64(int64[::1])")
-def doubled_sum(numbers: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> int:
-    total = 0
+def doubled_sum(numbers: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> np.int64:
+    total = np.int64(0)
     for number in numbers:
         total += doubled(number)
     return total
@@ -29,6 +30,7 @@ def test_a_kernel_is_compiled_at_its_first_call_together_with_those_that_it_call
     assert later.made() is later.made()
 
 
+@pytest.mark.slow
 def test_the_public_names_load_no_compiler_and_no_solver() -> None:
     program = (
         "import sys, shortlist\n"

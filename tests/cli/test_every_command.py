@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -175,3 +177,28 @@ def test_what_is_wrong_with_a_table_names_the_file_and_the_column(
     run = shortlist(*words.split(), cwd=tmp_path)
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr.splitlines()[-1].startswith(f"shortlist: {message}")
+
+
+@pytest.mark.slow
+def test_a_file_that_is_not_there_is_told_before_anything_heavy_is_loaded(folder: Path) -> None:
+    lines = [
+        line(words, command, {one.name: "no.csv"})
+        for words, command in COMMANDS.items()
+        for one in files(command)[0]
+    ]
+    program = (
+        "import sys\n"
+        "from shortlist.cli.main import run\n"
+        f"for words in {lines!r}:\n"
+        "    sys.argv = ['shortlist', *words]\n"
+        "    try:\n"
+        "        run()\n"
+        "    except SystemExit as stop:\n"
+        "        loaded = {'pandas', 'scipy', 'sklearn', 'numba', 'ortools', 'highspy', 'plotly'} & set(sys.modules)\n"
+        "        print(stop.code, *sorted(loaded), *words) if stop.code != 2 or loaded else None\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert ran.stdout == ""
+    assert ran.stderr.count("no.csv cannot be read: No such file or directory.") == len(lines)
