@@ -205,7 +205,12 @@ def test_no_finished_run_gives_no_tables() -> None:
         pytest.param(
             ["ibea"], {"n_points": 5}, "n_points is for solrep, got the methods ibea", id="not used"
         ),
-        pytest.param(["solrep"], {"n_evaluations": 5}, "n_evaluations is for ibea or", id="evolution only"),
+        pytest.param(
+            ["solrep"],
+            {"n_evaluations": 5},
+            "n_evaluations is for ibea, satibea, ibed or nsga2",
+            id="evolution only",
+        ),
         pytest.param(["ibea"], {"seed": 5}, "must be those of its methods, got 'seed'", id="own option"),
         pytest.param(["ibea"], {"wings": 5}, "must be those of its methods, got 'wings'", id="unknown"),
         pytest.param(["ibea"], {"n_evaluations": 5}, "n_evaluations must be at least 100", id="too few"),
