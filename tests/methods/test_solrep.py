@@ -431,3 +431,21 @@ def test_the_adaptive_rule_has_more_volume_at_equal_programs_on_a_real_product_l
     low, high = corners.min(axis=0), corners.max(axis=0)
     shares = [hypervolume(scaled(front.points, low, high), [1.0] * 4) for front in (plain, adaptive)]
     assert shares[1] > 1.05 * shares[0]
+
+
+def test_relaxations_of_numbers_too_large_for_their_tolerance_bound_nothing() -> None:
+    def relaxed(base: float) -> RelaxedBounds:
+        objectives = [
+            LinearObjective(Objective(name), np.array(costs))
+            for name, costs in (("a", [base, base + 1]), ("b", [4.0, 1.0]))
+        ]
+        program = make_program(
+            [[1, 1]], row_lower=1, row_upper=2, column_lower=0, column_upper=1, integer=True, objectives=objectives
+        )  # fmt: skip
+        return RelaxedBounds(program, seed=0)
+
+    lower, upper = np.array([0, 0]), np.array([10**13, 2])
+    assert relaxed(3.0).least(lower, upper) is not None
+    least = relaxed(1e9).least(lower, upper)
+    assert least is not None
+    assert least.tolist() == [0, 0]

@@ -1,5 +1,6 @@
 import math
-from typing import Any
+import threading
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError, SolverError
 from shortlist.front import Objective, Status
-from shortlist.milp import Limits, LinearObjective, Program, make_program
+from shortlist.milp import Limits, LinearObjective, Program, make_program, watch
 from shortlist.milp.current import CurrentProgram
 from shortlist.milp.engine import CheckedSession
 from shortlist.milp.solution import Claim, checked_solution, largest_violation
@@ -46,7 +47,7 @@ class Liar:
 
 def told(claim: Claim, program: Program | None = None) -> CheckedSession:
     """Open a session with a solver that claims `claim`."""
-    return CheckedSession(program or knapsack(), lambda *_: Liar(claim), tolerance=1e-7)
+    return CheckedSession(program or knapsack(), lambda *_: cast("Any", Liar(claim)), tolerance=1e-7)
 
 
 def claim(
@@ -221,7 +222,9 @@ def test_an_error_of_the_solver_comes_out() -> None:
             raise SolverError("broken")
 
     with pytest.raises(SolverError, match="broken"):
-        CheckedSession(knapsack(), lambda *_: Broken(Claim(Status.UNKNOWN)), tolerance=1e-7).solve()
+        CheckedSession(
+            knapsack(), lambda *_: cast("Any", Broken(Claim(Status.UNKNOWN))), tolerance=1e-7
+        ).solve()
 
 
 def test_a_program_called_unbounded_is_asked_for_a_solution() -> None:
@@ -235,7 +238,9 @@ def test_a_program_called_unbounded_is_asked_for_a_solution() -> None:
             return Claim(Status.UNBOUNDED) if self.costs.any() else self.claim
 
     answers = {
-        kind: CheckedSession(knapsack(), lambda *_, kind=kind: Unsure(Claim(kind)), tolerance=1e-7).solve()
+        kind: CheckedSession(
+            knapsack(), lambda *_, kind=kind: cast("Any", Unsure(Claim(kind))), tolerance=1e-7
+        ).solve()
         for kind in (Status.OPTIMAL, Status.INFEASIBLE, Status.UNKNOWN)
     }
     assert answers[Status.OPTIMAL].status is Status.UNBOUNDED
@@ -247,3 +252,56 @@ def test_a_program_called_unbounded_is_asked_for_a_solution() -> None:
 def test_the_check_needs_no_session() -> None:
     solution = checked_solution(CurrentProgram(knapsack()), claim([0, 1, 1]), NO_LIMITS, seconds=1.5)
     assert (solution.objective, solution.seconds) == (-7, 1.5)
+
+
+def test_a_solver_that_does_not_stop_is_left_alone_and_loaded_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(watch, "LATE_S", 0.0)
+    over = threading.Event()
+    loaded: list[Liar] = []
+
+    class Deaf(Liar):
+        """Its first run goes on whatever it is told."""
+
+        def run(self, *_: object, **_size: float) -> Claim:
+            if len(loaded) == 1:
+                over.wait(600)
+            return self.claim
+
+    def load(*_: object) -> Any:
+        loaded.append(Deaf(claim([0, 1, 1])))
+        return loaded[-1]
+
+    session = CheckedSession(knapsack(), load, tolerance=1e-7)
+    session.set_start([0, 0, 1])
+    try:
+        solution = session.solve(Limits(seconds=1e-9))
+        assert (solution.status, solution.objective, solution.limit) == (Status.FEASIBLE, -3, "seconds")
+        assert session.solve().objective == -7
+        assert len(loaded) == 2
+    finally:
+        over.set()
+
+
+def test_ctrl_c_leaves_a_solver_alone_that_does_not_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "PATIENCE_S", 0.0)
+    over = threading.Event()
+    heard = threading.Event()
+
+    class Deaf(Liar):
+        def run(self, *arguments: Any, **_size: float) -> Claim:
+            arguments[1](-5.0, -7.0)
+            heard.set()
+            over.wait(600)
+            return self.claim
+
+    def interrupt(*_: float) -> None:
+        assert heard.wait(600)
+        raise KeyboardInterrupt
+
+    session = CheckedSession(knapsack(), lambda *_: cast("Any", Deaf(claim([0, 1, 1]))), tolerance=1e-7)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            session.solve(on_bound=interrupt)
+    finally:
+        over.set()

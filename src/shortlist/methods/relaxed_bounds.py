@@ -10,6 +10,7 @@ from shortlist.methods.integer_objectives import Vector, integer_objectives
 from shortlist.milp.program import Program
 from shortlist.milp.session import open_solver
 from shortlist.milp.solution import Limits
+from shortlist.milp.whole_rows import largest_sum, tells_apart
 from shortlist.runs.cancellation import Cancellation
 
 ROUNDING = 1e-6
@@ -42,16 +43,20 @@ class RelaxedBounds:
         relaxed = dataclasses.replace(rows, integer=np.zeros(program.n_columns, dtype=bool))
         self._costs = integers.costs.astype(np.float64)
         self._rows = program.n_rows + np.arange(len(integers))
-        self._session = open_solver("highs").open(relaxed, seed=seed)
+        solver = open_solver("highs")
+        self._decides = tells_apart(largest_sum(rows), solver.tolerance)
+        self._session = solver.open(relaxed, seed=seed)
         self._cancellation = cancellation
 
     def least(self, lower: Vector, upper: Vector, seconds: float = math.inf) -> Vector | None:
         """Return lower bounds on each objective of the feasible vectors y with ``lower <= y <= upper``.
 
         None if there is no such vector even without integrality. Bounds that are not found within `seconds` each stay
-        as in `lower`.
+        as in `lower`; all do where the numbers are too large for the solver's tolerance.
         """
         found = lower.copy()
+        if not self._decides:
+            return found
         for index, costs in enumerate(self._costs):
             self._session.set_row_bounds(self._rows, found.astype(np.float64), upper.astype(np.float64))
             self._session.set_costs(costs)

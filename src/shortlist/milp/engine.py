@@ -16,7 +16,7 @@ from shortlist.front import Status
 from shortlist.milp.current import Change, CurrentProgram, empty_intervals, without_empty_intervals
 from shortlist.milp.program import Program
 from shortlist.milp.solution import Claim, Limits, Solution, checked_solution, is_answer
-from shortlist.milp.watch import OnBound, Post, run_watched
+from shortlist.milp.watch import NotStoppedError, OnBound, Post, run_watched
 from shortlist.milp.whole_rows import tells_apart
 from shortlist.runs.cancellation import Cancellation
 
@@ -193,12 +193,32 @@ class CheckedSession:
             engine.change_cutoff(current.tight_cutoff)
         if current.start is not None and is_answer(current, current.start):
             engine.offer_start(current.start)
-        return run_watched(
-            lambda post: engine.run(limits, post, size=self._current.size),
-            engine.stop,
-            on_bound=on_bound,
-            cancellation=cancellation,
-        )
+        return self._run(handed_over, limits, on_bound, cancellation)
+
+    def _run(
+        self, handed_over: bool, limits: Limits, on_bound: OnBound | None, cancellation: Cancellation | None
+    ) -> Claim:
+        """Let an engine run; one that does not stop is left alone, and loaded afresh for the next solve."""
+        engine = self._engine(handed_over=handed_over)
+
+        def left_alone() -> None:
+            self._engines.pop(handed_over)
+            self._told.pop(handed_over, None)
+
+        try:
+            claim = run_watched(
+                lambda post: engine.run(limits, post, size=self._current.size),
+                engine.stop,
+                seconds=limits.seconds,
+                on_bound=on_bound,
+                cancellation=cancellation,
+                left_alone=left_alone,
+            )
+        except NotStoppedError:
+            claim = Claim(Status.UNKNOWN, limit="interrupted")
+        stopped = cancellation is not None and cancellation.cancelled
+        late = claim.limit == "interrupted" and math.isfinite(limits.seconds) and not stopped
+        return replace(claim, limit="seconds") if late else claim
 
     def _really_unbounded(
         self, handed_over: bool, limits: Limits, claim: Claim, cancellation: Cancellation | None
@@ -208,14 +228,11 @@ class CheckedSession:
         engine.change_cutoff(math.inf)
         engine.change_costs(np.zeros_like(costs))
         try:
-            found = run_watched(
-                lambda post: engine.run(limits, post, size=self._current.size),
-                engine.stop,
-                cancellation=cancellation,
-            )
+            found = self._run(handed_over, limits, None, cancellation)
         finally:
-            engine.change_costs(costs)
-            engine.change_cutoff(self._told.get(handed_over, math.inf))
+            if handed_over in self._engines:
+                engine.change_costs(costs)
+                engine.change_cutoff(self._told.get(handed_over, math.inf))
         if found.status in {Status.OPTIMAL, Status.FEASIBLE}:
             return claim
         return Claim(found.status, nodes=claim.nodes + found.nodes, limit=found.limit)

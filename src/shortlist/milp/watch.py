@@ -5,9 +5,11 @@ runs in a worker thread without the interpreter's lock, while the caller's threa
 solver posts, looks at the cancellation, and feels Ctrl-C at once.
 """
 
+import contextlib
 import math
 import queue
 import threading
+import time
 from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
@@ -23,19 +25,39 @@ OnBound: TypeAlias = Callable[[float, float], None]
 
 POLL_S = 0.05
 
+PATIENCE_S = 10.0
+"""So long a solver may go on after it was told to stop; SCIP has been seen to look at neither clock nor flag for minutes."""
+
+
+LATE_S = 1.0
+"""A solver that goes on for so long after its limit is told to stop."""
+
+
+class NotStoppedError(Exception):
+    """A solver did not stop when it was told to, and was left alone in its thread."""
+
 
 def run_watched(
     run: Callable[[Post], T],
     stop: Callable[[], None],
     *,
+    seconds: float = math.inf,
     on_bound: OnBound | None = None,
     cancellation: Cancellation | None = None,
+    left_alone: Callable[[], object] = lambda: None,
 ) -> T:
     """Return ``run(post)``, computed in another thread.
 
     `on_bound` is called in this thread, whenever the objective or the bound got better. `stop` is called, repeatedly,
     once the cancellation is set, or once an exception (KeyboardInterrupt included) comes up here; the exception goes
-    on when the solver has stopped. An exception in `run` is raised here.
+    on when the solver has stopped. An exception in `run` is raised here. A solver knows its limit in `seconds`, and is told
+    to stop when it is :data:`LATE_S` late.
+
+    Raises
+    ------
+    NotStoppedError
+        If it goes on for more than :data:`PATIENCE_S` after it was first told to stop. `left_alone` is called then, as
+        what it works on may not be touched again.
     """
     inbox: queue.SimpleQueue[tuple[float, float]] = queue.SimpleQueue()
     results: list[T] = []
@@ -51,12 +73,14 @@ def run_watched(
             inbox.put(wake)
 
     worker = threading.Thread(target=work, daemon=True)
+    tell = _Stop(stop, left_alone)
+    deadline = time.monotonic() + seconds + LATE_S
     worker.start()
     best, bound = math.inf, -math.inf
     try:
         while not results and not failures:
-            if cancellation is not None and cancellation.cancelled:
-                stop()
+            if time.monotonic() > deadline or (cancellation is not None and cancellation.cancelled):
+                tell()
             try:
                 news = inbox.get(timeout=POLL_S)
             except queue.Empty:
@@ -66,14 +90,38 @@ def run_watched(
                 best, bound = better
                 on_bound(best if math.isfinite(best) else math.nan, bound)
         worker.join()
+    except NotStoppedError:
+        raise
     except BaseException:
-        while worker.is_alive():
-            stop()
-            worker.join(POLL_S)
+        tell.until_over(worker)
         raise
     if failures:
         raise failures[0]
     return results[0]
+
+
+class _Stop:
+    """Tells a solver to stop, and gives it up when it does not listen."""
+
+    def __init__(self, stop: Callable[[], None], left_alone: Callable[[], object]) -> None:
+        self._stop, self._left_alone = stop, left_alone
+        self._first = math.inf
+
+    def __call__(self) -> None:
+        """Tell it once more, or give it up."""
+        now = time.monotonic()
+        self._first = min(self._first, now)
+        self._stop()
+        if now - self._first > PATIENCE_S:
+            self._left_alone()
+            raise NotStoppedError
+
+    def until_over(self, worker: threading.Thread) -> None:
+        """Tell it until its thread has ended, or give it up."""
+        with contextlib.suppress(NotStoppedError):
+            while worker.is_alive():
+                self()
+                worker.join(POLL_S)
 
 
 def _or(value: float, default: float) -> float:
