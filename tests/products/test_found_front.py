@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shortlist.errors import BadInputError
-from shortlist.front import Front, Proof, ProofKind
+from shortlist.errors import BadInputError, SolverError
+from shortlist.front import Front, Proof, ProofKind, Status
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.compilation import compile_diagram
 from shortlist.logic.sat import SearchStoppedError, Solver, backbone
+from shortlist.milp.engine import CheckedSession
+from shortlist.milp.solution import Solution
 from shortlist.products import Attribute, FeatureModel, found_front
 from shortlist.products.found_front import DIAGRAM_SHARE
 from shortlist.products.front_search import front_by_diagram, front_by_program
@@ -182,3 +184,22 @@ def test_compiling_stops_between_clauses() -> None:
     clauses = Clauses.from_clauses(60, [(i, i + 1, i + 2) for i in range(1, 59)])
     assert compile_diagram(clauses, cancellation=AfterLooks(10**9)) is not None
     assert compile_diagram(clauses, cancellation=AfterLooks(20)) is None
+
+
+def test_products_of_a_point_do_not_end_before_a_solver_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, attributes = shop()
+    answer = configure(model, "max selected, min cost", attributes=attributes, method="exact")
+    assert len(list(answer.configurations(0))) == 1
+    real_solve = CheckedSession.solve
+
+    def undecided(session: CheckedSession, *arguments: Any, **options: Any) -> Solution:
+        solution = real_solve(session, *arguments, **options)
+        if solution.status is not Status.INFEASIBLE:
+            return solution
+        return dataclasses.replace(solution, status=Status.UNKNOWN, limit="size")
+
+    monkeypatch.setattr(CheckedSession, "solve", undecided)
+    products = answer.configurations(0)
+    next(products)
+    with pytest.raises(SolverError, match=r"did not decide whether there are more products \(size\)"):
+        next(products)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask, Points
-from shortlist.errors import BadInputError
-from shortlist.front import Front, Objective
+from shortlist.errors import BadInputError, SolverError
+from shortlist.front import Front, Objective, Status
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.diagram import Diagram
 from shortlist.products.clauses import to_clauses
@@ -195,7 +195,13 @@ def configurations_by_diagram(question: Question, diagram: Diagram, point: Point
 
 
 def configurations_by_program(question: Question, point: Points, *, solver: str = "highs") -> Iterator[Mask]:
-    """Yield every product that has the objectives `point`, one integer program for each and one for the end."""
+    """Yield every product that has the objectives `point`, one integer program for each and one for the end.
+
+    Raises
+    ------
+    SolverError
+        If the solver cannot tell whether there is another one.
+    """
     from shortlist.milp.session import open_solver
     from shortlist.products.inequalities import to_program
 
@@ -216,6 +222,10 @@ def configurations_by_program(question: Question, point: Points, *, solver: str 
         other = np.zeros((1, program.n_columns))
         other[0, :n] = np.where(selected, -1, 1)
         program = program.with_rows(other, 1 - int(selected.sum()), np.inf)
+    if answer.status is not Status.INFEASIBLE:
+        raise SolverError(
+            f"solver {solver!r} did not decide whether there are more products ({answer.limit}). Take method 'diagram'."
+        )
 
 
 def padded_costs(question: Question, n_variables: int) -> tuple[Points, NDArray[np.int64]]:
