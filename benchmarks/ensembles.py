@@ -19,9 +19,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.cases.orderings import made_votes, rules
 from benchmarks.real_data import read_uci
-from shortlist.ensembles.comparison import compare_methods
-from shortlist.ensembles.ranks import rank_methods
-from shortlist.ensembles.rule_estimators import EvolutionaryEnsembleClassifier
+from shortlist.ensembles.estimators.rule_estimators import EvolutionaryEnsembleClassifier
+from shortlist.ensembles.studies.method_comparison import compare_methods
+from shortlist.ensembles.studies.ranks import rank_methods
 
 SIZES = ((1000, 16_000), (100, 8000))
 """Classifiers and rows."""

@@ -16,10 +16,10 @@ import pandas as pd
 from shortlist.datasets.moip_benchmarks import read_known_front, read_moip
 from shortlist.front import Front
 from shortlist.logic.compilation import compile_diagram
-from shortlist.methods.cwmoip import cwmoip
-from shortlist.methods.diagram_front import diagram_front
-from shortlist.methods.epsilon_constraint import epsilon_constraint
-from shortlist.methods.search_zones import search_zones
+from shortlist.methods.diagram.diagram_front import diagram_front
+from shortlist.methods.integer.cwmoip import cwmoip
+from shortlist.methods.integer.epsilon_constraint import epsilon_constraint
+from shortlist.methods.integer.search_zones import search_zones
 from shortlist.products import (
     chosen_attributes,
     parse_objectives,

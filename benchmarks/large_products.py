@@ -22,11 +22,11 @@ import numpy as np
 from joblib import parallel_config
 
 from shortlist.arrays import Points
-from shortlist.experiments.front_comparison import box_of, quality_of
 from shortlist.front import Front
-from shortlist.methods.ibea import ibea
-from shortlist.methods.ibed import ibed
-from shortlist.methods.variation import Evolution
+from shortlist.methods.comparison import box_of, quality_of
+from shortlist.methods.evolution.ibea import ibea
+from shortlist.methods.evolution.ibed import ibed
+from shortlist.methods.evolution.variation import Evolution
 from shortlist.pareto.dominance import nondominated_unique
 from shortlist.pareto.indicators import hypervolume, scaled, spread
 from shortlist.products import (
@@ -38,12 +38,12 @@ from shortlist.products import (
     read_requirements,
     to_clauses,
 )
-from shortlist.products.checked_front import checked_front
-from shortlist.products.evolved_front import REPAIR_SHARE
+from shortlist.products.configure.checked_front import checked_front
+from shortlist.products.configure.evolved_front import REPAIR_SHARE
+from shortlist.products.configure.front_search import Question, padded_costs
+from shortlist.products.configure.product_front import make_question
+from shortlist.products.configure.search_options import search_options
 from shortlist.products.found_front import find_front
-from shortlist.products.front_search import Question, padded_costs
-from shortlist.products.product_front import make_question
-from shortlist.products.search_options import search_options
 from shortlist.runs import Progress, Unit, run_units
 
 OBJECTIVES = "min deselected, min not_used_before, min defects, min cost"

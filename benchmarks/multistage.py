@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from shortlist.multistage.costs import FeatureCosts, feature_costs
-from shortlist.multistage.decision_bits import DecisionBits, subset_masks
-from shortlist.multistage.emsco import EmscoOptions, emsco
-from shortlist.multistage.encoding import learn_encoding
-from shortlist.multistage.enumeration import enumerate_front
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import split_three
-from shortlist.multistage.objectives import StageProblem, stage_problem
-from shortlist.multistage.prediction import REJECTED, FittedStage, StagedModel, decide_known
+from shortlist.multistage.predict.prediction import REJECTED, FittedStage, StagedModel, decide_known
 from shortlist.multistage.presets import PRESETS
-from shortlist.multistage.recall import recall
-from shortlist.multistage.reject_rules import RejectRule, reject_rule
-from shortlist.multistage.stages import acquired
-from shortlist.multistage.subclassifiers import LogisticSubclassifiers, StageRows
+from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
+from shortlist.multistage.problem.reject_rules import RejectRule, reject_rule
+from shortlist.multistage.problem.stages import acquired
+from shortlist.multistage.search.emsco import EmscoOptions, emsco
+from shortlist.multistage.search.enumeration import enumerate_front
+from shortlist.multistage.search.recall import recall
+from shortlist.multistage.search.stage_objectives import StageProblem, stage_problem
+from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, subset_masks
+from shortlist.multistage.subclassifiers.encoding import learn_encoding
+from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
 
 FILES = {"pima": "pima_diabetes", "heart": "heart_failure_clinical_records", "credit": "australian_credit"}
 THREADS = 2

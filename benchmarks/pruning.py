@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks.real_data import read_uci, validation_votes
-from shortlist.ensembles.diversity import diversity_limits
-from shortlist.ensembles.exact import AUTO, prune_exactly
-from shortlist.ensembles.limits import selection_limits
-from shortlist.ensembles.objectives import prune_for
-from shortlist.ensembles.search_starts import START_RULES, ordering_starts
-from shortlist.ensembles.votes import Votes, merge_rows
-from shortlist.ensembles.weights import best_threshold, named_weights
+from shortlist.ensembles.goals.diversity import diversity_limits
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.weights import best_threshold, named_weights
+from shortlist.ensembles.pruning.pruning import prune_for
+from shortlist.ensembles.pruning.weighted_pruning import AUTO, prune_exactly
+from shortlist.ensembles.search.search_starts import START_RULES, ordering_starts
+from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.front import relative_gap
 from shortlist.milp import SOLVERS
 from shortlist.runs import Progress

@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
 from benchmarks.real_data import read_uci
-from shortlist.ensembles.comparison import (
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.pools.pool import Pool
+from shortlist.ensembles.studies.method_comparison import (
     Fold,
     fit_method,
     fold_pool,
     pruning_methods,
     stratified_folds,
 )
-from shortlist.ensembles.estimators import ExactPruner
-from shortlist.ensembles.pool import Pool
-from shortlist.ensembles.ranks import rank_methods
+from shortlist.ensembles.studies.ranks import rank_methods
 
 TABLES = {
     "parkinsons": 10,

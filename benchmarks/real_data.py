@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from shortlist.ensembles.pool import make_pool, positive_probabilities
-from shortlist.ensembles.votes import Votes, merge_rows, round_votes
+from shortlist.ensembles.pools.pool import make_pool, positive_probabilities
+from shortlist.ensembles.votes.binary_votes import Votes, merge_rows, round_votes
 
 POSITIVE = {"qsar_biodegradation": "NRB"}
 """The positive class where it is not 1."""

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from shortlist.errors import LowCoverageWarning
-from shortlist.multistage.emsco import EmscoOptions
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import measure_on, split_three, stage_table
-from shortlist.multistage.point_choice import choose_point
+from shortlist.multistage.predict.point_choice import choose_point
+from shortlist.multistage.search.emsco import EmscoOptions
 
 TABLES = (
     "pima_diabetes", "heart_failure_clinical_records", "australian_credit", "bupa_liver_disorders",

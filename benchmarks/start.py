@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from shortlist.datasets.tables import read_table
+from shortlist.tables.learning import read_table
 
 N_RUNS = 5
 FITS = {

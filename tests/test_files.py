@@ -99,7 +99,7 @@ THREADS = """
 import os, sys
 from pathlib import Path
 import pandas as pd, pyarrow as pa
-from shortlist.datasets.tables import read_table
+from shortlist.tables.learning import read_table
 from shortlist.files import write_parquet
 from shortlist.front import Front
 

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shortlist.ensembles.exact import prune_exactly, prune_plurality_exactly
-from shortlist.ensembles.limits import selection_limits
-from shortlist.ensembles.objectives import prune_for
-from shortlist.ensembles.orderings import order_classifiers
-from shortlist.ensembles.plurality import class_votes, from_binary, merge_class_rows
-from shortlist.ensembles.votes import Votes, merge_rows
-from shortlist.ensembles.weights import named_weights
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.weights import named_weights
+from shortlist.ensembles.pruning.pruning import prune_for
+from shortlist.ensembles.pruning.weighted_pruning import prune_exactly, prune_plurality_exactly
+from shortlist.ensembles.rules.orderings import order_classifiers
+from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
+from shortlist.ensembles.votes.class_votes import class_votes, from_binary, merge_class_rows
 from tests.cli.running import shortlist
 
 GOLDEN = Path(__file__).parent / "golden" / "answers.json"

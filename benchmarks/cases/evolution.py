@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.registry import Case, register
-from shortlist.ensembles.evolution import evolve
-from shortlist.ensembles.spaces import LinearClassifiers
+from shortlist.ensembles.evolution.evolution import evolve
+from shortlist.ensembles.evolution.spaces import LinearClassifiers
 
 
 def build(size: int, mode: str) -> Callable[[], Any]:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.registry import Case, register
-from shortlist.ensembles.diversity import failure_credit
-from shortlist.ensembles.votes import Votes
+from shortlist.ensembles.goals.diversity import failure_credit
+from shortlist.ensembles.votes.binary_votes import Votes
 
 
 def build(size: int) -> Callable[[], Any]:

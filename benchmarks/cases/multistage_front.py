@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks.registry import Case, register
-from shortlist.multistage.costs import feature_costs
-from shortlist.multistage.decision_bits import DecisionBits
-from shortlist.multistage.encoding import learn_encoding
-from shortlist.multistage.enumeration import enumerate_front
-from shortlist.multistage.objectives import stage_problem
-from shortlist.multistage.reject_rules import reject_rule
-from shortlist.multistage.subclassifiers import LogisticSubclassifiers, StageRows
+from shortlist.multistage.problem.costs import feature_costs
+from shortlist.multistage.problem.reject_rules import reject_rule
+from shortlist.multistage.search.enumeration import enumerate_front
+from shortlist.multistage.search.stage_objectives import stage_problem
+from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
+from shortlist.multistage.subclassifiers.encoding import learn_encoding
+from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
 
 
 def build(size: int) -> Callable[[], Any]:

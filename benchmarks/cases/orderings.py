@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.registry import Case, register
-from shortlist.ensembles.backfitting import backfit
-from shortlist.ensembles.margins import select_by_margins
-from shortlist.ensembles.orderings import RULES, order_classifiers
-from shortlist.ensembles.plurality import ClassVotes, class_votes
+from shortlist.ensembles.rules.backfitting import backfit
+from shortlist.ensembles.rules.margin_selection import select_by_margins
+from shortlist.ensembles.rules.orderings import RULES, order_classifiers
+from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes
 
 
 def made_votes(n_classifiers: int, n_rows: int) -> ClassVotes:

@@ -1,16 +1,16 @@
 # The public names, each once; shortlist._lazy reads this file too.
 
-from shortlist.ensembles.estimators import ExactPruner as ExactPruner
-from shortlist.ensembles.incumbent import EnsembleSelection as EnsembleSelection
-from shortlist.ensembles.pool import Pool as Pool
-from shortlist.ensembles.pool import load_pool as load_pool
-from shortlist.ensembles.pool import make_pool as make_pool
-from shortlist.ensembles.rule_estimators import BackfittingPruner as BackfittingPruner
-from shortlist.ensembles.rule_estimators import (
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner as ExactPruner
+from shortlist.ensembles.estimators.rule_estimators import BackfittingPruner as BackfittingPruner
+from shortlist.ensembles.estimators.rule_estimators import (
     EvolutionaryEnsembleClassifier as EvolutionaryEnsembleClassifier,
 )
-from shortlist.ensembles.rule_estimators import MarginPruner as MarginPruner
-from shortlist.ensembles.rule_estimators import OrderedPruner as OrderedPruner
+from shortlist.ensembles.estimators.rule_estimators import MarginPruner as MarginPruner
+from shortlist.ensembles.estimators.rule_estimators import OrderedPruner as OrderedPruner
+from shortlist.ensembles.pools.pool import Pool as Pool
+from shortlist.ensembles.pools.pool import load_pool as load_pool
+from shortlist.ensembles.pools.pool import make_pool as make_pool
+from shortlist.ensembles.proofs.incumbent import EnsembleSelection as EnsembleSelection
 from shortlist.errors import AcquisitionError as AcquisitionError
 from shortlist.errors import BadFileError as BadFileError
 from shortlist.errors import BadInputError as BadInputError
@@ -27,17 +27,17 @@ from shortlist.front import ProofKind as ProofKind
 from shortlist.front import Selection as Selection
 from shortlist.front import Sense as Sense
 from shortlist.front import Status as Status
-from shortlist.multistage.costs import FeatureCosts as FeatureCosts
-from shortlist.multistage.costs import feature_costs as feature_costs
-from shortlist.multistage.costs import read_costs as read_costs
 from shortlist.multistage.estimators import MultiStageClassifier as MultiStageClassifier
-from shortlist.products.attribute_files import read_attributes as read_attributes
+from shortlist.multistage.problem.costs import FeatureCosts as FeatureCosts
+from shortlist.multistage.problem.costs import feature_costs as feature_costs
+from shortlist.multistage.problem.costs import read_costs as read_costs
+from shortlist.products.attributes.attribute_files import read_attributes as read_attributes
+from shortlist.products.configure.product_front import Configured as Configured
+from shortlist.products.configure.product_front import configure as configure
+from shortlist.products.configure.requirements import Requirements as Requirements
+from shortlist.products.configure.requirements import read_requirements as read_requirements
+from shortlist.products.feature_models.model import FeatureModel as FeatureModel
 from shortlist.products.formats import read_model as read_model
 from shortlist.products.formats import write_model as write_model
-from shortlist.products.model import FeatureModel as FeatureModel
-from shortlist.products.product_front import Configured as Configured
-from shortlist.products.product_front import configure as configure
-from shortlist.products.requirements import Requirements as Requirements
-from shortlist.products.requirements import read_requirements as read_requirements
 
 __version__: str

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._notebook import html_table
 from shortlist._words import all_of, counted
 from shortlist.arrays import Mask, Points, Values
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import read_parquet, write_parquet, write_text
-from shortlist.front_csv import csv_text
+from shortlist.results.front_csv import csv_text
+from shortlist.results.notebook import html_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from shortlist.picking import Limits
+    from shortlist.results.picking import Limits
 
 
 LARGEST_POINT = 2**51
@@ -381,8 +381,8 @@ class Front:
         order: Sequence[str] | None = None,
         limits: "Limits" = None,
     ) -> Pick:
-        """Name one point by a rule; see :func:`shortlist.picking.pick_index` for the rules."""
-        from shortlist.picking import pick_index
+        """Name one point by a rule; see :func:`shortlist.results.picking.pick_index` for the rules."""
+        from shortlist.results.picking import pick_index
 
         index = pick_index(self, rule, weights=weights, order=order, limits=limits)
         values = dict(zip(self.names, self.values[index].tolist(), strict=True))
@@ -392,7 +392,7 @@ class Front:
         """Write the front as Parquet: a column per objective, `decision` as a list, the rest as metadata.
 
         A path that ends in ``.csv`` gets a table for people and spreadsheets instead, see
-        :func:`shortlist.front_csv.csv_text`. It has no proof and cannot be loaded again.
+        :func:`shortlist.results.front_csv.csv_text`. It has no proof and cannot be loaded again.
         """
         if Path(path).suffix.casefold() == ".csv":
             write_text(path, csv_text(self))

@@ -11,11 +11,14 @@ import pytest
 import typer
 from sklearn.tree import DecisionTreeClassifier
 
-from shortlist.cli.evolve import USES as EVOLVE_USES
+from shortlist.cli.commands.evolve import USES as EVOLVE_USES
 from shortlist.cli.main import app
-from shortlist.cli.prune_options import USES as PRUNE_USES
-from shortlist.ensembles import comparison, estimators, pool, rule_estimators
-from shortlist.ensembles.pool import Pool, as_pool
+from shortlist.cli.options.prune_options import USES as PRUNE_USES
+from shortlist.ensembles.estimators.exact_pruner import exact_pruner as estimators
+from shortlist.ensembles.estimators.exact_pruner import rule_estimators
+from shortlist.ensembles.pools import pool
+from shortlist.ensembles.pools.pool import Pool, as_pool
+from shortlist.ensembles.studies import method_comparison as comparison
 from shortlist.files import dump_object
 from tests.cli.running import Ran, shortlist
 

@@ -9,7 +9,7 @@ import pytest
 from shortlist.datasets.moip_benchmarks import read_known_front, read_moip
 from shortlist.errors import BadFileError
 from shortlist.front import Sense
-from shortlist.methods.search_zones import search_zones
+from shortlist.methods.integer.search_zones import search_zones
 
 FOLDER = "feature-models/moip-benchmarks"
 

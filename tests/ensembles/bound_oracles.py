@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.ensembles.right_rows import RightRows
+from shortlist.ensembles.proofs.row_forms import RightRows
 
 
 def selections(rows: RightRows) -> Iterator[NDArray[np.bool_]]:

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from shortlist.ensembles.plurality import ClassVotes, class_votes, merge_class_rows
+from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from tests.ensembles.rule_oracles import Samples
 
 Pool = tuple[Samples, int, int]

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist.ensembles import cut_bounds
-from shortlist.ensembles.conflicts import find_conflicts
-from shortlist.ensembles.cut_bounds import min_cut_bound, tighten_by_cuts
-from shortlist.ensembles.cuts import Cut, CutBound, certified_bound, make_cut, proves
-from shortlist.ensembles.diversity import diversity_limits
-from shortlist.ensembles.limits import selection_limits
-from shortlist.ensembles.plurality_weights import CLASS_OBJECTIVES, class_weights
-from shortlist.ensembles.right_rows import RightRows, class_rows, normalise
-from shortlist.ensembles.votes import Votes, confusion, merge_rows
-from shortlist.ensembles.weights import OBJECTIVES, Weights, best_threshold, named_weights
+from shortlist.ensembles.goals.class_weights import CLASS_OBJECTIVES, class_weights
+from shortlist.ensembles.goals.diversity import diversity_limits
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.weights import OBJECTIVES, Weights, best_threshold, named_weights
+from shortlist.ensembles.proofs.cuts import cut_bounds
+from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
+from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by_cuts
+from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound, certified_bound, make_cut, proves
+from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
+from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows
 from shortlist.errors import SolverError
 from shortlist.runs import Cancellation
 from tests.ensembles import bound_oracles, oracles, strategies

@@ -16,31 +16,32 @@ from sklearn.model_selection import train_test_split
 
 from shortlist import BadInputError
 from shortlist.arrays import Mask
-from shortlist.ensembles import _plurality_kernels as kernels
-from shortlist.ensembles import _search_kernels as entries
-from shortlist.ensembles import exact, plurality_search
-from shortlist.ensembles.answers import class_answers
-from shortlist.ensembles.backfitting import backfit
-from shortlist.ensembles.conflicts import find_conflicts
-from shortlist.ensembles.cut_bounds import min_cut_bound, tighten_by_cuts
-from shortlist.ensembles.diversity import DiversityLimits
-from shortlist.ensembles.exact import class_diversity_limits, prune_plurality_exactly
-from shortlist.ensembles.incumbent import ClassSelection, Incumbent, without_idle_members
-from shortlist.ensembles.limits import SelectionLimits, selection_limits
-from shortlist.ensembles.orderings import RULES, order_classifiers
-from shortlist.ensembles.plurality import ClassVotes, class_votes, merge_class_rows, n_right
-from shortlist.ensembles.plurality_program import plurality_program
-from shortlist.ensembles.plurality_search import FoundMembers, rule_selections, search_plurality
-from shortlist.ensembles.plurality_weights import (
+from shortlist.ensembles.goals.class_weights import (
     CLASS_OBJECTIVES,
     LARGEST_DENOMINATOR,
     ClassWeights,
     class_weights,
     decision_table,
 )
-from shortlist.ensembles.pool import make_pool
-from shortlist.ensembles.pruning_problems import PluralityProblem
-from shortlist.ensembles.right_rows import RightRows, class_rows
+from shortlist.ensembles.goals.diversity import DiversityLimits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
+from shortlist.ensembles.pools.class_answers import class_answers
+from shortlist.ensembles.pools.pool import make_pool
+from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
+from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by_cuts
+from shortlist.ensembles.proofs.incumbent import ClassSelection, Incumbent, without_idle_members
+from shortlist.ensembles.proofs.programs.plurality_program import plurality_program
+from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
+from shortlist.ensembles.pruning import weighted_pruning as exact
+from shortlist.ensembles.pruning.problems import PluralityProblem
+from shortlist.ensembles.pruning.weighted_pruning import class_diversity_limits, prune_plurality_exactly
+from shortlist.ensembles.rules.backfitting import backfit
+from shortlist.ensembles.rules.orderings import RULES, order_classifiers
+from shortlist.ensembles.search import _plurality_kernels as kernels
+from shortlist.ensembles.search import _threshold_kernels as entries
+from shortlist.ensembles.search import plurality_search
+from shortlist.ensembles.search.plurality_search import FoundMembers, rule_selections, search_plurality
+from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows, n_right
 from shortlist.errors import SolverError
 from shortlist.front import ProofKind, Status
 from shortlist.milp import Limits, Program, Solution

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist.ensembles.certificate import Certificate, make_line_certificate
-from shortlist.ensembles.certificate_check import check_certificate
-from shortlist.ensembles.limits import selection_limits
-from shortlist.ensembles.margin_utility import MarginUtility, most_gain, utility_bounds, utility_scale
-from shortlist.ensembles.objectives import prune_for
-from shortlist.ensembles.slope_proof import prove_slope
-from shortlist.ensembles.slope_rows import slope_rows
-from shortlist.ensembles.votes import Votes, merge_rows
-from shortlist.ensembles.weights import Weights, named_weights
+from shortlist.ensembles.audit.cut_check import check_certificate
+from shortlist.ensembles.goals.margin_worth import MarginUtility, most_gain, utility_bounds, utility_scale
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.weights import Weights, named_weights
+from shortlist.ensembles.proofs.certificate import Certificate, make_line_certificate
+from shortlist.ensembles.proofs.lines.slope_proof import prove_slope
+from shortlist.ensembles.proofs.lines.slope_rows import slope_rows
+from shortlist.ensembles.pruning.pruning import prune_for
+from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.front import Objective, Sense
 from tests.ensembles import oracles, strategies
-from tests.ensembles.test_certificate import assert_refused
+from tests.ensembles.proofs.test_certificate import assert_refused
 
 
 def _data(n_classifiers: int = 9) -> tuple[Any, Any]:

@@ -10,30 +10,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shortlist.ensembles import _slope_kernels as kernels
-from shortlist.ensembles import slope_bound, slope_program, slope_proof, slope_pruning
-from shortlist.ensembles.diversity import diversity_limits
-from shortlist.ensembles.limits import SelectionLimits, selection_limits
-from shortlist.ensembles.margin_utility import (
+from shortlist.ensembles.goals.diversity import diversity_limits
+from shortlist.ensembles.goals.margin_worth import (
     MarginUtility,
     utility_bounds,
     utility_scale,
     utility_table,
     utility_total,
 )
-from shortlist.ensembles.objectives import prune_for
-from shortlist.ensembles.slope_bound import LineBounds, Part, affordable
-from shortlist.ensembles.slope_program import solve_slope_programs
-from shortlist.ensembles.slope_proof import SlopeAnswer, prove_slope, twins
-from shortlist.ensembles.slope_rows import SlopeRows, slope_rows
-from shortlist.ensembles.votes import Votes, merge_rows, tally
-from shortlist.ensembles.weights import OBJECTIVES, Weights, named_weights
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
+from shortlist.ensembles.goals.weights import OBJECTIVES, Weights, named_weights
+from shortlist.ensembles.proofs.lines import _kernels as kernels
+from shortlist.ensembles.proofs.lines import line_bounds as slope_bound
+from shortlist.ensembles.proofs.lines import slope_program, slope_proof
+from shortlist.ensembles.proofs.lines.line_bounds import LineBounds, Part, affordable
+from shortlist.ensembles.proofs.lines.slope_program import solve_slope_programs
+from shortlist.ensembles.proofs.lines.slope_proof import SlopeAnswer, prove_slope, twins
+from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows, slope_rows
+from shortlist.ensembles.pruning import slope_pruning
+from shortlist.ensembles.pruning.pruning import prune_for
+from shortlist.ensembles.votes.binary_votes import Votes, merge_rows, tally
 from shortlist.front import Objective, Sense, Status
 from shortlist.milp import Limits, open_solver
 from shortlist.milp.session import installed_solvers
 from shortlist.runs import Cancellation
 from tests.ensembles import oracles, strategies
-from tests.ensembles.test_proving import hard_votes
+from tests.ensembles.pruning.test_engine import hard_votes
 
 SLOPES = st.sampled_from([0.5, 8.0, 60.0])
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from shortlist.multistage.decision_bits import DecisionBits
-from shortlist.multistage.objectives import DEFAULT_OBJECTIVES, StageProblem, stage_problem
-from shortlist.multistage.reject_rules import RejectRule
+from shortlist.multistage.problem.reject_rules import RejectRule
+from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, StageProblem, stage_problem
+from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from tests.multistage.oracles import Facts, Told, whole_costs
 
 

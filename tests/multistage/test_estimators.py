@@ -15,14 +15,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shortlist.errors import BadInputError, LowCoverageWarning, UnmetChoiceError
 from shortlist.front import ProofKind
-from shortlist.limits import read_limit
-from shortlist.multistage import (
-    AcquisitionError,
-    EmscoOptions,
-    MultiStageClassifier,
-    decision_bits,
-    feature_costs,
-)
+from shortlist.multistage import AcquisitionError, EmscoOptions, MultiStageClassifier, feature_costs
+from shortlist.multistage.subclassifiers.subclassifiers import decision_bits
+from shortlist.results.limits import read_limit
 
 pytestmark = pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
 

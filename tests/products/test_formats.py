@@ -21,11 +21,11 @@ from shortlist.products import (
     write_configuration,
     write_model,
 )
+from shortlist.products.feature_models.model import Constraint
 from shortlist.products.formats import model_text
 from shortlist.products.formats.dimacs import read_dimacs
 from shortlist.products.formats.source import Source
 from shortlist.products.formats.uvl import read_uvl
-from shortlist.products.model import Constraint
 from tests.products import oracles, strategies
 
 MODELS = Path(__file__).parent / "models"

@@ -14,10 +14,10 @@ from shortlist.logic.sat import SearchStoppedError, Solver, backbone
 from shortlist.milp.engine import CheckedSession
 from shortlist.milp.solution import Solution
 from shortlist.products import Attribute, FeatureModel, found_front
+from shortlist.products.configure.front_search import front_by_diagram, front_by_program
+from shortlist.products.configure.product_front import configure
+from shortlist.products.feature_models.model import make_group, make_model
 from shortlist.products.found_front import DIAGRAM_SHARE
-from shortlist.products.front_search import front_by_diagram, front_by_program
-from shortlist.products.model import make_group, make_model
-from shortlist.products.product_front import configure
 from shortlist.runs import Cancellation
 from shortlist.runs.cancellation import Until
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from shortlist._words import any_of
-from shortlist.datasets.tables import EXAMPLE_PREFIX
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import check_writable
+from shortlist.tables.learning import EXAMPLE_PREFIX
 
 Named: TypeAlias = str | Path | Sequence[str | Path] | None
 

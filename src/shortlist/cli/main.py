@@ -16,18 +16,18 @@ import typer
 import typer.core
 
 from shortlist import __version__
-from shortlist.cli import front, model
-from shortlist.cli.arguments import in_options
-from shortlist.cli.compare import compare
-from shortlist.cli.configure import configure
-from shortlist.cli.delivery import complain, deliver, unwritten
-from shortlist.cli.evolve import evolve
+from shortlist.cli.commands import front, model
+from shortlist.cli.commands.compare import compare
+from shortlist.cli.commands.configure import configure
+from shortlist.cli.commands.evolve import evolve
+from shortlist.cli.commands.predict import predict
+from shortlist.cli.commands.prune import prune
+from shortlist.cli.commands.stage import stage
+from shortlist.cli.commands.stage_use import use
+from shortlist.cli.commands.verify import verify
 from shortlist.cli.failures import BAD_INPUT, INTERRUPTED, NOT_WRITTEN, UsageError, ended, misread
-from shortlist.cli.predict import predict
-from shortlist.cli.prune import prune
-from shortlist.cli.stage import stage
-from shortlist.cli.stage_use import use
-from shortlist.cli.verify import verify
+from shortlist.cli.options.arguments import in_options
+from shortlist.cli.text.delivery import complain, deliver, unwritten
 
 
 class _Commands(typer.core.TyperGroup):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from shortlist.cli.failures import NothingKeptError
-from shortlist.cli.progress import shown_progress
+from shortlist.cli.text.progress import shown_progress
 from shortlist.errors import ShortlistError
 from shortlist.runs import Cancellation, Report, cancel_on_interrupt
 

@@ -10,22 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist._fit_inputs import checked_fit, checked_rows, integer_seed, refuse_fit_options
 from shortlist._validation import as_choice, as_count
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Labels
 from shortlist.errors import AcquisitionError, BadInputError, LowCoverageWarning, UnmetChoiceError
-from shortlist.multistage._evaluation import CONCLUSIVE
-from shortlist.multistage.costs import FeatureCosts, feature_costs
-from shortlist.multistage.decision_bits import DecisionBits, bytes_of_every_subset
-from shortlist.multistage.emsco import EmscoOptions, emsco
-from shortlist.multistage.encoding import learn_encoding
-from shortlist.multistage.enumeration import enumerate_front
 from shortlist.multistage.fit_inputs import checked_labels, reject_label_for, split_rows, two_or_more_classes
-from shortlist.multistage.foreign_subclassifiers import ForeignSubclassifiers
-from shortlist.multistage.objectives import DEFAULT_OBJECTIVES, StageProblem, stage_problem
-from shortlist.multistage.point_choice import USUAL, check_choice, choose_point, low_coverage
-from shortlist.multistage.prediction import (
+from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point, low_coverage
+from shortlist.multistage.predict.prediction import (
     REJECTED,
     Acquire,
     Decisions,
@@ -36,11 +27,25 @@ from shortlist.multistage.prediction import (
     decide_known,
     decide_on_demand,
 )
-from shortlist.multistage.reject_rules import reject_rule
-from shortlist.multistage.stages import acquired, space_size
-from shortlist.multistage.subclassifiers import DENSE_FEATURES, MOST_BYTES, LogisticSubclassifiers, StageRows
-from shortlist.picking import Limits
+from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
+from shortlist.multistage.problem.reject_rules import reject_rule
+from shortlist.multistage.problem.stages import acquired, space_size
+from shortlist.multistage.search._evaluation import CONCLUSIVE
+from shortlist.multistage.search.emsco import EmscoOptions, emsco
+from shortlist.multistage.search.enumeration import enumerate_front
+from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, StageProblem, stage_problem
+from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, bytes_of_every_subset
+from shortlist.multistage.subclassifiers.encoding import learn_encoding
+from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
+from shortlist.multistage.subclassifiers.subclassifiers import (
+    DENSE_FEATURES,
+    MOST_BYTES,
+    LogisticSubclassifiers,
+    StageRows,
+)
+from shortlist.results.picking import Limits
 from shortlist.runs import Cancellation, Report, silent
+from shortlist.tables.fit_inputs import checked_fit, checked_rows, integer_seed, refuse_fit_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +88,7 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
     pick : str or int, default="one-se"
         Which point of the front predicts: ``"one-se"``, the cheapest of those with about as many right answers as the best
         one, ``"norm"``, the paper's fitness, a rule of :meth:`Front.pick`, or the number of a point. See
-        :func:`shortlist.multistage.point_choice.choose_point`.
+        :func:`shortlist.multistage.predict.point_choice.choose_point`.
     limits : mapping from objective to number, sequence of Limit, or None, default=None
         Pick only among points within these limits.
     subclassifier : estimator or None, default=None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shortlist.arrays import Labels
 from shortlist.errors import BadInputError
 from shortlist.multistage.estimators import MultiStageClassifier
-from shortlist.multistage.prediction import REJECTED, Decisions, decide_known
+from shortlist.multistage.predict.prediction import REJECTED, Decisions, decide_known
 from shortlist.runs import Cancellation, Report, silent
 
 SHARES = (0.5, 0.25, 0.25)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import as_choice
-from shortlist.multistage.emsco import EmscoOptions
+from shortlist.multistage.search.emsco import EmscoOptions
 
 SCALINGS = ("10T", "10^T", "100T")
 """How a cost class T becomes a cost. The paper prints 10T for Heart and Credit, where a superscript may have been lost."""

@@ -9,8 +9,8 @@ from shortlist._validation import as_choice
 from shortlist.decimals import as_decimal
 from shortlist.errors import BadInputError
 from shortlist.files import write_text
+from shortlist.products.feature_models.model import FeatureModel
 from shortlist.products.formats.source import Source, read_source
-from shortlist.products.model import FeatureModel
 
 
 class Format(StrEnum):
@@ -126,7 +126,7 @@ def write_model(path: str | Path, model: FeatureModel) -> None:
 
 def _with_side_files(model: FeatureModel, path: str | Path) -> FeatureModel:
     """Add what the files beside a DIMACS model say."""
-    from shortlist.products.attribute_files import read_attributes
+    from shortlist.products.attributes.attribute_files import read_attributes
     from shortlist.products.formats.dimacs import read_variable_list, side_files
 
     files = side_files(path)

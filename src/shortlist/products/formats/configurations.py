@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shortlist._words import any_of
-from shortlist.csv_cells import guarded
 from shortlist.errors import BadInputError
 from shortlist.files import write_text
+from shortlist.products.feature_models.model import FeatureModel
 from shortlist.products.formats.uvl_writer import product_text
-from shortlist.products.model import FeatureModel
+from shortlist.tables.csv_cells import guarded
 
 ENDINGS = (".uvl", ".csv", ".config")
 """Endings of the files that :func:`write_configuration` can write."""

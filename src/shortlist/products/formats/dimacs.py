@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.products.clauses import to_clauses
+from shortlist.products.encodings.clauses import to_clauses
+from shortlist.products.feature_models.model import FeatureModel, make_model
 from shortlist.products.formats.source import Source, read_source
-from shortlist.products.model import FeatureModel, make_model
 
 _NAME = re.compile(r"^c[ \t]+(\d+)(\$?)[ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
 _HEADER = re.compile(r"^p[ \t].*$", re.MULTILINE)
@@ -151,7 +151,7 @@ def dimacs_text(model: FeatureModel) -> str:
 
     Examples
     --------
-    >>> from shortlist.products.model import make_group, make_model
+    >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> print(dimacs_text(make_model(["A", "B"], root=0, groups=[make_group(0, [1], "optional")])), end="")
     c 1 A
     c 2 B

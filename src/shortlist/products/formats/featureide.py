@@ -4,10 +4,17 @@ from itertools import combinations
 
 from shortlist.decimals import as_decimal
 from shortlist.errors import BadInputError
+from shortlist.products.feature_models.formulas import And, Formula, Iff, Implies, Literal, Not, Or
+from shortlist.products.feature_models.model import (
+    Constraint,
+    FeatureModel,
+    Group,
+    Value,
+    make_group,
+    make_model,
+)
 from shortlist.products.formats.source import Source
 from shortlist.products.formats.xml_tree import Element, parse_xml
-from shortlist.products.formulas import And, Formula, Iff, Implies, Literal, Not, Or
-from shortlist.products.model import Constraint, FeatureModel, Group, Value, make_group, make_model
 
 _KINDS = {"and": "and", "or": "or", "alt": "alternative", "feature": "and"}
 _BESIDE = {"description", "graphics", "property", "attribute", "tags", "imports"}

@@ -12,7 +12,7 @@ from shortlist.decimals import as_decimal
 from shortlist.errors import BadInputError
 from shortlist.front import Objective
 from shortlist.milp.program import LinearObjective, Program, make_program
-from shortlist.products.attributes import n_decimals
+from shortlist.products.attributes.attribute import n_decimals
 from shortlist.products.formats.source import Source, read_source
 
 _SECTIONS = {

@@ -4,10 +4,10 @@ import re
 from dataclasses import dataclass
 
 from shortlist.errors import BadInputError
+from shortlist.products.feature_models.formulas import Literal, Or
+from shortlist.products.feature_models.model import Constraint, FeatureModel, Group, make_group, make_model
 from shortlist.products.formats.source import Source
 from shortlist.products.formats.xml_tree import Element, parse_xml
-from shortlist.products.formulas import Literal, Or
-from shortlist.products.model import Constraint, FeatureModel, Group, make_group, make_model
 
 _LINE = re.compile(r"^(\s*):([rmog]?)(?:\s+(.*?))?\s*$")
 _BOUNDS = re.compile(r"\[\s*(\d+)\s*,\s*(\d+|\*)\s*\]\s*$")

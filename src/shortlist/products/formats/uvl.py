@@ -4,10 +4,17 @@ import re
 from dataclasses import dataclass, field
 
 from shortlist.errors import BadFileError, BadInputError
+from shortlist.products.feature_models.model import (
+    Constraint,
+    FeatureModel,
+    Group,
+    Value,
+    make_group,
+    make_model,
+)
 from shortlist.products.formats.source import Source
 from shortlist.products.formats.uvl_attributes import read_attribute_list
 from shortlist.products.formats.uvl_expressions import ExpressionReader
-from shortlist.products.model import Constraint, FeatureModel, Group, Value, make_group, make_model
 
 _SECTIONS = ("namespace", "include", "imports", "features", "constraints")
 _GROUPS = ("or", "alternative", "optional", "mandatory")

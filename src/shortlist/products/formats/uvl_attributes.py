@@ -5,7 +5,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from shortlist.errors import BadFileError
-from shortlist.products.model import Value
+from shortlist.products.feature_models.model import Value
 
 _KEY = re.compile(r"""\s*(?:"([^"\n]*)"|([^\s"'{}\[\],()]+))\s*""")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")

@@ -13,8 +13,8 @@ from math import floor, lcm
 from typing import TypeAlias
 
 from shortlist.errors import BadFileError
-from shortlist.products.formulas import And, Formula, Iff, Implies, Linear, Literal, Not, Or
-from shortlist.products.model import Value
+from shortlist.products.feature_models.formulas import And, Formula, Iff, Implies, Linear, Literal, Not, Or
+from shortlist.products.feature_models.model import Value
 
 _WORD = re.compile(
     r"""\s*(?:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from shortlist.errors import BadInputError
-from shortlist.products.formulas import Formula, Linear, Literal, Or, formula_text
-from shortlist.products.model import FeatureModel, Group, GroupKind, Value
+from shortlist.products.feature_models.formulas import Formula, Linear, Literal, Or, formula_text
+from shortlist.products.feature_models.model import FeatureModel, Group, GroupKind, Value
 
 _SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _RESERVED = {
@@ -31,7 +31,7 @@ def uvl_text(model: FeatureModel) -> str:
 
     A model without a tree gets an abstract root that is selected in every product, with all features optional below
     it. A linear constraint is written over an attribute of its own, ``sum(weight_1) <= 5``. Names that repeat get
-    their number (see :attr:`~shortlist.products.model.FeatureModel.labels`); double quotes, dots and line ends in
+    their number (see :attr:`~shortlist.products.feature_models.model.FeatureModel.labels`); double quotes, dots and line ends in
     names, which UVL cannot express, become underscores if that leaves the names distinct.
 
     Raises
@@ -41,7 +41,7 @@ def uvl_text(model: FeatureModel) -> str:
 
     Examples
     --------
-    >>> from shortlist.products.model import make_group, make_model
+    >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> model = make_model(["Shop", "Pop-ups"], root=0, groups=[make_group(0, [1], "optional")])
     >>> print(uvl_text(model).expandtabs(2), end="")
     features
@@ -71,7 +71,7 @@ def product_text(model: FeatureModel, selected: Sequence[bool]) -> str:
 
     Examples
     --------
-    >>> from shortlist.products.model import make_group, make_model
+    >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> model = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
     >>> print(product_text(model, [True, False, True]).expandtabs(2), end="")
     features

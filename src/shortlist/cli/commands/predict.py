@@ -1,0 +1,133 @@
+"""`shortlist predict`: answers for new rows from a saved model."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shortlist.cli.text.delivery import save
+from shortlist.cli.text.output import print_json, print_notes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from shortlist.saved_models import SavedModel
+
+MANY_ROWS = 10
+"""From here on it is worth a note that all rows are answered alike."""
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="Model file written with --out.")],
+    table: Annotated[
+        str, typer.Argument(help="CSV, Parquet or Excel file with the rows to answer, or - for stdin.")
+    ],
+    *,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="For a model of shortlist stage: also the stage, features bought and money spent per row.",
+        ),
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="CSV file to write; default: stdout.")] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Load the model although loading runs the code in it.")
+    ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object on stdout; needs --out.")
+    ] = False,
+) -> None:
+    """Answer new rows with a saved model: one line per row, in order."""
+    import time
+
+    from shortlist.cli.files import TABLE_FILE, check_files
+
+    check_files(
+        inputs={"MODEL": model, "TABLE": table}, outputs={"--out": out}, endings={"--out": TABLE_FILE}
+    )
+    from shortlist.cli.text.progress import working
+    from shortlist.errors import BadInputError
+    from shortlist.files import whole_file
+    from shortlist.saved_models import load_model
+    from shortlist.tables.learning import read_table, select_columns
+
+    if json and out is None:
+        raise BadInputError("--json prints facts on stdout, so the answers need a file. Pass --out.")
+    start = time.monotonic()
+    saved = load_model(model, trust=trust)
+    notes: list[str] = []
+    rows = select_columns(read_table(table, notes), saved.features)
+    estimator = saved.estimator
+    buys_features = hasattr(estimator, "decision_report")
+    if explain and not buys_features:
+        raise BadInputError(
+            f"--explain needs a model of shortlist stage, got one of {type(estimator).__name__}."
+        )
+    facts: dict[str, Any] = {}
+    with working("answering"):
+        if buys_features:
+            answers, facts = _bought(saved, rows, explain=explain)
+        else:
+            answers = _voted(saved, rows)
+    notes += _one_answer(answers[saved.target])
+    print_notes(notes)
+    if out is None:
+        answers.to_csv(sys.stdout, index=False)
+        return
+
+    def write(path: Path) -> None:
+        with whole_file(path) as temporary:
+            answers.to_csv(temporary, index=False)
+
+    out = save(out, write)
+    if json:
+        print_json(
+            {
+                "command": "predict",
+                "method": type(estimator).__name__,
+                "status": "feasible",
+                "seconds": time.monotonic() - start,
+                "n_rows": len(answers),
+                **facts,
+                "notes": notes,
+                "out": str(out),
+            }
+        )
+    else:
+        print(f"Answered {len(answers)} rows in {out}.")
+
+
+def _one_answer(answers: "pd.Series[Any]") -> list[str]:
+    """Say that all of many rows are answered alike, which may be true of them, or a model that tells nothing apart."""
+    if len(answers) < MANY_ROWS or answers.nunique(dropna=False) > 1:
+        return []
+    return [f"all {len(answers):,} rows are answered {str(answers.iloc[0])!r}."]
+
+
+def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the answers of a vote, and a score per class: the vote share, stretched so that one half decides."""
+    import pandas as pd
+
+    estimator = saved.estimator
+    probabilities = estimator.predict_proba(rows)
+    answers = pd.DataFrame({saved.target: estimator.predict(rows)})
+    for column, label in enumerate(estimator.classes_):
+        answers[f"score_{label}"] = probabilities[:, column].round(6)
+    return answers
+
+
+def _bought(
+    saved: "SavedModel", rows: "pd.DataFrame", *, explain: bool
+) -> "tuple[pd.DataFrame, dict[str, Any]]":
+    """Return the answers of a multi-stage classifier, with what each row bought where that was asked for."""
+    decisions = saved.estimator.decision_report(rows).reset_index(drop=True)
+    facts = {
+        "n_rejected": int(decisions["rejected"].sum()),
+        "total_cost": float(decisions["cost"].sum()),
+        "mean_cost": float(decisions["cost"].mean()),
+    }
+    answers = decisions.drop(columns="rejected").rename(columns={"label": saved.target})
+    answers["confidence"] = answers["confidence"].round(6)
+    return answers if explain else answers[[saved.target]], facts

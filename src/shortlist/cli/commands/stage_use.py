@@ -1,0 +1,100 @@
+"""`shortlist stage use`: another point of a saved model's front, without fitting anything again."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shortlist.cli.text.delivery import save
+from shortlist.cli.text.output import print_json, print_notes, run_facts
+
+
+def use(
+    context: typer.Context,
+    model: Annotated[Path, typer.Argument(help="Model file of shortlist stage.")],
+    *,
+    pick: Annotated[
+        str,
+        typer.Option(
+            help="Point that predicts: its number, or one-se, norm, ideal, knee, weights or lexicographic."
+        ),
+    ] = "one-se",
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Pick within it, such as 'acquisition_cost<=30'; with <=, <, >=, > or ==; may be repeated."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Model file to write, ending in .joblib; default: only show the point."),
+    ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Load the model although loading runs the code in it.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+) -> None:
+    """Take another point of a saved model's front: fits nothing, and writes a model that predicts with that point.
+
+    The figures are those on the rows that judged the front. A file that is called use is written ./use.
+    """
+    from shortlist.cli.files import MODEL_FILE, check_files
+
+    check_files(inputs={"MODEL": model}, outputs={"--out": out}, endings={"--out": MODEL_FILE})
+    from dataclasses import replace
+
+    from shortlist._validation import as_choice
+    from shortlist.cli.options.limits import read_limits
+    from shortlist.cli.text.stage_report import chosen_facts, no_point, print_chosen
+    from shortlist.errors import BadInputError
+    from shortlist.multistage.estimators import MultiStageClassifier
+    from shortlist.multistage.predict.point_choice import PICKS, choose_point
+    from shortlist.saved_models import load_model, save_model
+
+    if not pick.isdecimal():
+        as_choice(pick, "--pick", ("NUMBER", *PICKS))
+    saved = load_model(model, trust=trust)
+    classifier = saved.estimator
+    if not isinstance(classifier, MultiStageClassifier):
+        raise BadInputError(
+            f"stage use needs a model of shortlist stage, got one of {type(classifier).__name__}."
+        )
+    front = classifier.front_
+    limits = read_limits(limit or (), front.names)
+    reason = no_point(front, limits)
+    about = {
+        "command": "stage use",
+        "method": front.method,
+        "seconds": front.seconds,
+        "n_points": len(front),
+        "reason": reason,
+    }
+    if reason:
+        if json:
+            print_json(
+                about
+                | {"status": "infeasible", "chosen": None, "notes": [], "out": None}
+                | run_facts(context)
+            )
+        else:
+            print(f"Status infeasible: {reason}")
+        return
+    classifier.use(choose_point(front, int(pick) if pick.isdecimal() else pick, limits))
+    if out is not None:
+        out = save(out, lambda path: save_model(replace(saved, estimator=classifier), path))
+    print_notes(classifier.notes_)
+    if json:
+        print_json(
+            about
+            | {
+                "status": "feasible",
+                "chosen": chosen_facts(classifier, pick),
+                "notes": list(classifier.notes_),
+                "out": None if out is None else str(out),
+            }
+            | run_facts(context)
+        )
+        return
+    print_chosen(classifier, pick)
+    if out is not None:
+        print(f"Model saved to {out}; use it with: shortlist predict {out} NEW.csv --explain")

@@ -1,0 +1,137 @@
+"""`shortlist verify`: recheck what a pruned ensemble claims."""
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shortlist.cli.text.delivery import save
+from shortlist.cli.text.output import print_json, print_notes
+
+if TYPE_CHECKING:
+    from shortlist.ensembles.verification.recheck import Verification
+
+EXIT_CODES = {"invalid": 1, "counted": 3}
+"""What the command exits with where not everything was rechecked."""
+
+
+def verify(
+    model: Annotated[Path, typer.Argument(help="Model file of shortlist prune or evolve.")],
+    table: Annotated[str, typer.Argument(help="The table that it was made from.")],
+    *,
+    pool: Annotated[
+        Path | None,
+        typer.Option(
+            help="joblib file with the whole pool: then the votes of all classifiers are recomputed."
+        ),
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="JSON file to write the certificate to, for other auditors.")
+    ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Load the files although loading runs the code in them.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+) -> None:
+    """Recheck value and bound of a pruned ensemble, independently of what found them.
+
+    Without a certificate, as of a named solver, several classes, a rule or evolution, the value is counted again. Exits with 1 if
+    something is not as the model claims, and with 3 if nothing proves the bound that it claims.
+    """
+    import time
+
+    from shortlist.cli.files import check_files
+
+    check_files(
+        inputs={"MODEL": model, "TABLE": table, "--pool": pool},
+        outputs={"--certificate": certificate},
+        endings={"--certificate": (".json",)},
+    )
+    from shortlist.cli.text.progress import working
+    from shortlist.ensembles.pools.pool import load_pool
+    from shortlist.ensembles.proofs.certificate import write_certificate
+    from shortlist.ensembles.verification.recheck import verify as recheck
+    from shortlist.errors import BadInputError
+    from shortlist.saved_models import load_model
+    from shortlist.tables.learning import read_table, select_columns
+
+    start = time.monotonic()
+    saved = load_model(model, trust=trust)
+    if not (hasattr(saved.estimator, "validation_") or hasattr(saved.estimator, "training_")):
+        raise BadInputError(
+            f"verify needs a model of shortlist prune or shortlist evolve, got a {type(saved.estimator).__name__}."
+        )
+    notes: list[str] = []
+    rows = select_columns(read_table(table, notes), [*saved.features, saved.target])
+    given = None if pool is None else load_pool(pool, trust=trust)
+    with working("checking"):
+        found = recheck(
+            saved.estimator, rows[list(saved.features)], rows[saved.target].to_numpy(), pool=given
+        )
+    kept = found.certificate
+    if certificate is not None and kept is not None:
+        certificate = save(certificate, lambda path: write_certificate(kept, path))
+    elif certificate is not None:
+        found = dataclasses.replace(found, notes=(*found.notes, "there is no certificate to write"))
+        certificate = None
+    notes += found.notes
+    print_notes(notes)
+    if json:
+        print_json(
+            {
+                "command": "verify",
+                "status": found.status,
+                "method": "certificate" if found.parts else "count",
+                "seconds": time.monotonic() - start,
+                "failures": list(found.failures),
+                "notes": notes,
+                "value": found.value,
+                "bound": found.bound,
+                "claimed_bound": found.claimed_bound,
+                "proof": None if found.evidence is None else found.evidence.as_dict(),
+                "rows": found.n_rows,
+                "n_classifiers": found.n_classifiers,
+                "n_ranges" if found.parts == "lines" else "n_cuts": found.n_parts,
+                "all_votes": found.all_votes,
+                "certificate": None if certificate is None else str(certificate),
+            }
+        )
+    else:
+        _print(found)
+    if found.status != "valid":
+        raise typer.Exit(EXIT_CODES[found.status])
+
+
+def _print(found: "Verification") -> None:
+    """Print what was found for people."""
+    for sentence in found.failures:
+        print(f"NOT AS CLAIMED: {sentence}.")
+    if found.evidence is None:
+        return
+    whose = "all classifiers" if found.all_votes else "the members"
+    checked = f"; checked {_counted(found)} in integers" if found.parts else ""
+    print(f"As claimed. Asked {whose} again on {found.n_rows:,} rows{checked}.")
+    print(f"{found.evidence.sentence()}.")
+    if found.certificate is not None:
+        limits = found.certificate["limits"]
+        others = [name for field, name in (("budget", "cost"), ("each", "diversity")) if field in limits]
+        kept = f", within the limits on {' and '.join(others)}" if others else ""
+        print(
+            f"Selections are those of {limits['min_size']} to {limits['max_size']} of {found.n_classifiers} classifiers{kept}."
+        )
+    if found.certificate is not None and not found.all_votes:
+        print(
+            "The votes of the classifiers that were left out are taken from the model; --pool recomputes them."
+        )
+    if found.status == "counted":
+        print("The value was counted again; nothing proves the bound (exit code 3).")
+
+
+def _counted(found: "Verification") -> str:
+    """Say how much proves the bound."""
+    return (
+        f"{found.n_parts:,} cuts"
+        if found.parts == "cuts"
+        else f"lines for {found.n_parts:,} ranges of thresholds"
+    )

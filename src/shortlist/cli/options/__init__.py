@@ -1,0 +1,1 @@
+"""What commands make of their options before they work."""

@@ -1,0 +1,52 @@
+"""The option ``--limit``, the same in every command."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shortlist.results.limits import Limit
+
+
+def read_limit(text: str, names: Sequence[str]) -> "Limit":
+    """Read one ``--limit`` on one of the `names`.
+
+    A name is found as written first, then without case, spaces and signs if exactly one fits, so that
+    ``conclusive-accuracy>=0.9`` limits ``conclusive_accuracy``.
+
+    Raises
+    ------
+    BadInputError
+        If the text does not read like ``cost<=120``, or the name is none of `names`.
+
+    Examples
+    --------
+    >>> read_limit("conclusive-accuracy >= 0.9", ["coverage", "conclusive_accuracy"])
+    Limit(name='conclusive_accuracy', operator='>=', value=Decimal('0.9'))
+    """
+    from dataclasses import replace
+
+    from shortlist._words import any_of, did_you_mean
+    from shortlist.errors import BadInputError
+    from shortlist.results.limits import read_limit as read
+
+    try:
+        limit = read(text)
+    except BadInputError as error:
+        raise BadInputError(str(error).replace("a limit must", "--limit must", 1)) from None
+    if limit.name in names:
+        return limit
+    alike = [name for name in names if _plain(name) == _plain(limit.name)]
+    if len(alike) == 1:
+        return replace(limit, name=alike[0])
+    hint = did_you_mean(limit.name, names) or f" It must be {any_of(names)}."
+    raise BadInputError(f"--limit names {limit.name!r}, which is not there to be limited.{hint}")
+
+
+def read_limits(texts: Sequence[str], names: Sequence[str]) -> "tuple[Limit, ...]":
+    """Read every ``--limit`` of a command; see :func:`read_limit`."""
+    return tuple(read_limit(text, names) for text in texts)
+
+
+def _plain(name: str) -> str:
+    """Return a name without case, spaces and signs."""
+    return "".join(sign for sign in name.casefold() if sign.isalnum())

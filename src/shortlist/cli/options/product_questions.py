@@ -1,0 +1,240 @@
+"""A question about a product line, as the options of a command ask it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shortlist.cli.options.pairs import read_pairs
+
+if TYPE_CHECKING:
+    from shortlist.products.attributes.attribute import Attribute, AttributeTable
+    from shortlist.products.configure.requirements import Requirements
+    from shortlist.products.feature_models.model import FeatureModel
+
+USUAL_ORDER = ("not_used_before", "defects", "cost")
+"""How attributes follow `deselected` where nobody names objectives: as the study of Xue and Li (2018) sorts points."""
+
+
+ROUNDED = 2
+"""Decimals of attributes that nobody named and that have too many to be exact."""
+
+
+@dataclass(frozen=True, eq=False)
+class AskedQuestion:
+    """What a command was asked.
+
+    Attributes
+    ----------
+    line : FeatureModel
+        The model as read.
+    objectives : str
+        What matters, as typed or by default.
+    limits : tuple of str
+        As typed.
+    attributes : dict of str to Attribute
+        What objectives and limits name.
+    sources : dict of str to str
+        Where each attribute comes from.
+    requirements : Requirements
+        Features that must be in or out.
+    left_out : dict of str to str
+        Columns of the attributes that are no objective by default, and why.
+    notes : tuple of str
+        What was decided for the user, a sentence each.
+    """
+
+    line: "FeatureModel"
+    objectives: str
+    limits: tuple[str, ...]
+    attributes: "dict[str, Attribute]"
+    sources: dict[str, str]
+    requirements: "Requirements"
+    left_out: dict[str, str]
+    notes: tuple[str, ...]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the JSON of a command says about the question."""
+        return {
+            "n_features": self.line.n_features,
+            "asked_objectives": self.objectives,
+            "attributes": self.sources,
+            "left_out": self.left_out,
+            "notes": list(self.notes),
+        }
+
+
+def read_question(
+    model: Path,
+    *,
+    objectives: str | None,
+    attributes: Sequence[Path],
+    random_attributes: int | None,
+    rename: Sequence[str],
+    default: Sequence[str],
+    decimals: int | None,
+    limit: Sequence[str],
+    select: Sequence[str],
+    deselect: Sequence[str],
+    fixed: Sequence[Path],
+) -> AskedQuestion:
+    """Read model, attributes and requirements, and choose objectives if none are named."""
+    from shortlist._validation import as_count
+    from shortlist.cli.options.limits import read_limits
+    from shortlist.errors import BadInputError
+    from shortlist.products.attributes.attribute import BUILT_IN, chosen_attributes, needs_rounding
+    from shortlist.products.attributes.attribute_files import attributes_beside
+    from shortlist.products.configure.product_objectives import objective_names
+    from shortlist.products.configure.requirements import make_requirements
+    from shortlist.products.formats import read_model
+
+    line = read_model(model)
+    wanted = make_requirements(line, select=select, deselect=deselect, fixed=fixed)
+    if decimals is not None:
+        as_count(decimals, "--decimals", at_least=0, at_most=9)
+    files = list(attributes)
+    found_beside = attributes_beside(model) if not files and random_attributes is None else None
+    if found_beside:
+        files = [found_beside]
+    tables = _tables(model, line, files, dict(read_pairs(rename, "rename")))
+    drawn = _drawn(line, random_attributes, tables)
+    asked, left_out = (
+        (objectives, {}) if objectives is not None else _default_objectives(model, line, tables, list(drawn))
+    )
+    goals = [name for _, name in objective_names(asked)]
+    columns = [name for table in tables for name in table.columns]
+    limits = read_limits(limit, list(dict.fromkeys([*goals, *BUILT_IN, *columns, *drawn])))
+    names = goals + [bound.name for bound in limits]
+    others = [name for name in names if name not in drawn]
+    rounds = bool(found_beside) and decimals is None and any(needs_rounding(tables[0], n) for n in others)
+    found = chosen_attributes(
+        others,
+        tables,
+        line,
+        defaults=_defaults(default, names),
+        decimals=ROUNDED if rounds else decimals,
+    )
+    sources = {name: f"drawn at random, seed {random_attributes}" for name in drawn if name in names}
+    _refuse_unused_draws(random_attributes, sources)
+    for name in found:
+        sources[name] = next(t.source for t in tables if name.casefold() in map(str.casefold, t.columns))
+    _refuse_unused_files([table for table in tables if table.source in map(str, attributes)], sources, names)
+    if decimals is not None and not found:
+        raise BadInputError("--decimals rounds attributes, and none from a file is asked for. Leave it out.")
+    notes = list(line.notes)
+    if str(found_beside) in sources.values():
+        notes.append(f"Attributes from {found_beside}, which lies beside the model.")
+    if objectives is None:
+        notes += _default_notes(asked, left_out)
+    if rounds:
+        notes.append(f"Attributes rounded to {ROUNDED} decimals, to be exact; --decimals says otherwise.")
+    texts = tuple(map(str, limits))
+    return AskedQuestion(line, asked, texts, drawn | found, sources, wanted, left_out, tuple(notes))
+
+
+def _default_notes(objectives: str, left_out: dict[str, str]) -> list[str]:
+    """Say which objectives were taken by default, and what is none of them."""
+    notes = [f"Objectives by default: {objectives}."]
+    if left_out:
+        reasons = ", ".join(f"{name} ({reason})" for name, reason in left_out.items())
+        notes.append(f"Not among them: {reasons}.")
+    return notes
+
+
+def _defaults(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """Read ``--default``; each must be for something that is asked for."""
+    from shortlist._words import any_of, did_you_mean
+    from shortlist.errors import BadInputError
+
+    defaults = dict(read_pairs(texts, "default"))
+    for name in defaults:
+        if name not in names:
+            raise BadInputError(
+                f"--default must name an attribute that is asked for, {any_of(dict.fromkeys(names))}, got {name!r}."
+                f"{did_you_mean(name, names)}"
+            )
+    return defaults
+
+
+def _refuse_unused_draws(seed: int | None, sources: dict[str, str]) -> None:
+    """Raise if attributes were to be drawn and none of them is used."""
+    from shortlist.errors import BadInputError
+
+    if seed is not None and not sources:
+        raise BadInputError(
+            "--random-attributes draws cost, defects and not_used_before, but of these nothing is asked for that is not "
+            "given by a file. Leave it out."
+        )
+
+
+def _tables(
+    model: Path, line: "FeatureModel", files: Sequence[Path], renames: dict[str, str]
+) -> "list[AttributeTable]":
+    """Return what files and model say of features; a rename that no file needs is an error."""
+    from shortlist.errors import BadInputError
+    from shortlist.products.attributes.attribute import model_attributes
+    from shortlist.products.attributes.attribute_files import read_attributes
+
+    tables = [read_attributes(path, line, renames=renames) for path in files]
+    for name in renames:
+        if not any(name in table.renamed for table in tables):
+            raise BadInputError(f"--rename names {name!r}, which no file with attributes has. Drop it.")
+    return [*tables, model_attributes(line, str(model))]
+
+
+def _refuse_unused_files(
+    tables: "Sequence[AttributeTable]", sources: dict[str, str], names: Sequence[str]
+) -> None:
+    """Raise for a file of --attributes from which nothing is taken."""
+    from shortlist._words import all_of
+    from shortlist.errors import BadInputError
+
+    for table in tables:
+        if table.source not in sources.values():
+            raise BadInputError(
+                f"--attributes {table.source} has nothing that is asked for and not given before it: it has "
+                f"{all_of(table.columns)}, and asked for is {all_of(dict.fromkeys(names))}. Leave it out."
+            )
+
+
+def _drawn(
+    line: "FeatureModel", seed: int | None, tables: "Sequence[AttributeTable]"
+) -> "dict[str, Attribute]":
+    """Return random attributes, but for those that are given."""
+    if seed is None:
+        return {}
+    import numpy as np
+
+    from shortlist._validation import as_seed
+    from shortlist.products.attributes.attribute_draws import random_attributes
+
+    rng = np.random.default_rng(as_seed(seed, "--random-attributes"))
+    given = {name.casefold() for table in tables for name in table.columns}
+    drawn = random_attributes(line, rng=rng)
+    return {name: values for name, values in drawn.items() if name.casefold() not in given}
+
+
+def _default_objectives(
+    model: Path, line: "FeatureModel", tables: "Sequence[AttributeTable]", drawn: list[str]
+) -> tuple[str, dict[str, str]]:
+    """Return the objectives for a user who names none, and which columns are none of them, with the reason."""
+    from shortlist.errors import BadInputError
+    from shortlist.products.attributes.attribute_columns import numeric_attributes
+
+    found: dict[str, str] = {}
+    left_out: dict[str, str] = {}
+    for table in tables:
+        numeric, others = numeric_attributes(table, line)
+        for name in numeric:
+            found.setdefault(name.casefold(), name)
+        left_out |= others
+    for name in drawn:
+        found.setdefault(name.casefold(), name)
+    if not found:
+        raise BadInputError(
+            f"--objectives must say what matters, as {model} comes without attributes. "
+            "Pass --attributes FILE or --random-attributes SEED, or --objectives."
+        )
+    usual = [found.pop(name) for name in USUAL_ORDER if name in found]
+    return ", ".join(f"min {name}" for name in ("deselected", *usual, *found.values())), left_out

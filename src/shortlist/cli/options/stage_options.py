@@ -1,0 +1,207 @@
+"""What `shortlist stage` makes of its options before it works: which of them are used, and what they hold."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shortlist.cli.options.pairs import read_numbers, read_pairs
+from shortlist.cli.options.unused import Use
+
+if TYPE_CHECKING:
+    from shortlist.multistage.presets import Preset
+    from shortlist.multistage.problem.costs import FeatureCosts
+    from shortlist.multistage.search.emsco import EmscoOptions
+
+USUAL_CONFIDENCE = 0.75
+
+
+def _evolves(given: Mapping[str, Any]) -> bool:
+    """Whether evolution may run: by the method, or beside the enumeration."""
+    return given["method"] != "enumerate" or given["recall"] is not None
+
+
+def _measures(objective: str) -> Callable[[Mapping[str, Any]], bool]:
+    return lambda given: objective in objective_names(given["objectives"])
+
+
+USES = (
+    Use(("costs_dataset",), lambda given: given["costs"] is not None, "--costs", "add --costs FILE"),
+    Use(("scaling",), lambda given: given["preset"] is not None, "--preset", "add --preset NAME"),
+    Use(("scaling",), lambda given: given["costs"] is None, "the costs of a preset", "leave out --costs"),
+    Use(
+        ("preset",),
+        lambda given: given["costs"] is None or given["confidence"] is None or _evolves(given),
+        "a run that takes costs, confidence or evolution from it",
+        "leave out --costs or --confidence",
+    ),
+    Use(
+        ("budget",),
+        lambda given: given["method"] == "auto" and given["recall"] is None,
+        "--method auto without --recall",
+    ),
+    Use(
+        ("population", "generations", "elites"),
+        _evolves,
+        "the method emsco",
+        "leave out --method enumerate",
+    ),
+    Use(
+        ("call_cost", "call_cost_per_feature"),
+        _measures("evaluation_cost"),
+        "the objective evaluation_cost",
+        "name it in --objectives",
+    ),
+    Use(
+        ("penalty",),
+        _measures("conclusive_accuracy"),
+        "the objective conclusive_accuracy",
+        "name it in --objectives",
+    ),
+    Use(
+        ("positive",),
+        _measures("false_positive_rate"),
+        "the objective false_positive_rate",
+        "name it in --objectives",
+    ),
+    Use(("rows",), lambda given: not given["json"], "the table for people", "leave out --json"),
+)
+"""When each option of stage is used. The others are used in every run: whatever is chosen, the report measures its cost."""
+
+
+def check_numbers(given: Mapping[str, Any]) -> None:
+    """Refuse what is out of range whatever the table holds, and names that there are not."""
+    from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
+    from shortlist.errors import BadInputError
+    from shortlist.multistage.predict.point_choice import PICKS
+    from shortlist.multistage.search.stage_objectives import check_objectives
+
+    as_seed(given["seed"], "--seed")
+    as_count(given["rows"], "--rows", at_least=0)
+    as_count(given["budget"], "--budget", at_least=0)
+    as_positive_seconds(given["time_limit"], "--time-limit")
+    if given["jobs"] == 0:
+        raise BadInputError("--jobs must be a number of threads, or -1 for every core, got 0.")
+    if given["max_stages"] is not None:
+        as_count(given["max_stages"], "--max-stages")
+    if given["recall"] is not None:
+        as_count(given["recall"], "--recall")
+    if not given["pick"].isdecimal():
+        as_choice(given["pick"], "--pick", ("NUMBER", *PICKS))
+    check_objectives(objective_names(given["objectives"]))
+
+
+def objective_names(text: str) -> list[str]:
+    """Return the names in ``--objectives``."""
+    return [name.strip().replace("-", "_") for name in text.split(",")]
+
+
+def stage_method(method: str, recall: int | None) -> str:
+    """Return the method; recall needs the complete front."""
+    from shortlist._validation import as_choice
+    from shortlist.errors import BadInputError
+
+    as_choice(method, "--method", ("auto", "emsco", "enumerate"))
+    if recall is None:
+        return method
+    if method == "emsco":
+        raise BadInputError("--recall compares with the complete front. Leave out --method emsco.")
+    return "enumerate"
+
+
+def output_files(out: Path | None, model_out: Path | None) -> tuple[Path | None, Path | None]:
+    """Return the files for the front and for the model."""
+    from shortlist.cli.files import FRONT_FILE
+    from shortlist.errors import BadInputError
+
+    front_file = model_file = None
+    if out is not None:
+        front_file, model_file = (out, None) if out.suffix.casefold() in FRONT_FILE else (None, out)
+    if model_out is not None:
+        if model_file is not None:
+            raise BadInputError("--out and --model-out both name a model file. Let --out end in .parquet.")
+        model_file = model_out
+    return front_file, model_file
+
+
+def read_prices(
+    names: Sequence[str],
+    path: Path | None,
+    dataset: str | None,
+    paper: "Preset | None",
+    scaling: str | None,
+    *,
+    dropped: Sequence[str],
+    notes: list[str],
+) -> "FeatureCosts":
+    """Return prices from the file, else from the preset, else 1 each; those of dropped columns are passed over."""
+    from shortlist._words import all_of
+    from shortlist.errors import BadInputError
+    from shortlist.multistage.problem.costs import feature_costs, read_costs
+
+    if path is not None:
+        return read_costs(path, names, dataset=dataset, dropped=dropped, notes=notes)
+    if paper is None:
+        return feature_costs(None, names)
+    costs = paper.costs(scaling)
+    unknown = [name for name in costs if name not in names and name not in dropped]
+    unpriced = [name for name in names if name not in costs]
+    if unknown:
+        raise BadInputError(
+            f"--preset prices the columns of another table: there is no column {unknown[0]!r} here. Pass --costs instead."
+        )
+    if unpriced:
+        raise BadInputError(
+            f"--preset has no price for column {unpriced[0]!r}. Leave it out with --drop, or pass --costs."
+        )
+    passed_over = [name for name in costs if name in dropped]
+    if passed_over:
+        notes.append(
+            f"the preset also prices {all_of(passed_over)}, which {'are' if len(passed_over) > 1 else 'is'} dropped: passed over."
+        )
+    return feature_costs({name: cost for name, cost in costs.items() if name not in dropped}, names)
+
+
+def read_confidence(text: str | None, paper: "Preset | None", labels: Any) -> float | dict[Any, float]:
+    """Read p̂, one number or one per class."""
+    from shortlist.errors import BadInputError
+
+    if text is None:
+        return USUAL_CONFIDENCE if paper is None else paper.confidence
+    if "=" in text:
+        return {as_label(name, labels): value for name, value in read_numbers(text, "confidence").items()}
+    try:
+        return float(text)
+    except ValueError:
+        raise BadInputError(
+            f"--confidence must be a number in (0, 1], or CLASS=NUMBER,..., got {text!r}."
+        ) from None
+
+
+def as_label(text: str, labels: Any) -> Any:
+    """Return the class that is written so; an unknown one stays text and is refused later, with the classes."""
+    import numpy as np
+
+    return {str(label): label for label in np.unique(labels).tolist()}.get(text, text)
+
+
+def read_penalties(texts: Sequence[str], labels: Any) -> dict[Any, float] | None:
+    """Read what errors take from the accuracy, per class."""
+    from shortlist.errors import BadInputError
+
+    numbers: dict[Any, float] = {}
+    for name, value in read_pairs(texts, "penalty"):
+        label = as_label(name, labels)
+        if label in numbers:
+            raise BadInputError(f"--penalty must name each class once, got {name!r} twice. Leave one out.")
+        numbers[label] = read_numbers(f"{name}={value}", "penalty")[name]
+    return numbers or None
+
+
+def evolution_options(paper: "Preset | None", **given: Any) -> "EmscoOptions":
+    """Return the preset's parameters of the evolution, with those that were given."""
+    from dataclasses import replace
+
+    from shortlist.multistage.search.emsco import EmscoOptions
+
+    start = EmscoOptions() if paper is None else paper.options
+    return replace(start, **{name: value for name, value in given.items() if value is not None})

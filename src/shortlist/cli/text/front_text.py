@@ -1,0 +1,86 @@
+"""What commands say about a front."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from shortlist.cli.text.output import finite, stopped_by
+from shortlist.front import Front, ProofKind, Status
+
+
+def front_facts(front: Front) -> dict[str, Any]:
+    """Return what the JSON of every command says about a front."""
+    proof = front.proof
+    missing = None if proof.missing is None else [finite(value) for value in proof.missing]
+    return {
+        "n_points": len(front),
+        "proof": str(proof.kind),
+        "missing": missing,
+        "n_unresolved": proof.n_unresolved,
+        "limit": proof.limit,
+        "objectives": [{"name": o.name, "sense": str(o.sense)} for o in front.objectives],
+        "ranges": {name: [low, high] for name, low, high in zip(front.names, *_ranges(front), strict=True)}
+        if len(front)
+        else {},
+    }
+
+
+def front_status(front: Front) -> str:
+    """Return the status that goes with the proof of a front."""
+    complete = front.proof.kind is ProofKind.COMPLETE
+    if not len(front):
+        return str(Status.INFEASIBLE if complete else Status.UNKNOWN)
+    return str(Status.OPTIMAL if complete else Status.FEASIBLE)
+
+
+def look_at(path: Path, *, rule: str = "knee") -> str:
+    """Say how to go on with a front that was written, or nothing for a table, which commands do not read."""
+    if path.suffix.casefold() == ".csv":
+        return ""
+    return f"; look at it with: shortlist front show {path} --pick {rule}"
+
+
+def proof_text(front: Front) -> str:
+    """Say in words what is proved."""
+    proof = front.proof
+    limit = f", {stopped_by(proof.limit)}" if proof.limit else ""
+    if proof.kind is ProofKind.COMPLETE:
+        return "complete: no other is non-dominated"
+    if proof.kind is ProofKind.NONDOMINATED:
+        return f"each proved non-dominated, some may be missing{limit}"
+    if proof.missing is None or not all(finite(value) is not None for value in proof.missing):
+        return f"approximate, nothing proved{limit}"
+    gaps = ", ".join(f"{name} {gap:g}" for name, gap in zip(front.names, proof.missing, strict=True) if gap)
+    worse = f"worse by at most {gaps}" if gaps else "no worse"
+    return f"approximate: to everything that is possible there is a point here that is {worse}{limit}"
+
+
+def range_lines(front: Front) -> list[str]:
+    """Return a heading, and a line per objective: sense, name, best and worst value."""
+    heading = "objective"
+    width = max(len(heading) - len("min "), *map(len, front.names))
+    lows, highs = _ranges(front)
+    lines = [f"  {heading:<{width + len('min ')}}  best to worst"]
+    for objective, low, high in zip(front.objectives, lows, highs, strict=True):
+        best, worst = (low, high) if objective.sign > 0 else (high, low)
+        unit = f" {objective.unit}" if objective.unit else ""
+        lines.append(f"  {objective.sense} {objective.name:<{width}}  {best:g} to {worst:g}{unit}")
+    return lines
+
+
+def some(names: Sequence[str], numbers: Iterable[int], *, most: int = 12) -> str:
+    """Return the first of many names."""
+    chosen = [names[i] for i in numbers]
+    more = f" and {len(chosen) - most} more" if len(chosen) > most else ""
+    return ", ".join(chosen[:most]) + more
+
+
+def _ranges(front: Front) -> tuple[list[float], list[float]]:
+    return front.values.min(axis=0).tolist(), front.values.max(axis=0).tolist()
+
+
+def unless_complete(front: Front) -> str:
+    """Say of a front without a point that was wanted that it may be elsewhere; empty where the front is complete."""
+    if front.proof.kind is ProofKind.COMPLETE:
+        return ""
+    return " The front is not complete, so there may be others that it does not have."

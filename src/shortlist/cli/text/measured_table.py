@@ -1,0 +1,94 @@
+"""What rules do on the test rows, as a table for people and as facts for programs."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shortlist.ensembles.studies.measured import Difference, Interval, Measured
+
+INTERVALS = (
+    "Intervals at 95 %: Wilson's for accuracy, Wilson's of every class put together for balanced accuracy.",
+    "p: McNemar's exact test on the same rows; a difference with p above 0.05 is within chance.",
+)
+
+
+def measured_facts(test: "dict[str, Measured]") -> dict[str, Any]:
+    """Return the metrics of every rule, and how it differs from the first one on the same rows."""
+    facts: dict[str, Any] = {}
+    for name, measured in test.items():
+        facts[name] = measured.as_dict()
+        first = next(iter(test))
+        if name != first:
+            difference = test[first].against(measured)
+            facts[name][f"against_{first}"] = {
+                f"only_{first}_right": difference.only_first,
+                f"only_{name}_right": difference.only_second,
+                "p_value": difference.p_value,
+                "within_chance": difference.within_chance,
+            }
+    return facts
+
+
+def print_measured(test: "dict[str, Measured]") -> None:
+    """Print what rules do on the test rows: one line each, then their intervals and how they differ from the first one."""
+    binary = all(measured.confusion is not None for measured in test.values())
+    cases = f"{'TP':>7}{'FN':>7}{'TN':>7}{'FP':>7}" if binary else ""
+    print(f"{'on the test rows':<18}{'size':>5}{'accuracy':>10}{'balanced':>10}{cases}{'ms/1000':>9}")
+    for name, measured in test.items():
+        counts = measured.confusion
+        cases = (
+            ""
+            if counts is None
+            else f"{counts.true_positive:>7}{counts.false_negative:>7}{counts.true_negative:>7}{counts.false_positive:>7}"
+        )
+        print(
+            f"{_shown(name):<18}{measured.size:>5}{measured.accuracy:>10.4f}"
+            f"{measured.balanced_accuracy:>10.4f}{cases}{measured.ms_per_1000_rows:>9.1f}"
+        )
+    print()
+    first = next(iter(test))
+    print(f"{'95 % intervals':<18}{'accuracy':<18}{'balanced':<18}against {_shown(first)}")
+    for name, measured in test.items():
+        against = "" if name == first else _difference(test[first].against(measured))
+        print(
+            f"{_shown(name):<18}{_interval(measured.accuracy_interval):<18}"
+            f"{_interval(measured.balanced_accuracy_interval):<18}{against}".rstrip()
+        )
+    for sentence in INTERVALS:
+        print(sentence)
+
+
+def one_answer_notes(fitted: str | None, test: str | None, *, who: str, rows: str) -> list[str]:
+    """Say that a selection answers one class only, on the rows that it was chosen on or on the test rows.
+
+    Parameters
+    ----------
+    fitted, test : str or None
+        The class that it gives all rows that it was chosen on, and all test rows; None where it gives several.
+    who : str
+        What answers, such as ``"the selection"``.
+    rows : str
+        What the rows are called that it was chosen on.
+    """
+    if fitted is not None and fitted == test:
+        return [f"{who} answers {fitted!r} for every row, of the {rows} rows and of the test rows."]
+    return [
+        f"{who} answers {answer!r} for every one of the {name} rows."
+        for answer, name in ((fitted, rows), (test, "test"))
+        if answer is not None
+    ]
+
+
+def _shown(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _interval(interval: "Interval") -> str:
+    return f"{interval[0]:.3f} to {interval[1]:.3f}"
+
+
+def _difference(difference: "Difference") -> str:
+    """Say on how many rows only the first rule, and only the other one, is right."""
+    if not difference.only_first + difference.only_second:
+        return "no row differs"
+    verdict = "within chance" if difference.within_chance else "more than chance"
+    return f"{difference.only_first} : {difference.only_second} rows, p {difference.p_value:.2g}, {verdict}"

@@ -1,0 +1,62 @@
+"""What commands print alike."""
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shortlist.cli.text.delivery import complain
+
+if TYPE_CHECKING:
+    import typer
+
+
+def print_json(facts: dict[str, Any]) -> None:
+    """Print one JSON object on stdout; infinity and NaN do not exist in JSON and must be None by now."""
+    print(json.dumps(facts, indent=2, allow_nan=False))
+
+
+def print_notes(notes: Sequence[str]) -> None:
+    """Print what a user should know beside the answer, a line each on stderr.
+
+    A command's JSON has the same sentences under ``notes``.
+    """
+    for note in notes:
+        complain(f"note: {note}")
+
+
+def finite(number: float) -> float | None:
+    """Return the number, or None for what JSON cannot say."""
+    return number if math.isfinite(number) else None
+
+
+def stopped_by(limit: str) -> str:
+    """Say what ended a search.
+
+    Examples
+    --------
+    >>> stopped_by("60 s"), stopped_by("interrupted")
+    ('stopped by the limit of 60 s', 'interrupted')
+    """
+    return limit if limit == "interrupted" else f"stopped by the limit of {limit}"
+
+
+def run_facts(context: "typer.Context") -> dict[str, Any]:
+    """Return what a command's JSON says of the run itself: the version, the seed and every option as it was used."""
+    from shortlist import __version__
+    from shortlist.cli.options.unused import typed_name
+
+    options = {
+        typed_name(context, name).lstrip("-"): _typed_value(value)
+        for name, value in context.params.items()
+        if name != "json"
+    }
+    return {"version": __version__, "seed": context.params.get("seed"), "options": options}
+
+
+def _typed_value(value: Any) -> Any:
+    """Return an option's value as JSON can have it: paths as texts."""
+    if isinstance(value, list | tuple):
+        return [_typed_value(one) for one in value]
+    return str(value) if isinstance(value, Path) else value

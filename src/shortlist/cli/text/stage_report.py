@@ -1,0 +1,179 @@
+"""What `shortlist stage` tells of its answer, as JSON and for people."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shortlist.front import Front
+    from shortlist.multistage.estimators import MultiStageClassifier
+    from shortlist.multistage.holdout import StagedTable
+    from shortlist.multistage.search.recall import Recall
+    from shortlist.results.limits import Limit
+
+
+def _stages(classifier: "MultiStageClassifier") -> list[list[str]]:
+    """Return the names that each stage buys."""
+    names = classifier.costs_.names
+    return [[names[i] for i in stage.bought] for stage in classifier.model_.stages]
+
+
+def no_point(front: "Front", limits: "Sequence[Limit]") -> str:
+    """Say why no point of a front is within the limits; empty where one is."""
+    from shortlist.cli.text.front_text import unless_complete
+    from shortlist.results.picking import mark_within, why_none
+
+    return "" if mark_within(front, limits).any() else why_none(front, limits) + unless_complete(front)
+
+
+def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, Any]:
+    """Return the contract of every command, and what is known without a point that predicts."""
+    import numpy as np
+
+    from shortlist.cli.text.front_text import front_facts
+    from shortlist.front import ProofKind, Status
+
+    front = classifier.front_
+    complete = front.proof.kind is ProofKind.COMPLETE
+    costs = classifier.costs_
+    ties = front.extras.get("n_tied")
+    return {
+        "command": "stage",
+        "method": front.method,
+        "status": str(Status.OPTIMAL if complete else Status.FEASIBLE),
+        "seconds": seconds,
+        **front_facts(front),
+        "points": front.values.tolist(),
+        "confidence": {str(label): p for label, p in zip(classifier.classes_.tolist(), classifier.problem_.decisions.rule.thresholds, strict=True)},
+        "max_stages": classifier.problem_.max_stages,
+        "n_fits": classifier.problem_.decisions.subclassifiers.n_fits,
+        "n_assignments": None if ties is None else sum(ties),
+        "evolution": _evolution_facts(front),
+        "chosen": None,
+        "costs": dict(zip(costs.names, (costs.price(np.eye(len(costs.names), dtype=bool)) / costs.scale).tolist(), strict=True)),
+        "total_cost": costs.total / costs.scale,
+        "rows": None,
+        "test": None,
+    }  # fmt: skip
+
+
+def chosen_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any]:
+    """Return the point that predicts."""
+    front, point = classifier.front_, classifier.point_
+    ties = front.extras.get("n_tied")
+    return {
+        "index": point,
+        "rule": rule,
+        "values": dict(zip(front.names, front.values[point].tolist(), strict=True)),
+        "assignment": dict(zip(classifier.costs_.names, classifier.assignment_.tolist(), strict=True)),
+        "stages": _stages(classifier),
+        "n_tied": None if ties is None else ties[point],
+    }
+
+
+def stage_facts(staged: "StagedTable", seconds: float, found: "Recall | None") -> dict[str, Any]:
+    """Return everything about a fitted classifier."""
+    from dataclasses import asdict
+
+    facts = front_part(staged.classifier, seconds) | {
+        "chosen": chosen_facts(staged.classifier, str(staged.classifier.pick)),
+        "rows": staged.n_rows,
+        "test": {"multi_stage": asdict(staged.test), "single_stage": asdict(staged.single_stage)},
+    }
+    if found is not None:
+        facts["recall"] = _recall_facts(found)
+    return facts
+
+
+def _evolution_facts(front: "Front") -> dict[str, Any] | None:
+    """Return how evolution went; None where there was none."""
+    if front.method != "emsco":
+        return None
+    return {
+        name: front.extras[name] for name in ("n_generations", "n_evaluations", "n_chromosomes", "stopped")
+    }
+
+
+def _recall_facts(found: "Recall") -> dict[str, Any]:
+    """Return recall per generation, averaged over the seeds that finished; empty when none did."""
+    return {
+        "n_seeds": len(found.points),
+        "points": found.points.mean(axis=0).tolist() if len(found.points) else [],
+        "assignments": found.assignments.mean(axis=0).tolist() if len(found.points) else [],
+    }
+
+
+def print_front(classifier: "MultiStageClassifier", seconds: float, rows: int) -> None:
+    """Print the front for people."""
+    from shortlist.cli.text.front_text import proof_text, range_lines
+    from shortlist.multistage.search.emsco import ELITE_FILLS
+
+    front = classifier.front_
+    points = "point" if len(front) == 1 else "points"
+    ties = front.extras.get("n_tied")
+    behind = f", {sum(ties):,} stage assignments behind them" if ties else ""
+    print(f"{len(front):,} {points}{behind}, {proof_text(front)} ({front.method}, {seconds:.2f} s).")
+    if front.method == "emsco":
+        print(
+            f"{front.extras['n_generations']} generations, {front.extras['n_evaluations']:,} assignments measured, "
+            f"ended by: {front.extras['stopped']}."
+        )
+    if front.extras.get("stopped") == ELITE_FILLS:
+        print(
+            "As many elites as there are places: nothing new can be bred. Use --elites vector, or a larger --population."
+        )
+    print("\n".join(range_lines(front)))
+    print()
+    frame = front.to_frame().round(4)
+    if ties:
+        frame["tied"] = ties
+    print(frame.head(rows or len(frame)).to_string())
+    if rows and len(frame) > rows:
+        print(f"... and {len(frame) - rows:,} more; all with --rows 0.")
+
+
+def print_chosen(classifier: "MultiStageClassifier", rule: str) -> None:
+    """Print the point that predicts: what it reaches on the rows that judged, and what each stage buys."""
+    front, point = classifier.front_, classifier.point_
+    values = ", ".join(
+        f"{name} {value:.4g}" for name, value in zip(front.names, front.values[point], strict=True)
+    )
+    print(f"Chosen by {'its number' if rule.isdecimal() else rule}: point {point}, {values}.")
+    total = 0.0
+    for number, (bought, fitted) in enumerate(
+        zip(_stages(classifier), classifier.model_.stages, strict=True), start=1
+    ):
+        price = fitted.price / classifier.costs_.scale
+        print(f"  stage {number}, {price - total:g} more: {', '.join(bought)}")
+        total = price
+
+
+def print_stage(staged: "StagedTable", seconds: float, rows: int) -> None:
+    """Print the answer for people."""
+    classifier, counts = staged.classifier, staged.n_rows
+    print(
+        f"{counts['train']} rows to fit, {counts['validation']} to judge, {counts['test']} to test; "
+        f"{len(classifier.classes_)} classes, {len(classifier.front_.candidates)} features."
+    )
+    print_front(classifier, seconds, rows)
+    print()
+    print_chosen(classifier, str(classifier.pick))
+    print()
+    print(f"{'on the test rows':<18}{'coverage':>10}{'accuracy':>10}{'cost':>12}")
+    for name, measured in (("multi-stage", staged.test), ("single stage", staged.single_stage)):
+        print(f"{name:<18}{measured.coverage:>10.4f}{measured.accuracy:>10.4f}{measured.cost:>12.4g}")
+
+
+def print_recall(found: "Recall") -> None:
+    """Print how much of the front evolution finds."""
+    if not len(found.points):
+        print("Recall: stopped before a run of emsco ended.")
+        return
+    print()
+    print(f"Share of the front in emsco's population, mean of {len(found.points)} seeds")
+    print(f"{'generation':<12}{'points':>9}{'assignments':>13}")
+    last = found.points.shape[1] - 1
+    for generation in sorted({0, last // 10, last // 4, last // 2, last}):
+        print(
+            f"{generation:<12}{found.points[:, generation].mean():>9.3f}{found.assignments[:, generation].mean():>13.3g}"
+        )

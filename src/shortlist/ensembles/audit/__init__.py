@@ -1,0 +1,1 @@
+"""Checking certificates: slow, plain, and apart from everything that made them."""

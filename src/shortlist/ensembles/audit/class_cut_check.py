@@ -1,0 +1,167 @@
+"""Checking a certificate of pruning for several classes: slow, plain, and apart from everything that made it.
+
+As in :mod:`shortlist.ensembles.audit.cut_check`, no number of the certificate is taken on trust. A row of true class c is right where
+every rival class d has fewer votes, or as many where d comes after c.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from math import gcd
+from typing import Any
+
+from shortlist.ensembles.audit.cut_check import MOST, Verdict, checked_members, is_diverse
+from shortlist.ensembles.audit.line_check import whole
+
+ClassTable = list[tuple[int, tuple[int, ...], int]]
+"""True class, votes and samples of the distinct rows, in the order of class and votes."""
+
+
+def check_class_certificate(
+    certificate: Mapping[str, Any], codes: Iterable[Iterable[int]], labels: Iterable[int], n_classes: int
+) -> Verdict:
+    """Recompute value and bound from the data and the cuts, in Python's integers.
+
+    1. The data has the SHA-256 of the certificate.
+    2. The members keep the limits, and their plurality vote is worth the value.
+    3. Every cut is true: its rows are right only where, for each of its rivals, the votes for the true class less those for the
+       rival are at least 1, or 0 for a rival that comes after. For multipliers y the sum of these leads is ``c · x`` for
+       members x, and would have to reach the sum of y over the rivals that come before; the largest ``c · x`` of a selection within the
+       sizes is below that.
+    4. With weights λ / denominator >= 0 of the cuts, no selection gains more than
+       ``Σ λ (rows of the cut − 1) + Σ over rows of max(0, gain − Σ of λ of its cuts)``, rows left out that no selection within the sizes is
+       right on.
+
+    Parameters
+    ----------
+    certificate : mapping
+        From :func:`shortlist.ensembles.proofs.certificate.class_certificate`, or read from JSON.
+    codes : iterable of rows of int, shape (n_samples, n_classifiers)
+        The class that each classifier answers on the validation rows, in any order.
+    labels : iterable of int, shape (n_samples,)
+        True classes.
+    n_classes : int
+        Number of classes.
+
+    Notes
+    -----
+    Takes O(n_samples · n_classifiers · n_classes + entries of the cuts · n_classifiers) steps of Python.
+    """
+    table = _distinct([[int(v) for v in row] for row in codes], [int(label) for label in labels])
+    n_classifiers = len(table[0][1]) if table else 0
+    failures: list[str] = []
+    if _sha256(table, n_classifiers, n_classes) != certificate.get("data"):
+        failures.append("the data is not what the certificate was made for")
+    value = bound = None
+    try:
+        gains = [whole(gain, "gain", 0, MOST) for gain in certificate["gains"]]
+        members = checked_members(certificate, n_classifiers, failures)
+        limits = certificate["limits"]
+        # who is right, as votes on rows that are all positive
+        flags = [(tuple(int(vote == label) for vote in votes), count, 0) for label, votes, count in table]
+        if "each" in limits and not is_diverse(flags, members, limits["each"], limits["mean"]):
+            failures.append("the members break the diversity limits")
+        value = sum(
+            gains[label] * count
+            for label, votes, count in table
+            if _is_right(label, votes, members, n_classes)
+        )
+        if value != certificate["value"]:
+            failures.append(f"the selection is worth {value}, not {certificate['value']}")
+        bound = _bound(certificate, table, gains, n_classes, failures)
+        if bound != certificate["bound"]:
+            failures.append(f"the cuts prove the bound {bound}, not {certificate['bound']}")
+    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
+        failures.append(f"the certificate is not readable: {error!r}")
+    return Verdict(not failures, tuple(failures), value, bound)
+
+
+def _distinct(codes: list[list[int]], labels: list[int]) -> ClassTable:
+    """Count the samples of each true class with the same votes."""
+    samples: dict[tuple[int, tuple[int, ...]], int] = {}
+    for row, label in zip(codes, labels, strict=True):
+        samples[label, tuple(row)] = samples.get((label, tuple(row)), 0) + 1
+    return [(label, row, samples[label, row]) for label, row in sorted(samples)]
+
+
+def _sha256(table: ClassTable, n_classifiers: int, n_classes: int) -> str:
+    """Return the fingerprint of the data."""
+    digest = hashlib.sha256(f"{n_classifiers},{n_classes};".encode())
+    for label, row, count in table:
+        digest.update(bytes([label, *row]) + f"{count};".encode())
+    return digest.hexdigest()
+
+
+def _is_right(label: int, votes: tuple[int, ...], members: list[int], n_classes: int) -> bool:
+    """Whether the class with most votes, of equals the first, is the true one."""
+    counts = [0] * n_classes
+    for k in members:
+        counts[votes[k]] += 1
+    return counts.index(max(counts)) == label
+
+
+def _bound(
+    certificate: Mapping[str, Any],
+    table: ClassTable,
+    gains: list[int],
+    n_classes: int,
+    failures: list[str],
+) -> int:
+    """Return the weighted sum that the cuts prove to be the largest, leaving out cuts that are not true."""
+    limits, denominator = certificate["limits"], whole(certificate["denominator"], "denominator", 1)
+    always, left = 0, {}
+    for i, (label, votes, count) in enumerate(table):
+        leads = [_extremes(label, rival, votes, limits) for rival in range(n_classes) if rival != label]
+        if any(highest < least for _, highest, least in leads):
+            continue  # right on no selection
+        if all(lowest >= least for lowest, _, least in leads):
+            always += gains[label] * count
+        elif gains[label]:
+            left[i] = gains[label] * count
+    step = gcd(*left.values()) or 1
+    left = {i: gain // step * denominator for i, gain in left.items()}
+    spent = 0
+    for number, cut in enumerate(certificate["cuts"]):
+        places = {whole(i, "row", 0, len(table) - 1) for i in cut["rows"]}
+        weight = whole(cut["weight"], "weight", 0, MOST)
+        if not places <= left.keys() or not _is_true(cut, table, certificate["limits"], n_classes):
+            failures.append(f"cut {number} is not proved by its multipliers")
+            continue
+        spent += weight * (len(places) - 1)
+        for i in places:
+            left[i] -= weight
+    return always + step * ((spent + sum(max(0, gain) for gain in left.values())) // denominator)
+
+
+def _extremes(
+    label: int, rival: int, votes: tuple[int, ...], limits: Mapping[str, Any]
+) -> tuple[int, int, int]:
+    """Return the lowest and the highest lead over a rival of any selection within the sizes, and the least that is right."""
+    own, other = votes.count(label), votes.count(rival)
+    most, forced = limits["max_size"], limits["min_size"] - len(votes)
+    lowest = max(0, forced + own) - min(other, most)
+    highest = min(own, most) - max(0, forced + other)
+    return lowest, highest, int(rival < label)
+
+
+def _is_true(cut: Mapping[str, Any], table: ClassTable, limits: Mapping[str, Any], n_classes: int) -> bool:
+    """Whether the rows of a cut cannot all be right."""
+    n_classifiers = len(table[0][1])
+    multipliers = [whole(y, "multiplier", 1, MOST) for y in cut["multipliers"]]
+    rivals = [whole(rival, "rival", 0, n_classes - 1) for rival in cut["rivals"]]
+    coefficients, wanted = [0] * n_classifiers, 0
+    for i, rival, y in zip(cut["rows"], rivals, multipliers, strict=True):
+        label, votes, _ = table[i]
+        if rival == label:
+            return False
+        wanted += y * (rival < label)
+        for k in range(n_classifiers):
+            coefficients[k] += y * ((votes[k] == label) - (votes[k] == rival))
+    allowed = [
+        coefficients[k]
+        for k in range(n_classifiers)
+        if "budget" not in limits or limits["costs"][k] <= limits["budget"]
+    ]
+    best = sorted(allowed, reverse=True)
+    largest = sum(best[: limits["min_size"]])
+    largest += sum(max(0, c) for c in best[limits["min_size"] : limits["max_size"]])
+    return bool(multipliers) and largest < wanted

@@ -1,0 +1,256 @@
+"""Checking a pruning certificate: slow, plain, and apart from everything that made it.
+
+Nothing but :mod:`shortlist.ensembles.audit.line_check`, of the same kind, is imported from the rest of the library, and no number
+of the certificate is taken on trust: an auditor can read these loops, or write others like them.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import gcd
+from typing import Any
+
+from shortlist.ensembles.audit.line_check import bound_of_lines, whole, worth_of_margins
+
+UNITS = 10**9
+SLACK = 1000
+MOST = 2**62
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check found.
+
+    Attributes
+    ----------
+    valid : bool
+        Whether the data, the selection, its value and the bound are all as claimed.
+    failures : tuple of str
+        A sentence for each part that is not; empty when valid.
+    value, bound : int or None
+        As recomputed, in the integers of the certificate; None where that was not possible.
+    """
+
+    valid: bool
+    failures: tuple[str, ...]
+    value: int | None
+    bound: int | None
+
+
+def check_certificate(
+    certificate: Mapping[str, Any], votes: Iterable[Iterable[int]], labels: Iterable[int]
+) -> Verdict:
+    """Recompute value and bound from the data and the cuts, in Python's integers.
+
+    1. The data has the SHA-256 of the certificate.
+    2. The members keep the limits, and with the threshold are worth the value.
+    3. Every cut is true: for multipliers y with sum P over positive and N over negative rows, the largest
+       ``Σ y · votes (positive) − Σ y · votes (negative) + max(0, N − P) · size`` of a selection within the sizes is
+       below P, which it would have to reach if all rows of the cut were right.
+    4. With weights λ / denominator >= 0 of the cuts, no selection gains more than
+       ``Σ λ (rows of the cut − 1) + Σ over rows of max(0, gain − Σ of λ of its cuts)``: a set of right rows
+       misses one row of every cut.
+
+    Where the certificate has a ``utility``, value and bound are of what margins are worth, and
+    :func:`shortlist.ensembles.audit.line_check.bound_of_lines` says how lines take the place of 3 and 4.
+
+    Parameters
+    ----------
+    certificate : mapping
+        As :func:`shortlist.ensembles.proofs.certificate.read_certificate` returns it.
+    votes : iterable of rows of 0 and 1, shape (n_samples, n_classifiers)
+        The validation rows, in any order; NumPy arrays do.
+    labels : iterable of 0 and 1, shape (n_samples,)
+
+    Notes
+    -----
+    Takes O(n_samples · n_classifiers + entries of the cuts · n_classifiers) steps of Python; lines take more, see there.
+    """
+    table = _distinct([[int(v) for v in row] for row in votes], [int(label) for label in labels])
+    n_classifiers = len(table[0][0]) if table else 0
+    failures: list[str] = []
+    if _sha256(table, n_classifiers) != certificate.get("data"):
+        failures.append("the data is not what the certificate was made for")
+    value = bound = None
+    try:
+        _check_problem(certificate, n_classifiers)
+        value = _value(certificate, table, n_classifiers, failures)
+        if "utility" in certificate:
+            value = worth_of_margins(certificate, table)
+        if value != certificate["value"]:
+            failures.append(f"the selection is worth {value}, not {certificate['value']}")
+        proof, proved = ("lines", bound_of_lines) if "utility" in certificate else ("cuts", _bound)
+        bound = proved(certificate, table, n_classifiers, failures)
+        if bound != certificate["bound"]:
+            failures.append(f"the {proof} prove the bound {bound}, not {certificate['bound']}")
+    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
+        failures.append(f"the certificate is not readable: {error!r}")
+    return Verdict(not failures, tuple(failures), value, bound)
+
+
+def count_selection(
+    claim: Mapping[str, Any], votes: Iterable[Iterable[int]], labels: Iterable[int]
+) -> Verdict:
+    """Recompute what a selection is worth, and whether it keeps its limits, where nothing proves a bound.
+
+    Parameters
+    ----------
+    claim : mapping
+        The fields ``members``, ``threshold``, ``weights`` and ``limits`` of a certificate, and ``utility`` if it has one.
+    votes, labels
+        As of :func:`check_certificate`.
+    """
+    table = _distinct([[int(v) for v in row] for row in votes], [int(label) for label in labels])
+    failures: list[str] = []
+    value = _value(claim, table, len(table[0][0]) if table else 0, failures)
+    if "utility" in claim:
+        value = worth_of_margins(claim, table)
+    return Verdict(not failures, tuple(failures), value, None)
+
+
+Table = list[tuple[tuple[int, ...], int, int]]
+"""Distinct vote vectors in lexicographic order, with their positive and negative samples."""
+
+
+def _distinct(votes: list[list[int]], labels: list[int]) -> Table:
+    """Count the samples of each class for each vote vector."""
+    samples: dict[tuple[int, ...], list[int]] = {}
+    for row, label in zip(votes, labels, strict=True):
+        samples.setdefault(tuple(row), [0, 0])[0 if label == 1 else 1] += 1
+    return [(row, samples[row][0], samples[row][1]) for row in sorted(samples)]
+
+
+def _sha256(table: Table, n_classifiers: int) -> str:
+    """Return the fingerprint of the data."""
+    text = f"{n_classifiers};".encode()
+    for row, positives, negatives in table:
+        text += bytes(row) + f"{positives},{negatives};".encode()
+    return hashlib.sha256(text).hexdigest()
+
+
+def _check_problem(certificate: Mapping[str, Any], n_classifiers: int) -> None:
+    """Check that weights and limits are whole numbers, and sizes not beyond the classifiers; ValueError if they are not."""
+    for name, weight in certificate["weights"].items():
+        whole(weight, f"weight {name}", -MOST, MOST)
+    _check_limits(certificate["limits"], n_classifiers)
+
+
+def _check_limits(limits: Mapping[str, Any], n_classifiers: int) -> None:
+    """Check that limits are whole numbers, and sizes not beyond the classifiers; ValueError if they are not."""
+    most = whole(limits["max_size"], "max_size", 0, n_classifiers)
+    whole(limits["min_size"], "min_size", 0, most)
+    for name in {"budget", "each", "mean"} & limits.keys():
+        whole(limits[name], name, 0, MOST)
+    costs = [whole(cost, "cost", 0, MOST) for cost in limits.get("costs", ())]
+    if "budget" in limits and len(costs) != n_classifiers:
+        raise ValueError(f"costs must be one for each of {n_classifiers} classifiers, got {len(costs)}")
+
+
+def _value(certificate: Mapping[str, Any], table: Table, n_classifiers: int, failures: list[str]) -> int:
+    """Return the weighted sum of the selection, and note what it breaks."""
+    members = checked_members(certificate, n_classifiers, failures)
+    threshold = whole(certificate["threshold"], "threshold", -n_classifiers, n_classifiers)
+    limits, weights = certificate["limits"], certificate["weights"]
+    if "each" in limits and not is_diverse(table, members, limits["each"], limits["mean"]):
+        failures.append("the members break the diversity limits")
+    if not 0 <= threshold <= len(members):
+        failures.append(f"the threshold {threshold} is not between 0 and the number of members")
+    total = 0
+    for row, positives, negatives in table:
+        if sum(row[k] for k in members) > threshold:
+            total += weights["tp"] * positives + weights["fp"] * negatives
+        else:
+            total += weights["fn"] * positives + weights["tn"] * negatives
+    return int(total)
+
+
+def checked_members(certificate: Mapping[str, Any], n_classifiers: int, failures: list[str]) -> list[int]:
+    """Return the members, and note where they break the limits on size and cost; ValueError where something is no whole number."""
+    limits = certificate["limits"]
+    _check_limits(limits, n_classifiers)
+    members = [whole(k, "member", 0, n_classifiers - 1) for k in certificate["members"]]
+    if sorted(set(members)) != members:
+        raise ValueError(f"members must be increasing places of classifiers, got {members}")
+    if not limits["min_size"] <= len(members) <= limits["max_size"]:
+        failures.append(f"{len(members)} members break the size limits")
+    if "budget" in limits and sum(limits["costs"][k] for k in members) > limits["budget"]:
+        failures.append("the members cost more than the budget")
+    return members
+
+
+def is_diverse(table: Table, members: list[int], each: int, mean: int) -> bool:
+    """Whether failure credit is at least `each` for every member and `mean` over pairs, in billionths."""
+    size = len(members)
+    if size < 2:
+        return True
+    fails = {k: [negatives if row[k] else positives for row, positives, negatives in table] for k in members}
+    credit = dict.fromkeys(members, 0)
+    for a in members:
+        for b in members:
+            if a == b:
+                continue
+            in_both = sum(fails[a][i] if table[i][0][a] == table[i][0][b] else 0 for i in range(len(table)))
+            failures = sum(fails[a]) + sum(fails[b])
+            distance = failures - 2 * in_both
+            credit[a] += (2 * UNITS * distance + failures) // max(2 * failures, 1)
+    if min(credit.values()) < each * (size - 1) - SLACK:
+        return False
+    return sum(credit.values()) // 2 >= mean * (size * (size - 1) // 2) - SLACK
+
+
+def _bound(certificate: Mapping[str, Any], table: Table, n_classifiers: int, failures: list[str]) -> int:
+    """Return the weighted sum that the cuts prove to be the largest, leaving out cuts that are not true."""
+    weights, denominator = certificate["weights"], whole(certificate["denominator"], "denominator", 1)
+    # what deciding positive instead of negative adds; the empty vector is never decided positive
+    gains = [
+        (weights["tp"] - weights["fn"]) * positives - (weights["tn"] - weights["fp"]) * negatives
+        if any(row)
+        else 0
+        for row, positives, negatives in table
+    ]
+    floor = sum(weights["fn"] * positives + weights["tn"] * negatives for _, positives, negatives in table)
+    floor += sum(gain for gain in gains if gain < 0)
+    step = gcd(*gains) or 1
+    left = [abs(gain) // step * denominator for gain in gains]
+    spent = 0
+    for number, cut in enumerate(certificate["cuts"]):
+        places = [whole(i, "row", 0, len(table) - 1) for i in cut["rows"]]
+        weight = whole(cut["weight"], "weight", -MOST, MOST)
+        if not _is_true(cut, table, gains, certificate["limits"], n_classifiers):
+            failures.append(f"cut {number} is not proved by its multipliers")
+            continue
+        spent += weight * (len(places) - 1)
+        for i in places:
+            left[i] -= weight
+    return int(floor + step * ((spent + sum(max(0, gain) for gain in left)) // denominator))
+
+
+def _is_true(
+    cut: Mapping[str, Any],
+    table: Table,
+    gains: list[int],
+    limits: Mapping[str, Any],
+    n_classifiers: int,
+) -> bool:
+    """Whether the rows of a cut cannot all be right."""
+    places, multipliers = cut["rows"], [whole(y, "multiplier", -MOST, MOST) for y in cut["multipliers"]]
+    if cut["weight"] < 0 or len(set(places)) != len(places) or len(places) != len(multipliers):
+        return False
+    if min(multipliers, default=0) < 1 or not all(gains[i] for i in places):
+        return False
+    coefficients = [0] * n_classifiers
+    positive = negative = 0
+    for i, y in zip(places, multipliers, strict=True):
+        sign = 1 if gains[i] > 0 else -1
+        positive, negative = positive + y * (sign > 0), negative + y * (sign < 0)
+        for k in range(n_classifiers):
+            coefficients[k] += sign * y * table[i][0][k]
+    allowed = [
+        coefficients[k] + max(0, negative - positive)
+        for k in range(n_classifiers)
+        if "budget" not in limits or limits["costs"][k] <= limits["budget"]
+    ]
+    best = sorted(allowed, reverse=True)
+    largest = sum(best[: limits["min_size"]])
+    largest += sum(max(0, c) for c in best[limits["min_size"] : limits["max_size"]])
+    return bool(largest < positive)

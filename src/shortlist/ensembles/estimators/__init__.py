@@ -1,0 +1,1 @@
+"""Scikit-learn estimators; thin shells around the functions of the other rooms."""

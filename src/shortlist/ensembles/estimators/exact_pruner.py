@@ -1,0 +1,389 @@
+"""Scikit-learn estimators for pruned ensembles; thin shells around functions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from shortlist._validation import as_count, as_positive_seconds, as_seed
+from shortlist._words import all_of, any_of, did_you_mean
+from shortlist.arrays import BinaryLabels, Labels
+from shortlist.ensembles.estimators.fit_inputs import rows_to_fit_and_prune, several_classes
+from shortlist.ensembles.estimators.recorded_rows import record_rows
+from shortlist.ensembles.goals.class_weights import CLASS_OBJECTIVES
+from shortlist.ensembles.goals.diversity import DiversityLimits, diversity_limits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
+from shortlist.ensembles.goals.weights import named_weights
+from shortlist.ensembles.pools.class_answers import class_answers
+from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool, positive_probabilities
+from shortlist.ensembles.proofs.incumbent import ClassSelection, EnsembleSelection
+from shortlist.ensembles.pruning.pruning import parse_objective, prune_for
+from shortlist.ensembles.pruning.weighted_pruning import AUTO, class_diversity_limits, prune_plurality_exactly
+from shortlist.ensembles.votes.binary_votes import merge_rows, round_votes
+from shortlist.ensembles.votes.class_votes import class_tally, class_votes, merge_class_rows
+from shortlist.errors import BadInputError, ShortlistError
+from shortlist.milp import open_solver
+from shortlist.runs import Cancellation, Report, silent
+from shortlist.tables.fit_inputs import checked_fit, checked_rows, integer_seed, refuse_fit_options, take_rows
+
+
+class ExactPruner(ClassifierMixin, BaseEstimator):
+    """The best members of a pool and the best threshold, by integer programming, with proof.
+
+    Solves Eqs. 1 to 20 of :cite:t:`Bastos2022` on the rows given to :meth:`fit`. A row is positive when more than
+    ``threshold_`` members give the positive class a probability above 0.5 (0.5 itself is a negative vote). With more than
+    two classes each member has one vote and the class with most votes wins, the first of equals.
+
+    Parameters
+    ----------
+    pool : Pool, list of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
+        What to choose from. It should not have been fitted on the rows given to :meth:`fit`. None: :meth:`fit`
+        splits its rows, stratified, fits :func:`shortlist.ensembles.make_pool` on 70 % and prunes on 30 %.
+    objective : str or mapping, default="accuracy"
+        A name in :data:`shortlist.ensembles.goals.weights.OBJECTIVES`, or weights such as ``{"tp": 1, "fp": -5}``. A name may be
+        followed by ``+margin`` (among equals, the better margins), ``+slope-A`` (a sigmoid of the margins, A from above 0 to 100), or ``+auto``,
+        which chooses among these by cross-validation on the rows that prune; ``"auto"`` is ``"accuracy+auto"``. See
+        :func:`shortlist.ensembles.pruning.pruning.prune_for`.
+    positive : label or None, default=None
+        The positive class; None: the last of the sorted classes.
+    diversity : str or mapping, default="none"
+        ``"none"``, ``"average"``, ``"each"`` (F1, F2, F3 of the paper), or ``{"each": τ, "mean": γ}``.
+    min_size, max_size : int, default=1 and None
+        Least and most members.
+    member_costs, max_cost : sequence of float and float, default=None
+        Cost per member, and the most that the members may cost together. None: the pool's own costs.
+    time_limit_s : float or None, default=60
+        Wall-clock limit of the solve in seconds; fitting a pool is not counted.
+    node_limit : int or None, default=None
+        Limit in the solver's own steps, which gives the same answer on every machine.
+    solver : {"auto", "cpsat", "highs", "scip"}, default="auto"
+        ``"auto"``: the engine of :mod:`shortlist.ensembles.pruning.engine`, or for a slope :mod:`shortlist.ensembles.proofs.lines.slope_proof`. A
+        name: that solver alone, on the paper's program, or for a slope on the program of every size.
+    n_classifiers : int, default=100
+        Size of the pool when `pool` is None.
+    n_jobs : int or None, default=None
+        Workers that fit the pool, and threads of the solver (None is one); more than one thread may give
+        another of several equally good selections from run to run.
+    random_state : int, RandomState or None, default=None
+        Seed of the pool, the split and the solver.
+
+    Attributes
+    ----------
+    selection_ : ndarray of bool, shape (n_classifiers,)
+        Which classifiers of the pool are members.
+    threshold_ : int or None
+        Positive where more than this many members vote so; None with more than two classes, where a plurality decides.
+    objective_value_, bound_, gap_ : float
+        Value on the validation rows, the value no selection can beat, and their relative distance (0 when proved).
+    status_ : Status
+        ``optimal``, ``feasible``, ``infeasible`` or ``unknown``.
+    result_ : EnsembleSelection or ClassSelection
+        All of it, with the proof, the history of value and bound, the certificate, the confusion counts and the seconds.
+    choice_ : Choice or None
+        What ``+auto`` tried and chose.
+    validation_ : RecordedRows
+        The rows that pruned: which they are among those given to :meth:`fit`, a fingerprint of those, their classes, and with two
+        classes the votes of the whole pool, packed into bits. ``shortlist verify`` rechecks value and bound from them.
+    pool_ : Pool
+        The members only.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    positive_ : label or None
+        The positive class; None with more than two classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> pruned = ExactPruner(n_classifiers=10, random_state=0).fit(X[:400], y[:400])
+    >>> str(pruned.status_), pruned.gap_
+    ('optimal', 0.0)
+    """
+
+    def __init__(
+        self,
+        pool: Any = None,
+        *,
+        objective: str | Mapping[str, float] = "accuracy",
+        positive: Any = None,
+        diversity: str | Mapping[str, float] = "none",
+        min_size: int = 1,
+        max_size: int | None = None,
+        member_costs: Sequence[float] | None = None,
+        max_cost: float | None = None,
+        time_limit_s: float | None = 60,
+        node_limit: int | None = None,
+        solver: str = AUTO,
+        n_classifiers: int = 100,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.pool = pool
+        self.objective = objective
+        self.positive = positive
+        self.diversity = diversity
+        self.min_size = min_size
+        self.max_size = max_size
+        self.member_costs = member_costs
+        self.max_cost = max_cost
+        self.time_limit_s = time_limit_s
+        self.node_limit = node_limit
+        self.solver = solver
+        self.n_classifiers = n_classifiers
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        report: Report = silent,
+        cancellation: Cancellation | None = None,
+        **unsupported: Any,
+    ) -> Self:
+        """Choose the members on these rows.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows; missing values and text columns as far as the pool takes them.
+        y : array-like of shape (n_samples,)
+            Their classes: two or more, of any type.
+        report, cancellation : optional
+            Progress events, and a way to stop with the best selection found.
+        **unsupported
+            Nothing: weights of rows (``sample_weight``) are refused.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        BadInputError
+            If the input or a parameter cannot be used; the sentence says how to mend it.
+        """
+        refuse_fit_options(self, unsupported)
+        X, y = checked_fit(self, X, y)
+        self.classes_, self.positive_ = checked_options(self, y)
+        seed = integer_seed(self.random_state)
+        if self.pool is None:
+            if len(self.classes_) == 2:
+                _check_two_of_each(y)
+            fitted, validation = rows_to_fit_and_prune(y, seed)
+            pool = make_pool(
+                take_rows(X, fitted), y[fitted], n_classifiers=self.n_classifiers, random_state=seed,
+                n_jobs=self.n_jobs or 1, report=report, cancellation=cancellation,
+            )  # fmt: skip
+            X_validation, y_validation = take_rows(X, validation), y[validation]
+        else:
+            pool, X_validation, y_validation = as_pool(self.pool), X, y
+            _check_pool_classes(pool, self.classes_)
+        rows = None if self.pool is not None else validation
+        common = {
+            "solver": self.solver,
+            "time_limit_s": as_positive_seconds(self.time_limit_s, "time_limit_s"),
+            "node_limit": self.node_limit,
+            "seed": seed % 2**31,
+            "threads": _threads(self.n_jobs),
+            "report": report,
+            "cancellation": cancellation,
+        }
+        if len(self.classes_) == 2:
+            votes = self._prune_two_classes(pool, X_validation, y_validation, common)
+            self.validation_ = record_rows(
+                X, y, rows, _is_class(y_validation, self.positive_), packed_votes=votes
+            )
+        else:
+            codes = self._prune_several_classes(pool, X_validation, y_validation, common)
+            self.validation_ = record_rows(
+                X, y, rows, np.searchsorted(self.classes_, y_validation), codes=codes
+            )
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return vote shares, ``(n_samples, n_classes)``; the columns follow ``classes_``. Only members are called.
+
+        Two classes: stretched so that ``threshold_ + ½`` votes are one half, and the larger entry is always the class predicted.
+        More: the share of members that vote for each class; the first of the largest is predicted.
+        """
+        check_is_fitted(self, "result_")
+        if self.result_.reason:
+            raise ShortlistError(
+                f"there is nothing to predict with: {self.result_.reason}. Relax the limits and fit again."
+            )
+        X = checked_rows(self, X)
+        if self.threshold_ is None:
+            return _vote_shares(self.pool_, X)
+        votes = np.zeros(
+            len(X), dtype=np.int64
+        )  # with no member, which min_size=0 allows, every row is negative
+        if len(self.pool_):
+            votes = round_votes(positive_probabilities(self.pool_, X, self.positive_)).sum(
+                axis=1, dtype=np.int64
+            )
+        positive = _stretched(votes, self.threshold_, len(self.pool_))
+        columns = (1 - positive, positive)
+        return np.column_stack(columns if self.positive_ == self.classes_[1] else columns[::-1])
+
+    def predict(self, X: Any) -> Labels:
+        """Return the class of every row, ``(n_samples,)``."""
+        probabilities = self.predict_proba(X)
+        if self.threshold_ is None:
+            return np.asarray(self.classes_[probabilities.argmax(axis=1)])
+        return np.asarray(self.classes_[(probabilities[:, 1] > 0.5).astype(np.intp)])
+
+    def _prune_two_classes(self, pool: Pool, X: Any, y: Labels, common: dict[str, Any]) -> NDArray[np.uint8]:
+        """Choose members and threshold by votes for the positive class; return all votes, packed into bits."""
+        answers = round_votes(positive_probabilities(pool, X, self.positive_))
+        votes = merge_rows(answers, _is_class(y, self.positive_))
+        limits = self._limits(pool, diversity_limits(self.diversity, votes))
+        result, self.choice_ = prune_for(votes, self.objective, limits, **common)
+        self.threshold_: int | None = result.threshold
+        self._keep(result, pool)
+        return np.packbits(answers, axis=1)
+
+    def _prune_several_classes(
+        self, pool: Pool, X: Any, y: Labels, common: dict[str, Any]
+    ) -> NDArray[np.uint8]:
+        """Choose members that decide by plurality; return all answers."""
+        codes = class_answers(pool, X)
+        votes = merge_class_rows(
+            class_votes(codes, np.searchsorted(self.classes_, y), n_classes=len(self.classes_))
+        )
+        limits = self._limits(pool, class_diversity_limits(self.diversity, votes))
+        self.choice_ = self.threshold_ = None
+        self._keep(
+            prune_plurality_exactly(votes, str(self.objective).replace("_", "-"), limits, **common), pool
+        )
+        return codes
+
+    def _limits(self, pool: Pool, diversity: DiversityLimits | None) -> SelectionLimits:
+        """Return what a selection must keep."""
+        priced = self.member_costs is None and self.max_cost is not None
+        return selection_limits(
+            len(pool),
+            min_size=self.min_size,
+            max_size=self.max_size,
+            member_costs=pool.costs if priced else self.member_costs,
+            max_cost=self.max_cost,
+            diversity=diversity,
+        )
+
+    def _keep(self, result: EnsembleSelection | ClassSelection, pool: Pool) -> None:
+        """Set the fitted attributes; of the pool only the members stay."""
+        self.result_ = result
+        self.selection_ = result.mask
+        self.objective_value_ = result.value
+        self.bound_ = result.bound
+        self.gap_ = result.gap
+        self.status_ = result.status
+        self.pool_ = pool.subset(result.mask)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def checked_options(pruner: ExactPruner, y: Labels) -> tuple[Labels, Any]:
+    """Refuse options that cannot be used before any long work; return the classes and the positive one.
+
+    Raises
+    ------
+    BadInputError
+        If `y` does not hold two classes, or an option has a bad value.
+    MissingDependencyError
+        If the solver is not installed.
+    """
+    classes = several_classes(y)
+    positive = None if len(classes) > 2 else _positive_class(pruner.positive, classes)
+    if len(classes) > 2:
+        _check_plurality_options(pruner, len(classes))
+    two_rows = merge_rows([[0], [1]], [0, 1])
+    named_weights(parse_objective(pruner.objective)[0], two_rows)
+    diversity_limits(pruner.diversity, two_rows)
+    selection_limits(1, min_size=pruner.min_size, max_size=pruner.max_size)
+    as_positive_seconds(pruner.time_limit_s, "time_limit_s")
+    as_count(pruner.n_classifiers, "n_classifiers")
+    if pruner.n_jobs == 0:
+        raise BadInputError("n_jobs must be a number of workers, or -1 for every core, got 0.")
+    if isinstance(pruner.random_state, int):
+        as_seed(pruner.random_state, "random_state")
+    costs_are_given = pruner.member_costs is not None or getattr(pruner.pool, "costs", None) is not None
+    if pruner.max_cost is not None and not costs_are_given:
+        raise BadInputError("max_cost needs the cost of every member. Pass member_costs too.")
+    if pruner.solver != AUTO:
+        open_solver(pruner.solver)
+    return classes, positive
+
+
+def _stretched(votes: NDArray[np.int64], threshold: int, size: int) -> NDArray[np.float64]:
+    """Map votes to [0, 1] by two straight lines that meet at (threshold + ½, ½)."""
+    middle = threshold + 0.5
+    below = votes / (2 * middle)
+    above = 0.5 + (votes - middle) / (2 * max(0.5, size - middle))
+    return np.where(votes <= threshold, below, above)
+
+
+def _check_plurality_options(pruner: ExactPruner, n_classes: int) -> None:
+    """Refuse what means something with two classes only."""
+    if pruner.positive is not None:
+        raise BadInputError(
+            f"positive must be left out with {n_classes} classes, got {pruner.positive!r}. They vote by plurality."
+        )
+    if str(pruner.objective).replace("_", "-") not in CLASS_OBJECTIVES:
+        raise BadInputError(
+            f"objective must be {any_of(sorted(CLASS_OBJECTIVES))} with {n_classes} classes, got {pruner.objective!r}."
+        )
+
+
+def _vote_shares(members: Pool, X: Any) -> NDArray[np.float64]:
+    """Return the share of members that vote for each class; without a member, all for the first."""
+    n_classes = len(members.classes)
+    if not len(members):
+        return np.tile(np.eye(n_classes)[0], (len(X), 1))
+    return np.asarray(class_tally(class_answers(members, X), n_classes) / len(members))
+
+
+def _positive_class(positive: Any, classes: Labels) -> Any:
+    """Return the positive label as it stands in the classes; its text will do."""
+    if positive is None:
+        return classes[1]
+    for label in classes:
+        if label == positive or str(label) == str(positive):
+            return label
+    raise BadInputError(
+        f"positive must be one of the classes {any_of(classes)}, got {str(positive)!r}.{did_you_mean(positive, classes)}"
+    )
+
+
+def _is_class(y: Labels, label: Any) -> BinaryLabels:
+    return np.asarray(y == label).astype(np.uint8)
+
+
+def _check_pool_classes(pool: Pool, classes: Labels) -> None:
+    if list(pool.classes) != list(classes):
+        raise BadInputError(
+            f"the pool tells {all_of(pool.classes)} apart, but the target holds {all_of(classes)}. "
+            "Use a pool fitted on these classes."
+        )
+
+
+def _check_two_of_each(y: Labels) -> None:
+    if np.unique(y, return_counts=True)[1].min() < 2:
+        raise BadInputError(
+            "each class needs at least 2 rows to fit and to prune on, got a class with 1. Add rows."
+        )
+
+
+def _threads(n_jobs: int | None) -> int:
+    from joblib import effective_n_jobs
+
+    return 1 if n_jobs is None else int(effective_n_jobs(n_jobs))

@@ -1,0 +1,1 @@
+"""Evolutionary ensemble learning: a population that covers the hard rows, and an ensemble chosen from it."""

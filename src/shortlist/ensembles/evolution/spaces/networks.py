@@ -1,0 +1,85 @@
+"""Small neural networks: one hidden layer, evolved as vectors of real numbers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.ensembles.evolution.spaces.scores import highest_class, n_scores
+from shortlist.ensembles.votes.class_votes import ClassCodes
+
+Weights = NDArray[np.float32]
+"""``(n_individuals, n_weights)``: first the hidden layer's, then the output layer's, intercepts last in each."""
+
+
+@dataclass(frozen=True)
+class NeuralNetworks:
+    """Networks whose scores are weighted sums of a few tanh units.
+
+    Parameters
+    ----------
+    n_features, n_classes : int
+        Columns of the rows, and classes.
+    n_hidden : int, default=5
+        Units in the hidden layer.
+    step : float, default=0.3
+        Standard deviation of a mutation.
+    rate : float, default=0.1
+        Share of the weights that a mutation changes; one at least is expected to.
+    """
+
+    n_features: int
+    n_classes: int
+    n_hidden: int = 5
+    step: float = 0.3
+    rate: float = 0.1
+
+    @property
+    def n_weights(self) -> int:
+        """Length of a genome."""
+        return self.n_hidden * (self.n_features + 1) + n_scores(self.n_classes) * (self.n_hidden + 1)
+
+    def sample(self, size: int, rng: np.random.Generator) -> Weights:
+        """Return normal weights; those of the hidden layer are scaled so that its sums have variance about 1."""
+        weights = rng.standard_normal((size, self.n_weights), dtype=np.float32)
+        weights[:, : self.n_hidden * (self.n_features + 1)] /= np.float32(np.sqrt(self.n_features + 1))
+        return weights
+
+    def mutate(self, population: Weights, rng: np.random.Generator) -> Weights:
+        """Add normal noise to some of the weights."""
+        changed = rng.random(population.shape, dtype=np.float32) < max(self.rate, 1 / self.n_weights)
+        noise = rng.standard_normal(population.shape, dtype=np.float32)
+        return np.asarray(population + np.float32(self.step) * noise * changed)
+
+    def recombine(self, first: Weights, second: Weights, rng: np.random.Generator) -> Weights:
+        """Take each hidden unit, with the weights into and out of it, from one parent or the other.
+
+        Weights that belong to one unit make sense together only; the output's intercepts come from the first parent.
+        """
+        from_first = rng.random((len(first), self.n_hidden)) < 0.5
+        child = first.copy()
+        hidden, output = self._layers(child)
+        other_hidden, other_output = self._layers(second)
+        hidden[...] = np.where(from_first[:, :, None], hidden, other_hidden)
+        output[:, :, :-1] = np.where(from_first[:, None, :], output[:, :, :-1], other_output[:, :, :-1])
+        return child
+
+    def predict(self, population: Weights, X: NDArray[np.float64]) -> ClassCodes:
+        """Return the class with the largest score, the lowest of equals."""
+        hidden, output = self._layers(population)
+        rows = X.astype(np.float32)
+        codes = np.empty((len(rows), len(population)), dtype=np.uint8)
+        for start in range(0, len(rows), 1024):  # by blocks, so that the hidden layer of everyone stays small
+            block = rows[start : start + 1024]
+            flat = hidden.reshape(-1, self.n_features + 1)
+            units = np.tanh(block @ flat[:, :-1].T + flat[:, -1]).reshape(len(block), len(population), -1)
+            scores = np.einsum("rph,pch->rpc", units, output[:, :, :-1], optimize=True) + output[:, :, -1]
+            codes[start : start + 1024] = highest_class(scores)
+        return codes
+
+    def _layers(self, population: Weights) -> tuple[Weights, Weights]:
+        """Return views: into the hidden units, ``(n, n_hidden, n_features + 1)``, and out of them."""
+        split = self.n_hidden * (self.n_features + 1)
+        hidden = population[:, :split].reshape(len(population), self.n_hidden, self.n_features + 1)
+        output = population[:, split:].reshape(len(population), n_scores(self.n_classes), self.n_hidden + 1)
+        return hidden, output

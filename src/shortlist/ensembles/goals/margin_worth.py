@@ -1,0 +1,223 @@
+"""What margins are worth: a second objective where accuracy cannot tell selections apart, or a smooth first one."""
+
+import functools
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_choice
+from shortlist.arrays import Mask
+from shortlist.ensembles.goals.selection_limits import SelectionLimits
+from shortlist.ensembles.goals.weights import Weights
+from shortlist.ensembles.votes.binary_votes import Votes, tally
+from shortlist.errors import BadInputError
+
+SHAPES = ("concave", "sigmoid")
+
+CONCAVE_SLOPE = 4.0
+"""Slope of ``+margin``."""
+
+_STEEPEST = {"concave": 10, "sigmoid": 100}
+
+_MOST_LEVELS = 200
+
+_FURTHEST = 1.5
+"""No margin is further from 0: at most S + 1/2 votes of S are missing, and S is at least 1."""
+
+
+_exp = np.frompyfunc(math.exp, 1, 1)
+
+
+@dataclass(frozen=True)
+class MarginUtility:
+    """What a row is worth by its margin, how far the votes are on the right side of the threshold.
+
+    The margin of a positive row with t votes is m = (t − L − ½) / S, that of a negative one −m, where L is the threshold
+    and S the number of members, counted as 1 when there is none: Eqs. 3 and 4 of :cite:t:`Gagne2007` around a free
+    threshold instead of half the votes. The row is right iff its margin is above 0.
+
+    Attributes
+    ----------
+    shape : {"concave", "sigmoid"}
+        ``concave``: (e^(3α/2) − e^(−αm)) / (e^(3α/2) − e^(−3α/2)), the exponential loss turned round and scaled to
+        [0, 1]; the steeper, the more the lowest margins count, and without end it is the order of margin histograms
+        (Eq. 5 of :cite:t:`Gagne2007`). ``sigmoid``: 1 / (1 + e^(−αm)); without end it counts right rows.
+    slope : float
+        α, above 0 and at most 100; at most 10 when concave, beyond which integers tell high margins apart no more.
+    leads : bool, default=False
+        Whether the utility is the objective itself. False: it tells apart selections of the same weighted sum.
+
+    Raises
+    ------
+    BadInputError
+        If the shape is unknown or the slope out of range.
+    """
+
+    shape: str
+    slope: float
+    leads: bool = False
+
+    def __post_init__(self) -> None:
+        as_choice(self.shape, "shape", SHAPES)
+        most = _STEEPEST[self.shape]
+        if not 0 < self.slope <= most:
+            raise BadInputError(
+                f"slope must be above 0 and at most {most} ({self.shape}), got {self.slope!r}."
+            )
+
+    def of_margins(self, margins: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the utility of margins, in [0, 1]."""
+        if self.shape == "sigmoid":
+            # the plain exponential, which auditors have: vectors have others, that differ in the last bit
+            return np.asarray(1 / (1 + np.asarray(_exp(-self.slope * margins), dtype=np.float64)))
+        # divided through by its largest term, so that no power overflows
+        least = np.exp(-2 * _FURTHEST * self.slope)
+        return np.asarray((1 - np.exp(-self.slope * (margins + _FURTHEST))) / (1 - least))
+
+
+def split_objective(
+    objective: str | Mapping[str, float],
+) -> tuple[str | Mapping[str, float], MarginUtility | None]:
+    """Split ``"accuracy+margin"`` into the objective that comes first and the utility; without ``+`` there is none.
+
+    After the ``+`` stands ``margin``, a concave utility of slope 4 that decides among equals, or ``slope-A`` with a number A,
+    a sigmoid that is maximised itself, weighted by what right decisions on the rows gain.
+
+    Raises
+    ------
+    BadInputError
+        If something else stands there.
+
+    Examples
+    --------
+    >>> split_objective("balanced-accuracy+margin")
+    ('balanced-accuracy', MarginUtility(shape='concave', slope=4.0, leads=False))
+    >>> split_objective("accuracy+slope-8")[1]
+    MarginUtility(shape='sigmoid', slope=8.0, leads=True)
+    """
+    if not isinstance(objective, str) or "+" not in objective:
+        return objective, None
+    first, _, second = objective.partition("+")
+    if second == "margin":
+        return first, MarginUtility("concave", CONCAVE_SLOPE)
+    slope = re.fullmatch(r"slope[-_](\d+(?:\.\d+)?)", second)
+    if slope is None:
+        raise BadInputError(
+            f"objective must end in '+margin' or '+slope-A' with a number A after the '+', got {objective!r}."
+        )
+    return first, MarginUtility("sigmoid", float(slope[1]), leads=True)
+
+
+def utility_scale(votes: Votes, weights: Weights) -> int:
+    """Return the integer that utility 1 is rounded to: 2^30, less for large weights and many classifiers.
+
+    Every sum over rows, and of as much per vote, is below 2^62.
+
+    Raises
+    ------
+    BadInputError
+        If no such integer is left.
+    """
+    most = most_gain(votes, weights) * 3 * (votes.n_classifiers + 2)
+    digits = min(30, 62 - most.bit_length())
+    if digits < 1:
+        raise BadInputError("weights must have fewer digits for margins to be told apart. Round them.")
+    return int(2**digits)
+
+
+@functools.lru_cache(maxsize=4)
+def utility_table(utility: MarginUtility, n_classifiers: int, scale: int) -> NDArray[np.int64]:
+    """Return the utility by size and distance, rounded to integers; kept for the next call, so not to be written to.
+
+    Returns
+    -------
+    table : ndarray of int64, shape (n_classifiers + 1, 2 · n_classifiers + 5)
+        Entry ``[S, K + 2 + d]`` is the worth of margin (d − ½) / S, where d is t − L for a positive row and 1 − t + L for
+        a negative one; margins beyond ±3/2, which no row has, are cut there. A sigmoid's entries for d and 1 − d, opposite
+        margins, add to `scale` after rounding too.
+    """
+    sizes = np.maximum(np.arange(n_classifiers + 1), 1)[:, None]
+    is_symmetric = utility.shape == "sigmoid"
+    distances = np.arange(1 if is_symmetric else -n_classifiers - 2, n_classifiers + 3)[None, :]
+    margins = np.clip((2 * distances - 1) / (2 * sizes), -_FURTHEST, _FURTHEST)
+    table = np.floor(scale * utility.of_margins(margins) + 0.5).astype(np.int64)
+    if is_symmetric:
+        mirrored = scale - table[:, ::-1]
+        return np.ascontiguousarray(np.hstack([mirrored[:, :1], mirrored, table]))
+    return table
+
+
+def utility_total(votes: Votes, weights: Weights, utility: MarginUtility, mask: Mask, threshold: int) -> int:
+    """Return the sum over rows of |gain| times utility, as an exact integer in units of ``1 / utility_scale``.
+
+    The gain of a row is what a right decision adds; a row with a negative gain counts as one of the other class.
+
+    Notes
+    -----
+    Takes O(n_rows · n_members + n_classifiers²) time.
+
+    Examples
+    --------
+    >>> from shortlist.ensembles.votes.binary_votes import merge_rows
+    >>> from shortlist.ensembles.goals.weights import named_weights
+    >>> votes = merge_rows([[1, 1], [0, 0]], [1, 0])
+    >>> weights, slope = named_weights("accuracy", votes), MarginUtility("sigmoid", 4.0)
+    >>> total = utility_total(votes, weights, slope, np.array([True, True]), 0)  # margins 3/4 and 1/4
+    >>> round(total / utility_scale(votes, weights), 6), round(1 / (1 + np.exp(-3.0)) + 1 / (1 + np.exp(-1.0)), 6)
+    (1.683633, np.float64(1.683633))
+    """
+    table = utility_table(utility, votes.n_classifiers, utility_scale(votes, weights))
+    gains = weights.signed_gains(votes)
+    distances = tally(votes.votes, mask) - threshold
+    towards = np.where(gains > 0, distances, 1 - distances)
+    return int((np.abs(gains) * table[int(mask.sum()), votes.n_classifiers + 2 + towards]).sum())
+
+
+def utility_bounds(
+    votes: Votes, weights: Weights, utility: MarginUtility, limits: SelectionLimits
+) -> NDArray[np.int64]:
+    """Return for every size a number that no selection's :func:`utility_total` exceeds.
+
+    For every threshold each row has the best margin that its own votes allow.
+
+    Parameters
+    ----------
+    votes, weights, utility, limits
+        The problem. Cost and diversity limits are left out, which keeps the bounds valid.
+
+    Returns
+    -------
+    bounds : ndarray of int64, shape (n_classifiers + 1,)
+        0 for sizes outside the limits.
+
+    Notes
+    -----
+    For a utility that does not lead, the bound of record is one on the weighted sum, which comes first. Takes
+    O(n_classifiers³) time up to 200 classifiers; beyond, rows are not told apart by their votes, and it takes
+    O(n_classifiers²).
+    """
+    n = votes.n_classifiers
+    table = utility_table(utility, n, utility_scale(votes, weights))
+    gains = weights.signed_gains(votes)
+    voters = votes.votes.sum(axis=1, dtype=np.int64)
+    if n > _MOST_LEVELS:
+        voters = np.where(gains > 0, n, 0)
+    above = np.bincount(voters[gains > 0], gains[gains > 0], minlength=n + 1).astype(np.int64)
+    below = np.bincount(voters[gains < 0], -gains[gains < 0], minlength=n + 1).astype(np.int64)
+    high, low = np.flatnonzero(above), np.flatnonzero(below)
+    bounds = np.zeros(n + 1, dtype=np.int64)
+    for size in range(max(0, limits.min_size), min(limits.max_size, n) + 1):
+        threshold = np.arange(size + 1)[:, None]
+        of_high = table[size, n + 2 + np.minimum(size, high) - threshold] @ above[high]
+        of_low = table[size, n + 3 - np.maximum(0, size - n + low) + threshold] @ below[low]
+        bounds[size] = (of_high + of_low).max()
+    return bounds
+
+
+def most_gain(votes: Votes, weights: Weights) -> int:
+    """Return the sum of |gain| over all rows."""
+    return abs(weights.gain_positive) * votes.n_positive + abs(weights.gain_negative) * votes.n_negative

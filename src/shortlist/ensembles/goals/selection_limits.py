@@ -1,0 +1,127 @@
+"""Limits on what a selection may be, beyond diversity."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_count
+from shortlist.arrays import Mask
+from shortlist.ensembles.goals.diversity import DiversityLimits
+from shortlist.errors import BadInputError
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionLimits:
+    """What a selection must keep; build with :func:`selection_limits`.
+
+    Attributes
+    ----------
+    min_size, max_size : int
+        Number of members.
+    costs : ndarray of int64, shape (n_classifiers,), or None
+        Cost per member, scaled to integers.
+    budget : int
+        Most that the members may cost together, in the same scale.
+    diversity : DiversityLimits or None
+        Least failure credit.
+    """
+
+    min_size: int
+    max_size: int
+    costs: NDArray[np.int64] | None = None
+    budget: int = 0
+    diversity: DiversityLimits | None = None
+
+    def satisfied_by(self, mask: Mask) -> bool:
+        """Whether a selection keeps every limit, decided on integers."""
+        size = int(mask.sum())
+        if not self.min_size <= size <= self.max_size:
+            return False
+        if self.costs is not None and int(self.costs[mask].sum()) > self.budget:
+            return False
+        return self.diversity is None or self.diversity.satisfied_by(mask)
+
+    def conflict(self) -> str:
+        """Say why no selection can keep the size and cost limits, or nothing when one can."""
+        if self.min_size > self.max_size:
+            return f"at least {self.min_size} members are wanted, but max_size and the pool allow {self.max_size}"
+        if self.costs is None or self.min_size == 0:
+            return ""
+        cheapest = int(np.sort(self.costs)[: self.min_size].sum())
+        if cheapest > self.budget:
+            return f"the cheapest {self.min_size} member(s) already cost more than max_cost"
+        return ""
+
+
+def selection_limits(
+    n_classifiers: int,
+    *,
+    min_size: int = 1,
+    max_size: int | None = None,
+    member_costs: Sequence[float] | NDArray[np.float64] | None = None,
+    max_cost: float | None = None,
+    diversity: DiversityLimits | None = None,
+) -> SelectionLimits:
+    """Check limits and scale costs to integers.
+
+    Parameters
+    ----------
+    n_classifiers : int
+        Size of the pool.
+    min_size : int, default=1
+        Least number of members. The paper's constraints allow 0, which decides negative for every row.
+    max_size : int, optional
+        Most members; default all.
+    member_costs : sequence of float, shape (n_classifiers,), optional
+        Non-negative cost of each member, in any unit, with at most 9 decimals.
+    max_cost : float, optional
+        Most that the members may cost together.
+    diversity : DiversityLimits, optional
+        Least failure credit.
+
+    Raises
+    ------
+    BadInputError
+        If a number is out of its range, or only one of `member_costs` and `max_cost` is given. Limits that
+        contradict each other are no error: the answer is that nothing satisfies them.
+    """
+    least = as_count(min_size, "min_size", at_least=0)
+    most = n_classifiers if max_size is None else as_count(max_size, "max_size", at_least=0)
+    if max_cost is None and member_costs is None:
+        return SelectionLimits(least, min(most, n_classifiers), diversity=diversity)
+    if max_cost is None or member_costs is None:
+        raise BadInputError("max_cost and member_costs must be given together, got one of them. Pass both.")
+    if len(member_costs) != n_classifiers:
+        raise BadInputError(
+            f"member_costs must have one cost per classifier, {n_classifiers}, got {len(member_costs)}."
+        )
+    exact = [_decimal("member_costs", cost) for cost in member_costs]
+    limit = _decimal("max_cost", max_cost)
+    scale = math.lcm(*(cost.denominator for cost in exact), limit.denominator)
+    integers = [int(cost * scale) for cost in exact]
+    if sum(integers) >= 2**53 or limit * scale >= 2**53:
+        raise BadInputError("member_costs must have fewer digits to stay exact. Round them.")
+    return SelectionLimits(
+        least, min(most, n_classifiers), np.array(integers, dtype=np.int64), int(limit * scale), diversity
+    )
+
+
+def _decimal(name: str, cost: float) -> Fraction:
+    """Read a cost as the decimal that people see."""
+    try:
+        number = float(cost)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number) or number < 0:
+        raise BadInputError(f"{name} must be numbers of at least 0, got {cost!r}. Mend that cost.")
+    exact = Fraction(Decimal(repr(number)))
+    if (exact * 10**9).denominator != 1:
+        raise BadInputError(
+            f"{name} must have at most 9 decimals to be exact, got {cost!r}. Choose a larger unit."
+        )
+    return exact

@@ -1,0 +1,231 @@
+"""Ten model families that differ, each with randomised parameters: what a pool is made of.
+
+Rows reach them standardised (see :mod:`shortlist.ensembles.pools.encoder`), so that absolute penalties mean the same
+for every table. The imports of scikit-learn are lazy: naming the families costs nothing.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Family(NamedTuple):
+    """How the classifiers of one family are made.
+
+    Parameters
+    ----------
+    build : callable
+        ``build(rng, n_rows, n_columns)`` draws parameters and returns an unfitted scikit-learn classifier for
+        that many rows and columns.
+    description : str
+        What it is, in one line.
+    replace : bool
+        Rows are drawn with replacement (a bootstrap), or without.
+    rows : (float, float)
+        Least and most share of the rows that are drawn; the share itself is drawn uniformly.
+    columns : (float, float)
+        The same for the columns, which are drawn without replacement.
+    most_rows : int
+        Never more rows than these, which bounds the time on large tables.
+    """
+
+    build: Callable[[np.random.Generator, int, int], Any]
+    description: str
+    replace: bool
+    rows: tuple[float, float]
+    columns: tuple[float, float]
+    most_rows: int
+
+
+class RidgeCovariance:
+    """The covariance (1 − r)·S + r·I of :cite:t:`Friedman1989`, never singular for r > 0."""
+
+    def __init__(self, r: float) -> None:
+        self.r = r
+
+    def fit(self, X: NDArray[np.float64]) -> "RidgeCovariance":
+        """Set ``covariance_`` from rows of standardised columns."""
+        centred = X - X.mean(axis=0)
+        self.covariance_ = (1 - self.r) * (centred.T @ centred) / len(X) + self.r * np.eye(X.shape[1])
+        return self
+
+
+def logistic_regression(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
+    """Return a linear classifier with a ridge penalty."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(
+        C=_log_uniform(rng, 1e-3, 1e2), class_weight=_class_weight(rng), tol=1e-3, max_iter=200
+    )
+
+
+def linear_discriminant(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
+    """Return Fisher's discriminant with a shrunken common covariance."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    return LinearDiscriminantAnalysis(solver="lsqr", shrinkage=float(rng.uniform(0.01, 0.9)))
+
+
+def quadratic_discriminant(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
+    """Return one normal distribution per class with a ridge on its covariance."""
+    from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+
+    ridge = RidgeCovariance(_log_uniform(rng, 1e-2, 0.9))
+    return QuadraticDiscriminantAnalysis(solver="eigen", covariance_estimator=ridge)
+
+
+def naive_bayes(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
+    """Return independent normal columns per class."""
+    from sklearn.naive_bayes import GaussianNB
+
+    return GaussianNB(var_smoothing=_log_uniform(rng, 1e-6, 1e-1))
+
+
+def nearest_neighbours(rng: np.random.Generator, n_rows: int, _n_columns: int) -> Any:
+    """Return a vote of the nearest rows, in Manhattan or Euclidean distance."""
+    from sklearn.neighbors import KNeighborsClassifier
+
+    neighbours = int(rng.integers(1, 26))
+    return KNeighborsClassifier(
+        n_neighbors=min(neighbours, n_rows),
+        weights=str(rng.choice(["uniform", "distance"])),
+        p=int(rng.integers(1, 3)),
+        algorithm="brute",
+    )
+
+
+def decision_tree(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
+    """Return one tree that sees some of the columns at each split."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(
+        criterion=str(rng.choice(["gini", "entropy"])),
+        max_depth=int(rng.integers(2, 16)),
+        min_samples_leaf=int(rng.integers(1, 21)),
+        max_features=float(rng.uniform(0.3, 1)),
+        class_weight=_class_weight(rng),
+        random_state=_seed(rng),
+    )
+
+
+def random_forest(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
+    """Return a small forest of deep trees."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(
+        n_estimators=int(rng.integers(10, 41)),
+        max_features=float(rng.uniform(0.1, 0.6)),
+        min_samples_leaf=int(rng.integers(1, 6)),
+        class_weight=_class_weight(rng),
+        random_state=_seed(rng),
+        n_jobs=1,
+    )
+
+
+def gradient_boosting(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
+    """Return boosted trees on binned columns."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(
+        learning_rate=_log_uniform(rng, 0.03, 0.3),
+        max_iter=int(rng.integers(20, 61)),
+        max_leaf_nodes=int(rng.integers(3, 25)),
+        min_samples_leaf=int(rng.integers(5, 31)),
+        l2_regularization=_log_uniform(rng, 1e-3, 10),
+        max_features=float(rng.uniform(0.3, 1)),
+        max_bins=64,
+        early_stopping=False,
+        random_state=_seed(rng),
+    )
+
+
+def neural_network(rng: np.random.Generator, n_rows: int, _n_columns: int) -> Any:
+    """Return a perceptron with one or two hidden layers."""
+    from sklearn.neural_network import MLPClassifier
+
+    return MLPClassifier(
+        hidden_layer_sizes=tuple(int(size) for size in rng.integers(8, 49, size=rng.integers(1, 3))),
+        activation=str(rng.choice(["relu", "tanh"])),
+        alpha=_log_uniform(rng, 1e-5, 1),
+        learning_rate_init=_log_uniform(rng, 1e-3, 1e-2),
+        batch_size=min(n_rows, int(rng.integers(32, 257))),
+        max_iter=int(rng.integers(15, 61)),
+        random_state=_seed(rng),
+    )
+
+
+def kernel_machine(rng: np.random.Generator, n_rows: int, n_columns: int) -> Any:
+    """Return logistic regression on a Nyström approximation of the Gaussian kernel."""
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    gamma = _log_uniform(rng, 0.1, 3) / n_columns
+    landmarks = min(n_rows, int(rng.integers(30, 151)))
+    return make_pipeline(
+        Nystroem(gamma=gamma, n_components=landmarks, random_state=_seed(rng)),
+        LogisticRegression(
+            C=_log_uniform(rng, 1e-1, 1e2), class_weight=_class_weight(rng), tol=1e-3, max_iter=200
+        ),
+    )
+
+
+FAMILIES: Mapping[str, Family] = MappingProxyType(
+    {
+        "logistic-regression": Family(
+            logistic_regression, "linear, ridge penalty", True, (1.0, 1.0), (0.5, 1.0), 20_000
+        ),
+        "decision-tree": Family(decision_tree, "one pruned tree", True, (1.0, 1.0), (0.5, 1.0), 50_000),
+        "naive-bayes": Family(
+            naive_bayes, "independent normal columns per class", False, (0.3, 0.9), (0.2, 0.8), 50_000
+        ),
+        "nearest-neighbours": Family(
+            nearest_neighbours, "vote of the nearest rows", False, (0.5, 0.9), (0.3, 1.0), 4_000
+        ),
+        "random-forest": Family(
+            random_forest, "a small forest of deep trees", False, (0.4, 0.9), (0.5, 1.0), 10_000
+        ),
+        "linear-discriminant": Family(
+            linear_discriminant, "common covariance, shrunken", True, (0.5, 1.0), (0.4, 1.0), 50_000
+        ),
+        "gradient-boosting": Family(
+            gradient_boosting, "boosted small trees", False, (0.5, 0.9), (0.5, 1.0), 20_000
+        ),
+        "neural-network": Family(
+            neural_network, "perceptron with one or two hidden layers", True, (1.0, 1.0), (0.5, 1.0), 10_000
+        ),
+        "quadratic-discriminant": Family(
+            quadratic_discriminant,
+            "one covariance per class, with a ridge",
+            True,
+            (0.5, 1.0),
+            (0.3, 0.8),
+            50_000,
+        ),
+        "kernel-machine": Family(
+            kernel_machine,
+            "Gaussian kernel, approximated, with a logistic link",
+            True,
+            (1.0, 1.0),
+            (0.5, 1.0),
+            20_000,
+        ),
+    }
+)
+"""The families by name, in the order in which a pool takes turns."""
+
+
+def _log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+def _seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**31 - 1))
+
+
+def _class_weight(rng: np.random.Generator) -> str | None:
+    """Return "balanced" once in four times: on skewed classes somebody must speak for the rare one."""
+    return "balanced" if rng.random() < 0.25 else None

@@ -1,0 +1,177 @@
+"""Classifiers that were fitted elsewhere: taken out of their ensembles, and checked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from shortlist._words import all_of
+from shortlist.arrays import Labels
+from shortlist.ensembles.pools.members import Member
+from shortlist.errors import BadInputError
+
+TAKEN = (
+    "a Pool, a list of fitted classifiers, or a fitted VotingClassifier, BaggingClassifier, RandomForestClassifier, "
+    "ExtraTreesClassifier or Pipeline that ends in one"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What a pool is made of; `names` None: number them by family."""
+
+    classifiers: tuple[Any, ...]
+    classes: Labels
+    families: tuple[str, ...]
+    names: tuple[str, ...] | None = None
+    preprocessor: Any | None = None
+    n_features_in: int | None = None
+    feature_names_in: tuple[str, ...] | None = None
+
+
+def parts_of(source: Any) -> Parts:
+    """Return the classifiers in `source`; see :func:`shortlist.ensembles.pools.pool.as_pool`."""
+    if isinstance(source, list | tuple):
+        return _of_list(source)
+    if isinstance(source, Pipeline):
+        return _of_pipeline(source)
+    if _is_ensemble(source):
+        return _of_ensemble(source)
+    advice = " Put a single classifier into a list." if _is_classifier(source) else ""
+    raise BadInputError(f"pool must be {TAKEN}, got {_shown(source)}.{advice}")
+
+
+def to_array(X: Any, dtype: Any = None) -> Any:
+    """Return rows as their ensemble hands them on: an array without names, sparse as it is."""
+    if issparse(X):
+        return X if dtype is None else X.astype(dtype)
+    return np.asarray(X, dtype=dtype)
+
+
+def _of_list(source: Sequence[Any]) -> Parts:
+    if not source:
+        raise BadInputError("pool must hold at least one fitted classifier, got an empty list.")
+    all_classes = [_classes_of(member, f"pool[{index}]") for index, member in enumerate(source)]
+    for index, classes in enumerate(all_classes):
+        if classes.tolist() != all_classes[0].tolist():
+            raise BadInputError(
+                f"the classifiers must tell the same classes apart, but pool[0] has {all_of(all_classes[0])} and "
+                f"pool[{index}], a {type(source[index]).__name__}, has {all_of(classes)}. Fit them on the same labels."
+            )
+    names = [_feature_names(member) for member in source]
+    counts = [getattr(member, "n_features_in_", None) for member in source]
+    return Parts(
+        tuple(source),
+        all_classes[0],
+        tuple(type(member).__name__ for member in source),
+        n_features_in=next((count for count in counts if count is not None), None),
+        feature_names_in=next((each for each in names if each is not None), None),
+    )
+
+
+def _of_pipeline(source: Pipeline) -> Parts:
+    """Return the parts of the last step, which see what the steps before it make."""
+    last = source.steps[-1][1]
+    if not _is_ensemble(last):
+        raise BadInputError(
+            f"pool must be {TAKEN}, got a Pipeline that ends in {_shown(last)}. Put a single classifier into a list."
+        )
+    parts = _of_ensemble(last)
+    if len(source.steps) == 1:
+        return parts
+    before = source[:-1]
+    return replace(
+        parts,
+        preprocessor=before if parts.preprocessor is None else make_pipeline(before, parts.preprocessor),
+        n_features_in=getattr(source, "n_features_in_", None),
+        feature_names_in=_feature_names(source),
+    )
+
+
+def _is_ensemble(source: Any) -> bool:
+    """Whether the members of a classifier can be taken out of it."""
+    from sklearn.ensemble import (
+        BaggingClassifier,
+        ExtraTreesClassifier,
+        RandomForestClassifier,
+        VotingClassifier,
+    )
+
+    return isinstance(
+        source, VotingClassifier | BaggingClassifier | RandomForestClassifier | ExtraTreesClassifier
+    )
+
+
+def _of_ensemble(source: Any) -> Parts:
+    """Return the members of a fitted ensemble, which know class indices only, as answering its labels."""
+    from sklearn.ensemble import BaggingClassifier, VotingClassifier
+
+    classes = _classes_of(source, "pool")
+    names: tuple[str, ...] | None = None
+    preprocessor: Any = None
+    columns: Sequence[Any] = [None] * len(source.estimators_)
+    if isinstance(source, VotingClassifier):
+        names = tuple(name for name, given in source.estimators if not isinstance(given, str))
+    elif isinstance(source, BaggingClassifier):
+        columns = source.estimators_features_
+        preprocessor = FunctionTransformer(to_array)
+    else:
+        preprocessor = FunctionTransformer(to_array, kw_args={"dtype": np.float32})
+    members = tuple(
+        Member(estimator, classes, seen) for estimator, seen in zip(source.estimators_, columns, strict=True)
+    )
+    return Parts(
+        members,
+        classes,
+        tuple(type(estimator).__name__ for estimator in source.estimators_),
+        names,
+        preprocessor,
+        getattr(source, "n_features_in_", None),
+        _feature_names(source),
+    )
+
+
+def _classes_of(member: Any, where: str) -> Labels:
+    """Return the classes that a fitted classifier tells apart."""
+    try:
+        classes = member.classes_
+    except (AttributeError, NotFittedError):
+        if _is_classifier(member) and not isinstance(member, type):
+            raise BadInputError(
+                f"{where} is {_shown(member)} that is not fitted. Call its fit first."
+            ) from None
+        raise BadInputError(f"{where} must be a fitted classifier, got {_shown(member)}.") from None
+    if not hasattr(member, "predict"):
+        raise BadInputError(f"{where} must be a fitted classifier, but {_shown(member)} has no predict.")
+    labels = np.asarray(classes) if not isinstance(classes, list) else np.empty((0, 0))
+    if labels.ndim != 1:
+        raise BadInputError(f"{where} is {_shown(member)} with several outputs; a pool needs one output.")
+    return labels
+
+
+def _is_classifier(member: Any) -> bool:
+    """Whether scikit-learn, or failing that the look of it, says that this is a classifier."""
+    try:
+        return bool(is_classifier(member))
+    except (AttributeError, TypeError):
+        return hasattr(member, "predict_proba")
+
+
+def _shown(member: Any) -> str:
+    """Return a value in few words."""
+    if isinstance(member, str | int | float | type(None)):
+        return repr(member)
+    if isinstance(member, type):
+        return f"the class {member.__name__} instead of an object of it"
+    return f"a {type(member).__name__}"
+
+
+def _feature_names(member: Any) -> tuple[str, ...] | None:
+    names = getattr(member, "feature_names_in_", None)
+    return None if names is None else tuple(names)

@@ -1,0 +1,394 @@
+"""Pools: the classifiers to choose from, fitted here or elsewhere, and what they say."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import parallel_config
+from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
+
+from shortlist._validation import as_count, as_seed
+from shortlist._words import all_of, any_of, counted
+from shortlist.arrays import Labels
+from shortlist.ensembles.pools.encoder import as_classes, as_frame, fit_table
+from shortlist.ensembles.pools.families import FAMILIES
+from shortlist.ensembles.pools.foreign import Parts, parts_of
+from shortlist.ensembles.pools.members import calm_fits, fit_member
+from shortlist.errors import BadInputError, ShortlistError
+from shortlist.files import load_object
+from shortlist.results.notebook import html_table
+from shortlist.runs import Cancellation, Report, Unit, run_units, silent
+
+ROUNDING = 1e-6
+"""Probabilities may leave [0, 1] by this much, the rounding of a sum of float32; they are cut back."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Fitted classifiers that tell the same classes apart.
+
+    Parameters
+    ----------
+    classifiers : tuple
+        Fitted classifiers, scikit-learn style.
+    classes : ndarray of shape (n_classes,)
+        The labels, sorted.
+    names : tuple of str
+        One per classifier, each different.
+    families : tuple of str
+        What kind each classifier is: a name in :data:`shortlist.ensembles.pools.families.FAMILIES`, or its class.
+    preprocessor : transformer or None
+        Applied once to the rows before any classifier sees them; None: they see the rows as they are.
+    costs : ndarray of float, shape (n_classifiers,), or None
+        What asking each classifier costs.
+    n_features_in : int or None
+        How many columns the pool was fitted on, if known.
+    feature_names_in : tuple of str or None
+        Their names, if they had any.
+
+    Raises
+    ------
+    BadInputError
+        If there is not one name, family and cost for each classifier, names repeat, or a cost is no number >= 0.
+    """
+
+    classifiers: tuple[Any, ...]
+    classes: Labels
+    names: tuple[str, ...]
+    families: tuple[str, ...]
+    preprocessor: Any | None = None
+    costs: NDArray[np.float64] | None = None
+    n_features_in: int | None = None
+    feature_names_in: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        n = len(self.classifiers)
+        for what, given in (("names", self.names), ("families", self.families), ("costs", self.costs)):
+            if given is not None and len(given) != n:
+                raise BadInputError(f"{what} must have one entry per classifier, {n}, got {len(given)}.")
+        if len(set(self.names)) != n:
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise BadInputError(
+                f"the names of a pool's classifiers must all differ, got {twice!r} more than once."
+            )
+        if self.costs is not None and not (np.isfinite(self.costs) & (np.asarray(self.costs) >= 0)).all():
+            raise BadInputError(f"costs must be numbers of at least 0, got {all_of(self.costs, most=8)}.")
+
+    def __len__(self) -> int:
+        """Return how many classifiers there are."""
+        return len(self.classifiers)
+
+    def __repr__(self) -> str:
+        kinds = counted(len(set(self.families)), "kind")
+        return f"Pool({counted(len(self), 'classifier')} of {kinds}; classes {all_of(self.classes, most=5)})"
+
+    def _repr_html_(self) -> str:
+        counts = Counter(self.families).most_common()
+        return html_table(repr(self), ["family", "classifiers"], counts, n_rows=len(counts))
+
+    def subset(self, chosen: ArrayLike) -> "Pool":
+        """Return the pool of some of the classifiers.
+
+        Parameters
+        ----------
+        chosen : array-like of bool, shape (n_classifiers,), or of int
+            A selection, or indices in the order wanted.
+
+        Raises
+        ------
+        BadInputError
+            If a mask has another length, or an index is outside the pool.
+        """
+        indices = np.asarray(chosen)
+        if indices.dtype == np.bool_:
+            if indices.shape != (len(self),):
+                raise BadInputError(f"chosen must have shape ({len(self)},), got {indices.shape}.")
+            indices = np.flatnonzero(indices)
+        elif indices.size == 0:
+            indices = indices.astype(np.intp)
+        elif indices.dtype.kind not in "iu" or indices.min() < 0 or indices.max() >= len(self):
+            raise BadInputError(
+                f"chosen must be a mask or indices from 0 to {len(self) - 1}, got {all_of(indices.ravel())}."
+            )
+        return replace(
+            self,
+            classifiers=tuple(self.classifiers[index] for index in indices),
+            names=tuple(self.names[index] for index in indices),
+            families=tuple(self.families[index] for index in indices),
+            costs=None if self.costs is None else np.asarray(self.costs)[indices],
+        )
+
+
+def make_pool(
+    X: Any,
+    y: ArrayLike,
+    *,
+    n_classifiers: int = 100,
+    random_state: int | None = 0,
+    n_jobs: int | None = 1,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> Pool:
+    """Fit ten families of classifiers in equal numbers, each with its own parameters, rows and columns.
+
+    The families take turns, in the order of :data:`shortlist.ensembles.pools.families.FAMILIES`; Section 5.1 of
+    :cite:t:`Bastos2022` asks for ten and does not name them. Classifier i is the same whatever `n_classifiers` and
+    `n_jobs` are.
+
+    Parameters
+    ----------
+    X : DataFrame or array-like of shape (n_samples, n_features)
+        Numbers, truth values and words, with gaps; see :func:`shortlist.ensembles.pools.encoder.fit_table`.
+    y : array-like of shape (n_samples,)
+        At least two classes, labels of any type.
+    n_classifiers : int, default=100
+        How many; a multiple of ten gives equal numbers.
+    random_state : int or None, default=0
+        Seed; None takes a new one each time.
+    n_jobs : int or None, default=1
+        Workers, in joblib's sense: threads, unless an enclosing ``joblib.parallel_config`` names a backend.
+    report, cancellation : optional
+        Progress events, one per classifier, and a way to stop.
+
+    Raises
+    ------
+    BadInputError
+        If `X` or `y` cannot be used, their lengths differ, `y` has one class, or a parameter is out of range.
+    ShortlistError
+        If the work was cancelled before every classifier was fitted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> pool = make_pool(*load_iris(return_X_y=True), n_classifiers=3)
+    >>> pool.names
+    ('logistic-regression-1', 'decision-tree-1', 'naive-bayes-1')
+    """
+    n = as_count(n_classifiers, "n_classifiers")
+    seed = None if random_state is None else as_seed(random_state, "random_state")
+    frame = as_frame(X)
+    classes, indices = as_classes(y)
+    if len(frame) != len(indices):
+        raise BadInputError(f"X and y must have one entry per row, got {len(frame)} and {len(indices)} rows.")
+    encoder = fit_table(X)
+    encoded = encoder.transform(X)
+    families = [list(FAMILIES)[index % len(FAMILIES)] for index in range(n)]
+    names = _numbered(families)
+    units = [
+        Unit(name, fit_member, (family, encoded, indices, classes, seeds))
+        for name, family, seeds in zip(names, families, np.random.SeedSequence(seed).spawn(n), strict=True)
+    ]
+    fitted = run_units(
+        units, n_jobs=n_jobs, stage="fitting classifiers", report=report, cancellation=cancellation
+    )
+    # threads, unless the caller's joblib context says otherwise: starting processes costs more than small fits do
+    with calm_fits(), parallel_config(prefer="threads"):
+        members = tuple(member for _, member in fitted)
+    if len(members) < n:
+        raise ShortlistError(
+            f"fitting was stopped after {len(members)} of {n} classifiers. Run it again, or with a smaller n_classifiers."
+        )
+    return Pool(members, classes, names, tuple(families), encoder, None, frame.shape[1], _feature_names(X))
+
+
+def as_pool(source: Any) -> Pool:
+    """Return classifiers that were fitted elsewhere as a pool.
+
+    Parameters
+    ----------
+    source : Pool, list or tuple of fitted classifiers, or fitted ensemble
+        An ensemble is a ``VotingClassifier``, ``BaggingClassifier``, ``RandomForestClassifier``,
+        ``ExtraTreesClassifier``, or a ``Pipeline`` that ends in one. Its weights are dropped; its classifiers answer
+        in the ensemble's own labels and see the columns that they were fitted on. A list may hold pipelines, and
+        classifiers that only have ``predict``.
+
+    Raises
+    ------
+    BadInputError
+        If `source` is something else or empty, or a classifier is not fitted, is no classifier, or knows other
+        classes than the first one. The sentence names it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> forest = RandomForestClassifier(3, random_state=0).fit(*load_iris(return_X_y=True))
+    >>> as_pool(forest).names
+    ('DecisionTreeClassifier-1', 'DecisionTreeClassifier-2', 'DecisionTreeClassifier-3')
+    """
+    if isinstance(source, Pool):
+        return source
+    parts: Parts = parts_of(source)
+    return Pool(
+        parts.classifiers,
+        parts.classes,
+        parts.names or _numbered(parts.families),
+        parts.families,
+        parts.preprocessor,
+        None,
+        parts.n_features_in,
+        parts.feature_names_in,
+    )
+
+
+def load_pool(path: str | Path, *, trust: bool = False) -> Pool:
+    """Load what :func:`shortlist.files.dump_object` or joblib wrote, as a pool.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file with anything that :func:`as_pool` takes.
+    trust : bool, default=False
+        Whether to run the code in a file that this user did not write on this machine.
+
+    Raises
+    ------
+    UntrustedFileError
+        If the file is not one of the user's own and `trust` is False.
+    BadInputError
+        If the file cannot be read, or does not hold a pool.
+    """
+    try:
+        return as_pool(load_object(path, trust=trust))
+    except BadInputError as error:
+        if str(path) in str(error):
+            raise
+        raise BadInputError(f"{path} does not hold a pool: {error}") from None
+
+
+def positive_probabilities(pool: Pool, X: Any, positive: Any) -> NDArray[np.float64]:
+    """Return how probable every classifier finds one class on every row.
+
+    Parameters
+    ----------
+    pool : Pool
+        Who is asked. The rows are transformed once.
+    X : DataFrame or array-like of shape (n_samples, n_features)
+        Columns of a frame may come in another order; names must match those the pool was fitted on.
+    positive : label
+        One of ``pool.classes``.
+
+    Returns
+    -------
+    probabilities : ndarray of float, shape (n_samples, n_classifiers)
+        Within [0, 1]; a classifier without ``predict_proba`` gives 1 where it predicts `positive`, otherwise 0.
+
+    Raises
+    ------
+    BadInputError
+        If `positive` is no class of the pool, `X` has other columns, or a classifier answers NaN or a number
+        outside [0, 1]; the sentence names the classifier.
+    """
+    index = _class_index(pool.classes, positive)
+    X = matched_columns(pool, X)
+    rows = X if pool.preprocessor is None else pool.preprocessor.transform(X)
+    n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+    probabilities = np.empty((n_rows, len(pool)))
+    with threadpool_limits(limits=1):  # many small calls: starting threads for each costs more than it saves
+        for column, (name, classifier) in enumerate(zip(pool.names, pool.classifiers, strict=True)):
+            probabilities[:, column] = _answers(name, classifier, rows, pool.classes, index)
+    return probabilities
+
+
+def ask(name: str, method: Callable[[Any], Any], rows: Any, width: tuple[int, ...]) -> NDArray[Any]:
+    """Return what a classifier answers on rows; it may be anybody's, so it may fail in any way.
+
+    Parameters
+    ----------
+    name : str
+        What the classifier is called in a pool.
+    method : callable
+        Its ``predict`` or ``predict_proba``.
+    rows : array or DataFrame of shape (n_rows, n_features)
+    width : tuple of int
+        Shape of the answer on one row.
+
+    Raises
+    ------
+    BadInputError
+        If it fails, or does not give one answer per row.
+    """
+    n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+    try:
+        answers = np.asarray(method(rows))
+    except (ShortlistError, MemoryError):
+        raise
+    except Exception as error:
+        why = (str(error).splitlines() or [""])[0]
+        raise BadInputError(
+            f"classifier {name} fails on these rows ({type(error).__name__}: {why}). Leave it out of the pool, or fit it "
+            "on the columns of this table."
+        ) from error
+    if answers.shape != (n_rows, *width):
+        raise BadInputError(
+            f"classifier {name} must answer with shape {(n_rows, *width)}, got {answers.shape}. Leave it out of the pool."
+        )
+    return answers
+
+
+def _answers(name: str, classifier: Any, rows: Any, classes: Labels, index: int) -> NDArray[np.float64]:
+    """Return one classifier's probabilities of one class, checked."""
+    if not hasattr(classifier, "predict_proba"):
+        return np.asarray(ask(name, classifier.predict, rows, ()) == classes[index], dtype=np.float64)
+    answers = np.asarray(
+        ask(name, classifier.predict_proba, rows, (len(classes),))[:, index], dtype=np.float64
+    )
+    if np.isnan(answers).any():
+        raise BadInputError(
+            f"classifier {name} answers NaN on {np.isnan(answers).sum()} of {len(answers)} rows. "
+            "Leave it out of the pool, or fit it again."
+        )
+    if len(answers) and (answers.min() < -ROUNDING or answers.max() > 1 + ROUNDING):
+        raise BadInputError(
+            f"classifier {name} must answer probabilities from 0 to 1, got {answers.min():g} to {answers.max():g}. "
+            "Calibrate it, or leave it out of the pool."
+        )
+    return np.clip(answers, 0.0, 1.0)
+
+
+def _class_index(classes: Labels, positive: Any) -> int:
+    for index, label in enumerate(classes):
+        if label == positive:
+            return index
+    raise BadInputError(f"positive must be one of the classes {any_of(classes)}, got {positive!r}.")
+
+
+def _numbered(families: Sequence[str]) -> tuple[str, ...]:
+    """Return ``family-1``, ``family-2`` and so on for each family."""
+    seen: dict[str, int] = {}
+    names = []
+    for family in families:
+        seen[family] = seen.get(family, 0) + 1
+        names.append(f"{family}-{seen[family]}")
+    return tuple(names)
+
+
+def _feature_names(X: Any) -> tuple[str, ...] | None:
+    """Return the column names of a frame if all are text."""
+    names = tuple(getattr(X, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def matched_columns(pool: Pool, X: Any) -> Any:
+    """Return `X` with its columns in the pool's order."""
+    names = _feature_names(X)
+    if pool.feature_names_in is not None and names is not None and names != pool.feature_names_in:
+        absent = [name for name in pool.feature_names_in if name not in names]
+        unknown = [name for name in names if name not in pool.feature_names_in]
+        if absent or unknown or len(set(names)) != len(names):
+            # scikit-learn's first sentence, which its users know
+            raise BadInputError(
+                "The feature names should match those that were passed during fit. "
+                f"Missing: {all_of(absent)}; not seen at fit: {all_of(unknown)}."
+            )
+        return X.loc[:, list(pool.feature_names_in)]
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if pool.n_features_in is not None and len(shape) == 2 and shape[1] != pool.n_features_in:
+        raise BadInputError(
+            f"X has {shape[1]} features, but the pool is expecting {pool.n_features_in} features as input."
+        )
+    return X

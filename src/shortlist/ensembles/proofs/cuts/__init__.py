@@ -1,0 +1,1 @@
+"""Rows that cannot all be right, and the bound that they give."""

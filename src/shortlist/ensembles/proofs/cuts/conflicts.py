@@ -1,0 +1,184 @@
+"""Conflicts: two rows that no selection is right on together."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.ensembles.proofs.cuts.cuts import Cut, make_cut
+from shortlist.ensembles.proofs.row_forms import RightRows, pack
+from shortlist.ensembles.votes.binary_votes import tally
+from shortlist.runs import Cancellation
+
+Pairs = NDArray[np.int32]
+Places = NDArray[np.int64]
+
+_TESTS_PER_CHUNK = 100_000_000  # a fraction of a second
+
+
+@dataclass(frozen=True, eq=False)
+class Conflicts:
+    """Pairs of rows that cannot both be right.
+
+    Attributes
+    ----------
+    pairs : ndarray of int32, shape (n_pairs, 2)
+        Two rows, sorted by the first, then the second; with two classes one of the positive and one of the negative side.
+    forms : ndarray of int32, shape (n_pairs, 2)
+        A form of each that cannot both hold.
+    never : ndarray of int64, shape (n_never,)
+        Forms that hold for no selection, of different rows.
+    complete : bool
+        Whether these are all; bounds by some of them are valid, and weaker.
+    """
+
+    pairs: Pairs
+    forms: Pairs
+    never: NDArray[np.int64]
+    complete: bool
+
+    def cut(self, rows: RightRows, index: int) -> Cut:
+        """Return one of the pairs as a cut."""
+        return make_cut(rows, sorted(self.forms[index].tolist()), (1, 1))
+
+
+def find_conflicts(
+    rows: RightRows,
+    *,
+    max_pairs: int = 5_000_000,
+    deadline: float = math.inf,
+    cancellation: Cancellation | None = None,
+) -> Conflicts:
+    """Return pairs of forms that no selection keeps together.
+
+    With a threshold these are the pairs whose positive row never has more votes than the negative one: any vote with a
+    threshold is monotone in the votes. In general the sum of two forms must stay below the sum of their least numbers, which
+    :func:`shortlist.ensembles.proofs.cuts.cuts.proves` decides with multipliers 1 and 1; of several classes, where a sum of signs that is
+    nowhere positive is found fast.
+
+    Parameters
+    ----------
+    rows : RightRows
+        The problem.
+    max_pairs : int, default=5_000_000
+        With a threshold: if there are more, every positive row keeps its share of this many, the negatives of largest gain
+        first. Else the pairs of rows with large gains come first.
+    deadline : float, default=inf
+        When to stop with the pairs at hand, on the clock ``time.monotonic``.
+    cancellation : Cancellation, optional
+        Stops with the pairs at hand.
+
+    Notes
+    -----
+    Compares all pairs, 64 classifiers at a time, or 64 negative rows at a time. Memory for the pairs alone.
+    """
+    find = _by_votes if rows.has_threshold else _by_signs
+    return find(rows, max_pairs, deadline, cancellation)
+
+
+def _by_votes(
+    rows: RightRows, max_pairs: int, deadline: float, cancellation: Cancellation | None
+) -> Conflicts:
+    """Find the pairs of two classes."""
+    from shortlist.ensembles.proofs.cuts._conflict_kernels import list_pairs, list_subsets
+
+    usable = rows.affordable
+    most_votes = np.minimum(tally(rows.votes, usable), rows.most_members)
+    never = np.flatnonzero(rows.is_positive & (most_votes == 0))
+    lows = np.flatnonzero(rows.is_positive & (most_votes > 0))
+    highs = np.flatnonzero(~rows.is_positive)
+    highs = highs[np.lexsort((highs, -rows.gains[highs]))]
+    words = pack(rows.votes * usable)
+    # if one must join, it may be one that p alone has, and where there is none p is below q anyway
+    if rows.least_members <= 1:
+        columns = pack(np.ascontiguousarray(rows.votes[highs].T))
+        rarity = rows.votes[highs].sum(axis=0, dtype=np.int64)
+        rarest = np.argsort(rarity, kind="stable").astype(np.int32)
+        append = partial(list_subsets, words, columns, rarest)
+    else:
+        append = partial(list_pairs, words, int(usable.sum()), rows.most_members, rows.least_members)
+    stop = _Stop(deadline, cancellation)
+    pairs, in_time = _collect(append, lows, highs, most=len(highs), room=max_pairs + 1, stop=stop)
+    complete = in_time and len(pairs) <= max_pairs
+    if len(pairs) > max_pairs:
+        share = max(1, max_pairs // len(lows))
+        pairs, _ = _collect(append, lows, highs, most=share, room=max_pairs, stop=stop)
+    pairs = pairs[np.lexsort(pairs.T[::-1])]
+    return Conflicts(pairs, pairs, never, complete)
+
+
+def _by_signs(
+    rows: RightRows, max_pairs: int, deadline: float, cancellation: Cancellation | None
+) -> Conflicts:
+    """Find the pairs of several classes: forms of rows with large gains are compared first."""
+    from shortlist.ensembles.proofs.cuts._conflict_kernels import list_opposed
+
+    usable = rows.affordable
+    signs = rows.signs * usable
+    forward, backward = (signs > 0).sum(axis=1), (signs < 0).sum(axis=1)
+    forced = np.maximum(0, rows.least_members - (int(usable.sum()) - backward))
+    never = np.flatnonzero(np.minimum(forward, rows.most_members) - forced < rows.least)
+    never = never[np.unique(rows.row_of[never], return_index=True)[1]]
+    order = np.argsort(-rows.gains[rows.row_of], kind="stable")
+    plus, minus = (pack((signs[order] == sign).astype(np.uint8)) for sign in (1, -1))
+    append = partial(
+        list_opposed,
+        plus,
+        minus,
+        rows.least[order],
+        rows.row_of[order],
+        int(usable.sum()),
+        rows.least_members,
+    )
+    found, stop = 0, _Stop(deadline, cancellation)
+    places = np.empty((max_pairs + 1, 2), dtype=np.int32)
+    size = max(1, _TESTS_PER_CHUNK // max(1, len(order)))
+    complete = True
+    for start in range(0, len(order), size):
+        if stop() or found > max_pairs:
+            complete = False
+            break
+        found = append(start, min(start + size, len(order)), places, found)
+    complete = complete and found <= max_pairs
+    forms = order[places[: min(found, max_pairs)]].astype(np.int32).reshape(-1, 2)
+    pairs = rows.row_of[forms].astype(np.int32)
+    swapped = pairs[:, 0] > pairs[:, 1]
+    pairs[swapped], forms[swapped] = pairs[swapped, ::-1], forms[swapped, ::-1]
+    pairs, first = np.unique(pairs, axis=0, return_index=True)
+    return Conflicts(pairs.reshape(-1, 2), forms[first].reshape(-1, 2), never, complete)
+
+
+@dataclass(frozen=True)
+class _Stop:
+    """When to stop with the pairs at hand."""
+
+    deadline: float
+    cancellation: Cancellation | None
+
+    def __call__(self) -> bool:
+        cancelled = self.cancellation is not None and self.cancellation.cancelled
+        return cancelled or time.monotonic() > self.deadline
+
+
+def _collect(
+    append: Callable[[Places, Places, int, Pairs, int], int],
+    lows: Places,
+    highs: Places,
+    *,
+    most: int,
+    room: int,
+    stop: _Stop,
+) -> tuple[Pairs, bool]:
+    """Call a kernel on some positives at a time; return the pairs, and whether none was left out for want of time."""
+    pairs = np.empty((min(room, len(lows) * len(highs)), 2), dtype=np.int32)
+    found = 0
+    size = max(1, _TESTS_PER_CHUNK // max(1, len(highs)))
+    for start in range(0, len(lows), size):
+        if stop():
+            return pairs[:found].copy(), False
+        found = append(np.ascontiguousarray(lows[start : start + size]), highs, most, pairs, found)
+    return pairs[:found].copy(), True

@@ -1,0 +1,336 @@
+"""Bounds on pruning: the minimum cut of the conflicts, tightened by combinatorial Benders cuts."""
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from shortlist.ensembles.proofs.cuts.alternative_program import (
+    Alternative,
+    Values,
+    draw_rows,
+    forms_of,
+    whole_cut,
+)
+from shortlist.ensembles.proofs.cuts.conflicts import Conflicts
+from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound, denominator_for, dual_bound, make_cut
+from shortlist.ensembles.proofs.cuts.row_by_row import AskedRows, row_by_row
+from shortlist.ensembles.proofs.row_forms import RightRows
+from shortlist.milp.backends.highs_linear import LinearProgram
+from shortlist.runs import Cancellation
+
+_CAPACITY = 2**30
+_STARTS = 4
+_REWEIGHTINGS = 3
+_NEAR = 0.03
+_SPREAD = 0.5
+_AVOID = 0.2
+_TINY = 1e-3
+_IDLE_ROUNDS = 10
+_PATIENCE = 12
+_MOST_NEW = 500
+_FEW = 3
+_TRIES, _ROUNDS_MORE = 40, 5
+_PRICED_ROWS, _PRICED_VOTES = 500, 200_000
+_ASKED_VOTES = 2_000_000
+
+
+def min_cut_bound(rows: RightRows, conflicts: Conflicts) -> CutBound:
+    """Return a bound on the gain of rows of which no two conflict, which bounds every selection.
+
+    With two classes a positive and a negative row conflict, so that the graph of the conflicts is bipartite: the largest gain is
+    all gain minus a maximum flow from the positive to the negative rows (König's theorem with weights), and the flow through a
+    conflict is its multiplier, so that the bound is proved without the flow. In general each row stands on both sides, with
+    half of each flow: that is the bound of the linear relaxation.
+
+    Notes
+    -----
+    SciPy's maximum flow (Dinic) takes 32-bit capacities. Gains too large for that are sent through in two parts, the
+    second one with what rounding left; the bound is then valid, and may be above the largest gain.
+    """
+    n, pairs, gains = rows.n_rows, conflicts.pairs, rows.gains
+    denominator = 1
+    if not rows.has_threshold:
+        both_ways = np.concatenate([pairs, pairs[:, ::-1]])
+        pairs = (both_ways + np.array([0, n])).astype(np.int32)
+        gains, denominator = np.concatenate([gains, gains]), 2
+    unit = max(1, -(-rows.total_gain // _CAPACITY))
+    flow = _maximum_flow(gains // unit, pairs) * unit
+    if unit > 1:
+        left = gains.copy()
+        np.subtract.at(left, flow.row, flow.data)
+        np.subtract.at(left, flow.col, flow.data)
+        flow = flow + _maximum_flow(np.minimum(left, _CAPACITY // len(gains)), pairs)
+    flow = flow.tocoo()
+    through = np.zeros(len(conflicts.pairs), dtype=np.int64)
+    place = {pair: i for i, pair in enumerate(map(tuple, conflicts.pairs.tolist()))}
+    for first, second, amount in zip(flow.row % n, flow.col % n, flow.data, strict=True):
+        key = (int(first), int(second))
+        through[place[key] if key in place else place[key[1], key[0]]] += int(amount)
+    used = np.flatnonzero(through)
+    cuts = [conflicts.cut(rows, i) for i in used.tolist()]
+    cuts += [make_cut(rows, (form,), (1,)) for form in conflicts.never.tolist()]
+    never = rows.gains[rows.row_of[conflicts.never]] * denominator
+    multipliers = np.concatenate([through[used], never]).astype(np.int64)
+    bound = dual_bound(rows, [np.array(cut.rows) for cut in cuts], multipliers, denominator)
+    return CutBound(bound, tuple(cuts), multipliers, denominator)
+
+
+def tighten_by_cuts(
+    rows: RightRows,
+    conflicts: Conflicts,
+    start: CutBound,
+    *,
+    deadline: float = math.inf,
+    max_rounds: int | None = None,
+    seed: int = 0,
+    target: int | None = None,
+    quick: bool = False,
+    on_bound: Callable[[int], None] | None = None,
+    cancellation: Cancellation | None = None,
+) -> CutBound:
+    """Tighten a bound by cuts of more rows, found by linear programs.
+
+    The master program maximises the gains of t in [0, 1] under the cuts found so far; the alternative system is
+    asked for sets that t violates (:cite:t:`Codato2006`). It minimises a sum of multipliers where a count of rows is
+    meant, so each answer is followed by others whose costs are divided by the multipliers just found, which
+    drives small ones to 0 and finds smaller sets (the reweighting of :cite:t:`Candes2008`). Where that finds hardly any
+    more, :func:`shortlist.ensembles.proofs.cuts.row_by_row.row_by_row` goes on: slower, and hardly ever in vain.
+
+    Parameters
+    ----------
+    rows : RightRows
+        The problem, of two or several classes.
+    conflicts : Conflicts
+        Of the same rows; its pairs enter where they are violated.
+    start : CutBound
+        From :func:`min_cut_bound` or an earlier call; its pool is taken over.
+    deadline : float, default=inf
+        When to stop, on the clock ``time.monotonic``.
+    max_rounds : int, optional
+        Most master programs, one with the slower search counting as six; with this limit alone the answer is
+        reproducible.
+    seed : int, default=0
+        Draws where the searches for cuts begin.
+    target : int, optional
+        Stop as soon as the bound is no larger, in units of ``rows.step``.
+    quick : bool, default=False
+        Stop where the slower search would begin.
+    on_bound : callable, optional
+        Receives the bound after every round.
+    cancellation : Cancellation, optional
+        Stops with the best bound so far.
+
+    Returns
+    -------
+    CutBound
+        Never above `start`; integers throughout, whatever the linear programs answered.
+    """
+    if not rows.n_rows:
+        return start
+    master = _Master(rows, conflicts, start)
+    separation = _Separation(rows, np.random.default_rng(seed), deadline, cancellation)
+    best, rounds, idle = start, 0, 0
+    while not separation.stopped and (max_rounds is None or rounds < max_rounds):
+        t = master.solve(deadline, cancellation)
+        rounds += 1
+        best = master.better(best)
+        if on_bound is not None:
+            on_bound(best.bound)
+        if t is None or (target is not None and best.bound <= target):
+            break
+        found = master.recall(t)
+        found += sum(master.add(whole_cut(rows, y), t) for y in separation.by_price(t, idle))
+        if found < _FEW and quick:
+            break
+        if found < _FEW:
+            rounds += _ROUNDS_MORE
+            found += sum(master.add(whole_cut(rows, y), t) for y in separation.row_by_row(t))
+        idle = 0 if found else idle + 1
+        if idle >= _IDLE_ROUNDS:
+            return master.pooled(best, exhausted=True)
+    return master.pooled(best, exhausted=False)
+
+
+def _maximum_flow(capacities: NDArray[np.int64], pairs: NDArray[np.int32]) -> sparse.coo_array:
+    """Return the flow through each pair from source through positive and negative rows to the sink."""
+    n = len(capacities)
+    if not len(pairs):
+        return sparse.coo_array((n, n), dtype=np.int64)
+    p, q = pairs.T
+    source, sink = n, n + 1
+    positive, negative = np.unique(p), np.unique(q)
+    tails = np.concatenate([np.full(len(positive), source), p, negative])
+    heads = np.concatenate([positive, q, np.full(len(negative), sink)])
+    room = np.concatenate(
+        [capacities[positive], np.minimum(capacities[p], capacities[q]), capacities[negative]]
+    )
+    graph = sparse.csr_array((room.astype(np.int32), (tails, heads)), shape=(n + 2, n + 2))
+    flow = sparse.coo_array(sparse.csgraph.maximum_flow(graph, source, sink).flow)
+    inner = (flow.data > 0) & (flow.row < n) & (flow.col < n)
+    return sparse.coo_array(
+        (flow.data[inner].astype(np.int64), (flow.row[inner], flow.col[inner])), shape=(n, n)
+    )
+
+
+@dataclass(eq=False)
+class _Separation:
+    """Two searches for cuts that t violates; their programs are kept from round to round while they take all rows."""
+
+    rows: RightRows
+    rng: np.random.Generator
+    deadline: float
+    cancellation: Cancellation | None
+    alternative: Alternative | None = None
+    asked: AskedRows | None = None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it is time to stop."""
+        cancelled = self.cancellation is not None and self.cancellation.cancelled
+        return cancelled or time.monotonic() > self.deadline
+
+    def by_price(self, t: Values, idle: int) -> Iterator[Values]:
+        """Yield multipliers from several starts, each followed by its reweightings; rows used before cost more."""
+        rows, rng = self.rows, self.rng
+        used = draw_rows(rows, t, rng, most=max(1, min(_PRICED_ROWS, _PRICED_VOTES // rows.n_classifiers)))
+        if self.alternative is None or len(used) < rows.n_rows:
+            self.alternative = Alternative(rows, forms_of(rows, used))
+        spread = _SPREAD * (1 + idle % 4)
+        base, n_used = 1 - t + _TINY, np.zeros(len(t))
+        for begin in range(_STARTS):
+            drawn = rng.standard_normal(rows.n_forms)
+            price = (base + _AVOID * n_used)[rows.row_of]
+            costs = price * np.exp(spread * drawn) if begin or spread > _SPREAD else price
+            for _ in range(_REWEIGHTINGS + 1):
+                y = self.alternative.multipliers(
+                    costs, deadline=self.deadline, cancellation=self.cancellation
+                )
+                if y is None:
+                    break
+                yield y
+                if self.stopped:
+                    return
+                costs = price / (y / y[y > 0].mean() + _NEAR)
+            if y is not None:
+                n_used[np.unique(rows.row_of[y > 0])] += 1
+
+    def row_by_row(self, t: Values) -> Iterator[Values]:
+        """Yield multipliers of rows that were asked for one by one."""
+        rows = self.rows
+        used = draw_rows(rows, t, self.rng, most=max(1, _ASKED_VOTES // rows.n_classifiers))
+        if self.asked is None or len(used) < rows.n_rows:
+            self.asked = AskedRows(rows, used)
+        return row_by_row(
+            rows, self.asked, t, self.rng, n_tries=_TRIES, deadline=self.deadline,
+            cancellation=self.cancellation,
+        )  # fmt: skip
+
+
+def _worst_pairs(pairs: NDArray[np.int32], t: Values) -> list[tuple[float, int]]:
+    """Return for each row that comes first in a conflict the one that t violates most, if any, and by how much."""
+    excess = t[pairs[:, 0]] + t[pairs[:, 1]] - 1
+    order = np.lexsort((-excess, pairs[:, 0]))
+    first = np.unique(pairs[order, 0], return_index=True)[1]
+    worst = order[first]
+    worst = worst[excess[worst] > _TINY]
+    return [(float(excess[i]), int(i)) for i in worst]
+
+
+class _Master:
+    """The program max gains @ t over t in [0, 1] under cuts; those that stay slack are set aside, not forgotten."""
+
+    def __init__(self, rows: RightRows, conflicts: Conflicts, start: CutBound) -> None:
+        self.rows, self.conflicts = rows, conflicts
+        self.denominator = denominator_for(rows)
+        self.unit = float(rows.gains.max())
+        self.program = LinearProgram(-rows.gains / self.unit, np.zeros(rows.n_rows), np.ones(rows.n_rows))
+        self.cuts: dict[tuple[int, ...], Cut] = {}
+        self.active: list[tuple[int, ...]] = []
+        self.ages: list[int] = []
+        self.duals: Values = np.zeros(0)
+        self.supports: dict[tuple[int, ...], NDArray[np.int64]] = {}
+        for cut in (*start.cuts, *start.pool):
+            self._remember(cut)
+        self._activate([cut.rows for cut in start.cuts])
+
+    def solve(self, deadline: float, cancellation: Cancellation | None) -> Values | None:
+        """Return t, or None if it was not found in time; either way keep the multipliers."""
+        solution = self.program.solve(deadline=deadline, cancellation=cancellation)
+        self.duals = np.maximum(0.0, -solution.duals) * self.unit
+        return np.clip(solution.values, 0.0, 1.0) if solution.optimal else None
+
+    def better(self, best: CutBound) -> CutBound:
+        """Return the bound of the last multipliers, if it is smaller."""
+        whole = np.floor(self.duals * self.denominator + 0.5).astype(np.int64)
+        chosen = np.flatnonzero(whole)
+        keys = [self.active[place] for place in chosen]
+        bound = dual_bound(self.rows, [self.supports[key] for key in keys], whole[chosen], self.denominator)
+        if bound >= best.bound:
+            return best
+        return CutBound(bound, tuple(self.cuts[key] for key in keys), whole[chosen], self.denominator)
+
+    def recall(self, t: Values) -> int:
+        """Set aside cuts that have long been slack, take up known ones that t violates; return how many of the latter."""
+        self._set_aside(t)
+        active = set(self.active)
+        known = [(self._excess(t, key), key) for key in self.cuts if key not in active]
+        worst = [
+            (excess, self.conflicts.cut(self.rows, i)) for excess, i in _worst_pairs(self.conflicts.pairs, t)
+        ]
+        new = {cut.rows: (excess, cut) for excess, cut in worst if cut.rows not in self.cuts}
+        wanted = [(excess, key) for excess, key in known if excess > _TINY]
+        wanted += [(excess, key) for key, (excess, _) in new.items()]
+        wanted = sorted(wanted, key=lambda pair: (-pair[0], pair[1]))[:_MOST_NEW]
+        for _, key in wanted:
+            if key in new:
+                self._remember(new[key][1])
+        self._activate([key for _, key in wanted])
+        return len(wanted)
+
+    def add(self, cut: Cut | None, t: Values) -> int:
+        """Take up a new cut if t violates it; return whether it did."""
+        if cut is None or cut.rows in self.cuts:
+            return 0
+        self._remember(cut)
+        if self._excess(t, cut.rows) <= _TINY:
+            del self.cuts[cut.rows], self.supports[cut.rows]
+            return 0
+        self._activate([cut.rows])
+        return 1
+
+    def pooled(self, best: CutBound, *, exhausted: bool) -> CutBound:
+        """Return the bound with the cuts of more than two rows."""
+        pool = tuple(cut for key, cut in self.cuts.items() if len(key) > 2)
+        return CutBound(best.bound, best.cuts, best.multipliers, best.denominator, pool, exhausted)
+
+    def _excess(self, t: Values, key: tuple[int, ...]) -> float:
+        return float(t[self.supports[key]].sum()) - len(key) + 1
+
+    def _remember(self, cut: Cut) -> None:
+        self.cuts[cut.rows] = cut
+        self.supports[cut.rows] = np.array(cut.rows, dtype=np.int64)
+
+    def _activate(self, keys: list[tuple[int, ...]]) -> None:
+        self.program.add_rows(
+            [(self.supports[key].astype(np.int32), np.ones(len(key))) for key in keys],
+            np.full(len(keys), -math.inf),
+            np.array([len(key) - 1.0 for key in keys]),
+        )
+        self.active += keys
+        self.ages += [0] * len(keys)
+
+    def _set_aside(self, t: Values) -> None:
+        """Take out of the program what has been slack for some rounds."""
+        self.ages = [
+            age + 1 if self._excess(t, key) < -0.05 else 0
+            for key, age in zip(self.active, self.ages, strict=True)
+        ]
+        old = np.array([age > _PATIENCE for age in self.ages], dtype=bool)
+        self.program.delete_rows(np.flatnonzero(old))
+        self.active = [key for key, gone in zip(self.active, old, strict=True) if not gone]
+        self.ages = [age for age, gone in zip(self.ages, old, strict=True) if not gone]

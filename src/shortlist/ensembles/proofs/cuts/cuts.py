@@ -1,0 +1,143 @@
+"""Cuts: rows that cannot all be right, with the integers that prove it, and the bounds that they give."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._words import all_of
+from shortlist.ensembles.proofs.row_forms import RightRows
+from shortlist.errors import SolverError
+
+_EXACT = 2**62
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Rows that cannot all be right, and why: positive integers y that :func:`proves` checks.
+
+    Attributes
+    ----------
+    rows : tuple of int
+        Rows of :class:`RightRows`, increasing.
+    forms : tuple of int
+        Forms of these rows that cannot all hold, increasing, at least one for each row.
+    multipliers : tuple of int
+        y, one for each of `forms`.
+    """
+
+    rows: tuple[int, ...]
+    forms: tuple[int, ...]
+    multipliers: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class CutBound:
+    """A bound on the gain of the right rows, proved by cuts.
+
+    Attributes
+    ----------
+    bound : int
+        No selection within the limits gains more, in units of ``rows.step``.
+    cuts : tuple of Cut
+        The cuts that it takes.
+    multipliers : ndarray of int64, shape (n_cuts,)
+        λ: how much of each, over `denominator`.
+    denominator : int
+    pool : tuple of Cut
+        Cuts of more than two rows, used or not, for whoever goes on from here.
+    exhausted : bool
+        Whether looking for more cuts found none at the end.
+    """
+
+    bound: int
+    cuts: tuple[Cut, ...]
+    multipliers: NDArray[np.int64]
+    denominator: int
+    pool: tuple[Cut, ...] = ()
+    exhausted: bool = False
+
+
+def make_cut(rows: RightRows, forms: Sequence[int], multipliers: Sequence[int]) -> Cut:
+    """Return the cut of these forms, with the rows that they belong to; whether it is true is for :func:`proves` to say."""
+    return Cut(tuple(np.unique(rows.row_of[list(forms)]).tolist()), tuple(forms), tuple(multipliers))
+
+
+def proves(rows: RightRows, cut: Cut) -> bool:
+    """Whether the multipliers show that the rows of a cut cannot all be right, decided in integers.
+
+    If they were, ``signs @ x + level · L >= least`` would hold in all the forms, and so would the sum of these by the multipliers
+    y, which reads ``c @ x + l · L >= P``. Since L is from 0 to the number of members, the left side is at most the largest
+    ``(c + max(0, l)) @ x`` over the selections within the sizes; below P, the forms cannot all hold. This is Farkas' lemma, the
+    alternative system of :cite:t:`Gleeson1990`, with the largest value taken over selections and not over all x.
+
+    Examples
+    --------
+    >>> from shortlist.ensembles.goals.selection_limits import selection_limits
+    >>> from shortlist.ensembles.proofs.row_forms import normalise
+    >>> from shortlist.ensembles.votes.binary_votes import merge_rows
+    >>> from shortlist.ensembles.goals.weights import named_weights
+    >>> merged = merge_rows([[1, 0], [0, 1], [1, 1]], [1, 0, 0])
+    >>> rows = normalise(merged, named_weights("accuracy", merged), selection_limits(2))
+    >>> rows.votes.tolist()
+    [[0, 1], [1, 0], [1, 1]]
+    >>> proves(rows, make_cut(rows, (1, 2), (1, 1))), proves(rows, make_cut(rows, (0, 1), (1, 1)))
+    (True, False)
+    """
+    forms = np.array(cut.forms, dtype=np.int64)
+    if not len(forms) or min(cut.multipliers) < 1 or sum(cut.multipliers) >= 2**31:
+        return False
+    if tuple(np.unique(rows.row_of[forms]).tolist()) != cut.rows:
+        return False
+    y = np.array(cut.multipliers, dtype=np.int64)
+    level = max(0, int(y @ rows.levels[forms].astype(np.int64)))
+    return rows.largest(y @ rows.signs[forms].astype(np.int64) + level) < int(y @ rows.least[forms])
+
+
+def certified_bound(
+    rows: RightRows, cuts: Sequence[Cut], multipliers: NDArray[np.int64], denominator: int
+) -> int:
+    """Return the bound that cuts and multipliers λ >= 0 prove, recomputed in integers.
+
+    Any λ gives a bound by weak duality: Σ λ_c (|R_c| − 1) + Σ_i max(0, gain_i − Σ_{c∋i} λ_c), rounded down.
+
+    Raises
+    ------
+    SolverError
+        If a cut is not proved by its multipliers, or a λ is negative.
+
+    Notes
+    -----
+    Takes O(entries of the cuts · n_classifiers) time.
+    """
+    for cut in cuts:
+        if not proves(rows, cut):
+            raise SolverError(f"the cut on rows {all_of(cut.rows)} is not proved by its multipliers.")
+    if denominator < 1 or (len(multipliers) and int(multipliers.min()) < 0):
+        raise SolverError("multipliers of cuts must be at least 0, over a denominator of at least 1.")
+    return dual_bound(rows, [np.array(cut.rows) for cut in cuts], multipliers, denominator)
+
+
+def dual_bound(
+    rows: RightRows, supports: Sequence[NDArray[np.int64]], multipliers: NDArray[np.int64], denominator: int
+) -> int:
+    """Return the same bound for the rows of cuts that are known to be proved."""
+    sizes = np.array([len(support) for support in supports], dtype=np.int64)
+    entries = float(multipliers.astype(np.float64) @ sizes) + float(denominator) * rows.total_gain
+    # Python integers where 64 bits may not do
+    whole = np.int64 if entries < _EXACT else object
+    used = np.zeros(rows.n_rows, dtype=whole)
+    exact = multipliers.astype(whole)
+    if len(supports):
+        np.add.at(used, np.concatenate(supports), np.repeat(exact, sizes))
+    left = rows.gains.astype(whole) * denominator - used
+    spent = (exact * (sizes - 1)).sum() if len(supports) else 0
+    return int(int(spent) + int(left[left > 0].sum())) // denominator
+
+
+def denominator_for(rows: RightRows) -> int:
+    """Return a denominator that keeps sums of multipliers small integers, a power of two."""
+    bits = 50 - math.frexp(float(max(1, rows.total_gain)))[1]
+    return 1 << min(24, max(0, bits))

@@ -1,0 +1,152 @@
+"""Looking for rows that cannot all be right: rows asked for one by one until no vote with weights is right on all."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask
+from shortlist.ensembles.proofs.cuts.alternative_program import Values, forms_of
+from shortlist.ensembles.proofs.row_forms import RightRows
+from shortlist.milp.backends.highs_linear import LinearProgram, LinearSolution
+from shortlist.runs import Cancellation
+
+_SURELY = 1 - 1e-6
+_LEAST_EXCESS = 1e-3
+_MISSED = 1e-4  # shortfalls are in single precision
+_AT_ONCE = 30
+_NOISE = 0.7
+_NEAR = 0.3
+
+
+class AskedRows:
+    """The program of weights x in [0, 1] within the sizes and a threshold L that make the asked rows right.
+
+    What it calls infeasible has, by Farkas' lemma, the multipliers of :func:`shortlist.ensembles.proofs.cuts.cuts.proves`: its dual ray.
+    """
+
+    def __init__(self, rows: RightRows, used: NDArray[np.int64]) -> None:
+        self.used, self._forms = used, forms_of(rows, used)
+        self._n_forms = rows.n_forms
+        self._place_of = np.searchsorted(used, rows.row_of[self._forms])  # place in `used` of each form
+        k = rows.n_classifiers
+        self._left = np.empty((len(self._forms), k + 1), dtype=np.float32)  # left @ (x, L) >= right
+        self._left[:, :k] = rows.signs[self._forms]
+        self._left[:, k] = rows.levels[self._forms]
+        self._right = rows.least[self._forms].astype(np.float64)
+        upper = np.append(rows.affordable.astype(np.float64), float(k))
+        self._program = LinearProgram(np.zeros(k + 1), np.zeros(k + 1), upper)
+        columns = np.arange(k + 1, dtype=np.int32)
+        usable = np.flatnonzero(rows.affordable).astype(np.int32)
+        self._program.add_rows(
+            [(columns, np.append(np.ones(k), -1.0)), (usable, np.ones(len(usable)))],
+            np.array([0.0, float(rows.least_members)]),
+            np.array([math.inf, float(rows.most_members)]),
+        )
+        self._columns = columns
+        self._row_of = np.full(len(self._forms), -1, dtype=np.int64)  # of the linear program
+        self._asked: Mask = np.zeros(len(self._forms), dtype=bool)
+
+    def ask(self, wanted: Mask) -> None:
+        """Ask for these of the `used` rows and no others."""
+        forms = wanted[self._place_of]
+        new = np.flatnonzero(forms & (self._row_of < 0))
+        self._row_of[new] = self._program.n_rows + np.arange(len(new))
+        self._program.add_rows(
+            [(self._columns, self._left[form].astype(np.float64)) for form in new],
+            self._right[new],
+            np.full(len(new), math.inf),
+        )
+        self._asked[new] = True
+        changed = np.flatnonzero(forms != self._asked)
+        self._program.set_row_bounds(
+            self._row_of[changed],
+            np.where(forms[changed], self._right[changed], -math.inf),
+            np.full(len(changed), math.inf),
+        )
+        self._asked = forms.copy()
+
+    def solve(self, deadline: float, cancellation: Cancellation | None) -> LinearSolution:
+        """Return a solution, or the ray that shows that there is none."""
+        return self._program.solve(deadline=deadline, cancellation=cancellation)
+
+    def shortfall(self, values: Values) -> Values:
+        """Return how much each of the `used` rows lacks to be right, in the form that lacks most."""
+        lacks = np.full(len(self.used), -math.inf)
+        np.maximum.at(lacks, self._place_of, self._right - self._left @ values.astype(np.float32))
+        return lacks
+
+    def multipliers(self, ray: Values) -> Values:
+        """Return the part of a ray that belongs to asked rows, one number for each form of the problem."""
+        y = np.zeros(self._n_forms)
+        asked = np.flatnonzero(self._asked)
+        y[self._forms[asked]] = np.abs(ray[self._row_of[asked]])
+        return y
+
+
+def row_by_row(
+    rows: RightRows,
+    program: AskedRows,
+    t: Values,
+    rng: np.random.Generator,
+    *,
+    n_tries: int,
+    deadline: float = math.inf,
+    cancellation: Cancellation | None = None,
+) -> Iterator[Values]:
+    """Yield multipliers of cuts that a fractional t violates.
+
+    A cut on rows R is violated iff 1 − t sums to less than 1 over R. So rows that t calls surely right are asked
+    for at no cost, and others, drawn among those that the present solution misses, as long as their 1 − t sum to less
+    than 1: whenever that is infeasible, the rows of the dual ray are such a cut. Where :class:`Alternative` minimises
+    a sum of multipliers, which stands for the rows that carry them, this bounds the rows themselves, and goes on to find
+    cuts long after that does not.
+
+    Parameters
+    ----------
+    rows : RightRows
+    program : AskedRows
+        Of the same rows; kept between calls for its basis.
+    t : ndarray of float, shape (n_rows,)
+        What the cuts so far allow.
+    rng : Generator
+        Draws the rows.
+    n_tries : int
+        How often to begin anew; each takes about ten linear programs.
+    deadline, cancellation
+        As everywhere.
+    """
+    lacking = 1 - t[program.used]
+    given = sure = t[program.used] >= _SURELY
+    first = np.zeros(len(lacking), dtype=bool)  # of the sure ones those that ever mattered
+    for _ in range(n_tries):
+        wanted, left = first.copy(), 1 - _LEAST_EXCESS
+        while True:
+            program.ask(wanted)
+            solution = program.solve(deadline, cancellation)
+            if solution.ray is not None:
+                y = program.multipliers(solution.ray)
+                if y.any():
+                    yield y
+                if not (wanted & ~sure).any():  # else every further try would end here
+                    carried = np.isin(program.used, rows.row_of[y > 0])
+                    sure = sure & ~carried
+                    first &= sure
+                break
+            if not solution.optimal:
+                return
+            shortfall = program.shortfall(solution.values)
+            missed = sure & ~wanted & (shortfall > _MISSED)
+            if missed.any():
+                places = np.flatnonzero(missed)
+                worst = places[np.argsort(-shortfall[places], kind="stable")[:_AT_ONCE]]
+                wanted[worst] = first[worst] = True
+                continue
+            places = np.flatnonzero(~given & ~wanted & (lacking < left) & (shortfall > _MISSED))
+            if not len(places):
+                break
+            price = lacking[places] * np.exp(_NOISE * rng.standard_normal(len(places)))
+            best = places[np.argmin(price / (shortfall[places] + _NEAR))]
+            wanted[best] = True
+            left -= lacking[best]

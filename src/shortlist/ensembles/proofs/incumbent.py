@@ -1,0 +1,278 @@
+"""The best selection so far, counted from the votes whatever found it, and what is proved of it."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask
+from shortlist.ensembles.goals.selection_limits import SelectionLimits
+from shortlist.ensembles.votes.binary_votes import Confusion
+from shortlist.errors import SolverError
+from shortlist.front import Objective, Proof, ProofKind, Selection, Status
+
+History: TypeAlias = tuple[tuple[float, float | None, float], ...]
+"""Seconds, best value (None before the first) and bound, in the user's unit, as they got better.
+
+Of bounds that fall without a pause, as those of slopes do, about ten a second are kept.
+"""
+
+
+NONE_FEASIBLE = "no selection keeps the size, cost and diversity limits together"
+"""Why there is no selection, where that is proved."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PrunedSelection(Selection):
+    """The members of a pruned ensemble, and what is proved of them.
+
+    Attributes
+    ----------
+    reason : str
+        Why there is no selection, for people; empty when there is one.
+    history : tuple of (float, float or None, float)
+        Seconds, value and bound as they got better, see :data:`History`; value None before a selection was found.
+    certificate : dict or None
+        What proves the bound as far as cuts, or the lines of a slope, prove it, as plain data that
+        :func:`shortlist.ensembles.audit.cut_check.check_certificate` rechecks.
+    certified_bound : float or None
+        The bound that the certificate proves, in the user's unit; `bound` may be lower, by the word of `proved_by`.
+    proved_by : str
+        Who claims `bound`: ``"cuts"``, ``"lines"``, ``"branch and bound"``, ``"a walk over all selections"`` or the name of a solver; empty
+        where nothing was bounded.
+    """
+
+    reason: str = ""
+    history: History = ()
+    certificate: dict[str, Any] | None = None
+    certified_bound: float | None = None
+    proved_by: str = ""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class EnsembleSelection(PrunedSelection):
+    """The members of an ensemble for two classes, and what they decide on the validation rows.
+
+    Attributes
+    ----------
+    threshold : int
+        L: positive where more than this many members vote so.
+    confusion : Confusion
+        Decisions on the validation rows, counted from the votes.
+    """
+
+    threshold: int
+    confusion: Confusion
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ClassSelection(PrunedSelection):
+    """The members of an ensemble for several classes, and what their plurality vote decides.
+
+    Attributes
+    ----------
+    decisions : ndarray of int64, shape (n_classes, n_classes)
+        Samples of the validation rows by true class and decision, counted from the votes; right ones stand on the
+        diagonal. All zero when there is no selection.
+    """
+
+    decisions: NDArray[np.int64]
+
+    @property
+    def right(self) -> NDArray[np.int64]:
+        """Right decisions by true class, ``(n_classes,)``."""
+        return np.diag(self.decisions)
+
+
+class Counting(Protocol):
+    """What an incumbent asks of a problem: counts of votes, and what they are worth; see ``pruning_problems``."""
+
+    @property
+    def limits(self) -> SelectionLimits:
+        """What a selection must keep."""
+
+    @property
+    def n_classifiers(self) -> int:
+        """Number of classifiers."""
+
+    @property
+    def objective(self) -> Objective:
+        """What the value is called."""
+
+    @property
+    def first_bound(self) -> int:
+        """The weighted sum when every row is right that can be."""
+
+    @property
+    def slack(self) -> int:
+        """Weighted sums that differ by no more are equal; 0 where sums are exact."""
+
+    @property
+    def tolerance(self) -> float:
+        """The same as a difference of values."""
+
+    def tally(self, mask: Mask) -> NDArray[Any]:
+        """Count the votes of the members on every row."""
+
+    def without(self, tally: NDArray[Any], k: int) -> NDArray[Any]:
+        """Return the counts without one of the members."""
+
+    def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:
+        """Return the weighted sum of so many members, and the threshold that it takes, of equally good ones the best to have."""
+
+    def value(self, total: int) -> float:
+        """Turn a weighted sum into the user's unit."""
+
+    def rounded(self, bound: int) -> int:
+        """Return the largest weighted sum that is possible and no larger than `bound`."""
+
+    def result(self, mask: Mask, threshold: int) -> Callable[..., PrunedSelection]:
+        """Return what makes a result of these members, given what all results have."""
+
+
+class Incumbent:
+    """The best selection so far, and a bound that none can exceed; both in the integers of a problem."""
+
+    def __init__(self, problem: Counting) -> None:
+        self.problem = problem
+        self.mask: Mask | None = None
+        self.threshold = 0
+        self.total = 0
+        self.bound = problem.first_bound
+        self.bound_by = ""
+        self.history: list[tuple[float, float | None, float]] = []
+
+    @property
+    def proved(self) -> bool:
+        """Whether value and bound are equal, up to the slack of the problem."""
+        return self.mask is not None and self.bound - self.total <= self.problem.slack
+
+    @property
+    def value(self) -> float | None:
+        """The best value in the user's unit."""
+        return None if self.mask is None else self.problem.value(self.total)
+
+    def rate(self, mask: Mask) -> tuple[int, int]:
+        """Return the weighted sum of a selection, and its threshold."""
+        return self.problem.rate(self.problem.tally(mask), int(mask.sum()))
+
+    def offer_simple_selections(self) -> None:
+        """Try the full ensemble, the empty one and every single classifier."""
+        full = np.ones(self.problem.n_classifiers, dtype=bool)
+        for mask in [full, ~full, *np.eye(len(full), dtype=bool)]:
+            self.offer(mask)
+
+    def offer(self, mask: Mask) -> int | None:
+        """Take a selection if it keeps the limits and is better; return what it is worth, None outside the limits."""
+        if not self.problem.limits.satisfied_by(mask):
+            return None
+        total, threshold = self.rate(mask)
+        if self.mask is None or total > self.total:
+            self.mask, self.threshold, self.total = mask, threshold, total
+        return total
+
+    def lower_bound_to(self, bound: int, by: str) -> None:
+        """Take a bound if it is lower, and remember whose it is."""
+        lower = self.problem.rounded(bound)
+        if lower < self.bound or not self.bound_by:
+            self.bound, self.bound_by = min(lower, self.bound), by
+
+    def record(self, seconds: float) -> None:
+        """Add to the history if value or bound changed."""
+        now = (self.value, self.problem.value(self.bound))
+        if not self.history or self.history[-1][1:] != now:
+            self.history.append((seconds, *now))
+
+    def drop_idle_members(self) -> None:
+        """Leave out members that add nothing."""
+        if self.mask is not None:
+            self.mask = without_idle_members(self.problem, self.mask)
+            self.total, self.threshold = self.rate(self.mask)
+
+    def selection(self, *, limit: str, seconds: float) -> PrunedSelection:
+        """Return the best selection with its proof.
+
+        Raises
+        ------
+        SolverError
+            If the bound is below the value: then whoever proved it is wrong.
+        """
+        assert self.mask is not None, "without a selection there is no answer; see no_selection"
+        problem = self.problem
+        self.drop_idle_members()
+        if self.bound < self.total - problem.slack:
+            raise SolverError(
+                f"the solver's bound {problem.value(self.bound):g} is below the value "
+                f"{problem.value(self.total):g} of a selection that keeps every limit. Try another solver."
+            )
+        self.bound = max(self.bound, self.total)
+        self.record(seconds)
+        optimal = self.proved
+        return problem.result(self.mask, self.threshold)(
+            objective=problem.objective,
+            value=problem.value(self.total),
+            bound=problem.value(self.bound),
+            status=Status.OPTIMAL if optimal else Status.FEASIBLE,
+            proof=Proof(
+                ProofKind.COMPLETE if optimal else ProofKind.APPROXIMATE,
+                tolerances=(problem.tolerance,) if problem.tolerance else (),
+                missing=(problem.value(self.bound - self.total),),
+                limit="" if optimal else limit,
+            ),
+            seconds=seconds,
+            history=tuple(self.history),
+            proved_by=self.bound_by,
+        )
+
+    def no_selection(
+        self, status: Status, *, limit: str, seconds: float, reason: str = ""
+    ) -> PrunedSelection:
+        """Return a result that chooses nothing and says why; the bound stands unless nothing is feasible."""
+        infeasible = status is Status.INFEASIBLE
+        if not reason:
+            reason = (
+                NONE_FEASIBLE
+                if infeasible
+                else f"no selection was found before the limit ({limit or 'the solver gave up'})"
+            )
+        nothing = np.zeros(self.problem.n_classifiers, dtype=bool)
+        return self.problem.result(nothing, -1)(
+            objective=self.problem.objective,
+            value=math.nan,
+            bound=math.nan if infeasible else self.problem.value(self.bound),
+            status=status,
+            proof=Proof(ProofKind.COMPLETE if infeasible else ProofKind.APPROXIMATE, limit=limit),
+            seconds=seconds,
+            reason=reason,
+            history=tuple(self.history),
+            proved_by=self.bound_by,
+        )
+
+
+def without_idle_members(problem: Counting, mask: Mask) -> Mask:
+    """Drop members, the last first, as long as the rest is worth as much and keeps the limits.
+
+    Many selections are worth the same; whoever pays per call wants few members.
+
+    Notes
+    -----
+    Takes O(n_rows · n_members²) time at most, usually O(n_rows · n_members).
+    """
+    kept, tally = mask.copy(), problem.tally(mask)
+    size = int(mask.sum())
+    worth, _ = problem.rate(tally, size)
+    dropped = True
+    while dropped:
+        dropped = False
+        for k in np.flatnonzero(kept)[::-1]:
+            kept[k] = False
+            fewer = problem.without(tally, int(k))
+            left, _ = problem.rate(fewer, size - 1)
+            if left >= worth and problem.limits.satisfied_by(kept):
+                tally, worth, size, dropped = fewer, left, size - 1, True
+            else:
+                kept[k] = True
+    return kept

@@ -1,0 +1,128 @@
+"""A bound on the worth of all margins from one line above each row's; see :mod:`shortlist.ensembles.proofs.lines._kernels`."""
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.ensembles.proofs.lines import _kernels as kernels
+from shortlist.ensembles.proofs.lines._kernels import FREE, IN, OUT
+from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows
+from shortlist.runs import Cancellation
+
+Tilts = NDArray[np.int32]
+
+_WORK = 20_000_000
+"""Votes read between two looks at the clock, some hundredths of a second."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Selections of one size, with thresholds from `first` to `last`, and classifiers FREE, IN or OUT.
+
+    Attributes
+    ----------
+    size, first, last : int
+    fixed : ndarray of uint8, shape (n_classifiers,)
+    """
+
+    size: int
+    first: int
+    last: int
+    fixed: NDArray[np.uint8]
+
+    @property
+    def need(self) -> int:
+        """How many free classifiers join."""
+        return self.size - int((self.fixed == IN).sum())
+
+    @property
+    def n_free(self) -> int:
+        """How many classifiers are free."""
+        return int((self.fixed == FREE).sum())
+
+
+def affordable(rows: SlopeRows) -> NDArray[np.uint8]:
+    """Return which classifiers are FREE to begin with: those that the budget does not keep OUT."""
+    fixed = np.full(rows.n_classifiers, FREE, dtype=np.uint8)
+    if rows.limits.costs is not None:
+        fixed[rows.limits.costs > rows.limits.budget] = OUT
+    return fixed
+
+
+class LineBounds:
+    """Bounds of parts, in the memory of one thread."""
+
+    def __init__(self, rows: SlopeRows) -> None:
+        n_rows, n_classifiers = rows.votes.shape
+        self.rows = rows
+        self._ranges = np.empty((3, n_rows), dtype=np.int64)
+        self._free, self._order = np.empty((2, n_classifiers), dtype=np.int64)
+        self._floats = np.empty((3, n_rows))
+        self._best = np.empty(n_rows)
+        self._float_gains = np.empty(n_classifiers)
+
+    def better_tilts(
+        self,
+        part: Part,
+        start: Tilts | None,
+        n_steps: int,
+        *,
+        value: int | None = None,
+        deadline: float = math.inf,
+        cancellation: Cancellation | None = None,
+    ) -> Tilts:
+        """Return tilts that bound a part, after some subgradient steps (:cite:t:`Held1974`) or as soon as they bound it by `value`.
+
+        Parameters
+        ----------
+        part : Part
+            ``0 <= need <= n_free``.
+        start : ndarray of int32, shape (n_rows,), or None
+            Where to begin.
+        n_steps : int
+            Subgradient steps of O(n_rows · (n_classifiers + log n_classifiers)) time each.
+        value : int, optional
+            In the unit of :meth:`SlopeRows.best_threshold`.
+        deadline, cancellation : optional
+            End the steps, after some at least.
+        """
+        rows, table = self.rows, self.rows.table[part.size]
+        middle = len(table) // 2
+        n_free = self._note_ranges(part)
+        self._floats[kernels.NOW] = (table[middle + 1] - table[middle]) / 2 if start is None else start
+        self._best[:] = self._floats[kernels.NOW]
+        state = np.array([np.inf, 1.0, 0.0])
+        rounding = int(rows.worth.sum()) * (part.size + 2)
+        target = -1.0 if value is None else float(value - rows.constant - rounding)
+        block = max(1, _WORK // max(1, rows.votes.size))
+        for done in range(0, n_steps, block):
+            kernels.descend(
+                rows.votes, rows.columns, rows.side, rows.worth, table, self._ranges, self._free, n_free, part.need,
+                part.first, part.last, target, min(n_steps - done, block), self._best, self._floats,
+                self._float_gains, self._order, state,
+            )  # fmt: skip
+            cancelled = cancellation is not None and cancellation.cancelled
+            if state[kernels.BEST] <= target or cancelled or time.monotonic() > deadline:
+                break
+        return np.rint(self._best).astype(np.int32)
+
+    def by_tilts(self, part: Part, tilts: Tilts) -> tuple[int, NDArray[np.int64]]:
+        """Return the bound of a part by these tilts, in integers, and what every classifier adds to it."""
+        rows = self.rows
+        n_free = self._note_ranges(part)
+        gains = np.empty(rows.n_classifiers, dtype=np.int64)
+        fixed_part = kernels.bound_by(
+            rows.votes, rows.side, rows.worth, rows.table[part.size], self._ranges, part.first, part.last,
+            tilts, gains,
+        )  # fmt: skip
+        largest = np.sort(gains[self._free[:n_free]])[n_free - part.need :]
+        return rows.constant + int(fixed_part) + int(largest.sum()), gains
+
+    def _note_ranges(self, part: Part) -> int:
+        """Note the range of every row's distance; return how many classifiers are free."""
+        return kernels.note_ranges(
+            self.rows.columns, self.rows.side, part.fixed, part.size, part.first, part.last, self._ranges, self._free
+        )  # fmt: skip

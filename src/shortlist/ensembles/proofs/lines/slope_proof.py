@@ -1,0 +1,383 @@
+"""The best sum of sigmoids of margins, with proof: branch and bound over sizes, thresholds and members.
+
+A node is a size, a range of thresholds, and classifiers that are in or out. Lines above the rows' worths bound it
+(:mod:`shortlist.ensembles.proofs.lines.line_bounds`): the worth of all rows is then linear, and the members that gain most are its largest.
+That bound is as tight as the linear relaxation of the integer program with one binary per row and distance
+(:mod:`shortlist.ensembles.proofs.lines.slope_program`), and takes a small part of the time (docs/decisions/0009).
+"""
+
+import dataclasses
+import heapq
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask
+from shortlist.ensembles.proofs.lines._kernels import FREE, IN, OUT
+from shortlist.ensembles.proofs.lines.line_bounds import LineBounds, Part, Tilts, affordable
+from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows
+from shortlist.runs import Cancellation
+
+FIRST_STEPS, STEPS = 100, 30
+"""Steps for lower bounds of a size, and of a node below it."""
+
+BATCH = 4
+"""Nodes that are opened at once, whatever the number of threads."""
+
+MOST_OPEN = 1_000_000
+"""Open nodes at which a proof gives up: 0.6 GB, and as many bytes each as there are classifiers."""
+
+STORED_TILTS = 250_000_000
+"""Tilts that open nodes keep at most, in all: 1 GB; beyond, nodes begin with those of their size."""
+
+MOST_LINES = 300_000_000
+"""Votes under the lines of a cover: more would take minutes to recheck."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Tilts of lines that bound the selections of one size with thresholds from `first` to `last`.
+
+    Attributes
+    ----------
+    size, first, last : int
+    tilts : ndarray of int32, shape (n_rows,)
+        How steep each line is.
+    bound : int
+        What they prove of these selections.
+    """
+
+    size: int
+    first: int
+    last: int
+    tilts: Tilts
+    bound: int
+
+
+@dataclass(frozen=True, eq=False)
+class SlopeAnswer:
+    """The best selection that was met, and what none exceeds.
+
+    Attributes
+    ----------
+    mask : ndarray of bool, shape (n_classifiers,), or None
+        None when no selection that keeps the limits was met; with an empty `limit` there is none.
+    threshold, total : int
+        Its best threshold, and what it is worth there, as :func:`shortlist.ensembles.goals.margin_worth.utility_total`.
+    bound : int
+        No selection within the limits is worth more.
+    nodes : int
+        Nodes that were bounded.
+    limit : str
+        What stopped the proof before its end: ``"seconds"``, ``"nodes"``, ``"interrupted"`` or a number of open nodes; else empty.
+    cover : tuple of Lines
+        Every threshold of every size once, with what bounds it before any classifier is decided: a part of the proof that can be
+        rechecked. Empty where the proof was stopped before it had one, or where it would be larger than :data:`MOST_LINES`.
+    """
+
+    mask: Mask | None
+    threshold: int
+    total: int
+    bound: int
+    nodes: int
+    limit: str
+    cover: tuple[Lines, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class _Node(Part):
+    """Selections that are not ruled out; `tilts` are None before it is bounded, `pick` is the classifier to decide next."""
+
+    tilts: Tilts | None = None
+    pick: int = -1
+    decided: bool = False
+    """Whether any classifier is."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Bounded:
+    """What bounding a node found: the node again unless nothing is left in it, and a selection that keeps the limits."""
+
+    bound: int
+    node: _Node | None
+    mask: Mask | None = None
+    threshold: int = 0
+    total: int = 0
+
+
+def prove_slope(
+    rows: SlopeRows,
+    first_bounds: NDArray[np.int64],
+    *,
+    start: tuple[Mask, int, int] | None = None,
+    deadline: float = math.inf,
+    max_nodes: int | None = None,
+    threads: int = 1,
+    cancellation: Cancellation | None = None,
+    on_news: Callable[[int | None, int], None] | None = None,
+) -> SlopeAnswer:
+    """Find the selection and threshold that are worth most, and prove it as far as the limits allow.
+
+    Parameters
+    ----------
+    rows : SlopeRows
+        The problem. Cost and diversity limits are kept by the selections and left out of the bounds, which keeps these valid.
+    first_bounds : ndarray of int64, shape (n_classifiers + 1,)
+        A bound for every size.
+    start : tuple of mask, threshold and total, optional
+        A selection that keeps the limits; the answer is at least as good.
+    deadline : float, default=inf
+        When to stop, on the clock ``time.monotonic``.
+    max_nodes : int, optional
+        Most nodes; with this limit alone the answer depends on nothing but the problem and `start`, and `threads` change nothing.
+    threads : int, default=1
+        Nodes that are bounded side by side, at most eight.
+    cancellation : Cancellation, optional
+        Stops with the best so far.
+    on_news : callable, optional
+        Receives the best total, or None, and the bound whenever one of them changed.
+
+    Notes
+    -----
+    A step for a lower bound takes O(n_rows · (n_classifiers + log n_classifiers)) time, a node 30 of them at most.
+    """
+    tree = _Tree(rows, deadline, cancellation, on_news, threads)
+    if start is not None:
+        tree.mask, tree.threshold, tree.total = start
+    return tree.grow(first_bounds, max_nodes)
+
+
+@dataclass(eq=False)
+class _Tree:
+    """Open nodes by their bounds, the largest first, and the best selection so far.
+
+    Until one threshold of the best size is all that a node has, thresholds are split and no classifier is decided; `closed` keeps
+    what is ruled out meanwhile, for the cover.
+    """
+
+    rows: SlopeRows
+    deadline: float
+    cancellation: Cancellation | None
+    on_news: Callable[[int | None, int], None] | None
+    threads: int
+    mask: Mask | None = None
+    threshold: int = 0
+    total: int = 0
+    n_bounded: int = 0
+    heap: list[tuple[int, int, _Node]] = field(default_factory=list)
+    roots: dict[int, Tilts] = field(default_factory=dict)
+    closed: list[_Node] = field(default_factory=list)
+    cover: tuple[Lines, ...] | None = None
+    news: tuple[int | None, int] = (None, -1)
+
+    def __post_init__(self) -> None:
+        self._count = itertools.count()
+        self._twins: NDArray[np.int64] | None = None
+        self._spaces = [LineBounds(self.rows) for _ in range(min(self.threads, 2 * BATCH))]
+        self._most_stored = STORED_TILTS // max(1, len(self.rows.worth))
+
+    def grow(self, first_bounds: NDArray[np.int64], max_nodes: int | None) -> SlopeAnswer:
+        """Split thresholds, note the cover, then open nodes until value and bound meet."""
+        fixed = affordable(self.rows)
+        for size in range(self.rows.limits.min_size, self.rows.limits.max_size + 1):
+            self._push(int(first_bounds[size]), _Node(size, 0, size, fixed))
+        limit = ""
+        with ThreadPoolExecutor(len(self._spaces)) as workers:
+            for has_cover in (False, True):
+                while self._is_open and not limit:
+                    self._tell()
+                    limit = self._limit(max_nodes)
+                    if not limit:
+                        self._open(workers)
+                if not (has_cover or limit):
+                    self.cover = self._covered()
+        self._tell()
+        return SlopeAnswer(
+            self.mask, self.threshold, self.total, self._bound, self.n_bounded, limit, self.cover or ()
+        )
+
+    def _covered(self) -> tuple[Lines, ...]:
+        """Return lines for every threshold of every size, from the nodes so far; nothing where that is too much or too late."""
+        nodes = [node for _, _, node in self.heap] + self.closed
+        self.closed = []
+        space, target, fixed = self._spaces[0], self._bound, affordable(self.rows)
+        queue = [(dataclasses.replace(node, fixed=fixed), node.tilts is None) for node in nodes]
+        cover: list[Lines] = []
+        while queue:
+            if self._stopped or (len(queue) + len(cover)) * self.rows.votes.size > MOST_LINES:
+                return ()
+            node, is_new = queue.pop()
+            if node.need > node.n_free:
+                continue
+            tilts = node.tilts
+            if tilts is None or is_new:  # a size that its first bound ruled out, or a part of it
+                tilts = space.better_tilts(
+                    node, tilts, FIRST_STEPS,
+                    value=target, deadline=self.deadline, cancellation=self.cancellation,
+                )  # fmt: skip
+            bound, _ = space.by_tilts(node, tilts)
+            if is_new and bound > target and node.first < node.last:
+                queue += [(child, True) for child in self._children(dataclasses.replace(node, tilts=tilts))]
+            else:
+                cover.append(Lines(node.size, node.first, node.last, tilts, bound))
+        return tuple(cover)
+
+    @property
+    def _bound(self) -> int:
+        """The largest total that is not ruled out."""
+        return max(-self.heap[0][0] if self.heap else 0, self.total)
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether the next node may hold something better, and is to be opened before there is a cover."""
+        if not self.heap or (self.mask is not None and -self.heap[0][0] <= self.total):
+            return False
+        top = self.heap[0][2]
+        return self.cover is not None or top.tilts is None or top.first < top.last
+
+    @property
+    def _stopped(self) -> str:
+        """What tells the proof to stop from outside, if anything does."""
+        if self.cancellation is not None and self.cancellation.cancelled:
+            return "interrupted"
+        return "seconds" if time.monotonic() >= self.deadline else ""
+
+    def _limit(self, max_nodes: int | None) -> str:
+        """Say which limit is reached, if one is."""
+        if self._stopped:
+            return self._stopped
+        if max_nodes is not None and self.n_bounded >= max_nodes:
+            return "nodes"
+        return f"{MOST_OPEN:,} open nodes" if len(self.heap) >= MOST_OPEN else ""
+
+    def _tell(self) -> None:
+        """Report the best total and the bound if they changed."""
+        news = (None if self.mask is None else self.total, self._bound)
+        if self.on_news is not None and news != self.news:
+            self.news = news
+            self.on_news(*news)
+
+    def _push(self, bound: int, node: _Node) -> None:
+        heapq.heappush(self.heap, (-bound, next(self._count), node))
+
+    def _open(self, workers: ThreadPoolExecutor) -> None:
+        """Bound the children of the nodes with the largest bounds."""
+        jobs: list[tuple[int, _Node]] = []
+        for _ in range(BATCH):
+            if not self._is_open:
+                break
+            bound, _, node = heapq.heappop(self.heap)
+            jobs += [(-bound, child) for child in self._children(node)]
+        shares = [jobs[i :: len(self._spaces)] for i in range(len(self._spaces))]
+        run = workers.map if len(shares) > 1 else map
+        answers = list(run(self._bound_all, self._spaces, shares))
+        self.n_bounded += len(jobs)
+        for i in range(len(jobs)):
+            self._take(answers[i % len(shares)][i // len(shares)])
+
+    def _take(self, found: _Bounded) -> None:
+        """Keep a selection if it is better, and a node if it may hold a better one."""
+        if found.mask is not None and (self.mask is None or found.total > self.total):
+            self.mask, self.threshold, self.total = found.mask, found.threshold, found.total
+        node = found.node
+        if node is None:
+            return
+        one_selection = node.first == node.last and node.pick < 0
+        if one_selection or (self.mask is not None and found.bound <= self.total):
+            if self.cover is None:
+                self.closed.append(node)
+            return
+        if node.tilts is not None and node.first == 0 and node.last == node.size:
+            self.roots[node.size] = node.tilts
+        elif node.tilts is not None and len(self.heap) > self._most_stored:
+            node = dataclasses.replace(node, tilts=self.roots[node.size])
+        self._push(found.bound, node)
+
+    def _children(self, node: _Node) -> Iterator[_Node]:
+        """Split the thresholds, then decide a classifier; equal classifiers join in their order. A node unbounded is its own child."""
+        if node.tilts is None:
+            yield node
+        elif node.first < node.last:
+            between = (node.first + node.last) // 2
+            yield dataclasses.replace(node, last=between)
+            yield dataclasses.replace(node, first=between + 1)
+        else:
+            if self._twins is None:
+                self._twins = twins(self.rows)
+            places = np.arange(len(node.fixed))
+            equal = (self._twins == self._twins[node.pick]) & (node.fixed == FREE)
+            for state, which in ((IN, places <= node.pick), (OUT, places >= node.pick)):
+                fixed = node.fixed.copy()
+                fixed[equal & which] = state
+                yield dataclasses.replace(node, fixed=fixed, decided=True)
+
+    def _bound_all(self, space: LineBounds, jobs: Sequence[tuple[int, _Node]]) -> list[_Bounded]:
+        """Bound some nodes, one after the other; those that there is no time for keep the bound that they have."""
+        return [
+            _Bounded(most, node) if self._stopped else self._bound_node(space, most, node)
+            for most, node in jobs
+        ]
+
+    def _bound_node(self, space: LineBounds, most: int, node: _Node) -> _Bounded:
+        """Bound a node, decide what the bound decides, and look at the selection that the bound prefers."""
+        limits = self.rows.limits
+        if limits.costs is not None:
+            left = limits.budget - int(limits.costs[node.fixed == IN].sum())
+            if left < 0:
+                return _Bounded(most, None)
+            too_dear = (node.fixed == FREE) & (limits.costs > left)
+            node = dataclasses.replace(node, fixed=np.where(too_dear, np.uint8(OUT), node.fixed))
+        need, n_free = node.need, node.n_free
+        if not 0 <= need <= n_free:
+            return _Bounded(most, None)
+        if node.decided and need in {0, n_free}:
+            return self._tried(most, None, (node.fixed == IN) | ((node.fixed == FREE) & (need > 0)))
+        value = None if self.mask is None else self.total
+        tilts = space.better_tilts(
+            node, node.tilts, FIRST_STEPS if node.tilts is None else STEPS,
+            value=value, deadline=self.deadline, cancellation=self.cancellation,
+        )  # fmt: skip
+        own, gains = space.by_tilts(node, tilts)
+        free = np.flatnonzero(node.fixed == FREE)
+        order = free[np.argsort(-gains[free], kind="stable")]
+        chosen, others = order[:need], order[need:]
+        mask = node.fixed == IN
+        mask[chosen] = True
+        fixed = node.fixed
+        if value is not None and own > value and node.first == node.last and 0 < need < n_free:
+            slack = own - value  # what the exchange of two classifiers must cost to rule it out
+            fixed = fixed.copy()
+            fixed[chosen[gains[chosen] - gains[others[0]] >= slack]] = IN
+            fixed[others[gains[chosen[-1]] - gains[others] >= slack]] = OUT
+        undecided = chosen[fixed[chosen] == FREE]
+        pick = int(undecided[0]) if len(undecided) else -1
+        again = dataclasses.replace(node, fixed=fixed, tilts=tilts, pick=pick)
+        return self._tried(min(own, most), again, mask)
+
+    def _tried(self, bound: int, node: _Node | None, mask: Mask) -> _Bounded:
+        """Add a selection if it keeps the limits, with what it is worth."""
+        if not self.rows.limits.satisfied_by(mask):
+            return _Bounded(bound, node)
+        return _Bounded(bound, node, mask, *self.rows.best_threshold(mask))
+
+
+def twins(rows: SlopeRows) -> NDArray[np.int64]:
+    """Return a number for every classifier, equal for those with equal votes and costs, which may be exchanged.
+
+    Where there are diversity limits, to which rows matter that are worth nothing, all numbers differ.
+    """
+    n_classifiers = rows.n_classifiers
+    if rows.limits.diversity is not None:
+        return np.arange(n_classifiers)
+    keys = np.packbits(rows.columns, axis=1)
+    if rows.limits.costs is not None:
+        costs = rows.limits.costs[:, None].view(np.uint8).reshape(n_classifiers, -1)
+        keys = np.hstack([keys, costs])
+    numbers: dict[bytes, int] = {}
+    return np.array([numbers.setdefault(key.tobytes(), len(numbers)) for key in keys], dtype=np.int64)

@@ -1,0 +1,271 @@
+"""Pruning as rows to be right on: each with a positive gain, and with forms in whole numbers that must all hold."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask, VoteMatrix
+from shortlist.ensembles.goals.class_weights import ClassWeights
+from shortlist.ensembles.goals.selection_limits import SelectionLimits
+from shortlist.ensembles.goals.weights import Weights
+from shortlist.ensembles.votes.binary_votes import Votes
+from shortlist.ensembles.votes.class_votes import ClassVotes, class_tally
+
+
+@dataclass(frozen=True, eq=False)
+class RightRows:
+    """Rows that a selection is right on where all their forms hold; build with :func:`normalise` or :func:`class_rows`.
+
+    For members x, 0 or 1 per classifier, and a threshold L from 0 to the number of members, a form holds where
+    ``signs @ x + level · L >= least``. With two classes every row has one form: of the positive side
+    ``votes @ x − L >= 1``, of the negative side ``−votes @ x + L >= 0``. With several classes a row has one for each rival of the
+    true class, ``votes for the true class − votes for the rival >= least``, and no threshold. To maximise: the gains of the right rows.
+
+    Attributes
+    ----------
+    signs : ndarray of int8, shape (n_forms, n_classifiers)
+        −1, 0 or 1. With two classes plus or minus distinct vote vectors, none of them empty, in lexicographic order.
+    levels : ndarray of int8, shape (n_forms,)
+        −1, 0 or 1.
+    least : ndarray of int64, shape (n_forms,)
+        0 or 1.
+    row_of : ndarray of int64, shape (n_forms,)
+        The row of each form, not decreasing.
+    gains : ndarray of int64, shape (n_rows,)
+        What being right adds, at least 1, in units of `step`. With two classes gains of both signs and labels of both kinds are
+        already accounted for: a row need not be on the side of its label.
+    step : int
+        Every difference of two weighted sums is a multiple of it.
+    offset : int
+        Weighted sum when every row is wrong.
+    places : ndarray of int64, shape (n_rows,)
+        Place of each row among all distinct vote vectors of the data in lexicographic order; with several classes among the
+        merged rows.
+    limits : SelectionLimits
+        What a selection must keep. Bounds use the sizes, and the budget for members that exceed it alone.
+    rivals : ndarray of int64, shape (n_forms,)
+        With several classes the rival of each form; else 0.
+    """
+
+    signs: NDArray[np.int8]
+    levels: NDArray[np.int8]
+    least: NDArray[np.int64]
+    row_of: NDArray[np.int64]
+    gains: NDArray[np.int64]
+    step: int
+    offset: int
+    places: NDArray[np.int64]
+    limits: SelectionLimits
+    rivals: NDArray[np.int64]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.gains)
+
+    @property
+    def n_forms(self) -> int:
+        """Number of forms."""
+        return len(self.least)
+
+    @property
+    def n_classifiers(self) -> int:
+        """Number of classifiers."""
+        return int(self.signs.shape[1])
+
+    @property
+    def has_threshold(self) -> bool:
+        """Whether forms are of two classes, one for each row, and a threshold is chosen."""
+        return bool(self.levels.any())
+
+    @cached_property
+    def votes(self) -> VoteMatrix:
+        """With two classes the votes of each row, ``(n_rows, n_classifiers)``."""
+        return np.abs(self.signs).astype(np.uint8)
+
+    @cached_property
+    def is_positive(self) -> Mask:
+        """With two classes the side of each row."""
+        return np.asarray(self.levels < 0)
+
+    @property
+    def total_gain(self) -> int:
+        """Gain when every row is right, in units of `step`."""
+        return int(self.gains.sum())
+
+    @cached_property
+    def affordable(self) -> Mask:
+        """Classifiers that do not exceed the budget alone."""
+        if self.limits.costs is None:
+            return np.ones(self.n_classifiers, dtype=bool)
+        return np.asarray(self.limits.costs <= self.limits.budget)
+
+    @property
+    def most_members(self) -> int:
+        """How many classifiers may be members."""
+        return max(0, min(self.limits.max_size, int(self.affordable.sum())))
+
+    @property
+    def least_members(self) -> int:
+        """How many must be; at most :attr:`most_members`, so that bounds stay defined where no selection keeps the limits."""
+        return max(0, min(self.limits.min_size, self.most_members))
+
+    def weighted_sum(self, gain: int) -> int:
+        """Turn a gain in units of `step` into the weighted sum of all rows."""
+        return self.offset + self.step * gain
+
+    def right(self, mask: Mask, threshold: int = 0) -> Mask:
+        """Say which rows a selection is right on."""
+        reached = self.signs[:, mask].sum(axis=1, dtype=np.int64) + self.levels.astype(np.int64) * threshold
+        right = np.ones(self.n_rows, dtype=bool)
+        right[self.row_of[reached < self.least]] = False
+        return right
+
+    def gain_of(self, mask: Mask, threshold: int = 0) -> int:
+        """Return the gain of a selection and threshold, in units of `step`."""
+        return int(self.gains[self.right(mask, threshold)].sum())
+
+    def largest(self, coefficients: NDArray[np.int64]) -> int:
+        """Return the largest ``coefficients @ x`` over the selections that keep the size limits."""
+        ranked = np.sort(coefficients[self.affordable])[::-1]
+        n_taken = min(max(int((ranked > 0).sum()), self.least_members), self.most_members)
+        return int(ranked[:n_taken].sum())
+
+
+def normalise(votes: Votes, weights: Weights, limits: SelectionLimits) -> RightRows:
+    """Rewrite pruning so that every distinct vote vector is on one side, with a positive gain.
+
+    Deciding positive on a vote vector adds the gains of its positive samples and takes those of its negative samples.
+    If the sum is above 0, the vector is on the positive side; if it is below 0, being negative is what gains. Samples
+    of both classes with the same votes so cancel out: of each such pair one is right, whatever is selected. The empty
+    vote vector is always decided negative, since L >= 0, and leaves no row.
+
+    Parameters
+    ----------
+    votes : Votes
+        Validation rows.
+    weights : Weights
+        What decisions are worth, of any sign.
+    limits : SelectionLimits
+        What a selection must keep.
+
+    Returns
+    -------
+    RightRows
+        Without rows when no decision matters.
+
+    Notes
+    -----
+    Takes O(n_rows · n_classifiers / 8 · log n_rows) time.
+
+    Examples
+    --------
+    >>> from shortlist.ensembles.goals.selection_limits import selection_limits
+    >>> from shortlist.ensembles.votes.binary_votes import merge_rows
+    >>> from shortlist.ensembles.goals.weights import named_weights
+    >>> merged = merge_rows([[1, 0], [1, 0], [1, 0], [0, 1], [0, 0]], [1, 1, 0, 0, 0])
+    >>> rows = normalise(merged, named_weights("accuracy", merged), selection_limits(2))
+    >>> rows.votes.tolist(), rows.is_positive.tolist(), rows.gains.tolist(), rows.offset
+    ([[0, 1], [1, 0]], [False, True], [1, 1], 2)
+    """
+    distinct, of_row = distinct_votes(votes.votes)
+    signed = np.zeros(len(distinct), dtype=np.int64)
+    gains = weights.signed_gains(votes)
+    np.add.at(signed, of_row, gains)
+    places = np.flatnonzero((signed != 0) & distinct.any(axis=1))
+    signed = signed[places]
+    step = int(np.gcd.reduce(np.abs(signed))) if len(signed) else 1
+    side = np.sign(signed).astype(np.int8)
+    return RightRows(
+        signs=distinct[places].astype(np.int8) * side[:, None],
+        levels=-side,
+        least=(side > 0).astype(np.int64),
+        row_of=np.arange(len(places)),
+        gains=np.abs(signed) // step,
+        step=step,
+        offset=weights.all_negative(votes) + int(signed[signed < 0].sum()),
+        places=places,
+        limits=limits,
+        rivals=np.zeros(len(places), dtype=np.int64),
+    )
+
+
+def class_rows(votes: ClassVotes, weights: ClassWeights, limits: SelectionLimits) -> RightRows:
+    """Rewrite pruning by plurality as rows with a form for every rival that can win.
+
+    A row of true class c is right where, for every rival class d, the votes for c less those for d are at least 1 where d < c,
+    since ties go to the lowest class, and 0 where d > c. Left out: rivals that win on no selection within the size limits; those
+    without a voter, where another rival that wins ties as they do has one; rows that are right, or wrong, on every selection.
+
+    Notes
+    -----
+    Takes O(n_rows · n_classes · n_classifiers) time, and as many bytes at most.
+    """
+    tally = class_tally(votes.codes, votes.n_classes).astype(np.int64)
+    every = np.arange(len(votes.labels))
+    own = tally[every, votes.labels]
+    gains = weights.row_gains(votes)
+    never = gains == 0
+    covered = np.zeros(len(every), dtype=bool)  # rows with a stronger lower rival than one without voters
+    for rival in range(votes.n_classes):
+        covered |= (rival < votes.labels) & (tally[:, rival] > 0)
+    rivals = []
+    for rival in range(votes.n_classes):
+        tied = rival < votes.labels
+        lowest, highest = _extremes(own, tally[:, rival], votes.n_classifiers, limits)
+        competes = (rival != votes.labels) & ~(covered & tied & (tally[:, rival] == 0))
+        covered |= tied & competes  # one rival without voters says it for all of them
+        never |= competes & (highest < tied)
+        rivals.append(np.flatnonzero(competes & (lowest < tied)))
+    is_open = np.zeros(len(every), dtype=bool)
+    is_open[np.concatenate(rivals)] = True
+    decided = np.flatnonzero(is_open & ~never)
+    place = np.full(len(every), -1, dtype=np.int64)
+    place[decided] = np.arange(len(decided))
+    rows = np.concatenate(rivals)
+    rival_of = np.repeat(np.arange(votes.n_classes), [len(one) for one in rivals])
+    kept = np.flatnonzero(place[rows] >= 0)
+    kept = kept[np.lexsort((rival_of[kept], place[rows[kept]]))]
+    rows, rival_of = rows[kept], rival_of[kept]
+    codes, labels = votes.codes[rows], votes.labels[rows]
+    step = int(np.gcd.reduce(gains[decided])) if len(decided) else 1
+    return RightRows(
+        signs=(codes == labels[:, None]).astype(np.int8) - (codes == rival_of[:, None]).astype(np.int8),
+        levels=np.zeros(len(rows), dtype=np.int8),
+        least=(rival_of < labels).astype(np.int64),
+        row_of=place[rows],
+        gains=gains[decided] // step,
+        step=step,
+        offset=int(gains[~is_open & ~never].sum()),
+        places=decided,
+        limits=limits,
+        rivals=rival_of,
+    )
+
+
+def _extremes(
+    own: NDArray[np.int64], rival: NDArray[np.int64], n_classifiers: int, limits: SelectionLimits
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the lowest and the highest lead over a rival of any selection within the size limits, from the voters of both."""
+    most, forced = limits.max_size, limits.min_size - n_classifiers
+    lowest = np.maximum(0, forced + own) - np.minimum(rival, most)
+    highest = np.minimum(own, most) - np.maximum(0, forced + rival)
+    return lowest, highest
+
+
+def distinct_votes(votes: VoteMatrix) -> tuple[VoteMatrix, NDArray[np.int64]]:
+    """Return the distinct vote vectors in lexicographic order, and the place of each row among them."""
+    packed = np.ascontiguousarray(np.packbits(votes, axis=1))
+    keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+    _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
+    return votes[first], of_row.astype(np.int64)
+
+
+def pack(votes: VoteMatrix) -> NDArray[np.uint64]:
+    """Pack 0/1 rows into words, the first entry as the lowest bit."""
+    n_words = max(1, -(-votes.shape[1] // 64))
+    padded = np.zeros((len(votes), 64 * n_words), dtype=np.uint8)
+    padded[:, : votes.shape[1]] = votes
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)

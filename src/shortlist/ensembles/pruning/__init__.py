@@ -1,0 +1,1 @@
+"""From votes and an objective to a selection with its proof."""

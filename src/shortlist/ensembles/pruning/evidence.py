@@ -1,0 +1,140 @@
+"""What is known of a pruned ensemble, said in one order: the value counted, the bound that anyone can recheck, and who says more."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from shortlist.ensembles.proofs.incumbent import ClassSelection, EnsembleSelection
+from shortlist.ensembles.pruning.weighted_pruning import AUTO, solver_name
+from shortlist.front import Status, shortfall
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """What is known of a value, and by whom.
+
+    Attributes
+    ----------
+    objective : str
+        Of what.
+    value : float
+        Counted from the votes.
+    certified_bound : float or None
+        What the certificate proves: no selection is worth more. None without a certificate.
+    certified_by : str
+        ``"cuts"`` or ``"lines"``; empty without a certificate.
+    no_certificate : str
+        Why there is none, to go after "because"; empty where there is one.
+    bound : float or None
+        The lowest bound that anybody claims; None where nobody does.
+    bound_by : str
+        Who claims it: the same as `certified_by`, or a solver or ``"branch and bound"``; empty where nobody does.
+    rows : str
+        What the rows are called that the value is counted on.
+    within_tolerance : bool
+        Whether value and bound, though they differ, are equal to whoever claims the bound.
+    """
+
+    objective: str
+    value: float
+    certified_bound: float | None
+    certified_by: str
+    no_certificate: str
+    bound: float | None
+    bound_by: str
+    rows: str = "validation rows"
+    within_tolerance: bool = False
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether the certificate alone proves that nothing is better."""
+        return self.certified_bound is not None and self.certified_bound <= self.value
+
+    def sentence(self) -> str:
+        """Return one sentence without its full stop, the same for every command.
+
+        Examples
+        --------
+        >>> known = Evidence(objective="accuracy", value=0.9, certified_bound=0.95, certified_by="cuts", no_certificate="",
+        ...                  bound=0.9, bound_by="CP-SAT")
+        >>> print(known.sentence())
+        accuracy 0.9 on the validation rows, counted from the votes; the cuts of the certificate prove that no selection exceeds 0.95, so it is at most 0.05 (5.26 %) below the best there is; CP-SAT says that none exceeds 0.9, and then this is the best there is
+        """
+        parts = [f"{self.objective} {self.value:.6g} on the {self.rows}, counted from the votes"]
+        if self.certified_bound is None:
+            parts.append(f"no bound can be rechecked, because {self.no_certificate}")
+        else:
+            parts.append(
+                f"the {self.certified_by} of the certificate prove that no selection exceeds {self.certified_bound:.6g}, "
+                f"so it is {_standing(self.value, self.certified_bound)}"
+            )
+        if self.bound is not None and (self.certified_bound is None or self.bound < self.certified_bound):
+            bound = self.value if self.within_tolerance else self.bound
+            parts.append(
+                f"{self.bound_by} says that none exceeds {self.bound:.6g}, and then this is {_standing(self.value, bound)}"
+            )
+        return "; ".join(parts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it for JSON, with the sentence."""
+        plain = dataclasses.asdict(self) | {"sentence": self.sentence()}
+        return {
+            name: None if isinstance(fact, float) and not math.isfinite(fact) else fact
+            for name, fact in plain.items()
+        }
+
+
+def evidence_of(result: EnsembleSelection | ClassSelection, solver: str) -> Evidence:
+    """Return what a result of exact pruning says of itself.
+
+    Parameters
+    ----------
+    result : EnsembleSelection or ClassSelection
+        With a selection.
+    solver : str
+        The option `solver` that it was found with.
+    """
+    certified = getattr(result, "certified_bound", None)
+    parts, why = "", ""
+    if certified is None:
+        why = _why_none(solver)
+    else:
+        parts = "lines" if "+slope" in result.objective.name else "cuts"
+    beyond = certified is None or result.bound < certified
+    return Evidence(
+        objective=result.objective.name,
+        value=result.value,
+        certified_bound=certified,
+        certified_by=parts,
+        no_certificate=why,
+        bound=result.bound,
+        bound_by=result.proved_by if beyond else parts,
+        within_tolerance=result.status is Status.OPTIMAL,
+    )
+
+
+def evidence_of_rule(value: float, rows: str = "validation rows") -> Evidence:
+    """Return what is known of an ensemble that a rule or evolution chose: its accuracy alone."""
+    return Evidence(
+        objective="accuracy",
+        value=value,
+        certified_bound=None,
+        certified_by="",
+        no_certificate="a rule proves none" if rows == "validation rows" else "evolution proves none",
+        bound=None,
+        bound_by="",
+        rows=rows,
+    )
+
+
+def _standing(value: float, bound: float) -> str:
+    """Say how far below the best a value is."""
+    return "the best there is" if value >= bound else shortfall(value, bound)
+
+
+def _why_none(solver: str) -> str:
+    """Say why there is no certificate."""
+    if solver != AUTO:
+        return f"{solver_name(solver)} alone leaves no certificate"
+    return "the proof of the slope was stopped early or has too many lines to write down"

@@ -1,0 +1,269 @@
+"""Which objective generalises: a choice by cross-validation within the validation rows."""
+
+import dataclasses
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_count
+from shortlist.arrays import Counts
+from shortlist.ensembles.goals.margin_worth import MarginUtility, split_objective
+from shortlist.ensembles.goals.selection_limits import SelectionLimits
+from shortlist.ensembles.goals.weights import Weights, named_weights
+from shortlist.ensembles.search.threshold_search import Found, search_selection
+from shortlist.ensembles.votes.binary_votes import Votes, confusion
+from shortlist.errors import BadInputError
+from shortlist.runs import Cancellation, Progress, Report, silent
+
+SECOND_PARTS = ("+slope-8", "+margin", "+slope-16", "+slope-4", "")
+"""What may follow the metric, in the order in which they did best on five tables; the last is the metric alone."""
+
+ENOUGH_ROWS = 600
+"""Rows that are held out in all, over the repeats, for small tables."""
+
+MOST_REPEATS = 4
+
+_STAGE = "choosing the objective"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An objective and limits on the number of members, as tried or chosen.
+
+    Attributes
+    ----------
+    second : str
+        What follows the metric, such as ``"+margin"``; empty for the metric alone.
+    min_size, max_size : int
+        Least and most members.
+    """
+
+    second: str
+    min_size: int
+    max_size: int
+
+    @property
+    def utility(self) -> MarginUtility | None:
+        """The margin utility, None for the metric alone."""
+        return split_objective(f"metric{self.second}" if self.second else "metric")[1]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A setting and how it did on held-out rows.
+
+    Attributes
+    ----------
+    setting : Setting
+    score : float
+        The metric on rows that the selections were not made on, in the user's unit.
+    error : float
+        Standard error of the mean over folds; NaN for a single one.
+    """
+
+    setting: Setting
+    score: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The setting that was chosen, and all that were tried.
+
+    Attributes
+    ----------
+    setting : Setting
+    tried : tuple of Tried
+        Best first; empty when nothing could be compared.
+    reason : str
+        Why nothing could be compared; empty otherwise.
+    """
+
+    setting: Setting
+    tried: tuple[Tried, ...]
+    reason: str = ""
+
+
+def choose_objective(
+    votes: Votes,
+    metric: str | Mapping[str, float],
+    limits: SelectionLimits,
+    *,
+    settings: Sequence[Setting] | None = None,
+    n_folds: int = 5,
+    n_repeats: int | None = None,
+    max_steps: int = 600,
+    seed: int = 0,
+    deadline: float = math.inf,
+    cancellation: Cancellation | None = None,
+    report: Report = silent,
+) -> Choice:
+    """Choose the objective, and how many members, whose selections do best on rows held out of the validation rows.
+
+    Stratified folds: a search on all but one, the metric on that one, in turn, for every setting on the same folds.
+    The first setting in order wins whose mean is within one standard error of the best: taking the best itself follows
+    the noise of small folds, and did worse on five tables.
+
+    Parameters
+    ----------
+    votes : Votes
+        Validation rows.
+    metric : str or mapping
+        What the user is after: a name in :data:`shortlist.ensembles.goals.weights.OBJECTIVES`, such as ``"accuracy"`` or
+        ``"balanced-accuracy"``, or weights.
+    limits : SelectionLimits
+        Size, cost and diversity; the latter two stay as they are.
+    settings : sequence of Setting, optional
+        What to compare; default :func:`usual_settings`.
+    n_folds : int, default=5
+        Folds, at most as many as the smaller class has rows.
+    n_repeats : int, optional
+        How often the rows are dealt anew; default so often that 600 rows are held out, at most 4 times.
+    max_steps : int, default=600
+        Of each search.
+    seed : int, default=0
+        Of the folds and the searches.
+    deadline : float, default=inf
+        Time of :func:`time.monotonic` after which no fold is begun; whole folds count only.
+    cancellation : Cancellation, optional
+        Stops likewise.
+    report : callable, optional
+        Receives progress in folds.
+
+    Returns
+    -------
+    Choice
+        With a reason and the first setting where a class has a single row, no fold was finished in time, or no
+        selection keeps the limits.
+
+    Raises
+    ------
+    BadInputError
+        If the metric is unknown, or a number is out of range.
+
+    Examples
+    --------
+    >>> from shortlist.ensembles.goals.selection_limits import selection_limits
+    >>> from shortlist.ensembles.votes.binary_votes import merge_rows
+    >>> votes = merge_rows([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0], [0, 0, 1]], [1, 1, 1, 0, 0])
+    >>> choice = choose_objective(votes, "accuracy", selection_limits(3), max_steps=20)
+    >>> choice.setting, len(choice.tried)
+    (Setting(second='+slope-8', min_size=1, max_size=3), 5)
+    """
+    as_count(n_folds, "n_folds", at_least=2)
+    weights = named_weights(metric, votes)
+    options = usual_settings(limits) if settings is None else tuple(settings)
+    if not options:
+        raise BadInputError("settings must hold at least one setting, got none.")
+    n_folds = min(n_folds, votes.n_positive, votes.n_negative)
+    if n_folds < 2:
+        return Choice(options[0], (), "a class has a single row, too few to hold any out")
+    if n_repeats is None:
+        n_repeats = min(MOST_REPEATS, -(-ENOUGH_ROWS // votes.n_samples))
+    n_repeats = as_count(n_repeats, "n_repeats")
+    scores: list[list[float]] = []
+    report(Progress(_STAGE, 0, n_folds * n_repeats))
+    folds = _folds(votes, n_folds, n_repeats, np.random.default_rng(seed))
+    for number, (kept, held) in enumerate(folds, start=1):
+        learned = _Searches(
+            named_weights(metric, kept), limits, max_steps, (seed + number) % 2**32, deadline, cancellation
+        )
+        masks = [learned.select(kept, setting) for setting in options]
+        if time.monotonic() >= deadline or (cancellation is not None and cancellation.cancelled):
+            break
+        per_row = votes.n_samples / held.n_samples
+        scores.append([_held_out_value(held, weights, found) * per_row for found in masks])
+        report(Progress(_STAGE, number, n_folds * n_repeats))
+    return _best(options, np.array(scores).reshape(len(scores), len(options)))
+
+
+def usual_settings(limits: SelectionLimits) -> tuple[Setting, ...]:
+    """Return every one of :data:`SECOND_PARTS`, with the limits on size as they are and with at most a quarter of the most.
+
+    Examples
+    --------
+    >>> from shortlist.ensembles.goals.selection_limits import selection_limits
+    >>> len(usual_settings(selection_limits(100))), usual_settings(selection_limits(100))[5].max_size
+    (10, 25)
+    """
+    sizes = [limits.max_size]
+    if max(limits.min_size, 1) < limits.max_size // 4:
+        sizes.append(limits.max_size // 4)
+    return tuple(Setting(second, limits.min_size, size) for size in sizes for second in SECOND_PARTS)
+
+
+def _folds(
+    votes: Votes, n_folds: int, n_repeats: int, rng: np.random.Generator
+) -> Iterator[tuple[Votes, Votes]]:
+    """Yield the rows of all folds but one, and of that one; each class is dealt out evenly."""
+    samples = np.repeat(np.arange(len(votes.labels)), votes.counts)
+    for _ in range(n_repeats):
+        fold_of = np.empty(len(samples), dtype=np.int64)
+        first = 0
+        for label in (0, 1):
+            places = rng.permutation(np.flatnonzero(votes.labels[samples] == label))
+            fold_of[places] = (first + np.arange(len(places))) % n_folds
+            first += len(places)
+        for fold in range(n_folds):
+            held = np.bincount(samples[fold_of == fold], minlength=len(votes.labels)).astype(np.int64)
+            yield _with_counts(votes, votes.counts - held), _with_counts(votes, held)
+
+
+def _with_counts(votes: Votes, counts: Counts) -> Votes:
+    """Return the rows that stand for at least one sample."""
+    there = counts > 0
+    return Votes(votes.votes[there], votes.labels[there], counts[there])
+
+
+@dataclass(frozen=True, eq=False)
+class _Searches:
+    """How selections are made on the rows of a fold."""
+
+    weights: Weights
+    limits: SelectionLimits
+    max_steps: int
+    seed: int
+    deadline: float
+    cancellation: Cancellation | None
+
+    def select(self, votes: Votes, setting: Setting) -> Found | None:
+        """Search on these rows under a setting."""
+        limits = dataclasses.replace(
+            self.limits,
+            min_size=max(self.limits.min_size, setting.min_size),
+            max_size=min(self.limits.max_size, setting.max_size),
+        )
+        return search_selection(
+            votes, self.weights, limits, utility=setting.utility, max_steps=self.max_steps, seed=self.seed,
+            deadline=self.deadline, cancellation=self.cancellation,
+        )  # fmt: skip
+
+
+def _held_out_value(held: Votes, weights: Weights, found: Found | None) -> float:
+    """Return the metric's sum over the rows held out, NaN without a selection."""
+    if found is None:
+        return math.nan
+    return weights.value(weights.total(confusion(held, found.mask, found.threshold)))
+
+
+def _best(options: Sequence[Setting], scores: NDArray[np.float64]) -> Choice:
+    """Return the first setting within an error of the best mean; those without a selection in some fold are out."""
+    if not len(scores):
+        return Choice(options[0], (), "no fold was finished in time")
+    n_folds = len(scores)
+    errors = scores.std(axis=0, ddof=1) / math.sqrt(n_folds) if n_folds > 1 else np.full(len(options), np.nan)
+    tried = [
+        Tried(setting, float(score), float(error))
+        for setting, score, error in zip(options, scores.mean(axis=0), errors, strict=True)
+        if not math.isnan(score)
+    ]
+    if not tried:
+        return Choice(options[0], (), "no selection was found that keeps the limits")
+    best = max(tried, key=lambda each: each.score)
+    least = best.score - (0.0 if math.isnan(best.error) else best.error) - 1e-12
+    chosen = next(each.setting for each in tried if each.score >= least)
+    return Choice(chosen, tuple(sorted(tried, key=lambda each: -each.score)))

@@ -1,0 +1,343 @@
+"""Exact pruning as a problem that one engine solves: what two classes and several have of their own.
+
+Both are rows with forms (:mod:`shortlist.ensembles.proofs.row_forms`) for everything that bounds. They differ in how votes are counted,
+in the search for good selections, and in the integer program that a solver gets.
+"""
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask
+from shortlist.ensembles.goals.class_weights import ClassWeights, decision_table
+from shortlist.ensembles.goals.selection_limits import SelectionLimits
+from shortlist.ensembles.goals.weights import Weights, threshold_of
+from shortlist.ensembles.proofs.certificate import Certificate, class_certificate, threshold_certificate
+from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound
+from shortlist.ensembles.proofs.incumbent import ClassSelection, Counting, EnsembleSelection, PrunedSelection
+from shortlist.ensembles.proofs.programs.plurality_program import plurality_program
+from shortlist.ensembles.proofs.programs.pruning_program import pruning_program
+from shortlist.ensembles.proofs.programs.tight_program import as_votes, tight_program
+from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
+from shortlist.ensembles.search.plurality_search import rule_selections, search_plurality
+from shortlist.ensembles.search.threshold_search import Found, search_selection
+from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion, tally
+from shortlist.ensembles.votes.class_votes import ClassVotes, class_tally, plurality
+from shortlist.front import Objective
+from shortlist.milp import Program
+from shortlist.runs.budget import Budget
+
+Offer: TypeAlias = Callable[[Mask], int | None]
+"""Receives selections, and returns what they are worth, None where they do not keep the limits."""
+
+SEARCH_STEPS = 20_000
+"""Moves of the search where nothing but a count ends it; it usually stalls before."""
+
+PATIENT_STEPS = 200_000
+"""Moves of the search by plurality where the clock ends it."""
+
+N_STARTS = 8
+"""How many of the rules' selections the search by plurality starts from."""
+
+
+@dataclass(frozen=True, eq=False)
+class SolverProgram:
+    """An integer program, and what its solutions mean.
+
+    Attributes
+    ----------
+    program : Program
+        To be minimised; its first columns are the classifiers.
+    total_of : callable
+        Turns a cost, or a bound on it, into a weighted sum, fractions included.
+    encode : callable
+        Writes members and threshold as a solution.
+    absolute_gap : float
+        Costs that differ by no more are equal.
+    """
+
+    program: Program
+    total_of: Callable[[float], float]
+    encode: Callable[[Mask, int], NDArray[np.float64]]
+    absolute_gap: float = 1 - 1e-6
+
+    def members(self, values: NDArray[np.float64], n_classifiers: int) -> Mask:
+        """Read the selection from a solution."""
+        return np.asarray(values[:n_classifiers] > 0.5)
+
+    def total_bound(self, bound: float, otherwise: int) -> int:
+        """Turn a bound on the cost into one on the weighted sum."""
+        return otherwise if math.isinf(bound) else math.floor(self.total_of(bound) + 1e-6)
+
+
+class PruningProblem(Counting, Protocol):
+    """What the engine asks of a problem."""
+
+    @property
+    def rows(self) -> RightRows:
+        """The rows that matter, with their forms."""
+
+    def search(self, budget: Budget, offer: Offer, target: int) -> None:
+        """Offer good selections, until the budget ends or one is worth the target."""
+
+    def tight_program(self, cuts: Sequence[Cut]) -> SolverProgram:
+        """Return the program of the rows that matter, with cuts as rows of its own."""
+
+    def plain_program(self) -> SolverProgram:
+        """Return the program as the paper has it, for a solver alone."""
+
+    def certificate(self, bound: CutBound, mask: Mask, threshold: int) -> Certificate:
+        """Write down what is claimed of a selection, and the cuts that prove the bound."""
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdProblem:
+    """Two classes: positive where more members than a threshold vote so, and the threshold is chosen too.
+
+    Attributes
+    ----------
+    votes : Votes
+        Validation rows.
+    weights : Weights
+        What decisions are worth, of any sign.
+    limits : SelectionLimits
+        Size, cost and diversity.
+    """
+
+    votes: Votes
+    weights: Weights
+    limits: SelectionLimits
+
+    slack = 0
+    tolerance = 0.0
+
+    @property
+    def n_classifiers(self) -> int:
+        """Number of classifiers."""
+        return self.votes.n_classifiers
+
+    @property
+    def objective(self) -> Objective:
+        """What the value is called."""
+        return self.weights.objective
+
+    @cached_property
+    def rows(self) -> RightRows:
+        """Every distinct vote vector once, on the side that gains."""
+        return normalise(self.votes, self.weights, self.limits)
+
+    @property
+    def first_bound(self) -> int:
+        """The weighted sum when every row is right."""
+        return self.rows.weighted_sum(self.rows.total_gain)
+
+    def tally(self, mask: Mask) -> NDArray[np.int64]:
+        """Count the positive votes on every row."""
+        return tally(self.votes.votes, mask)
+
+    def without(self, tally: NDArray[Any], k: int) -> NDArray[Any]:
+        """Return the counts without one of the members."""
+        return np.asarray(tally - self.votes.votes[:, k])
+
+    @cached_property
+    def _signed_gains(self) -> NDArray[np.int64]:
+        return self.weights.signed_gains(self.votes)
+
+    def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:
+        """Return the weighted sum with the best threshold, and that one."""
+        threshold, gain = threshold_of(tally, self._signed_gains, size)
+        return self.weights.all_negative(self.votes) + gain, threshold
+
+    def value(self, total: int) -> float:
+        """Turn a weighted sum into the user's unit."""
+        return self.weights.value(total)
+
+    def rounded(self, bound: int) -> int:
+        """Return the largest weighted sum that is possible and no larger than `bound`."""
+        return self.rows.offset + (bound - self.rows.offset) // self.rows.step * self.rows.step
+
+    def result(self, mask: Mask, threshold: int) -> Callable[..., PrunedSelection]:
+        """Return what makes a result of these members; a threshold below 0 says that there are none."""
+        counts = Confusion(0, 0, 0, 0) if threshold < 0 else confusion(self.votes, mask, threshold)
+        return functools.partial(EnsembleSelection, mask=mask, threshold=max(0, threshold), confusion=counts)
+
+    def search(self, budget: Budget, offer: Offer, target: int) -> None:  # noqa: ARG002  # the walks stall by themselves
+        """Offer what tabu walks find that begin at the prefixes of the rules' orders."""
+
+        def on_better(found: Found) -> None:
+            offer(found.mask)
+
+        found = search_selection(
+            self.votes,
+            self.weights,
+            self.limits,
+            max_steps=SEARCH_STEPS,
+            seed=budget.seed,
+            deadline=budget.deadline,
+            cancellation=budget.cancellation,
+            on_better=on_better,
+        )
+        if found is not None:
+            offer(found.mask)
+
+    def tight_program(self, cuts: Sequence[Cut]) -> SolverProgram:
+        """Return the program of the normalised rows."""
+        built, votes = tight_program(self.rows, cuts), as_votes(self.rows)
+        return SolverProgram(
+            built.program,
+            lambda cost: self.rows.offset - self.rows.step * (cost + built.offset),
+            lambda mask, threshold: built.encode(votes, mask, threshold),
+        )
+
+    def plain_program(self) -> SolverProgram:
+        """Return the program of Eqs. 1 to 20 of the paper."""
+        built = pruning_program(self.votes, self.weights, self.limits)
+        return SolverProgram(
+            built.program,
+            lambda cost: -(cost + built.offset),
+            lambda mask, threshold: built.encode(self.votes, mask, threshold),
+            self.weights.step * (1 - 1e-6),
+        )
+
+    def certificate(self, bound: CutBound, mask: Mask, threshold: int) -> Certificate:
+        """Write down what is claimed of a selection, and the cuts that prove the bound."""
+        return threshold_certificate(
+            self.votes, self.weights, self.rows, bound, mask=mask, threshold=threshold
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PluralityProblem:
+    """Several classes: the class with most votes, of equals the first.
+
+    Attributes
+    ----------
+    votes : ClassVotes
+        Merged validation rows.
+    weights : ClassWeights
+        What right decisions are worth.
+    limits : SelectionLimits
+        Size, cost and diversity.
+    """
+
+    votes: ClassVotes
+    weights: ClassWeights
+    limits: SelectionLimits
+
+    @property
+    def n_classifiers(self) -> int:
+        """Number of classifiers."""
+        return self.votes.n_classifiers
+
+    @property
+    def objective(self) -> Objective:
+        """What the value is called."""
+        return self.weights.objective
+
+    @property
+    def slack(self) -> int:
+        """Weighted sums that differ by no more are equal."""
+        return self.weights.slack
+
+    @property
+    def tolerance(self) -> float:
+        """The same as a difference of values."""
+        return self.weights.tolerance
+
+    @cached_property
+    def rows(self) -> RightRows:
+        """Rows that some allowed selections are right on and others are not."""
+        return class_rows(self.votes, self.weights, self.limits)
+
+    @property
+    def first_bound(self) -> int:
+        """The weighted sum when every row is right that can be."""
+        return self.rows.weighted_sum(self.rows.total_gain)
+
+    @cached_property
+    def _every(self) -> NDArray[np.int64]:
+        return np.arange(len(self.votes.labels))
+
+    @cached_property
+    def _row_gains(self) -> NDArray[np.int64]:
+        return self.weights.row_gains(self.votes)
+
+    def tally(self, mask: Mask) -> NDArray[np.int32]:
+        """Count the votes for each class on every row."""
+        return class_tally(self.votes.codes[:, mask], self.votes.n_classes)
+
+    def without(self, tally: NDArray[Any], k: int) -> NDArray[Any]:
+        """Return the counts without one of the members."""
+        fewer = tally.copy()
+        fewer[self._every, self.votes.columns[k]] -= 1
+        return fewer
+
+    def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:  # noqa: ARG002  # there is no threshold
+        """Return the weighted sum; the threshold is always 0."""
+        return int(self._row_gains[plurality(tally) == self.votes.labels].sum()), 0
+
+    def value(self, total: int) -> float:
+        """Turn a weighted sum into the user's unit."""
+        return self.weights.value(total)
+
+    def rounded(self, bound: int) -> int:
+        """Return the largest weighted sum that is possible and no larger than `bound`."""
+        return self.rows.offset + (bound - self.rows.offset) // self.rows.step * self.rows.step
+
+    def result(self, mask: Mask, threshold: int) -> Callable[..., PrunedSelection]:
+        """Return what makes a result of these members; a threshold below 0 says that there are none."""
+        n = self.votes.n_classes
+        decisions = np.zeros((n, n), dtype=np.int64) if threshold < 0 else decision_table(self.votes, mask)
+        return functools.partial(ClassSelection, mask=mask, decisions=decisions)
+
+    def search(self, budget: Budget, offer: Offer, target: int) -> None:
+        """Offer what the rules choose, then what tabu walks find from the best of it."""
+        ranked: list[tuple[int, int, Mask]] = []
+        selections = rule_selections(
+            self.votes, self.limits, deadline=budget.deadline, cancellation=budget.cancellation
+        )
+        for place, mask in enumerate(selections):
+            total = offer(mask)
+            if total is not None:
+                ranked.append((-total, place, mask))
+                if total >= target:
+                    return
+        ranked.sort(key=lambda one: one[:2])
+        found = search_plurality(
+            self.votes,
+            self.weights,
+            self.limits,
+            starts=[mask for _, _, mask in ranked[:N_STARTS]],
+            max_steps=SEARCH_STEPS if budget.is_counted else PATIENT_STEPS,
+            target=target,
+            seed=budget.seed,
+            deadline=budget.deadline,
+            cancellation=budget.cancellation,
+        )
+        if found is not None:
+            offer(found.mask)
+
+    def tight_program(self, cuts: Sequence[Cut]) -> SolverProgram:
+        """Return the program of the rows that matter."""
+        built = plurality_program(self.rows, cuts)
+        return SolverProgram(
+            built.program,
+            lambda cost: self.rows.offset - self.rows.step * cost,
+            lambda mask, _: built.encode(mask),
+            max(self.slack / self.rows.step, 1 - 1e-6),
+        )
+
+    def plain_program(self) -> SolverProgram:
+        """Return the same without cuts."""
+        return self.tight_program(())
+
+    def certificate(self, bound: CutBound, mask: Mask, threshold: int) -> Certificate:
+        """Write down what is claimed of a selection, and the cuts that prove the bound."""
+        del threshold
+        return class_certificate(self.votes, self.weights, self.rows, bound, mask)

@@ -1,0 +1,209 @@
+"""From the name of an objective to a selection: weighted sums, margins among equals, slopes, and a choice among them."""
+
+import dataclasses
+import math
+import time
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from shortlist._words import any_of, did_you_mean
+from shortlist.ensembles.goals.margin_worth import MarginUtility, split_objective
+from shortlist.ensembles.goals.selection_limits import SelectionLimits
+from shortlist.ensembles.goals.weights import OBJECTIVES, Weights, named_weights
+from shortlist.ensembles.proofs.certificate import Certificate
+from shortlist.ensembles.proofs.incumbent import EnsembleSelection
+from shortlist.ensembles.pruning.objective_choice import Choice, choose_objective
+from shortlist.ensembles.pruning.problems import ThresholdProblem
+from shortlist.ensembles.pruning.slope_pruning import named, prune_by_slope
+from shortlist.ensembles.pruning.weighted_pruning import AUTO, prune_exactly, solver_name
+from shortlist.ensembles.search.threshold_search import Found, search_selection
+from shortlist.ensembles.votes.binary_votes import Votes, confusion
+from shortlist.errors import BadInputError
+from shortlist.front import ProofKind, Status
+from shortlist.milp import open_solver
+from shortlist.runs import Cancellation, Report, silent
+
+ObjectiveName: TypeAlias = str | Mapping[str, float]
+"""``accuracy``, ``accuracy+margin``, ``accuracy+slope-8``, ``accuracy+auto``, weights, and so on; ``auto`` alone is of accuracy."""
+
+CHOICE_SHARE = 0.3
+"""Part of the time limit that choosing an objective may take."""
+
+PROOF_SHARE = 0.85
+"""Part of the time limit after which the proof gives way to the search for margins."""
+
+UTILITY_STEPS = 10_000
+"""Moves of the search for margins."""
+
+
+def parse_objective(objective: ObjectiveName) -> tuple[ObjectiveName, MarginUtility | None, bool]:
+    """Split an objective into the weighted sum, the margin utility, and whether to choose the latter.
+
+    Raises
+    ------
+    BadInputError
+        If the name is unknown.
+
+    Examples
+    --------
+    >>> parse_objective("auto"), parse_objective("balanced-accuracy+auto")[0]
+    (('accuracy', None, True), 'balanced-accuracy')
+    """
+    if isinstance(objective, Mapping):
+        return objective, None, False
+    name = str(objective).replace("_", "-")
+    first, _, second = name.partition("+")
+    if name == AUTO:
+        first, second = "accuracy", AUTO
+    if first not in OBJECTIVES:
+        raise BadInputError(
+            f"objective must be auto, {any_of(sorted(OBJECTIVES))}, perhaps followed by +margin, +slope-A or +auto, "
+            f"or weights, got {objective!r}.{did_you_mean(first, OBJECTIVES)}"
+        )
+    if second == AUTO:
+        return first, None, True
+    return first, split_objective(name)[1], False
+
+
+def prune_for(
+    votes: Votes,
+    objective: ObjectiveName,
+    limits: SelectionLimits,
+    *,
+    solver: str = AUTO,
+    time_limit_s: float = math.inf,
+    node_limit: int | None = None,
+    seed: int = 0,
+    threads: int = 1,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> tuple[EnsembleSelection, Choice | None]:
+    """Return the selection for an objective, and the choice that was made where it is ``auto``.
+
+    Parameters
+    ----------
+    votes : Votes
+        Validation rows.
+    objective : str or mapping
+        A weighted sum: :func:`shortlist.ensembles.pruning.weighted_pruning.prune_exactly`. With ``+margin``: the same, and among the
+        selections worth as much the one with the best concave utility of margins that a search finds; value and bound are
+        those of the weighted sum. With ``+slope-A``: the best sum of sigmoids of margins, see
+        :func:`shortlist.ensembles.pruning.slope_pruning.prune_by_slope`. With ``+auto``, or ``auto``: one of these and a largest
+        size, by cross-validation on `votes`.
+    limits : SelectionLimits
+        Size, cost and diversity.
+    solver, time_limit_s, node_limit, seed, threads, report, cancellation
+        As of :func:`shortlist.ensembles.pruning.weighted_pruning.prune_exactly`; the time limit is for all of it.
+
+    Raises
+    ------
+    BadInputError
+        If the objective is unknown.
+    """
+    start = time.monotonic()
+    timeless = node_limit is not None
+    first, utility, by_choice = parse_objective(objective)
+    choice = None
+    if by_choice and not limits.conflict():
+        choice = choose_objective(
+            votes,
+            first,
+            limits,
+            seed=seed,
+            deadline=math.inf if timeless else start + CHOICE_SHARE * time_limit_s,
+            cancellation=cancellation,
+            report=report,
+        )
+        utility = choice.setting.utility
+        limits = dataclasses.replace(
+            limits, min_size=choice.setting.min_size, max_size=choice.setting.max_size
+        )
+    weights = named_weights(first, votes)
+    left = max(0.01, time_limit_s - (time.monotonic() - start))
+    if utility is not None and utility.leads:
+        result = prune_by_slope(
+            ThresholdProblem(votes, weights, limits),
+            utility,
+            solver=None if solver == AUTO else open_solver(solver),
+            solver_name="" if solver == AUTO else solver_name(solver),
+            time_limit_s=left,
+            node_limit=node_limit,
+            seed=seed,
+            threads=threads,
+            report=report,
+            cancellation=cancellation,
+        )
+        assert isinstance(result, EnsembleSelection), "slopes are of two classes"
+        result = _in_all(result, left, time_limit_s)
+        return dataclasses.replace(result, seconds=time.monotonic() - start), choice
+    share = left if utility is None else PROOF_SHARE * left
+    result = prune_exactly(
+        votes,
+        weights,
+        limits,
+        solver=solver,
+        time_limit_s=share,
+        node_limit=node_limit,
+        seed=seed,
+        threads=threads,
+        report=report,
+        cancellation=cancellation,
+    )
+    result = _in_all(result, share, time_limit_s)
+    if utility is not None and not result.reason:
+        found = search_selection(
+            votes,
+            weights,
+            limits,
+            starts=[result.mask],
+            utility=utility,
+            max_steps=UTILITY_STEPS,
+            seed=seed,
+            deadline=start + time_limit_s,
+            cancellation=cancellation,
+        )
+        if found is not None:
+            result = _with(result, votes, weights, utility, found)
+    return dataclasses.replace(result, seconds=time.monotonic() - start), choice
+
+
+def _in_all(result: EnsembleSelection, share: float, time_limit_s: float) -> EnsembleSelection:
+    """Let a limit be told as the user's, of which the method knew its part only."""
+    part, whole = f"{share:g} s", f"{time_limit_s:g} s"
+    if result.proof.limit != part:
+        return result
+    return dataclasses.replace(
+        result,
+        proof=dataclasses.replace(result.proof, limit=whole),
+        reason=result.reason.replace(f"({part})", f"({whole})"),
+    )
+
+
+def _with(
+    result: EnsembleSelection, votes: Votes, weights: Weights, utility: MarginUtility, found: Found
+) -> EnsembleSelection:
+    """Replace the selection by one that is worth at least as much and has better margins."""
+    value = weights.value(found.total)
+    optimal = value == result.bound
+    certificate: Certificate | None = None
+    if result.certificate is not None:
+        certificate = result.certificate | {
+            "members": [int(k) for k in found.mask.nonzero()[0]],
+            "threshold": found.threshold,
+            "value": found.total,
+        }
+    return dataclasses.replace(
+        result,
+        mask=found.mask,
+        threshold=found.threshold,
+        value=value,
+        objective=named(weights, utility),
+        status=Status.OPTIMAL if optimal else Status.FEASIBLE,
+        proof=dataclasses.replace(
+            result.proof,
+            kind=ProofKind.COMPLETE if optimal else ProofKind.APPROXIMATE,
+            missing=(result.bound - value,),
+        ),
+        confusion=confusion(votes, found.mask, found.threshold),
+        certificate=certificate,
+    )

@@ -1,0 +1,1 @@
+"""Pruning rules: orders of classifiers, and which prefix is kept."""

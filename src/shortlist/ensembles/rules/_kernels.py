@@ -1,0 +1,439 @@
+"""Kernels of the pruning rules: who joins next, counted on rows by classes.
+
+In all of them ``codes`` is (n_rows, n_classifiers), ``columns`` the same transposed, ``tally[i, c]`` counts the members that give row i class c, and the
+*lead* of a row is the number of votes of its true class ahead of the strongest rival, one less where the rival is
+the lower class and so wins ties: the row is decided right iff its lead is at least 0. Of equal scores the classifier
+that is right most often alone (``alone``) wins, then the lowest index; margins go by index only. Only rows whose weight changed since the last step touch the scores. Callers
+allocate everything: allocation inside costs seconds of compilation.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._jit import kernel
+from shortlist.arrays import Counts, Mask
+from shortlist.ensembles.votes.class_votes import ClassCodes
+
+Integers = NDArray[np.int64]
+Tally = NDArray[np.int32]
+
+NONE = -1
+ROOM = 2**14
+COMPLEMENTARINESS, CONCURRENCY, UNCERTAINTY = 0, 1, 2
+
+
+@kernel("int64(int32[:, ::1], int64, int64)")
+def lead(tally: Tally, row: int, label: np.int64) -> np.int64:
+    """Return the lead of a row."""
+    own = np.int64(tally[row, label])
+    least = own + 1
+    for c in range(tally.shape[1]):
+        if c != label:
+            ahead = own - tally[row, c]
+            if c < label:
+                ahead -= 1
+            if ahead < least:  # noqa: PLR1730  # numba compiles a comparison faster than min
+                least = ahead
+    return least
+
+
+@kernel("int64(int64[::1], boolean[::1], int64[::1])")
+def best_left(scores: Integers, left: Mask, alone: Counts) -> int:
+    """Return the classifier with the highest score among those left, or NONE; see above for equal ones."""
+    pick = NONE
+    for k in range(len(scores)):
+        if left[k] and (
+            pick == NONE or scores[k] > scores[pick] or (scores[k] == scores[pick] and alone[k] > alone[pick])
+        ):
+            pick = k
+    return pick
+
+
+@kernel("void(uint8[:, ::1], int64[::1], int64, int64, int64, int32[:, ::1])")
+def add_votes(
+    columns: ClassCodes, rows: Integers, n_rows: int, member: int, change: int, tally: Tally
+) -> None:
+    """Add one classifier's votes to the tally of the first `n_rows` rows, `change` times."""
+    for position in range(n_rows):
+        i = rows[position]
+        tally[i, columns[member, i]] += change
+
+
+@kernel("void(uint8[:, ::1], uint8[::1], int64[::1], int64[::1])")
+def count_right(codes: ClassCodes, labels: ClassCodes, counts: Counts, right: Integers) -> None:
+    """Add to `right` the samples on which each classifier is right."""
+    for i in range(len(labels)):
+        label = labels[i]
+        weight = counts[i]
+        for k in range(len(right)):
+            right[k] += weight if codes[i, k] == label else 0
+
+
+@kernel("int64(uint8[:, ::1], uint8[::1], int64[::1], int32[:, ::1], int64[::1], int64, int64[::1])")
+def score_additions(
+    codes: ClassCodes,
+    labels: ClassCodes,
+    counts: Counts,
+    tally: Tally,
+    rows: Integers,
+    n_rows: int,
+    gains: Integers,
+) -> int:
+    """Return how many samples in the rows are right now, and set what each classifier would add to that."""
+    sure = 0
+    for k in range(len(gains)):
+        gains[k] = 0
+    for position in range(n_rows):
+        i = rows[position]
+        label = np.int64(labels[i])
+        ahead = lead(tally, i, label)
+        weight = counts[i]
+        if ahead >= 0:
+            sure += weight
+        if ahead == -1:
+            byte = labels[i]
+            for k in range(len(gains)):
+                gains[k] += weight if codes[i, k] == byte else 0
+        elif ahead == 0:
+            for c in range(tally.shape[1]):
+                slack = tally[i, label] - tally[i, c]
+                if c != label and slack == (1 if c < label else 0):
+                    other = np.uint8(c)
+                    for k in range(len(gains)):
+                        gains[k] -= weight if codes[i, k] == other else 0
+    return sure
+
+
+@kernel("int64(uint8[::1], int64[::1], int32[:, ::1], int64[::1], int64[::1])")
+def keep_near_rows(labels: ClassCodes, counts: Counts, tally: Tally, near: Integers, right: Integers) -> int:
+    """List the rows whose decision one replacement can change, and return how many; ``right[0]``: others right."""
+    n_near = 0
+    right[0] = 0
+    for i in range(len(labels)):
+        ahead = lead(tally, i, np.int64(labels[i]))
+        if ahead > 1:
+            right[0] += counts[i]
+        elif ahead >= -2:
+            near[n_near] = i
+            n_near += 1
+    return n_near
+
+
+@kernel(
+    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64[::1], int64[::1],"
+    " boolean[::1], int64[::1], int64[::1])"
+)
+def climb_by_accuracy(
+    codes: ClassCodes,
+    columns: ClassCodes,
+    labels: ClassCodes,
+    counts: Counts,
+    alone: Counts,
+    tally: Tally,
+    rows: Integers,
+    gains: Integers,
+    left: Mask,
+    order: Integers,
+    right: Integers,
+) -> None:
+    """Add the classifier with which most samples are right, until all are members."""
+    for step in range(len(order)):
+        sure = score_additions(codes, labels, counts, tally, rows, len(rows), gains)
+        pick = best_left(gains, left, alone)
+        left[pick] = False
+        order[step] = pick
+        right[step] = sure + gains[pick]
+        add_votes(columns, rows, len(rows), pick, 1, tally)
+
+
+@kernel("void(int16[::1], int64[::1])")
+def drain(recent: NDArray[np.int16], scores: Integers) -> None:
+    """Add the recent changes to the scores, and forget them."""
+    for k in range(len(scores)):
+        scores[k] += recent[k]
+        recent[k] = 0
+
+
+@kernel(
+    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64, int64[::1], int64[::1], int16[::1],"
+    " boolean[::1], int64[::1], int64[::1], int64[::1])"
+)
+def climb_by_weights(
+    codes: ClassCodes,
+    columns: ClassCodes,
+    labels: ClassCodes,
+    counts: Counts,
+    alone: Counts,
+    tally: Tally,
+    rule: int,
+    weights: Integers,
+    scores: Integers,
+    recent: NDArray[np.int16],
+    left: Mask,
+    order: Integers,
+    fitness: Integers,
+    right: Integers,
+) -> None:
+    """Add the classifier that is right on most weight, where the weight of a row depends on the members so far.
+
+    ``order[0]`` is given. Fitness is an integer; that of `UNCERTAINTY` is multiplied by the members before the step.
+    `recent` takes up changes of the scores in a quarter of the bytes, which is a quarter of the time, and is drained
+    before it can overflow.
+    """
+    for size in range(1, len(order) + 1):
+        last = order[size - 1]
+        left[last] = False
+        room = ROOM
+        base = 0
+        sure = 0
+        for i in range(len(labels)):
+            tally[i, columns[last, i]] += 1
+            label = np.int64(labels[i])
+            count = counts[i]
+            wrong = lead(tally, i, label) < 0
+            weight = 0
+            if not wrong:
+                sure += count
+            if rule == COMPLEMENTARINESS:
+                if wrong:
+                    weight = count
+            elif rule == CONCURRENCY:
+                weight = count
+                if wrong:
+                    weight = 4 * count
+                    base -= 2 * count
+            else:
+                own = np.int64(tally[i, label])
+                weight = count * own if wrong else count * (size - own)
+                base -= weight
+                weight *= 2
+            change = weight - weights[i]
+            if change != 0:
+                weights[i] = weight
+                byte = labels[i]
+                if abs(change) > ROOM:
+                    for k in range(len(scores)):
+                        scores[k] += change if codes[i, k] == byte else 0
+                else:
+                    room -= abs(change)
+                    if room < 0:
+                        drain(recent, scores)
+                        room = ROOM - abs(change)
+                    small = np.int16(change)
+                    for k in range(len(scores)):
+                        recent[k] += small if codes[i, k] == byte else np.int16(0)
+        right[size - 1] = sure
+        drain(recent, scores)
+        if size < len(order):
+            pick = best_left(scores, left, alone)
+            order[size] = pick
+            fitness[size] = base + scores[pick]
+
+
+@kernel("void(uint8[:, ::1], uint8[::1], int64[::1], int32[:, ::1], int64[::1], int64[::1])")
+def count_prefixes(
+    columns: ClassCodes, labels: ClassCodes, counts: Counts, tally: Tally, order: Integers, right: Integers
+) -> None:
+    """Count the samples that every prefix of an order decides right."""
+    for step in range(len(order)):
+        sure = 0
+        for i in range(len(labels)):
+            tally[i, columns[order[step], i]] += 1
+            if lead(tally, i, np.int64(labels[i])) >= 0:
+                sure += counts[i]
+        right[step] = sure
+
+
+@kernel("int64(uint8[::1], int64[::1], int32[:, ::1], int64[:, ::1], int64[::1], int64[::1], int64[::1])")
+def sort_by_margin(
+    labels: ClassCodes,
+    counts: Counts,
+    tally: Tally,
+    rows: Integers,
+    ends: Integers,
+    totals: Integers,
+    span: Integers,
+) -> int:
+    """Sort the rows by margin (Eqs. 3 and 4), and return how many samples are right.
+
+    ``rows[0]`` receives the rows in order, ``rows[1]`` and ``rows[2]`` the margin and the rival's votes of each row;
+    `span` the lowest and the highest margin; rows of margin low + m end before ``ends[m]``, and stand for
+    ``totals[m]`` samples.
+    """
+    sure = 0
+    low, high = np.int64(2**40), -np.int64(2**40)
+    for i in range(len(labels)):
+        label = np.int64(labels[i])
+        rival = np.int64(-1)
+        for c in range(tally.shape[1]):
+            if c != label and tally[i, c] > rival:
+                rival = np.int64(tally[i, c])
+        margin = tally[i, label] - rival
+        rows[1, i] = margin
+        rows[2, i] = rival
+        low = min(low, margin)
+        high = max(high, margin)
+        if lead(tally, i, label) >= 0:
+            sure += counts[i]
+    span[0] = low
+    span[1] = high
+    for m in range(high - low + 1):
+        ends[m] = 0
+        totals[m] = 0
+    for i in range(len(labels)):
+        ends[rows[1, i] - low] += 1
+        totals[rows[1, i] - low] += counts[i]
+    start = np.int64(0)
+    for m in range(high - low + 1):  # first where each margin starts; filling moves it to where it ends
+        start += ends[m]
+        ends[m] = start - ends[m]
+    for i in range(len(labels)):
+        m = rows[1, i] - low
+        rows[0, ends[m]] = i
+        ends[m] += 1
+    return sure
+
+
+@kernel(
+    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int32[:, ::1], boolean, int64[::1], int64[:, ::1],"
+    " int64[:, ::1], int64[:, ::1], int64[::1], int64[::1])"
+)
+def climb_by_margins(
+    codes: ClassCodes,
+    columns: ClassCodes,
+    labels: ClassCodes,
+    counts: Counts,
+    tally: Tally,
+    by_histogram: bool,
+    left: Integers,
+    rows: Integers,
+    levels: Integers,
+    equal: Integers,
+    order: Integers,
+    right: Integers,
+) -> None:
+    """Add the candidate with the best margin histogram (Eq. 5), until all are members; `tally` is the start and grows.
+
+    A vote moves a row's margin by one at most, so a candidate's histogram differs from the current one by its rises
+    and falls alone. Levels are compared from the lowest up, and only candidates still equal are counted on the next:
+    at level m, what differs between them is rises(m − 1) − rises(m) − falls(m) + falls(m + 1). `left` holds the
+    candidates in increasing order; the rows of `equal` are the places of those still equal, rises(m − 1), rises(m),
+    falls(m), rises(m + 1), falls(m + 1).
+    """
+    n_left = len(left)
+    ends, totals, span = levels[0], levels[1], levels[2]
+    for step in range(len(order) + 1):
+        right[step] = sort_by_margin(labels, counts, tally, rows, ends, totals, span)
+        if n_left == 0:
+            break
+        low, high = span[0], span[1]
+        n_equal = n_left
+        for j in range(n_left):
+            equal[0, j] = j
+            equal[1, j] = 0
+            equal[2, j] = 0
+            equal[3, j] = 0
+        n_quiet = 0  # levels since one with rows: after three of them nothing there can differ
+        for level in range(low - 1, high + 2):
+            n_quiet += 1
+            if level < high and totals[level + 1 - low] > 0:
+                n_quiet = 0
+            if n_quiet > 2:
+                continue
+            for j in range(n_equal):
+                equal[4, j] = 0
+                equal[5, j] = 0
+            if n_quiet == 0:
+                first = ends[level - low] if level >= low else 0
+                for position in range(first, ends[level + 1 - low]):
+                    i = rows[0, position]
+                    for j in range(n_equal):
+                        code = np.int64(codes[i, left[equal[0, j]]])
+                        if code == labels[i]:
+                            equal[4, j] += counts[i]
+                        elif tally[i, code] == rows[2, i]:
+                            equal[5, j] += counts[i]
+            total = np.int64(0)
+            if low <= level <= high:
+                total = totals[level - low]
+            fewest = np.int64(2**62)
+            kept = 0
+            for j in range(n_equal):
+                here = total + equal[1, j] - equal[2, j] - equal[3, j] + equal[5, j]
+                if not by_histogram and here > 1:
+                    here = 1
+                if here < fewest:
+                    fewest = here
+                    kept = 0
+                if here == fewest:
+                    equal[0, kept] = equal[0, j]
+                    equal[1, kept] = equal[2, j]
+                    equal[2, kept] = equal[4, j]
+                    equal[3, kept] = equal[5, j]
+                    kept += 1
+            n_equal = kept
+            if n_equal == 1 or (not by_histogram and fewest > 0):
+                break
+        place = equal[0, 0]
+        pick = left[place]
+        order[step] = pick
+        n_left -= 1
+        for j in range(place, n_left):
+            left[j] = left[j + 1]
+        for i in range(len(labels)):
+            tally[i, columns[pick, i]] += 1
+
+
+@kernel(
+    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64[::1], int64[::1],"
+    " int64[::1], boolean[::1], int64[:, ::1], int64[::1])"
+)
+def climb_with_backfitting(
+    codes: ClassCodes,
+    columns: ClassCodes,
+    labels: ClassCodes,
+    counts: Counts,
+    alone: Counts,
+    tally: Tally,
+    rows: Integers,
+    near: Integers,
+    gains: Integers,
+    left: Mask,
+    members: Integers,
+    right: Integers,
+) -> None:
+    """Add as :func:`climb_by_accuracy`, and after every addition replace members while that helps.
+
+    Row s of `members` receives the s + 1 members after the revision, ``right[s]`` the samples that they decide right.
+    """
+    n_rows = len(rows)
+    far_right = np.zeros(1, dtype=np.int64)
+    for step in range(len(members)):
+        best = score_additions(codes, labels, counts, tally, rows, n_rows, gains)
+        pick = best_left(gains, left, alone)
+        best += gains[pick]
+        left[pick] = False
+        for place in range(step):
+            members[step, place] = members[step - 1, place]
+        members[step, step] = pick
+        add_votes(columns, rows, n_rows, pick, 1, tally)
+        n_near = keep_near_rows(labels, counts, tally, near, far_right)
+        place = 0
+        while place <= step:
+            old = members[step, place]
+            add_votes(columns, near, n_near, old, -1, tally)
+            sure = far_right[0] + score_additions(codes, labels, counts, tally, near, n_near, gains)
+            add_votes(columns, near, n_near, old, 1, tally)
+            new = best_left(gains, left, alone)
+            if new != NONE and sure + gains[new] > best:
+                best = sure + gains[new]
+                left[old] = True
+                left[new] = False
+                members[step, place] = new
+                add_votes(columns, rows, n_rows, old, -1, tally)
+                add_votes(columns, rows, n_rows, new, 1, tally)
+                n_near = keep_near_rows(labels, counts, tally, near, far_right)
+                place = 0
+            else:
+                place += 1
+        right[step] = best

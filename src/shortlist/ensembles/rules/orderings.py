@@ -1,0 +1,387 @@
+"""Pruning rules that put classifiers in an order and keep its best prefix."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_choice, as_seed
+from shortlist._words import all_of
+from shortlist.arrays import Counts, Mask
+from shortlist.ensembles.rules import _kernels
+from shortlist.ensembles.rules.kappa_orders import (
+    common_counts,
+    kappa_order,
+    pairs_order,
+    similarity_to_member,
+)
+from shortlist.ensembles.votes.class_votes import ClassVotes, Members
+from shortlist.errors import BadInputError
+
+STOPS = ("accuracy", "fitness")
+
+LEAST_SHARE, MOST_SHARE = Fraction(1, 5), Fraction(4, 5)
+"""Rules without a size of their own vary it between these shares of K (Section 5.2 of the 2022 paper)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ordering:
+    """Classifiers in the order in which a rule takes them, and how many of them are kept.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (n_steps,)
+        Each classifier once; rules that stop by themselves end early.
+    right : ndarray of int64, shape (n_steps,)
+        Samples that the plurality vote of every prefix decides right.
+    fitness : ndarray of float, shape (n_steps,), or None
+        The rule's own value of every prefix, the larger the better; NaN where it is not defined.
+    size : int
+        How many are kept.
+    """
+
+    order: Members
+    right: Counts
+    fitness: NDArray[np.float64] | None
+    size: int
+
+    @property
+    def members(self) -> Members:
+        """The classifiers that are kept, in the order in which they joined."""
+        return self.order[: self.size]
+
+
+def order_classifiers(
+    votes: ClassVotes,
+    rule: str,
+    *,
+    stop: str = "accuracy",
+    p: float = 0.075,
+    rho: float = 0.25,
+    seed: int = 0,
+) -> Ordering:
+    """Order classifiers by a rule, and keep the best prefix.
+
+    Of equal scores the classifier that is more accurate alone wins (uwa's second choice is always such a tie), then
+    the lowest index; of equal prefixes the smallest. A plurality's ties go to the lowest class, so that with two
+    classes a tie is negative.
+
+    Parameters
+    ----------
+    votes : ClassVotes
+        Rows that the classifiers were not fitted on.
+    rule : str
+        A name in :data:`RULES`.
+    stop : {"accuracy", "fitness"}, default="accuracy"
+        What makes a prefix best: right decisions of its vote, or the rule's own fitness, for rules that have one
+        (:data:`RULES_WITH_FITNESS`). Complementariness, concurrency and uwa have none for a single classifier.
+    p : float, default=0.075
+        Of ``margin-distance``: where the objective point lies on the diagonal, in (0, 1].
+    rho : float, default=0.25
+        Of ``drep``: share of the classifiers left, the most diverse ones, that compete by accuracy, in (0, 1].
+    seed : int, default=0
+        Of ``random``.
+
+    Returns
+    -------
+    Ordering
+
+    Raises
+    ------
+    BadInputError
+        If a name is unknown, the rule has no fitness to stop by, or a number is out of range.
+
+    Notes
+    -----
+    Hill climbing takes O(n_rows · n_classifiers) time for the first step, and later only for rows whose weight
+    changed; kappa, margin-distance and orientation take O(n_rows · n_classifiers²) as matrix products.
+
+    Examples
+    --------
+    >>> from shortlist.ensembles.votes.class_votes import class_votes
+    >>> votes = class_votes([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
+    >>> order_classifiers(votes, "reduced-error").members.tolist()
+    [1, 2, 0]
+    """
+    check_rule(rule, stop, p=p, rho=rho)
+    if rule == "margin-distance":
+        return _margin_distance(votes, stop, _share(p, "p"))
+    if rule == "drep":
+        return _drep(votes, _share(rho, "rho"))
+    if rule == "random":
+        rng = np.random.default_rng(as_seed(seed))
+        return _best_prefix(votes, rng.permutation(votes.n_classifiers))
+    return RULES[rule](votes, stop)
+
+
+def check_rule(rule: str, stop: str, *, p: float = 0.075, rho: float = 0.25) -> None:
+    """Refuse unknown names, rules that have no fitness to stop by, and numbers out of range.
+
+    Raises
+    ------
+    BadInputError
+        As said.
+    """
+    as_choice(rule, "rule", list(RULES))
+    as_choice(stop, "stop", STOPS)
+    if stop == "fitness" and rule not in RULES_WITH_FITNESS:
+        raise BadInputError(
+            f"stop must be 'accuracy' with rule {rule!r}, which has no fitness of a prefix, got 'fitness'. "
+            f"Of the rules, {all_of(RULES_WITH_FITNESS)} have one."
+        )
+    _share(p, "p")
+    _share(rho, "rho")
+
+
+def _reduced_error(votes: ClassVotes, _stop: str) -> Ordering:
+    """Maximise acc(S ∪ {h}) at every step: hill climbing by accuracy, whose fitness is accuracy."""
+    order, right = _empty(votes)
+    state = _tally(votes), np.arange(len(votes.labels)), order.copy(), _all(votes)
+    _kernels.climb_by_accuracy(
+        votes.codes, votes.columns, votes.labels, votes.counts, single_right(votes), *state, order, right
+    )
+    return Ordering(order, right, right / votes.n_samples, int(right.argmax()) + 1)
+
+
+def _weighted(rule: int) -> Callable[[ClassVotes, str], Ordering]:
+    """Return a rule that weighs rows by what the members so far decide there."""
+
+    def climb(votes: ClassVotes, stop: str) -> Ordering:
+        order, right = _empty(votes)
+        scaled = right.copy()
+        alone = single_right(votes)
+        order[0] = alone.argmax()
+        state = (
+            _tally(votes),
+            rule,
+            np.zeros(len(votes.labels), dtype=np.int64),
+            np.zeros(len(order), dtype=np.int64),
+            np.zeros(len(order), dtype=np.int16),
+        )
+        _kernels.climb_by_weights(
+            votes.codes,
+            votes.columns,
+            votes.labels,
+            votes.counts,
+            alone,
+            *state,
+            _all(votes),
+            order,
+            scaled,
+            right,
+        )
+        fitness = scaled.astype(np.float64)
+        if rule == _kernels.UNCERTAINTY:
+            fitness /= np.maximum(np.arange(len(order)), 1)  # shares of the members, not their number
+        fitness[0] = np.nan
+        by_fitness = stop == "fitness" and len(order) > 1
+        size = int(fitness[1:].argmax()) + 2 if by_fitness else int(right.argmax()) + 1
+        return Ordering(order, right, fitness, size)
+
+    return climb
+
+
+def _orientation(votes: ClassVotes, stop: str) -> Ordering:
+    """Order by the angle to the diagonal's projection off the mean signature (Martínez-Muñoz & Suárez 2006).
+
+    With signatures c_h in {−1, 1}^N and s their sum, that projection is a multiple of |s|²·1 − (1·s) s. Fitness is a
+    prefix's smallest product with it over |s|²; the rule's own size counts the angles below 90°, and is at least 1.
+    """
+    signs = 2 * single_right(votes) - votes.n_samples
+    along = np.zeros(votes.n_classifiers, dtype=np.int64)
+    squares = total = 0
+    for rows in _blocks(votes):
+        right = votes.codes[rows] == votes.labels[rows, None]
+        sums = 2 * np.count_nonzero(right, axis=1).astype(np.int64) - votes.n_classifiers
+        weighted = sums * votes.counts[rows]
+        squares += int(weighted @ sums)
+        total += int(weighted.sum())
+        along += 2 * (weighted @ right) - weighted.sum()
+    squares = squares or 1  # no direction to project off: the diagonal itself
+    # Python's integers: these products may pass 2^63
+    products = [squares * int(sign) - total * int(a) for sign, a in zip(signs, along, strict=True)]
+    ranked = sorted(range(len(products)), key=lambda k: (-products[k], k))
+    fitness = np.array([products[k] / squares for k in ranked])
+    ordering = _best_prefix(votes, np.array(ranked, dtype=np.int64))
+    own_size = max(1, sum(product > 0 for product in products))
+    size = own_size if stop == "fitness" else ordering.size
+    return Ordering(ordering.order, ordering.right, fitness, size)
+
+
+def _margin_distance(votes: ClassVotes, stop: str, p: Fraction) -> Ordering:
+    """Add the classifier that brings the sum of signatures over K nearest to p·1 (Martínez-Muñoz & Suárez 2004).
+
+    The squared distance after adding h falls with Σ_i (pK − z_i) c_hi, where z is the sum of the members' signatures;
+    fitness is minus the squared distance per sample.
+    """
+    n, n_classifiers = votes.n_samples, votes.n_classifiers
+    products = common_counts([lambda rows: votes.codes[rows] == votes.labels[rows, None]], votes)
+    right = np.diag(products).astype(np.int64)
+    signs = 2 * right - n
+    products *= 4  # c·c' = N − 2·(right + right' − 2·both), whole numbers far below 2^53
+    products += n
+    products -= 2 * right[:, None]
+    products -= 2 * right[None, :]
+    wanted, scale = p.numerator * n_classifiers, p.denominator
+    scores = wanted * signs
+    order = np.empty(n_classifiers, dtype=np.int64)
+    left = _all(votes)
+    squares = along = 0
+    distances = []
+    for step in range(n_classifiers):
+        pick = _kernels.best_left(scores, left, right)
+        order[step] = pick
+        squares += 2 * int(products[order[:step], pick].sum()) + n
+        along += int(signs[pick])
+        distances.append(n * wanted**2 - 2 * wanted * scale * along + scale**2 * squares)
+        scores = scores - scale * products[pick].astype(np.int64)
+        left[pick] = False
+    ordering = _best_prefix(votes, order)
+    fitness = np.array([-distance / (n * (scale * n_classifiers) ** 2) for distance in distances])
+    size = distances.index(min(distances)) + 1 if stop == "fitness" else ordering.size
+    return Ordering(order, ordering.right, fitness, size)
+
+
+def _drep(votes: ClassVotes, rho: Fraction) -> Ordering:
+    """Add, of the ⌈ρ·|left|⌉ least like the members, the one with fewest errors, while errors fall (Li et al. 2012).
+
+    The paper's diff of two classes, the mean product of a classifier's answers and the members' mean answer, grows
+    with the share of members that agree, which is defined for any number of classes and is what is compared.
+    """
+    alone = single_right(votes)
+    order = [int(alone.argmax())]
+    right = [int(alone.max())]
+    left = _all(votes)
+    left[order[0]] = False
+    similarity = np.zeros(votes.n_classifiers, dtype=np.int64)
+    tally = _tally(votes)
+    rows = np.arange(len(votes.labels))
+    gains = np.empty(votes.n_classifiers, dtype=np.int64)
+    while left.any():
+        similarity += similarity_to_member(votes, order[-1])
+        _kernels.add_votes(votes.columns, rows, len(rows), order[-1], 1, tally)
+        candidates = np.flatnonzero(left)
+        n_diverse = -int(-rho * len(candidates) // 1)
+        diverse = np.zeros_like(left)
+        diverse[candidates[np.argsort(similarity[candidates], kind="stable")[:n_diverse]]] = True
+        sure = _kernels.score_additions(
+            votes.codes, votes.labels, votes.counts, tally, rows, len(rows), gains
+        )
+        pick = _kernels.best_left(gains, diverse, alone)
+        if sure + gains[pick] <= right[-1]:
+            break
+        order.append(pick)
+        right.append(int(sure + gains[pick]))
+        left[pick] = False
+    return Ordering(np.array(order), np.array(right), None, len(order))
+
+
+def _kappa(votes: ClassVotes, _stop: str) -> Ordering:
+    return _best_prefix(votes, kappa_order(votes, int(single_right(votes).argmax())), vary_size=True)
+
+
+def _kappa_pairs(votes: ClassVotes, _stop: str) -> Ordering:
+    return _best_prefix(votes, pairs_order(votes, single_right(votes)), vary_size=True)
+
+
+def _full(votes: ClassVotes, _stop: str) -> Ordering:
+    ordering = _by_accuracy(votes)
+    return Ordering(ordering.order, ordering.right, None, votes.n_classifiers)
+
+
+def _best_single(votes: ClassVotes, _stop: str) -> Ordering:
+    ordering = _by_accuracy(votes)
+    return Ordering(ordering.order, ordering.right, None, 1)
+
+
+RULES: dict[str, Callable[[ClassVotes, str], Ordering]] = {
+    "full": _full,
+    "best-single": _best_single,
+    "random": lambda votes, _stop: order_classifiers(votes, "random"),
+    "reduced-error": _reduced_error,
+    "complementariness": _weighted(_kernels.COMPLEMENTARINESS),
+    "concurrency": _weighted(_kernels.CONCURRENCY),
+    "uwa": _weighted(_kernels.UNCERTAINTY),
+    "orientation": _orientation,
+    "margin-distance": lambda votes, stop: order_classifiers(votes, "margin-distance", stop=stop),
+    "drep": lambda votes, _stop: order_classifiers(votes, "drep"),
+    "kappa": _kappa,
+    "kappa-pairs": _kappa_pairs,
+}
+"""The rules by name.
+
+``full`` and ``best-single`` order by accuracy. ``random`` is a seeded order. ``reduced-error``, ``complementariness``
+(:cite:t:`MartinezMunoz2004`), ``concurrency`` (:cite:t:`Banfield2005`) and ``uwa`` (:cite:t:`Partalas2010`) are the
+hill climbers of Section 5.2 of :cite:t:`Bastos2022`. ``orientation`` is :cite:t:`MartinezMunoz2006`,
+``margin-distance`` :cite:t:`MartinezMunoz2004`, ``drep`` is :cite:t:`Li2012`, ``kappa-pairs`` :cite:t:`Margineantu1997`; ``kappa`` adds
+the classifier with the least mean κ to the members.
+"""
+
+RULES_WITH_FITNESS = (
+    "reduced-error",
+    "complementariness",
+    "concurrency",
+    "uwa",
+    "orientation",
+    "margin-distance",
+)
+
+
+def single_right(votes: ClassVotes) -> Counts:
+    """Count the samples on which each classifier is right alone, ``(n_classifiers,)``."""
+    right = np.zeros(votes.n_classifiers, dtype=np.int64)
+    _kernels.count_right(votes.codes, votes.labels, votes.counts, right)
+    return right
+
+
+def sizes_to_try(n_classifiers: int) -> range:
+    """Return the sizes between 20 % and 80 % of K, at least 1.
+
+    Examples
+    --------
+    >>> list(sizes_to_try(10)), list(sizes_to_try(1))
+    ([2, 3, 4, 5, 6, 7, 8], [1])
+    """
+    least = max(1, -int(-LEAST_SHARE * n_classifiers // 1))
+    return range(least, max(least, int(MOST_SHARE * n_classifiers)) + 1)
+
+
+def _by_accuracy(votes: ClassVotes) -> Ordering:
+    return _best_prefix(votes, np.argsort(-single_right(votes), kind="stable"))
+
+
+def _best_prefix(votes: ClassVotes, order: NDArray[np.int64], *, vary_size: bool = False) -> Ordering:
+    """Keep the prefix whose vote is right most often, the smallest of equals."""
+    right = np.empty(len(order), dtype=np.int64)
+    order = np.require(order, np.int64, ["C", "W"])
+    _kernels.count_prefixes(votes.columns, votes.labels, votes.counts, _tally(votes), order, right)
+    sizes = sizes_to_try(len(order)) if vary_size else range(1, len(order) + 1)
+    size = sizes[int(right[sizes.start - 1 : sizes.stop - 1].argmax())]
+    return Ordering(order, right, None, size)
+
+
+def _empty(votes: ClassVotes) -> tuple[NDArray[np.int64], Counts]:
+    return np.empty(votes.n_classifiers, dtype=np.int64), np.empty(votes.n_classifiers, dtype=np.int64)
+
+
+def _tally(votes: ClassVotes) -> NDArray[np.int32]:
+    return np.zeros((len(votes.labels), votes.n_classes), dtype=np.int32)
+
+
+def _all(votes: ClassVotes) -> Mask:
+    return np.ones(votes.n_classifiers, dtype=bool)
+
+
+def _blocks(votes: ClassVotes) -> list[slice]:
+    """Cut the rows into blocks, so that what is made of them stays small beside the votes."""
+    return [slice(start, start + 512) for start in range(0, len(votes.labels), 512)]
+
+
+def _share(value: float, name: str) -> Fraction:
+    """Read a share as the decimal that people see, to six digits."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        raise BadInputError(f"{name} must be a number above 0 and at most 1, got {value!r}.")
+    share = Fraction(repr(float(value))).limit_denominator(10**6)
+    return share or Fraction(1, 10**6)

@@ -1,0 +1,1 @@
+"""Tabu searches for good selections."""

@@ -1,0 +1,1 @@
+"""Methods measured on tables: one split, cross-validation, and ranks."""

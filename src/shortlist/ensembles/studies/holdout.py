@@ -1,0 +1,343 @@
+"""The paper's protocol on one table: split, fit, choose, and measure on rows that nothing has seen."""
+
+import dataclasses
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
+
+from shortlist._validation import as_count
+from shortlist.arrays import Labels, Mask
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner, checked_options
+from shortlist.ensembles.estimators.recorded_rows import RecordedRows
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.weights import named_weights
+from shortlist.ensembles.pools.class_answers import class_answers
+from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool, positive_probabilities
+from shortlist.ensembles.pruning.pruning import parse_objective
+from shortlist.ensembles.studies.measured import Measured, only_answer
+from shortlist.ensembles.studies.reached import Reached, what_was_reached
+from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows, round_votes
+from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally, plurality
+from shortlist.errors import BadInputError
+from shortlist.runs import Cancellation, Report, silent
+from shortlist.tables.fingerprints import table_fingerprint
+from shortlist.tables.fit_inputs import take_rows
+
+if TYPE_CHECKING:  # their kernels take seconds to load, which exact pruning need not wait for
+    from shortlist.ensembles.estimators.rule_estimators import EvolutionaryEnsembleClassifier, PluralityPruner
+
+TEST_SHARE = 0.10
+VALIDATION_SHARE = 0.27
+"""Shares of all rows (Section 5.1 of the paper); the remaining 63 % fit the classifiers."""
+
+Ask = Callable[[Any], ClassCodes]
+"""Gives the index of the class that a rule decides for every row."""
+
+
+@dataclass(frozen=True)
+class PrunedTable:
+    """A fitted pruner, and what it, the full ensemble and the best single classifier do on the test rows."""
+
+    pruner: "ExactPruner | PluralityPruner"
+    pool: Pool
+    n_rows: dict[str, int]
+    test: dict[str, Measured]
+    seconds: float
+    reached: Reached | None
+    only_answer: str | None  # the class that the selection gives every validation row, if there is one only
+
+
+@dataclass(frozen=True)
+class EvolvedTable:
+    """A fitted ensemble, and what it and the best individual of the last generation do on the test rows."""
+
+    classifier: "EvolutionaryEnsembleClassifier"
+    n_rows: dict[str, int]
+    test: dict[str, Measured]
+    seconds: float
+    only_answer: (
+        str | None
+    )  # the class that the ensemble gives every row that it was evolved on, if there is one only
+
+
+def prune_table(
+    X: Any,
+    y: Labels,
+    pruner: "ExactPruner | PluralityPruner",
+    *,
+    n_classifiers: int = 100,
+    seed: int = 0,
+    n_jobs: int = 1,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> PrunedTable:
+    """Split the rows 63 : 27 : 10, stratified; fit a pool, prune it, and measure on the last part.
+
+    With a pool of the pruner's own the first part is not needed: then 90 % of the rows prune.
+
+    Parameters
+    ----------
+    X : DataFrame or array of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+        Two classes, or more where the pruner goes by plurality.
+    pruner : ExactPruner or PluralityPruner
+        Unfitted, with all options but the pool.
+    n_classifiers, seed, n_jobs : int
+        Of the pool and the split.
+    report, cancellation : optional
+        Progress events, and a way to stop the proof with the best selection found.
+
+    Raises
+    ------
+    BadInputError
+        If a class has too few rows to be in every part, an option cannot be used, or limits contradict each other.
+    """
+    check_pruner(pruner, y, n_classifiers)
+    rest, test = _split(np.arange(len(y)), y, TEST_SHARE, seed)
+    n_rows = {"test": len(test)}
+    if pruner.pool is None:
+        train, validation = _split(rest, y[rest], VALIDATION_SHARE / (1 - TEST_SHARE), seed)
+        n_rows |= {"train": len(train), "validation": len(validation)}
+        pool = make_pool(
+            take_rows(X, train), y[train], n_classifiers=n_classifiers, random_state=seed, n_jobs=n_jobs,
+            report=report, cancellation=cancellation,
+        )  # fmt: skip
+        pruner = pruner.set_params(pool=pool)
+    else:
+        validation = rest
+        n_rows |= {"train": 0, "validation": len(rest)}
+    start = time.perf_counter()
+    pruner.fit(take_rows(X, validation), y[validation], report=report, cancellation=cancellation)
+    seconds = time.perf_counter() - start
+    pruner.validation_ = _in_table(pruner.validation_, validation, X, y)
+    pool = pruner.pool
+    measured: dict[str, Measured] = {}
+    reached = only = None
+    if not isinstance(pruner, ExactPruner) or not pruner.result_.reason:
+        asked = _ask_pool(pruner, pool, take_rows(X, validation), y[validation])
+        rules = _rules(pruner, pool, asked)
+        reached = what_was_reached(
+            asked.right,
+            pruner.selection_,
+            costs=pool.costs if getattr(pruner, "member_costs", None) is None else pruner.member_costs,
+            max_cost=getattr(pruner, "max_cost", None),
+            diversity=getattr(pruner, "diversity", "none"),
+        )
+        decided = rules["pruned"][1](take_rows(X, validation))
+        only = only_answer(np.bincount(decided, minlength=len(pruner.classes_)), pruner.classes_)
+        chosen = getattr(pruner, "positive_", None)
+        positive = 1 if chosen is None else list(pruner.classes_).index(chosen)
+        for name, (size, ask) in rules.items():
+            measured[name] = _measure(
+                ask, size, take_rows(X, test), y[test], classes=pruner.classes_, positive=positive,
+                cancellation=cancellation,
+            )  # fmt: skip
+    return PrunedTable(pruner, pool, n_rows, measured, seconds, reached, only)
+
+
+def evolve_table(
+    X: Any,
+    y: Labels,
+    classifier: "EvolutionaryEnsembleClassifier",
+    *,
+    seed: int = 0,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> EvolvedTable:
+    """Split the rows 90 : 10, stratified; evolve an ensemble on the first part, and measure on the second.
+
+    Parameters
+    ----------
+    X : DataFrame or array of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+        Two classes or more.
+    classifier : EvolutionaryEnsembleClassifier
+        Unfitted.
+    seed : int
+        Of the split.
+    report, cancellation : optional
+        Progress events, and a way to stop with the ensemble of the generations so far.
+
+    Raises
+    ------
+    BadInputError
+        If a class has too few rows to be in both parts, or an option cannot be used.
+    """
+    classifier.check_options(y)
+    train, test = _split(np.arange(len(y)), y, TEST_SHARE, seed)
+    X_train = take_rows(X, train)
+    start = time.perf_counter()
+    classifier.fit(X_train, y[train], report=report, cancellation=cancellation)
+    seconds = time.perf_counter() - start
+    classifier.training_ = _in_table(classifier.training_, train, X, y)
+    population = classifier.result_.population
+    codes = classifier.space_.predict(population, classifier.encoder_.transform(X_train))
+    truth = np.searchsorted(classifier.classes_, y[train])
+    best = population[[int(np.count_nonzero(codes == truth[:, None], axis=0).argmax())]]
+
+    def ask_best(rows: Any) -> ClassCodes:
+        return classifier.space_.predict(best, classifier.encoder_.transform(rows))[:, 0]
+
+    def ask_ensemble(rows: Any) -> ClassCodes:
+        return np.searchsorted(classifier.classes_, classifier.predict(rows)).astype(np.uint8)
+
+    rules = {"evolved": (len(classifier.members_), ask_ensemble), "best_single": (1, ask_best)}
+    measured = {
+        name: _measure(
+            ask,
+            size,
+            take_rows(X, test),
+            y[test],
+            classes=classifier.classes_,
+            positive=1,
+            cancellation=cancellation,
+        )
+        for name, (size, ask) in rules.items()
+    }
+    decided = np.bincount(ask_ensemble(X_train), minlength=len(classifier.classes_))
+    only = only_answer(decided, classifier.classes_)
+    return EvolvedTable(classifier, {"train": len(train), "test": len(test)}, measured, seconds, only)
+
+
+def _in_table(record: RecordedRows, rows: NDArray[np.intp], X: Any, y: Labels) -> RecordedRows:
+    """Let a record speak of the whole table, of which the estimator knew some rows only."""
+    return dataclasses.replace(record, rows=rows, table=table_fingerprint(X, y))
+
+
+def check_pruner(pruner: "ExactPruner | PluralityPruner", y: Labels, n_classifiers: int) -> None:
+    """Refuse whatever can be known to be of no use before a pool is fitted, or a given one is asked.
+
+    Parameters
+    ----------
+    pruner : ExactPruner or PluralityPruner
+        Unfitted.
+    y : ndarray of shape (n_samples,)
+        The classes of all rows.
+    n_classifiers : int
+        Size of the pool that is to be fitted where the pruner has none.
+
+    Raises
+    ------
+    BadInputError
+        If an option or the classes cannot be used, the pool tells other classes apart, or no selection keeps the limits on
+        size and cost.
+    """
+    if not isinstance(pruner, ExactPruner):
+        pruner.check_options(y)
+        return
+    checked_options(pruner, y)
+    pool = None if pruner.pool is None else as_pool(pruner.pool)
+    n = as_count(n_classifiers, "n_classifiers") if pool is None else len(pool)
+    costs: Any = pruner.member_costs
+    if costs is None and pool is not None and pruner.max_cost is not None:
+        costs = pool.costs
+    conflict = selection_limits(
+        n, min_size=pruner.min_size, max_size=pruner.max_size, member_costs=costs, max_cost=pruner.max_cost
+    ).conflict()
+    if conflict:
+        raise BadInputError(f"no selection can keep the limits: {conflict}. Relax them.")
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What the pool answers on the validation rows: where each classifier is right, and its votes if a threshold decides."""
+
+    right: Mask
+    votes: Votes | None
+
+
+def _ask_pool(pruner: Any, pool: Pool, X: Any, y: Labels) -> _Asked:
+    if not isinstance(pruner, ExactPruner) or pruner.threshold_ is None:
+        return _Asked(class_answers(pool, X) == np.searchsorted(pool.classes, y)[:, None], None)
+    record = pruner.validation_
+    assert record.packed_votes is not None, "votes for one class are on record"
+    answers = np.unpackbits(record.packed_votes, axis=1, count=len(pool))
+    return _Asked(np.asarray(answers == record.labels[:, None]), merge_rows(answers, record.labels))
+
+
+def _rules(pruner: Any, pool: Pool, asked: _Asked) -> dict[str, tuple[int, Ask]]:
+    """Return size and decision of the pruned, the full and the best single rule."""
+    if asked.votes is None:
+        alone = np.count_nonzero(asked.right, axis=0)
+        return {
+            "pruned": (len(pruner.pool_), _by_plurality(pruner.pool_)),
+            "full": (len(pool), _by_plurality(pool)),
+            "best_single": (1, _by_plurality(pool.subset([int(alone.argmax())]))),
+        }
+    single = pool.subset([_best_single(asked.votes, pruner.objective)])
+    return {
+        "pruned": (len(pruner.pool_), _by_threshold(pruner.pool_, pruner.threshold_, pruner.positive_)),
+        "full": (len(pool), _by_threshold(pool, len(pool) // 2, pruner.positive_)),
+        "best_single": (1, _by_threshold(single, 0, pruner.positive_)),
+    }
+
+
+def _by_plurality(members: Pool) -> Ask:
+    """Let the members vote, ties to the lowest class."""
+    return lambda X: plurality(class_tally(class_answers(members, X), len(members.classes)))
+
+
+def _by_threshold(members: Pool, threshold: int, positive: Any) -> Ask:
+    """Let the members vote on the positive class against a threshold."""
+    index = list(members.classes).index(positive)
+
+    def ask(X: Any) -> ClassCodes:
+        votes = round_votes(positive_probabilities(members, X, positive))
+        decided = votes.sum(axis=1, dtype=np.int64) > threshold
+        return np.where(decided, index, 1 - index).astype(np.uint8)
+
+    return ask
+
+
+def _best_single(votes: Votes, objective: str | Mapping[str, float]) -> int:
+    """Return the classifier worth most on the validation rows; the first of equals."""
+    weights = named_weights(parse_objective(objective)[0], votes)
+    members = np.eye(votes.n_classifiers, dtype=bool)
+    return int(np.argmax([weights.total(confusion(votes, mask, 0)) for mask in members]))
+
+
+def _measure(
+    ask: Ask,
+    size: int,
+    X: Any,
+    y: Labels,
+    *,
+    classes: Labels,
+    positive: int,
+    cancellation: Cancellation | None,
+) -> Measured:
+    """Count the decisions on the test rows; time them, three times on at least 1,000 rows unless somebody waits for the end."""
+    start = time.perf_counter()
+    truth, decided = np.searchsorted(classes, y), ask(X)
+    times = [(time.perf_counter() - start) / len(y)]
+    decisions = np.zeros((len(classes), len(classes)), dtype=np.int64)
+    np.add.at(decisions, (truth, decided), 1)
+    if cancellation is None or not cancellation.cancelled:
+        many = take_rows(X, np.arange(max(1000, len(y))) % len(y))
+        times = []
+        for _ in range(3):
+            start = time.perf_counter()
+            ask(many)
+            times.append((time.perf_counter() - start) / len(many))
+    return Measured(decisions, classes, positive, size, statistics.median(times) * 1e6, truth == decided)
+
+
+def _split(
+    rows: NDArray[np.int64], y: Labels, share: float, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Split row numbers in two, stratified, the second part with this share."""
+    classes, counts = np.unique(y, return_counts=True)
+    size = max(len(classes), round(share * len(rows)))
+    if counts.min() < 2 or len(rows) - size < len(classes):
+        raise BadInputError(
+            f"every class needs rows in each part of the split, got {counts.min()} of "
+            f"{str(classes[np.argmin(counts)])!r}. Add rows."
+        )
+    first, second = train_test_split(rows, test_size=size, stratify=y, random_state=seed)
+    return first, second

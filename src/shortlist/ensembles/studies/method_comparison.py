@@ -1,0 +1,455 @@
+"""Methods side by side: repeated stratified cross-validation over several tables, resumable and in parallel."""
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.validation import has_fit_parameter
+
+from shortlist._validation import as_count, as_seed
+from shortlist._words import any_of, did_you_mean
+from shortlist.arrays import Labels
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.estimators.fit_inputs import rows_to_fit_and_prune
+from shortlist.ensembles.estimators.rule_estimators import BackfittingPruner, MarginPruner, OrderedPruner
+from shortlist.ensembles.pools.class_answers import class_answers
+from shortlist.ensembles.pools.encoder import as_frame
+from shortlist.ensembles.pools.pool import Pool, make_pool
+from shortlist.ensembles.rules.orderings import RULES
+from shortlist.errors import BadFileError, BadInputError, NotWrittenError, ShortlistError
+from shortlist.files import read_bytes, write_parquet
+from shortlist.runs import Cancellation, Report, Unit, run_units, silent
+from shortlist.runs.journal import GO_ON
+from shortlist.tables.fit_inputs import take_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ("dataset", "repeat", "fold", "method", "accuracy", "balanced_accuracy", "size", "seconds")
+"""Of a result: where and what; shares of the test rows; members, or missing; seconds of fitting without the pool."""
+
+Table: TypeAlias = tuple[Any, Labels]
+"""Rows and their classes."""
+
+Result: TypeAlias = dict[str, Any]
+"""What one method did in one fold."""
+
+
+def pruning_methods(names: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return unfitted pruners by name; all of them by default.
+
+    The names are ``exact``, ``margin``, ``backfitting`` and those of :data:`shortlist.ensembles.rules.orderings.RULES`.
+
+    Raises
+    ------
+    BadInputError
+        If a name is unknown.
+    """
+    known = {
+        "exact": ExactPruner(),
+        "margin": MarginPruner(),
+        "backfitting": BackfittingPruner(),
+        **{rule: OrderedPruner(rule=rule) for rule in RULES},
+    }
+    wanted = list(known) if names is None else list(names)
+    for name in wanted:
+        if name not in known:
+            raise BadInputError(
+                f"method must be one of {any_of(sorted(known))}, got {name!r}.{did_you_mean(name, known)}"
+            )
+    return {name: known[name] for name in wanted}
+
+
+def compare_methods(
+    tables: Mapping[str, Table],
+    methods: Mapping[str, Any] | Sequence[str],
+    *,
+    n_folds: int = 10,
+    n_repeats: int = 1,
+    n_classifiers: int = 100,
+    random_state: int = 0,
+    n_jobs: int | None = 1,
+    store: str | Path | None = None,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> "pd.DataFrame":
+    """Measure methods on the test folds of repeated stratified cross-validation.
+
+    In every fold one pool is fitted on 70 % of the training rows, and every pruner (an estimator whose ``pool`` is None)
+    prunes that pool on the other 30 %: with ten folds the 63 : 27 : 10 of Section 5.1 of :cite:t:`Bastos2022`. Other
+    estimators are fitted on all training rows. An estimator with a ``random_state`` receives the fold's seed.
+
+    Parameters
+    ----------
+    tables : mapping of str to (X, y)
+        Tables by name: frames or arrays, and classes.
+    methods : mapping of str to estimator, or sequence of str
+        Unfitted classifiers by name, or names that :func:`pruning_methods` knows.
+    n_folds, n_repeats : int, default=10 and 1
+        Folds, each class with at least one row in each; repeats with other folds.
+    n_classifiers : int, default=100
+        Size of the pools.
+    random_state : int, default=0
+        Seed of folds, pools and methods.
+    n_jobs : int or None, default=1
+        Workers, one fold at a time each, in joblib's sense.
+    store : path, optional
+        A file of JSON lines to which every fold is added when it is finished. Folds and methods found there are
+        not run again.
+    report, cancellation : optional
+        Progress events, one per fold, and a way to stop with the folds finished so far.
+
+    Returns
+    -------
+    results : DataFrame
+        One row per table, repeat, fold and method, with the columns of :data:`COLUMNS`, in that order.
+
+    Raises
+    ------
+    BadInputError
+        If a number is out of range, a class has fewer rows than there are folds, or a method cannot be used.
+    BadFileError
+        If `store` cannot be read, or holds results of other settings.
+    """
+    chosen = dict(methods) if isinstance(methods, Mapping) else pruning_methods(methods)
+    folds, repeats = as_count(n_folds, "n_folds", at_least=2), as_count(n_repeats, "n_repeats")
+    size, seed = as_count(n_classifiers, "n_classifiers"), as_seed(random_state, "random_state")
+    path = None if store is None else Path(store)
+    found = {} if path is None else _read(path)
+    finished: list[Result] = []
+    units = []
+    heads = {}
+    n_missing: dict[str, int] = {}
+    for table, (X, y) in tables.items():
+        labels = np.asarray(y)
+        as_frame(X)
+        settings = _digest(table, X, labels, folds, size, seed)
+        for fold in stratified_folds(
+            table, X, labels, n_folds=folds, n_repeats=repeats, n_classifiers=size, seed=seed
+        ):
+            key = f"{table}/{fold.repeat}/{fold.number}"
+            _check_fold(table, fold, chosen)
+            heads[key] = {"dataset": table, "repeat": fold.repeat, "fold": fold.number, "settings": settings}
+            known = {name: found[key, name] for name in chosen if (key, name) in found}
+            for name, row in known.items():
+                if row["settings"] != settings or row["described"] != _described(chosen[name]):
+                    raise BadFileError(
+                        f"{store} holds results of {name} on {key} under other settings. Pass another file."
+                    )
+            finished += known.values()
+            missing = {name: method for name, method in chosen.items() if name not in known}
+            if missing:
+                units.append(Unit(key, measure_fold, (fold, missing, cancellation)))
+                n_missing[key] = len(missing)
+    # joblib warns of a generator that nobody reads, so nothing starts where nothing is missing
+    workers = n_jobs if units else 1
+    results = run_units(units, n_jobs=workers, stage="comparing", report=report, cancellation=cancellation)
+    for key, measured in results:
+        rows = [
+            {**heads[key], "unit": key, "described": _described(chosen[row["method"]]), **row}
+            for row in measured
+        ]
+        if path is not None and rows:
+            _append(path, rows)
+        if len(rows) == n_missing[key]:
+            finished += rows
+    return _frame(finished, [*tables, *chosen])
+
+
+def _check_fold(table: str, fold: "Fold", methods: Mapping[str, Any]) -> None:
+    """Refuse folds that leave a pruner too few rows to fit a pool and to prune it, before any pool is fitted.
+
+    Raises
+    ------
+    BadInputError
+        If fewer than two classes, or for exact pruning not all, have two training rows.
+    """
+    pruners = [method for method in methods.values() if _prunes(method)]
+    if not pruners:
+        return
+    classes, counts = np.unique(fold.y[fold.train], return_counts=True)
+    wanted = len(classes) if any(isinstance(each, ExactPruner) for each in pruners) else 2
+    if (counts >= 2).sum() < wanted:
+        raise BadInputError(
+            f"{table}: a fold must leave 2 rows of a class to fit and to prune on, got {counts.min()} of "
+            f"{str(classes[counts.argmin()])!r}. Use more folds, or add rows."
+        )
+
+
+def measure_fold(
+    fold: "Fold", methods: Mapping[str, Any], cancellation: Cancellation | None = None
+) -> list[Result]:
+    """Fit and measure every method on one fold, but the one that a cancellation stopped and those after it."""
+    stop = cancellation or Cancellation()
+    measured: list[Result] = []
+    pool, validation = None, fold.train
+    if any(map(_prunes, methods.values())):
+        try:
+            pool, validation = fold_pool(fold, stop)
+        except ShortlistError:
+            if stop.cancelled:
+                return measured
+            raise
+    for name, method in methods.items():
+        start = time.perf_counter()
+        answer = fit_method(fold, method, pool, validation, stop)
+        seconds = time.perf_counter() - start
+        if stop.cancelled:
+            break
+        right = answer(fold.test) == fold.y[fold.test]
+        recalls = [float(right[fold.y[fold.test] == label].mean()) for label in np.unique(fold.y[fold.test])]
+        measured.append(
+            {
+                "method": name,
+                "accuracy": float(right.mean()),
+                "balanced_accuracy": float(np.mean(recalls)),
+                "size": _n_members(answer.estimator),
+                "seconds": seconds,
+            }
+        )
+    return measured
+
+
+def fold_pool(fold: "Fold", cancellation: Cancellation | None = None) -> tuple[Pool, NDArray[np.intp]]:
+    """Fit the pool of a fold; return it as one that remembers its answers, and the training rows that prune it."""
+    fitted, pruned = rows_to_fit_and_prune(fold.y[fold.train], fold.seed)
+    fit_rows, validation = fold.train[fitted], fold.train[pruned]
+    pool = make_pool(
+        take_rows(fold.X, fit_rows),
+        fold.y[fit_rows],
+        n_classifiers=fold.n_classifiers,
+        random_state=fold.seed,
+        cancellation=cancellation,
+    )
+    asked = np.concatenate([validation, fold.test])
+    return remembered(pool, class_answers(pool, take_rows(fold.X, asked)), asked, len(fold.y)), validation
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A fitted method, to be asked for rows of its table by their numbers."""
+
+    estimator: Any
+    prunes: bool
+    X: Any
+
+    def __call__(self, rows: NDArray[np.intp]) -> Labels:
+        """Return the classes that it predicts for the rows of these numbers."""
+        asked = rows[:, None] if self.prunes else take_rows(self.X, rows)
+        return np.asarray(self.estimator.predict(asked))
+
+
+def fit_method(
+    fold: "Fold",
+    method: Any,
+    pool: Pool | None,
+    validation: NDArray[np.intp],
+    cancellation: Cancellation | None = None,
+) -> Answer:
+    """Fit one method on a fold: a pruner on `validation`, the rows that prune `pool`; others on all training rows."""
+    estimator = clone(method)
+    if "random_state" in estimator.get_params():
+        estimator.set_params(random_state=fold.seed)
+    stop = {"cancellation": cancellation} if has_fit_parameter(estimator, "cancellation") else {}
+    if _prunes(method):
+        estimator.set_params(pool=pool).fit(validation[:, None], fold.y[validation], **stop)
+        reason = getattr(getattr(estimator, "result_", None), "reason", "")
+        if reason and not (cancellation is not None and cancellation.cancelled):
+            raise BadInputError(
+                f"exact pruning found no selection in fold {fold.number + 1} of repeat {fold.repeat + 1}: {reason}. "
+                "Relax the limits, or compare without it."
+            )
+    else:
+        estimator.fit(take_rows(fold.X, fold.train), fold.y[fold.train], **stop)
+    return Answer(estimator, _prunes(method), fold.X)
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """One split of one table.
+
+    Attributes
+    ----------
+    X, y
+        The table.
+    repeat, number : int
+        Which repeat and which of its folds, from 0.
+    train, test : ndarray of int
+        Rows.
+    n_classifiers, seed : int
+        Of the pool; the seed is also that of the methods.
+    """
+
+    X: Any
+    y: Labels
+    repeat: int
+    number: int
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+    n_classifiers: int
+    seed: int
+
+
+class RememberedClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier of row numbers, which answers what another one said of those rows."""
+
+    def __init__(self, codes: Any, classes_: Any) -> None:
+        self.codes = codes
+        self.classes_ = classes_
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return 1 for the remembered class of each row number and 0 for the others."""
+        return np.asarray(np.eye(len(self.classes_))[self.codes[np.asarray(X)[:, 0]]])
+
+    def predict(self, X: Any) -> Labels:
+        """Return the remembered class of each row number."""
+        return np.asarray(self.classes_[self.codes[np.asarray(X)[:, 0]]])
+
+
+def remembered(pool: Pool, answers: NDArray[np.uint8], rows: NDArray[np.intp], n_rows: int) -> Pool:
+    """Return a pool for row numbers, so that every method prunes the same answers and they are asked for once."""
+    codes = np.zeros((len(pool), n_rows), dtype=np.uint8)
+    codes[:, rows] = answers.T
+    members = tuple(RememberedClassifier(each, pool.classes) for each in codes)
+    return Pool(members, pool.classes, pool.names, pool.families, costs=pool.costs)
+
+
+def write_results(results: "pd.DataFrame", path: str | Path) -> None:
+    """Write results as Parquet, whole or not at all."""
+    import pyarrow as pa
+
+    write_parquet(pa.Table.from_pandas(results, preserve_index=False, nthreads=1), path)
+
+
+def _prunes(method: Any) -> bool:
+    """Whether a method chooses from a pool that it is still to be given."""
+    parameters = method.get_params()
+    return "pool" in parameters and parameters["pool"] is None
+
+
+def _n_members(estimator: Any) -> float:
+    """Return how many classifiers a fitted method asks, NaN if it does not say."""
+    for name in ("pool_", "members_", "estimators_"):
+        if hasattr(estimator, name):
+            return len(getattr(estimator, name))
+    return float("nan")
+
+
+def stratified_folds(
+    table: str, X: Any, y: Labels, *, n_folds: int, n_repeats: int, n_classifiers: int, seed: int
+) -> list[Fold]:
+    """Split a table, stratified, differently in every repeat.
+
+    Raises
+    ------
+    BadInputError
+        If there is one class only, or one with fewer rows than folds.
+    """
+    classes, counts = np.unique(y, return_counts=True)
+    if len(classes) < 2 or counts.min() < n_folds:
+        raise BadInputError(
+            f"{table} must hold two classes or more with at least {n_folds} rows each, one per fold, got "
+            f"{counts.min()} of {str(classes[np.argmin(counts)])!r} and {len(classes)} classes. Use fewer folds."
+        )
+    folds = []
+    for repeat in range(n_repeats):
+        splitter = StratifiedKFold(n_folds, shuffle=True, random_state=_word(seed, repeat))
+        for number, (train, test) in enumerate(splitter.split(y, y)):
+            fold_seed = _word(seed, repeat, number)
+            folds.append(Fold(X, y, repeat, number, train, test, n_classifiers, fold_seed))
+    return folds
+
+
+def _word(*numbers: int) -> int:
+    """Mix numbers into a seed."""
+    return int(np.random.SeedSequence(numbers).generate_state(1)[0] % 2**31)
+
+
+def _frame(finished: Sequence[Result], order: Sequence[str]) -> "pd.DataFrame":
+    """Return results as a frame, sorted as the user named tables and methods."""
+    import pandas as pd
+
+    places = {name: place for place, name in enumerate(order)}
+    frame = pd.DataFrame(finished, columns=list(COLUMNS))
+    named = ("dataset", "method")
+    return frame.sort_values(
+        list(COLUMNS[:4]), key=lambda column: column.map(places) if column.name in named else column
+    ).reset_index(drop=True)
+
+
+def _described(method: Any) -> str:
+    """Return an estimator's class and parameters, the same in every process."""
+
+    def shown(value: Any) -> str:
+        return f"{value.__module__}.{value.__qualname__}" if hasattr(value, "__qualname__") else repr(value)
+
+    parameters = ", ".join(f"{name}={shown(value)}" for name, value in sorted(method.get_params().items()))
+    return f"{type(method).__name__}({parameters})"
+
+
+def _digest(table: str, X: Any, y: Labels, *numbers: int) -> str:
+    """Return a word that differs for other data or other settings."""
+    import pandas as pd
+
+    frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
+    content = [
+        pd.util.hash_pandas_object(part, index=False).to_numpy().tobytes() for part in (frame, pd.Series(y))
+    ]
+    head = json.dumps([table, [str(name) for name in frame.columns], list(numbers)]).encode()
+    return hashlib.blake2b(b"".join([head, *content]), digest_size=12).hexdigest()
+
+
+def _read(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """Read finished folds by unit and method; a last line without its end was cut off by a crash, and is left out."""
+    if not path.exists():
+        return {}
+    whole, end, cut = read_bytes(path).rpartition(b"\n")
+    if cut and not end and not cut.startswith(b"{"):
+        raise BadFileError(
+            f"{path} must hold results of a comparison, one JSON object per line, got something else."
+        )
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for number, line in enumerate((whole + end).splitlines(), start=1):
+        try:
+            row = json.loads(line)
+            rows[row["unit"], row["method"]] = {
+                **row,
+                "size": float("nan") if row["size"] is None else row["size"],
+            }
+            _ = [row[name] for name in ("settings", "described", *COLUMNS)]
+        except (ValueError, KeyError, TypeError):
+            raise BadFileError(
+                f"{path} must hold results of a comparison, one JSON object per line, but line {number} is none."
+            ) from None
+    return rows
+
+
+def _append(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Add finished folds to the file, and wait until they are on the disk."""
+    lines = b"".join(
+        json.dumps({**row, "size": None if np.isnan(row["size"]) else row["size"]}).encode() + b"\n"
+        for row in rows
+    )
+    try:
+        with path.open("r+b" if path.exists() else "wb") as file:
+            content_end = file.seek(0, os.SEEK_END)
+            if content_end:
+                # what a crash cut off in the last line is overwritten
+                file.seek(0)
+                content_end = file.read().rfind(b"\n") + 1
+                file.seek(content_end)
+                file.truncate()
+            file.write(lines)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise NotWrittenError(f"{path} cannot be written: {error.strerror}. {GO_ON}") from None

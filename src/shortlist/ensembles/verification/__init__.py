@@ -1,0 +1,1 @@
+"""Rechecking a saved ensemble against its table."""

@@ -1,0 +1,380 @@
+"""Rechecking an ensemble against its data: the rows, the votes, the value, and what proves the bound."""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Labels
+from shortlist.ensembles.audit.class_cut_check import check_class_certificate
+from shortlist.ensembles.audit.cut_check import Verdict, check_certificate, count_selection
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.estimators.recorded_rows import RecordedRows
+from shortlist.ensembles.goals.class_weights import class_weights
+from shortlist.ensembles.goals.diversity import DiversityLimits, diversity_limits
+from shortlist.ensembles.goals.margin_worth import MarginUtility, most_gain, utility_scale
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
+from shortlist.ensembles.goals.weights import named_weights
+from shortlist.ensembles.pools.class_answers import class_answers
+from shortlist.ensembles.pools.pool import Pool, as_pool, positive_probabilities
+from shortlist.ensembles.proofs.certificate import (
+    Certificate,
+    plain_class_problem,
+    plain_problem,
+    plain_utility,
+)
+from shortlist.ensembles.proofs.incumbent import ClassSelection, EnsembleSelection
+from shortlist.ensembles.pruning.evidence import Evidence, evidence_of, evidence_of_rule
+from shortlist.ensembles.pruning.pruning import parse_objective
+from shortlist.ensembles.pruning.weighted_pruning import class_diversity_limits
+from shortlist.ensembles.verification.row_check import find_recorded_rows
+from shortlist.ensembles.votes.binary_votes import merge_rows, round_votes
+from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows
+from shortlist.errors import BadInputError
+from shortlist.tables.fit_inputs import take_rows
+
+if TYPE_CHECKING:  # their kernels take seconds to load
+    from shortlist.ensembles.estimators.rule_estimators import EvolutionaryEnsembleClassifier, PluralityPruner
+
+Model: TypeAlias = "ExactPruner | PluralityPruner | EvolutionaryEnsembleClassifier"
+"""What has a value that can be counted again."""
+
+EVOLVED_ON = "rows that it was evolved on"
+"""What the rows of an evolved ensemble are called."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification:
+    """What rechecking found.
+
+    Attributes
+    ----------
+    failures : tuple of str
+        A sentence for each thing that is not as the model claims; empty when all is.
+    notes : tuple of str
+        What should be known beside: another order of the rows, or a limit that was not checked.
+    value : float or None
+        Recomputed from the votes; None where that was not possible.
+    bound : float or None
+        What cuts or lines prove, recomputed; no selection of the pool within the limits is worth more. None without a certificate.
+    claimed_bound : float or None
+        The model's own bound: lower than `bound` where a solver, or branch and bound, claims more than the certificate proves. None
+        where the model claims none.
+    evidence : Evidence or None
+        What is known in all, for the recomputed value and bound; None where something failed.
+    n_rows, n_classifiers, n_parts : int
+        What was looked at; the parts are cuts, or ranges of thresholds with lines.
+    parts : str
+        ``"cuts"``, ``"lines"``, or empty without a certificate.
+    all_votes : bool
+        Whether the votes of the whole pool were asked for again, and not those of the members alone.
+    certificate : dict or None
+        What was checked.
+    """
+
+    failures: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    value: float | None = None
+    bound: float | None = None
+    claimed_bound: float | None = None
+    evidence: Evidence | None = None
+    n_rows: int
+    n_classifiers: int
+    n_parts: int = 0
+    parts: str = ""
+    all_votes: bool
+    certificate: Certificate | None = None
+
+    @property
+    def valid(self) -> bool:
+        """Whether nothing failed."""
+        return not self.failures
+
+    @property
+    def status(self) -> str:
+        """``"invalid"``; ``"valid"``: all that is claimed was rechecked; ``"counted"``: nothing proves the bound, the value is right."""
+        if self.failures:
+            return "invalid"
+        return "counted" if self.bound is None and self.claimed_bound is not None else "valid"
+
+
+def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verification:
+    """Recheck what a fitted ensemble claims on the table that it was made from.
+
+    First the rows: a table in another order is no obstacle, as rows are found by their values. Then the members answer the recorded
+    rows again. With two classes their votes must be those on record; the votes of the classifiers that were left out are taken from
+    the record, unless the whole `pool` is given. Where there is a certificate, it must be about the objective and the limits that
+    the model's options mean, and :func:`shortlist.ensembles.audit.cut_check.check_certificate` recomputes value and bound from the
+    votes alone. Where there is none, the value is counted and the limits are checked, and nothing is said of a bound. With several classes the
+    answers of all classifiers are on record, and :func:`shortlist.ensembles.audit.class_cut_check.check_class_certificate` recomputes.
+
+    Parameters
+    ----------
+    model : ExactPruner, PluralityPruner or EvolutionaryEnsembleClassifier
+        Fitted, with a selection.
+    X : DataFrame or array of shape (n_samples, n_features)
+        The rows that the model's record counts in.
+    y : array-like of shape (n_samples,)
+        Their classes.
+    pool : Pool, optional
+        All classifiers that were chosen from.
+
+    Raises
+    ------
+    BadInputError
+        If `pool` has another number of classifiers than were chosen from, or the model chose nothing.
+    """
+    if reason := getattr(getattr(model, "result_", None), "reason", ""):
+        raise BadInputError(f"there is nothing to verify: {reason}. Relax the limits and prune again.")
+    called, record, n_classifiers = _recorded(model)
+    if pool is not None and len(pool) != n_classifiers:
+        raise BadInputError(
+            f"the pool must hold the {n_classifiers} classifiers that were chosen from, got {len(pool)}."
+        )
+    found = find_recorded_rows(record, X, y, called=called)
+    looked_at = Verification(n_rows=len(record.rows), n_classifiers=n_classifiers, all_votes=pool is not None)
+    not_the_rows = f"these are not the rows that the model was made from: {found.difference}"
+    if found.places is None:
+        return dataclasses.replace(looked_at, failures=(not_the_rows,))
+    rows, classes = take_rows(X, found.places), np.asarray(y)[found.places]
+    wrong = _class_of(model, classes) != record.labels
+    failures = (
+        [f"{wrong.sum():,} of {len(wrong):,} {called} have another class in this table"]
+        if wrong.any()
+        else []
+    )
+    votes = _recorded_votes(record, n_classifiers)
+    if not failures and votes is not None:
+        failures = _other_votes(model, votes, rows, pool)
+    if failures:
+        first = [not_the_rows] if found.n_changed else []
+        return dataclasses.replace(looked_at, failures=(*first, *failures))
+    if votes is not None and record.packed_votes is not None:
+        checked = _recheck(model, votes, record.labels, pool)
+    elif isinstance(model, ExactPruner):
+        checked = _recheck_classes(model, record, rows, pool)
+    else:
+        checked = _recount_accuracy(model, rows, classes, called)
+    note = (
+        f"{found.difference}, and the members answer them as on record"
+        if found.n_changed
+        else found.difference
+    )
+    return dataclasses.replace(
+        looked_at,
+        **checked | {"notes": (*filter(None, [note]), *checked.get("notes", ()))},
+    )
+
+
+def _recorded(model: "Model") -> tuple[str, RecordedRows, int]:
+    """Return what the model's rows are called, their record, and the number of classifiers that were chosen from."""
+    if hasattr(model, "training_"):
+        return EVOLVED_ON, model.training_, len(model.members_)
+    return "validation rows", model.validation_, len(model.selection_)
+
+
+def _recorded_votes(record: RecordedRows, n_classifiers: int) -> NDArray[np.uint8] | None:
+    """Return the votes, or the classes answered, that are on record; None where there are none."""
+    if record.packed_votes is not None:
+        return np.unpackbits(record.packed_votes, axis=1, count=n_classifiers)
+    return getattr(record, "codes", None)
+
+
+def _class_of(model: "Model", classes: Labels) -> NDArray[np.intp]:
+    """Return classes as a record has them; -1 for one that the model does not know."""
+    if getattr(model, "positive_", None) is not None:
+        return np.asarray(classes == model.positive_).astype(np.intp)
+    known = model.classes_
+    places = np.minimum(np.searchsorted(known, classes), len(known) - 1)
+    return np.where(known[places] == classes, places, -1)
+
+
+def _other_votes(pruner: ExactPruner, votes: NDArray[np.uint8], rows: Any, pool: Pool | None) -> list[str]:
+    """Ask the members, or the whole pool, again; say where they vote otherwise than on record."""
+    asked, recorded = (pruner.pool_, votes[:, pruner.selection_]) if pool is None else (pool, votes)
+    again = recorded
+    if len(asked):
+        two = pruner.positive_ is not None
+        again = (
+            round_votes(positive_probabilities(asked, rows, pruner.positive_))
+            if two
+            else class_answers(asked, rows)
+        )
+    changed = int((again != recorded).any(axis=1).sum())
+    return (
+        [f"on {changed:,} of {len(votes):,} validation rows the classifiers vote otherwise"]
+        if changed
+        else []
+    )
+
+
+def _recheck(
+    pruner: ExactPruner, votes: NDArray[np.uint8], truth: NDArray[np.uint8], pool: Pool | None
+) -> dict[str, Any]:
+    """Recompute value, limits and bound of a vote against a threshold."""
+    result = pruner.result_
+    assert isinstance(result, EnsembleSelection), "votes for one class are on record"
+    merged = merge_rows(votes, truth)
+    weights = named_weights(parse_objective(pruner.objective)[0], merged)
+    limits = _limits(pruner, pool, merged.n_classifiers, diversity_limits(pruner.diversity, merged))
+    meant, unit = plain_problem(weights, limits), weights.denominator
+    meant["utility"], utility = None, _utility(pruner)
+    if utility is not None and utility.leads:
+        scale = utility_scale(merged, weights)
+        meant["utility"], unit = plain_utility(utility, scale), scale * most_gain(merged, weights)
+    certificate = result.certificate
+    if certificate is None:
+        chosen = {"members": np.flatnonzero(pruner.selection_).tolist(), "threshold": pruner.threshold_}
+        claim = chosen | {name: field for name, field in meant.items() if field is not None}
+        verdict = count_selection(claim, votes.tolist(), truth.tolist())
+    else:
+        verdict = check_certificate(certificate, votes.tolist(), truth.tolist())
+    failures = list(verdict.failures)
+    if certificate is not None:
+        failures += _contradictions(pruner, certificate, meant)
+    failures += _false_claims(result, unit, verdict)
+    value, bound = (None if one is None else one / unit for one in (verdict.value, verdict.bound))
+    parts = "" if certificate is None else "cuts" if meant["utility"] is None else "lines"
+    return {
+        "failures": tuple(failures),
+        "value": value,
+        "bound": bound,
+        "claimed_bound": result.bound,
+        "evidence": None if failures else _rechecked(evidence_of(result, pruner.solver), value, bound),
+        "n_parts": 0 if certificate is None else len(certificate.get(parts, ())),
+        "parts": parts,
+        "certificate": certificate,
+    }
+
+
+def _recheck_classes(
+    pruner: ExactPruner, record: RecordedRows, rows: Any, pool: Pool | None
+) -> dict[str, Any]:
+    """Recompute value, limits and bound of a plurality vote."""
+    result, members = pruner.result_, pruner.selection_
+    codes = record.codes
+    if codes is None:  # a model from before answers were kept
+        asked = pruner.pool_ if pool is None else pool
+        codes = class_answers(asked, rows) if len(asked) else np.empty((len(record.labels), 0), np.uint8)
+        members = members if pool is not None else np.ones(codes.shape[1], dtype=bool)
+    votes = merge_class_rows(class_votes(codes, record.labels, n_classes=len(pruner.classes_)))
+    weights = class_weights(str(pruner.objective), votes)
+    value = weights.value(weights.total(votes, members))
+    is_whole = codes.shape[1] == len(pruner.selection_)
+    diversity = class_diversity_limits(pruner.diversity, votes) if is_whole else None
+    limits = _limits(pruner, pool, len(pruner.selection_), diversity)
+    failures = [] if value == result.value else [_other_value(result.value, value)]
+    if not limits.satisfied_by(pruner.selection_):
+        failures.append("the members do not keep the limits that the model's options mean")
+    if not result.bound >= result.value:
+        failures.append(_low_bound(result))
+    certificate, bound = getattr(result, "certificate", None) if is_whole else None, None
+    if certificate is not None:
+        verdict = check_class_certificate(
+            certificate, codes.tolist(), record.labels.tolist(), len(pruner.classes_)
+        )
+        failures += verdict.failures
+        meant = plain_class_problem(weights, limits)
+        failures += _contradictions(pruner, certificate, meant)
+        bound = None if verdict.bound is None else weights.value(verdict.bound)
+        if bound is not None and result.bound > bound:
+            failures.append(f"the model claims the bound {result.bound:g}, the certificate proves {bound:g}")
+    unchecked = not is_whole and pruner.diversity != "none"
+    return {
+        "failures": tuple(failures),
+        "notes": ("the limit on diversity was not checked: --pool recomputes what it compares",)
+        if unchecked
+        else (),
+        "value": value,
+        "bound": bound,
+        "claimed_bound": result.bound,
+        "evidence": None if failures else _rechecked(evidence_of(result, pruner.solver), value, bound),
+        "n_parts": 0 if certificate is None else len(certificate["cuts"]),
+        "parts": "" if certificate is None else "cuts",
+        "certificate": certificate,
+    }
+
+
+def _recount_accuracy(model: Any, rows: Any, classes: Labels, called: str) -> dict[str, Any]:
+    """Count how many rows the members decide right: all that a rule, or evolution, claims."""
+    claimed = model.accuracy_ if hasattr(model, "accuracy_") else 1 - model.result_.error
+    value = int(np.count_nonzero(model.predict(rows) == classes)) / len(classes)
+    right = round(claimed * len(classes)) == round(value * len(classes))
+    return {
+        "failures": () if right else (_other_value(claimed, value),),
+        "value": value,
+        "evidence": evidence_of_rule(value, called) if right else None,
+    }
+
+
+def _rechecked(claimed: Evidence, value: float | None, bound: float | None) -> Evidence:
+    """Put what was recomputed in the place of what is claimed."""
+    assert value is not None, "what nothing contradicts was counted"
+    return dataclasses.replace(claimed, value=value, certified_bound=bound)
+
+
+def _contradictions(pruner: ExactPruner, certificate: Certificate, meant: dict[str, Any]) -> list[str]:
+    """Say where the certificate is about something else than the model: a proof of another problem proves nothing."""
+    failures = [
+        f"the certificate is about other {field} than the model's options mean"
+        for field, what in meant.items()
+        if certificate.get(field) != what
+    ]
+    members = np.flatnonzero(pruner.selection_).tolist()
+    found = certificate.get("members"), certificate.get("threshold")
+    if (members, pruner.threshold_) != found:
+        failures.append("the certificate is about other members or another threshold than the model's")
+    return failures
+
+
+def _false_claims(result: EnsembleSelection, unit: int, verdict: Verdict) -> list[str]:
+    """Say where value and bound are not what the check recomputed."""
+    failures = [] if result.bound >= result.value else [_low_bound(result)]
+    if verdict.value is not None and verdict.value / unit != result.value:
+        failures.append(_other_value(result.value, verdict.value / unit))
+    if verdict.bound is not None and result.bound > verdict.bound / unit:
+        failures.append(
+            f"the model claims the bound {result.bound:g}, the certificate proves {verdict.bound / unit:g}"
+        )
+    return failures
+
+
+def _other_value(claimed: float, value: float) -> str:
+    return f"the model claims the value {claimed:g}, its members are worth {value:g}"
+
+
+def _low_bound(result: EnsembleSelection | ClassSelection) -> str:
+    return f"the model claims the bound {result.bound:g}, below its own value {result.value:g}"
+
+
+def _utility(pruner: ExactPruner) -> MarginUtility | None:
+    """Return the utility of the model's objective, its own choice included."""
+    return parse_objective(pruner.objective)[1] if pruner.choice_ is None else pruner.choice_.setting.utility
+
+
+def _limits(
+    pruner: ExactPruner, pool: Pool | None, n_classifiers: int, diversity: DiversityLimits | None
+) -> SelectionLimits:
+    """Return what the options of the model say that a selection must keep, with the sizes that it chose by itself."""
+    costs = pruner.member_costs
+    if costs is None and pruner.max_cost is not None:
+        whole = pool if pool is not None or pruner.pool is None else as_pool(pruner.pool)
+        if whole is None:
+            raise BadInputError(
+                "the model has a cost limit without the costs of its classifiers. Pass the whole pool (--pool)."
+            )
+        costs = None if whole.costs is None else whole.costs.tolist()
+    limits = selection_limits(
+        n_classifiers,
+        min_size=pruner.min_size,
+        max_size=pruner.max_size,
+        member_costs=costs,
+        max_cost=pruner.max_cost,
+        diversity=diversity,
+    )
+    if pruner.choice_ is None:
+        return limits
+    chosen = pruner.choice_.setting
+    return dataclasses.replace(limits, min_size=chosen.min_size, max_size=chosen.max_size)

@@ -1,0 +1,91 @@
+"""Whether a table holds the rows that a model was made from, where they are in it, and which of them differ."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._words import all_of
+from shortlist.ensembles.estimators.recorded_rows import RecordedRows
+from shortlist.tables.fingerprints import match_rows, table_fingerprint
+
+MOST_NAMED = 5
+"""How many rows a sentence names before it counts the rest."""
+
+
+@dataclass(frozen=True, eq=False)
+class FoundRows:
+    """Where the recorded rows are in a table.
+
+    Attributes
+    ----------
+    places : ndarray of int, shape (n_recorded,), or None
+        Their places in the table; None where some of them cannot be told.
+    difference : str
+        What is different about the table; empty if it is the one that the model was made from.
+    n_changed : int
+        How many recorded rows have other values in this table.
+    """
+
+    places: NDArray[np.intp] | None
+    difference: str = ""
+    n_changed: int = 0
+
+
+def find_recorded_rows(record: RecordedRows, X: Any, y: Any, *, called: str) -> FoundRows:
+    """Find recorded rows in a table: where they were, or by their values, or, in a table of as many rows, in the same place.
+
+    Parameters
+    ----------
+    record : RecordedRows
+        Of the model.
+    X, y : DataFrame or array, and array-like
+        Features and classes of the table.
+    called : str
+        What the recorded rows are, such as ``"validation rows"``.
+    """
+    now = table_fingerprint(X, y)
+    if now == record.table:
+        return FoundRows(record.rows)
+    match = match_rows(record.table, now)
+    places = match.places[record.rows]
+    lost = np.sort(record.rows[places < 0])
+    n_before, n_now = len(record.table.rows), len(now.rows)
+    if not len(lost):
+        return FoundRows(
+            places,
+            f"{_other_table(match.missing, match.extra)}; all {len(places):,} {called} are in it, and were found by their values",
+        )
+    which = f"{len(lost):,} of the {len(places):,} {called}"
+    if n_now == n_before and np.isin(lost, match.extra).all():
+        places = np.where(places < 0, record.rows, places)
+        return FoundRows(
+            places, f"{which} have other values in this table ({_named(lost)}, counted from 1)", len(lost)
+        )
+    rows = "" if n_now == n_before else f"the table has {n_now:,} rows in place of {n_before:,}, and "
+    return FoundRows(None, f"{rows}{which} are not in it ({_named(lost)} of the table that it was made from)")
+
+
+def _other_table(missing: NDArray[np.intp], extra: NDArray[np.intp]) -> str:
+    """Say how a table differs that has all recorded rows."""
+    if not len(missing) and not len(extra):
+        return "the rows of the table are in another order"
+    if np.array_equal(missing, extra):
+        return f"{_counted(missing, 'has', 'have')} other values in this table ({_named(missing)}, counted from 1)"
+    parts = []
+    if len(missing):
+        parts.append(f"{_counted(missing, 'is', 'are')} missing ({_named(missing)} of the old table)")
+    if len(extra):
+        parts.append(f"{_counted(extra, 'is', 'are')} new ({_named(extra)} of this one)")
+    return "in this table " + " and ".join(parts)
+
+
+def _counted(rows: NDArray[np.intp], one: str, several: str) -> str:
+    """Count rows, with the verb that goes with them."""
+    return f"1 row {one}" if len(rows) == 1 else f"{len(rows):,} rows {several}"
+
+
+def _named(rows: NDArray[np.intp]) -> str:
+    """Name the first rows, counted from 1."""
+    return f"row{'s' if len(rows) > 1 else ''} {all_of((rows + 1).tolist(), most=MOST_NAMED)}"

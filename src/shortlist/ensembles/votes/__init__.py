@@ -1,0 +1,1 @@
+"""Votes as arrays: of two classes, and of several."""

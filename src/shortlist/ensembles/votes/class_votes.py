@@ -1,0 +1,164 @@
+"""Votes for one of several classes, and what a plurality of voters decides."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist.arrays import Counts, Mask
+from shortlist.ensembles.votes.binary_votes import Votes
+from shortlist.errors import BadInputError
+
+ClassCodes: TypeAlias = NDArray[np.uint8]
+"""Index of the class that each classifier votes for, ``(n_rows, n_classifiers)``; of true classes, ``(n_rows,)``."""
+
+Members: TypeAlias = NDArray[np.intp]
+"""Indices of classifiers, in the order in which they joined."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassVotes:
+    """Class votes and true classes of rows; build with :func:`class_votes`.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8, shape (n_rows, n_classifiers)
+        Index of the class that a classifier votes for.
+    labels : ndarray of uint8, shape (n_rows,)
+        Index of the true class.
+    counts : ndarray of int64, shape (n_rows,)
+        How many samples each row stands for.
+    n_classes : int
+        Number of classes, at least 2.
+    """
+
+    codes: ClassCodes
+    labels: ClassCodes
+    counts: Counts
+    n_classes: int
+
+    @property
+    def n_classifiers(self) -> int:
+        """Number of classifiers, K in the papers."""
+        return int(self.codes.shape[1])
+
+    @cached_property
+    def columns(self) -> ClassCodes:
+        """The codes transposed, ``(n_classifiers, n_rows)``, for reading one classifier after the other."""
+        return np.ascontiguousarray(self.codes.T)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples before merging, N in the papers."""
+        return int(self.counts.sum())
+
+
+def class_votes(
+    codes: ArrayLike, labels: ArrayLike, counts: ArrayLike | None = None, *, n_classes: int | None = None
+) -> ClassVotes:
+    """Check class votes and true classes, and return them as kernels want them.
+
+    Parameters
+    ----------
+    codes : array-like of int, shape (n_rows, n_classifiers)
+        Index of the class that a classifier votes for, from 0; with two classes 1 is the positive one.
+    labels : array-like of int, shape (n_rows,)
+        Index of the true class.
+    counts : array-like of int, shape (n_rows,), optional
+        How many samples each row stands for; default one.
+    n_classes : int, optional
+        Number of classes; default the largest index plus 1, and at least 2.
+
+    Raises
+    ------
+    BadInputError
+        If shapes disagree, there is no row or no classifier, or an index or a count is out of range.
+
+    Examples
+    --------
+    >>> class_votes([[0, 2], [1, 1]], [2, 1]).n_classes
+    3
+    """
+    matrix, truth = _indices(codes, "codes", 2), _indices(labels, "labels", 1)
+    if len(matrix) != len(truth) or not matrix.size:
+        raise BadInputError(
+            f"codes and labels must have the same rows, at least one, and a classifier, got shapes {matrix.shape} "
+            f"and {truth.shape}."
+        )
+    most = int(max(matrix.max(), truth.max())) + 1
+    n = max(2, most) if n_classes is None else n_classes
+    if not max(2, most) <= n <= 256:
+        raise BadInputError(
+            f"n_classes must be from {max(2, most)}, which the indices need, to 256, got {n}."
+        )
+    weights = np.ones(len(truth), dtype=np.int64) if counts is None else np.asarray(counts)
+    if weights.shape != truth.shape or weights.dtype.kind not in "iu" or weights.min() < 1:
+        raise BadInputError(f"counts must hold one whole number >= 1 per row, got shape {weights.shape}.")
+    return ClassVotes(matrix, truth, np.require(weights, np.int64, ["C", "W"]), n)
+
+
+def merge_class_rows(votes: ClassVotes) -> ClassVotes:
+    """Merge rows with the same votes and true class into one with their counts; nothing is lost.
+
+    Examples
+    --------
+    >>> merge_class_rows(class_votes([[1, 0], [1, 0], [0, 0]], [1, 1, 0])).counts.tolist()
+    [1, 2]
+    """
+    table = np.ascontiguousarray(np.column_stack([votes.labels, votes.codes]))
+    keys = table.view(np.dtype((np.void, table.shape[1]))).ravel()
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    counts = np.zeros(len(first), dtype=np.int64)
+    np.add.at(counts, inverse, votes.counts)
+    return ClassVotes(np.ascontiguousarray(votes.codes[first]), votes.labels[first], counts, votes.n_classes)
+
+
+def from_binary(votes: Votes) -> ClassVotes:
+    """Return binary votes as votes for class 0 (negative) or 1 (positive)."""
+    return class_votes(votes.votes, votes.labels, votes.counts, n_classes=2)
+
+
+def class_tally(codes: ClassCodes, n_classes: int) -> NDArray[np.int32]:
+    """Count the votes for each class on every row, ``(n_rows, n_classes)``."""
+    tally = np.empty((len(codes), n_classes), dtype=np.int32)
+    for index in range(n_classes):
+        tally[:, index] = np.count_nonzero(codes == index, axis=1)
+    return tally
+
+
+def plurality(tally: NDArray[np.int32]) -> ClassCodes:
+    """Return the class with most votes on every row; ties go to the lowest class, which no vote at all is too.
+
+    With two classes this is the papers' rule: positive where more than half of the members vote so.
+
+    Examples
+    --------
+    >>> plurality(np.array([[1, 1, 0], [0, 1, 2]], dtype=np.int32)).tolist()
+    [0, 2]
+    """
+    return np.asarray(tally.argmax(axis=1), dtype=np.uint8)
+
+
+def right_rows(votes: ClassVotes, members: ArrayLike) -> Mask:
+    """Mark the rows on which the plurality vote of these classifiers is right."""
+    chosen = np.asarray(members, dtype=np.intp)
+    return np.asarray(plurality(class_tally(votes.codes[:, chosen], votes.n_classes)) == votes.labels)
+
+
+def n_right(votes: ClassVotes, members: ArrayLike) -> int:
+    """Count the samples on which the plurality vote of these classifiers is right."""
+    return int(votes.counts[right_rows(votes, members)].sum())
+
+
+def _indices(values: ArrayLike, name: str, n_dimensions: int) -> ClassCodes:
+    """Return class indices as a contiguous, writable uint8 array, as kernels are compiled for."""
+    array = np.asarray(values)
+    if array.ndim != n_dimensions:
+        raise BadInputError(f"{name} must have {n_dimensions} dimension(s), got shape {array.shape}.")
+    if array.dtype.kind not in "biu" or (array.size and (array.min() < 0 or array.max() > 255)):
+        raise BadInputError(
+            f"{name} must hold class indices from 0 to 255, got {array.dtype}. Number the classes from 0."
+        )
+    return np.require(array, np.uint8, ["C", "W"])

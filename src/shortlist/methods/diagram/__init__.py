@@ -1,0 +1,1 @@
+"""Complete fronts over the models of a decision diagram."""

@@ -1,0 +1,327 @@
+"""Complete fronts of linear objectives over the models of a decision diagram."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_count, as_positive_seconds
+from shortlist.arrays import Mask, Points
+from shortlist.errors import BadInputError, SolverError
+from shortlist.front import Front, Objective, Proof, ProofKind
+from shortlist.logic.diagram import Diagram
+from shortlist.methods.diagram.plan import Plan, make_coding, make_plan
+from shortlist.methods.diagram.sweep import Pass
+from shortlist.runs import Cancellation, Report, silent
+
+
+def diagram_front(
+    diagram: Diagram,
+    costs: Points,
+    objectives: Sequence[Objective],
+    names: Sequence[str],
+    *,
+    offsets: NDArray[np.int64] | None = None,
+    tolerance: Sequence[float] | None = None,
+    witnesses: bool = True,
+    max_bytes: int = 4_000_000_000,
+    time_limit_s: float | None = None,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> Front:
+    """Find every non-dominated vector of linear objectives over the models of a diagram.
+
+    A pass from the bottom carries, for each node, the non-dominated vectors that the levels below can add up to: the
+    union over both sides, shifted by what each side costs (Bergman & Cire 2016, network models for multiobjective
+    discrete optimization). Levels that an edge skips may take either value. Everything is integer, so the front is exact.
+
+    Parameters
+    ----------
+    diagram : Diagram
+        The models that may be chosen.
+    costs : ndarray of int64, shape (n_objectives, n_variables)
+        Scaled integer cost of each variable that is true, minimised.
+    objectives : sequence of Objective
+        Names, senses and scales; every scale must be an integer.
+    names : sequence of str, length n_variables
+        Names of the variables, for the front's candidates.
+    offsets : ndarray of int64, shape (n_objectives,), optional
+        What each objective has when no variable is true. Default: zero.
+    tolerance : sequence of float, optional
+        Per objective, in its unit: sets may be trimmed as long as every model has a point in the answer that is worse by
+        at most this much in each objective. Default: exact.
+    witnesses : bool, default=True
+        Recover one model for each point. Otherwise the front has no candidates.
+    max_bytes : int, default=4e9
+        Memory for sets of vectors. Beyond it sets that only witnesses need are thrown away and made again later; if what
+        is left is still too much, sets are trimmed and the proof says what may be missing.
+    time_limit_s : float, optional
+        After so many seconds, or once `cancellation` is set, sets are trimmed to a few vectors, which ends the pass soon,
+        and the proof says what may be missing. Witnesses are found after that.
+    report : callable, optional
+        Receives progress: joins of two sets done, of all.
+    cancellation : Cancellation, optional
+        Set it to stop early with a coarser front.
+
+    Returns
+    -------
+    Front
+        Sorted points, each with one model. Equal vectors are one point; :func:`configurations` lists all its models.
+        The proof is complete unless something was trimmed; then it is approximate, with a true bound on what may be
+        missing. Without any model the front is empty and complete. ``extras`` holds `n_nodes`, `n_joins`, `n_vectors`
+        (in all sets together) and `largest_set`.
+
+    Raises
+    ------
+    BadInputError
+        If shapes disagree, an objective has no integer scale, or costs could reach 2^53.
+
+    Notes
+    -----
+    Sorted sets are merged in linear time. Up to four objectives whose ranges fit 62 bits together are packed into one
+    integer per vector, and dominance is a look-up in a staircase over the two objectives of least range; otherwise each
+    vector is compared with blocks of those kept, which is slower.
+
+    Examples
+    --------
+    >>> from shortlist.logic.clauses import Clauses
+    >>> from shortlist.logic.compilation import compile_diagram
+    >>> diagram = compile_diagram(Clauses.from_clauses(3, [(1, 2), (-1, -3)]))
+    >>> costs = np.array([[5, 2, 1], [-1, -1, -1]])
+    >>> front = diagram_front(diagram, costs, [Objective("price"), Objective("deselected")], ["a", "b", "c"], offsets=np.array([0, 3]))
+    >>> front.points.tolist(), front.proof.kind.value
+    ([[2, 2], [3, 1]], 'complete')
+    """
+    started = time.perf_counter()
+    deadline = started + as_positive_seconds(time_limit_s, "time_limit_s")
+    problem = _problem(diagram, costs, offsets)
+    _check(problem, objectives, names)
+    scales = np.array([objective.scale or 1 for objective in objectives])
+    if diagram.root == 0:
+        proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(objectives))
+        nothing = np.empty((0, len(names) if witnesses else 0), np.int8)
+        return Front.from_points(
+            objectives,
+            np.empty((0, len(objectives)), np.int64),
+            nothing,
+            names if witnesses else (),
+            proof,
+            method="diagram",
+            seconds=time.perf_counter() - started,
+        )
+    allowed = _allowed(tolerance, scales) // problem.factors
+    coding = make_coding(problem.costs)
+    plan = make_plan(diagram, problem.costs, coding)
+    walk = Pass(
+        plan,
+        coding,
+        tolerance=allowed,
+        keep=witnesses,
+        max_bytes=as_count(max_bytes, "max_bytes"),
+        deadline=deadline,
+    )
+    walk.run(report, cancellation)
+    keys = walk.keys
+    points = coding.decode(keys) * problem.factors + problem.base
+    decisions = np.empty((len(points), 0), np.int8)
+    if witnesses:
+        decisions = _witnesses(problem, walk.trace(keys, report), points)
+    error = walk.error * problem.factors
+    proof = Proof(
+        ProofKind.APPROXIMATE if error.any() else ProofKind.COMPLETE,
+        missing=tuple((error / scales).tolist()),
+        limit="; ".join(walk.limits),
+    )
+    return Front.from_points(
+        objectives,
+        points,
+        decisions,
+        names if witnesses else (),
+        proof,
+        method="diagram",
+        seconds=time.perf_counter() - started,
+        extras={
+            "n_nodes": diagram.n_nodes,
+            "n_joins": len(plan.joins),
+            "n_vectors": walk.n_vectors,
+            "largest_set": walk.largest,
+        },
+    )
+
+
+def configurations(
+    diagram: Diagram,
+    costs: Points,
+    point: NDArray[np.int64],
+    *,
+    offsets: NDArray[np.int64] | None = None,
+) -> Iterator[Mask]:
+    """Yield every model whose objective vector is `point`, one at a time.
+
+    Parameters
+    ----------
+    diagram, costs, offsets
+        As for :func:`diagram_front`.
+    point : ndarray of int64, shape (n_objectives,)
+        A non-dominated vector, scaled and minimised: a row of ``front.points``.
+
+    Yields
+    ------
+    ndarray of bool, shape (n_variables,)
+        A model. There can be very many; the first comes after one pass over the diagram, restricted to vectors that can
+        still add up to `point`, and each of the others after a walk from top to bottom.
+
+    Raises
+    ------
+    BadInputError
+        If `point` is dominated or no model has it.
+
+    Examples
+    --------
+    >>> from shortlist.logic.clauses import Clauses
+    >>> from shortlist.logic.compilation import compile_diagram
+    >>> diagram = compile_diagram(Clauses.from_clauses(3, [(1, 2, 3)]))
+    >>> [model.tolist() for model in configurations(diagram, np.array([[3, 2, 2]]), np.array([2]))]
+    [[False, False, True], [False, True, False]]
+    """
+    problem = _problem(diagram, costs, offsets)
+    point = np.asarray(point, dtype=np.int64)
+    if point.shape != problem.base.shape:
+        raise BadInputError(f"point must have {len(problem.base)} values, got shape {point.shape}.")
+    exact = np.zeros(len(point), np.int64)
+    coding = make_coding(problem.costs)
+    rest, remainder = np.divmod(point - problem.base, problem.factors)
+    wanted = f"point must be a non-dominated vector of this diagram, got {point.tolist()}. Take a row of front.points."
+    if diagram.root == 0 or remainder.any() or (rest < 0).any() or (rest > coding.ranges[0]).any():
+        raise BadInputError(wanted)
+    plan = make_plan(diagram, problem.costs, coding)
+    box = _box(plan, problem.costs, rest)
+    walk = Pass(plan, coding, tolerance=exact, keep=True, max_bytes=2**62, deadline=np.inf, box=box)
+    walk.run(silent, None)
+    key = coding.encode(rest[None, :])
+    if not (walk.keys == key).all(axis=1).any():
+        raise BadInputError(wanted)
+    return _ways(diagram, plan, walk, key)
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """Costs per level instead of per variable: a point is ``factors * (sum of non-negative steps) + base``."""
+
+    diagram: Diagram
+    variable_costs: Points
+    offsets: NDArray[np.int64]
+    costs: Points
+    factors: NDArray[np.int64]
+    base: NDArray[np.int64]
+
+
+def _problem(diagram: Diagram, costs: Points, offsets: NDArray[np.int64] | None) -> _Problem:
+    """Gather the costs of the variables of each level and of the fixed ones, and take out common factors."""
+    costs = np.asarray(costs)
+    if costs.ndim != 2 or costs.shape[1] != diagram.n_variables or not len(costs):
+        raise BadInputError(
+            f"costs must have shape (n_objectives, {diagram.n_variables}), got {costs.shape}. "
+            "Give one row per objective and one column per variable."
+        )
+    if costs.dtype.kind not in "iu":
+        raise BadInputError(
+            f"costs must be integers, got {costs.dtype}. Multiply them by their scale and round."
+        )
+    constant = np.zeros(len(costs), np.int64) if offsets is None else np.asarray(offsets)
+    if constant.shape != (len(costs),) or constant.dtype.kind not in "iu":
+        raise BadInputError(
+            f"offsets must be {len(costs)} integers, got {constant!r}. Give one per objective."
+        )
+    if (np.abs(costs.astype(np.float64)).sum(axis=1) + np.abs(constant.astype(np.float64)) >= 2**53).any():
+        raise BadInputError("costs must add up to less than 2^53 to be exact. Use a coarser scale.")
+    costs = costs.astype(np.int64)
+    base = constant.astype(np.int64)
+    fixed = diagram.places < 0
+    base = base + costs[:, fixed & diagram.polarities].sum(axis=1)
+    base += costs[:, ~fixed & ~diagram.polarities].sum(axis=1)
+    of_levels = np.zeros((len(costs), diagram.n_levels), np.int64)
+    signs = np.where(diagram.polarities, 1, -1)[~fixed]
+    for row, cost in zip(of_levels, costs[:, ~fixed] * signs, strict=True):
+        np.add.at(row, diagram.places[~fixed], cost)
+    base += np.minimum(of_levels, 0).sum(axis=1)
+    factors = np.maximum(np.gcd.reduce(of_levels, axis=1, initial=0), 1)
+    return _Problem(diagram, costs, constant.astype(np.int64), of_levels // factors[:, None], factors, base)
+
+
+def _check(problem: _Problem, objectives: Sequence[Objective], names: Sequence[str]) -> None:
+    """Compare the number of objectives and names with the costs."""
+    if len(objectives) != len(problem.costs):
+        raise BadInputError(
+            f"objectives must be {len(problem.costs)}, one per row of costs, got {len(objectives)}."
+        )
+    if len(names) != problem.diagram.n_variables:
+        raise BadInputError(
+            f"names must be {problem.diagram.n_variables}, one per variable, got {len(names)}."
+        )
+    if any(objective.scale is None for objective in objectives):
+        raise BadInputError("objectives must have an integer scale for an exact front. Set Objective.scale.")
+
+
+def _allowed(tolerance: Sequence[float] | None, scales: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Turn tolerances in the objectives' units into scaled integers, rounded down."""
+    if tolerance is None:
+        return np.zeros(len(scales), np.int64)
+    given = np.asarray(tolerance, dtype=np.float64)
+    if given.shape != scales.shape or not np.isfinite(given).all() or (given < 0).any():
+        raise BadInputError(
+            f"tolerance must be {len(scales)} numbers of at least 0, one per objective, got {tolerance!r}."
+        )
+    # 0.29 * 100 is a hair below 29: what is that close to a whole number means it
+    return np.floor(np.minimum(given * scales, 2.0**53) + 1e-6).astype(np.int64)
+
+
+def _witnesses(problem: _Problem, bits: Mask, points: Points) -> NDArray[np.int8]:
+    """Turn sides of levels into values of variables, and check that they cost what the points say."""
+    decisions = problem.diagram.restore(bits).astype(np.int8)
+    for start in range(0, len(points), 4096):
+        block = slice(start, start + 4096)
+        again = decisions[block].astype(np.int64) @ problem.variable_costs.T + problem.offsets
+        if not np.array_equal(again, points[block]):
+            raise SolverError(
+                "a configuration found in the diagram does not have the objective values of its point."
+            )
+    return decisions
+
+
+def _box(plan: Plan, costs: Points, rest: NDArray[np.int64]) -> tuple[Points, Points]:
+    """Bound the vectors at each place that can be part of a whole that adds up to `rest`."""
+    shifts = np.maximum(-costs, 0).T, np.maximum(costs, 0).T
+    least = np.full((len(plan.levels), len(rest)), np.iinfo(np.int64).max // 2)
+    most = np.full_like(least, -1)
+    least[plan.root] = most[plan.root] = 0
+    for place in range(plan.root, 0, -1):
+        for child, shift in ((plan.low[place], shifts[0]), (plan.high[place], shifts[1])):
+            if child >= 0 and most[place, 0] >= 0:
+                np.minimum(least[child], least[place] + shift[plan.levels[place]], out=least[child])
+                np.maximum(most[child], most[place] + shift[plan.levels[place]], out=most[child])
+    return rest - most, rest - least
+
+
+def _ways(diagram: Diagram, plan: Plan, walk: Pass, key: NDArray[np.int64]) -> Iterator[Mask]:
+    """Walk down every way that adds up to `key`."""
+    bits = np.zeros(diagram.n_levels, dtype=bool)
+    stack: list[tuple[int, NDArray[np.int64], int]] = [
+        (plan.root, key, -1)
+    ]  # place, rest, side taken just above
+    while stack:
+        place, rest, side = stack.pop()
+        level = int(plan.levels[place])
+        if level:
+            bits[level - 1] = bool(side)
+        if level == diagram.n_levels:
+            yield diagram.restore(bits[None, :])[0]
+            continue
+        for child, shift, is_high in (
+            (int(plan.high[place]), plan.high_shifts[level], 1),
+            (int(plan.low[place]), plan.low_shifts[level], 0),
+        ):
+            if child >= 0 and walk.contains(child, rest - shift)[0]:
+                stack.append((child, rest - shift, is_high))

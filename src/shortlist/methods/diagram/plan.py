@@ -1,0 +1,202 @@
+"""Which sets of vectors a pass over a diagram joins: places, their shifts, and how vectors are written as keys."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Points
+from shortlist.logic.diagram import Diagram
+from shortlist.methods.diagram._kernels import Keys
+
+PACKED_BITS = 62
+MOST_STAIRS = 1 << 25
+"""Largest staircase of a packed set, in cells of four bytes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """How vectors of non-negative integers are written as sorted keys.
+
+    Parameters
+    ----------
+    order : ndarray of int64, shape (n_objectives,)
+        Which objective is swept, which two index the staircase, and which lies in it. With three objectives the first
+        of the middle ones is missing, with two both; a single one is swept and last. In rows: the order of the words.
+    ranges : ndarray of int64, shape (n_levels + 1, n_objectives)
+        The largest vector that the levels from each one down can add up to.
+    packed : bool
+        Whether all objectives fit one word.
+    places, masks : ndarray of int64, shape (3,)
+        Where a packed key holds the middle objectives and the swept one, and masks of the middle and the last.
+    shifts : ndarray of int64, shape (n_objectives,)
+        Where a packed key holds each objective, in `order`.
+    """
+
+    order: NDArray[np.int64]
+    ranges: Points
+    packed: bool
+    places: NDArray[np.int64]
+    masks: NDArray[np.int64]
+    shifts: NDArray[np.int64]
+
+    @property
+    def n_words(self) -> int:
+        """Words per key."""
+        return 1 if self.packed else len(self.order)
+
+    def encode(self, vectors: Points) -> Keys:
+        """Write vectors, ``(n, n_objectives)``, as keys; sums of vectors become sums of keys."""
+        ordered = vectors[:, self.order]
+        return ordered if not self.packed else (ordered << self.shifts).sum(axis=1, keepdims=True)
+
+    def decode(self, keys: Keys) -> Points:
+        """Read keys back."""
+        vectors = np.empty((len(keys), len(self.order)), np.int64)
+        if self.packed:
+            widths = np.diff(np.append(self.shifts[::-1], PACKED_BITS))[::-1]
+            vectors[:, self.order] = (keys >> self.shifts) & ((1 << widths) - 1)
+        else:
+            vectors[:, self.order] = keys
+        return vectors
+
+    def widths(self, level: int) -> tuple[int, int]:
+        """Sides of the staircase that vectors from `level` down can reach."""
+        middle = self.ranges[level][self.order[1:-1]] + 1
+        return (*(1,) * (2 - len(middle)), *middle.tolist())
+
+    def slack(self, allowed: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Order an allowance per objective as the kernels want it: swept, two in the middle, last; or as the rows."""
+        slack = allowed[self.order]
+        if self.packed and len(slack) > 1:
+            return np.concatenate([slack[:1], np.zeros(4 - len(slack), np.int64), slack[1:]])
+        return np.concatenate([slack, np.zeros(3, np.int64)]) if self.packed else slack
+
+
+def make_coding(costs: Points) -> Coding:
+    """Choose a coding for costs per level, ``(n_objectives, n_levels)``.
+
+    The objective of largest range is swept, the two of least range index the staircase.
+    """
+    n_objectives, n_levels = costs.shape
+    ranges = np.zeros((n_levels + 1, n_objectives), np.int64)
+    ranges[:-1] = np.cumsum(np.abs(costs)[:, ::-1], axis=1)[:, ::-1].T
+    full = ranges[0]
+    order = np.roll(np.argsort(full, kind="stable"), 1)
+    bits = [int(full[k]).bit_length() for k in order]
+    shifts = np.array([sum(bits[i + 1 :]) for i in range(n_objectives)], np.int64)
+    cells = int(np.prod([float(full[k]) + 1 for k in order[1:-1]]))
+    packed = (
+        n_objectives <= 4
+        and sum(bits) <= PACKED_BITS
+        and cells <= MOST_STAIRS
+        and int(full[order[-1]]) < 2**30
+    )
+    places, masks = np.zeros(3, np.int64), np.zeros(3, np.int64)
+    if packed:
+        places[2] = shifts[0]
+        masks[2] = (1 << bits[-1]) - 1
+        for k in range(1, n_objectives - 1):
+            slot = k + 3 - n_objectives
+            places[slot], masks[slot] = shifts[k], (1 << bits[k]) - 1
+    return Coding(order, ranges, packed, places, masks, shifts)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The places of a pass: a node at its own level or at one that its parents skip.
+
+    Places are numbered from the bottom: both followers of a place have smaller numbers, and place 0 is the end.
+
+    Parameters
+    ----------
+    levels, low, high : ndarray of int32, shape (n_places,)
+        The level of each place and where it goes on either side; -1 where it need not or cannot go.
+    sources : ndarray of int32, shape (n_places,)
+        The place whose set, plus `offsets`, is the set of this place: itself when two sets are joined here.
+    offsets : ndarray of int64, shape (n_places, n_words)
+        What to add to the keys of the source.
+    low_shifts, high_shifts : ndarray of int64, shape (n_levels, n_words)
+        What each side of a level adds to a key.
+    joins : ndarray of int32
+        Places where two sets are joined, rising.
+    root : int
+        Where a pass ends; -1 if the diagram is false.
+    """
+
+    levels: NDArray[np.int32]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    sources: NDArray[np.int32]
+    offsets: Keys
+    low_shifts: Keys
+    high_shifts: Keys
+    joins: NDArray[np.int32]
+    root: int
+
+
+def make_plan(diagram: Diagram, costs: Points, coding: Coding) -> Plan:
+    """Lay out the places of `diagram` for costs per level, ``(n_objectives, n_levels)``.
+
+    Each level adds a non-negative vector on either side: what it costs above the cheaper side, objective by objective.
+    A skipped level whose cost has one sign goes only to its better side; one without cost goes both ways at once.
+    """
+    rising: list[bool] = np.all(costs >= 0, axis=0).tolist()
+    falling: list[bool] = np.all(costs <= 0, axis=0).tolist()
+    low_shifts, high_shifts = coding.encode(np.maximum(-costs, 0).T), coding.encode(np.maximum(costs, 0).T)
+    zero = np.zeros(coding.n_words, np.int64)
+    places: list[tuple[int, int, int]] = [(diagram.n_levels, -1, -1)]
+    sources, offsets = [0], [zero]
+
+    def add(level: int, low: int, high: int, *, free: bool = False) -> int:
+        places.append((level, low, high))
+        if free:
+            sources.append(sources[low])
+            offsets.append(offsets[low])
+        elif high < 0:
+            sources.append(sources[low])
+            offsets.append(offsets[low] + low_shifts[level])
+        elif low < 0:
+            sources.append(sources[high])
+            offsets.append(offsets[high] + high_shifts[level])
+        else:
+            sources.append(len(places) - 1)
+            offsets.append(zero)
+        return len(places) - 1
+
+    raised: dict[tuple[int, int], int] = {(1, diagram.n_levels): 0}
+    levels = diagram.levels.tolist()
+
+    def raise_to(node: int, level: int) -> int:
+        if node == 0:
+            return -1
+        at = level
+        while (node, at) not in raised:
+            at += 1
+        place = raised[node, at]
+        for skipped in range(at - 1, level - 1, -1):
+            low = -1 if falling[skipped] and not rising[skipped] else place
+            high = -1 if rising[skipped] and not falling[skipped] else place
+            free = rising[skipped] and falling[skipped]
+            place = raised[node, skipped] = add(skipped, low, high, free=free)
+        return place
+
+    low, high = diagram.low.tolist(), diagram.high.tolist()
+    for node in range(2, diagram.n_nodes):
+        level = levels[node]
+        raised[node, level] = add(level, raise_to(low[node], level + 1), raise_to(high[node], level + 1))
+    root = raise_to(diagram.root, 0)
+    table = np.array(places, np.int32)
+    source = np.array(sources, np.int32)
+    joins = np.flatnonzero(source == np.arange(len(source)))[1:].astype(np.int32)
+    return Plan(
+        levels=table[:, 0].copy(),
+        low=table[:, 1].copy(),
+        high=table[:, 2].copy(),
+        sources=source,
+        offsets=np.array(offsets).reshape(len(places), coding.n_words),
+        low_shifts=low_shifts,
+        high_shifts=high_shifts,
+        joins=joins,
+        root=root,
+    )

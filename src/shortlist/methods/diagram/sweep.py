@@ -1,0 +1,280 @@
+"""One pass over a diagram that carries sets of non-dominated vectors, and the way back down."""
+
+import time
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask, Points
+from shortlist.methods.diagram._kernels import (
+    BLOCK,
+    Keys,
+    find_rows,
+    join_packed,
+    join_rows,
+    trim_packed,
+    trim_rows,
+)
+from shortlist.methods.diagram.plan import Coding, Plan
+from shortlist.runs import Cancellation, Progress, Report
+
+WORTH_TRIMMING = 64
+"""Joins of fewer vectors are never trimmed for a tolerance."""
+
+STAGES = 8
+"""In so many stages the tolerance is released: trimming seldom and more at a time leaves fewer vectors."""
+
+FEW = 256
+"""Vectors per set once a limit was hit: enough for a rough front, and quick."""
+
+
+class Pass:
+    """Sets of vectors for every join of a plan, made from the bottom, within a memory and time limit.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to join, in order.
+    coding : Coding
+        How vectors are written.
+    tolerance : ndarray of int64, shape (n_objectives,)
+        How much error trimming may add up to on any way through the plan.
+    keep : bool
+        Whether :meth:`trace` will be called. Sets that no join needs any more are then kept while memory lasts.
+    max_bytes : int
+        Memory for sets.
+    deadline : float
+        When to hurry, on the clock of :func:`time.perf_counter`.
+    box : tuple of two ndarrays, each of shape (n_places, n_objectives), optional
+        Least and largest vector worth keeping at each place.
+
+    Attributes
+    ----------
+    errors : dict of int to ndarray
+        Per place that was trimmed or lies above one: a bound on how much worse, per objective, the nearest kept vector
+        is than one that was dropped.
+    limits : dict of str
+        Limits that were hit, for people.
+    n_vectors, largest : int
+        Vectors in all sets together, and in the largest.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        coding: Coding,
+        *,
+        tolerance: NDArray[np.int64],
+        keep: bool,
+        max_bytes: int,
+        deadline: float,
+        box: tuple[Points, Points] | None = None,
+    ) -> None:
+        self._plan, self._coding, self._tolerance = plan, coding, tolerance
+        self._keep, self._max_bytes, self._deadline, self._box = keep, max_bytes, deadline, box
+        self._sets: dict[int, Keys] = {0: np.zeros((1, coding.n_words), np.int64)}
+        self._bytes = self._spare = 0  # in all sets, and in those that can be thrown away and made again
+        self._boundaries = [0]  # positions in plan.joins up to which finished sets were thrown away
+        self._allowed: dict[int, NDArray[np.int64]] = {}
+        self._coarseness = 24
+        self._hurried = False
+        self._room = np.zeros((0, coding.n_words), np.int64)
+        self._floors = np.zeros((0, coding.n_words), np.int64)
+        self._stairs = np.zeros(coding.widths(0) if coding.packed else (1, 1), np.int32)
+        self._exact = np.zeros(len(coding.order), np.int64)
+        self.errors: dict[int, NDArray[np.int64]] = {}
+        self.limits: dict[str, None] = {}
+        self.n_vectors = self.largest = 0
+
+    def run(self, report: Report, cancellation: Cancellation | None) -> None:
+        """Make the set of every join."""
+        plan = self._plan
+        sources = plan.sources
+        uses = Counter(sources[plan.low[plan.joins]].tolist())
+        uses.update(sources[plan.high[plan.joins]].tolist())
+        uses[int(sources[plan.root])] += 1
+        n_joins = len(plan.joins)
+        every = max(1, n_joins // 500)
+        for position, place in enumerate(plan.joins.tolist()):
+            if position % every == 0:
+                report(Progress("joining sets of vectors", position, n_joins))
+            if cancellation is not None and cancellation.cancelled:
+                self._hurry("interrupted")
+            elif time.perf_counter() > self._deadline:
+                self._hurry("time limit")
+            keys = self._made(place, self._tolerance * ((position + 1) * STAGES // n_joins) // STAGES)
+            self._sets[place] = keys
+            self._bytes += keys.nbytes
+            self.n_vectors += len(keys)
+            self.largest = max(self.largest, len(keys))
+            for child in (int(sources[plan.low[place]]), int(sources[plan.high[place]])):
+                uses[child] -= 1
+                if not uses[child]:
+                    self._release(child)
+            if self._bytes > self._max_bytes and self._spare and position + 1 < n_joins:
+                self._throw_away(plan.joins[self._boundaries[-1] : position].tolist(), uses)
+                self._boundaries.append(position + 1)
+        report(Progress("joining sets of vectors", n_joins, n_joins))
+
+    def _release(self, place: int) -> None:
+        """Note that no join needs the set of `place` any more."""
+        if not self._keep:
+            self._bytes -= self._sets.pop(place).nbytes
+        elif place >= int(self._plan.joins[self._boundaries[-1]]):
+            self._spare += self._sets[place].nbytes
+
+    def _throw_away(self, places: list[int], uses: "Counter[int]") -> None:
+        """Delete the sets of `places` that no join needs any more; :meth:`trace` makes them again."""
+        for place in places:
+            if not uses[place]:
+                del self._sets[place]
+        self._bytes -= self._spare
+        self._spare = 0
+
+    def _hurry(self, why: str) -> None:
+        """Keep only a few vectors per set from now on."""
+        if not self._hurried:
+            self._hurried = True
+            self.limits[why] = None
+
+    @property
+    def keys(self) -> Keys:
+        """What the whole diagram can add up to."""
+        root = self._plan.root
+        keys: Keys = self._sets[int(self._plan.sources[root])] + self._plan.offsets[root]
+        return keys
+
+    @property
+    def error(self) -> NDArray[np.int64]:
+        """Bound on what trimming cost the whole front, per objective."""
+        return self.errors.get(int(self._plan.sources[self._plan.root]), self._exact)
+
+    def contains(self, place: int, keys: Keys) -> Mask:
+        """Tell which of `keys` are in the set of `place`."""
+        found = np.zeros(len(keys), dtype=bool)
+        sought = np.ascontiguousarray(keys - self._plan.offsets[place])
+        find_rows(self._sets[int(self._plan.sources[place])], sought, found)
+        return found
+
+    def trace(self, keys: Keys, report: Report) -> Mask:
+        """Find one way down for each of `keys`, all from the root's set; shape (n_keys, n_levels), True on high sides.
+
+        Sets that were thrown away are made again, part by part from the top, as they were.
+        """
+        plan = self._plan
+        bits = np.zeros((len(keys), len(plan.low_shifts)), dtype=bool)
+        rests = keys.copy()
+        waiting: dict[int, list[NDArray[np.int64]]] = {plan.root: [np.arange(len(keys))]}
+        bounds = [*self._boundaries, len(plan.joins)]
+        first_places = [
+            int(plan.joins[bound]) if bound < len(plan.joins) else plan.root + 1 for bound in bounds
+        ]
+        part = len(bounds) - 1
+        for place in range(plan.root, 0, -1):
+            while part > 1 and place < first_places[part - 1]:
+                part -= 1
+                self._remake(bounds[part - 1], bounds[part])
+            here = waiting.pop(place, None)
+            if here is None:
+                continue
+            if place % 256 == 0:
+                report(Progress("finding configurations", plan.root - place, plan.root))
+            rows = np.concatenate(here)
+            low, high, level = int(plan.low[place]), int(plan.high[place]), int(plan.levels[place])
+            if plan.sources[place] == place:
+                is_low = self.contains(low, rests[rows] - plan.low_shifts[level])
+            else:
+                is_low = np.full(len(rows), low >= 0)
+            for child, chosen, shift in (
+                (low, rows[is_low], plan.low_shifts[level]),
+                (high, rows[~is_low], plan.high_shifts[level]),
+            ):
+                if len(chosen):
+                    rests[chosen] -= shift
+                    waiting.setdefault(child, []).append(chosen)
+            bits[rows[~is_low], level] = True
+        report(Progress("finding configurations", plan.root, plan.root))
+        return bits
+
+    def _remake(self, first: int, stop: int) -> None:
+        """Make the sets of joins `first` to `stop` again that were thrown away, and throw away those above."""
+        for place in self._plan.joins[stop:].tolist():
+            self._sets.pop(place, None)
+        for place in self._plan.joins[first:stop].tolist():
+            if place not in self._sets:
+                self._sets[place] = self._joined(place, self._allowed.get(place, self._exact))
+
+    def _made(self, place: int, budget: NDArray[np.int64]) -> Keys:
+        """Join the two sets of `place`, trimming as far as `budget` allows and the limits demand."""
+        plan = self._plan
+        inherited = np.maximum(
+            self.errors.get(int(plan.sources[plan.low[place]]), self._exact),
+            self.errors.get(int(plan.sources[plan.high[place]]), self._exact),
+        )
+        n_joined = sum(
+            len(self._sets[int(plan.sources[child])]) for child in (plan.low[place], plan.high[place])
+        )
+        allowed = np.maximum(budget - inherited, 0) if n_joined > WORTH_TRIMMING else self._exact
+        keys = self._joined(place, allowed)
+        most = self._most()
+        if len(keys) > most:
+            if not self._hurried:
+                self.limits[f"{self._max_bytes / 1e9:g} GB for sets of vectors"] = None
+            ranges = self._coding.ranges[int(plan.levels[place])]
+            self._coarseness = min(self._coarseness + 2, 62)
+            while len(keys) > most and self._coarseness >= 0:
+                allowed = np.maximum(allowed, ranges >> self._coarseness)
+                keys = self._joined(place, allowed)
+                self._coarseness -= 1
+        if allowed.any():
+            self._allowed[place] = allowed
+        if allowed.any() or inherited.any():
+            self.errors[place] = inherited + allowed
+        return keys
+
+    def _most(self) -> int:
+        """How many vectors the next set may hold."""
+        if self._hurried:
+            return FEW
+        free = self._max_bytes - (self._bytes - self._spare)
+        return max(free // (8 * self._coding.n_words), FEW)
+
+    def _joined(self, place: int, allowed: NDArray[np.int64]) -> Keys:
+        """Return the non-dominated union of the two sets below `place`, trimmed by `allowed`, where in the box."""
+        plan, coding = self._plan, self._coding
+        low, high, level = int(plan.low[place]), int(plan.high[place]), int(plan.levels[place])
+        left, right = self._sets[int(plan.sources[low])], self._sets[int(plan.sources[high])]
+        left_shift = plan.offsets[low] + plan.low_shifts[level]
+        right_shift = plan.offsets[high] + plan.high_shifts[level]
+        most = len(left) + len(right)
+        if most > len(self._room):
+            self._room = np.zeros((most + most // 2, coding.n_words), np.int64)
+            if not coding.packed:
+                self._floors = np.zeros((len(self._room) // BLOCK + 1, coding.n_words), np.int64)
+        slack = coding.slack(allowed)
+        if coding.packed:
+            room, widths = self._room.ravel(), coding.widths(level)
+            n = join_packed(
+                left.ravel(),
+                int(left_shift[0]),
+                right.ravel(),
+                int(right_shift[0]),
+                room,
+                self._stairs,
+                *widths,
+                coding.places,
+                coding.masks,
+            )
+            if allowed.any():
+                n = trim_packed(room, n, self._stairs, *widths, coding.places, coding.masks, slack)
+        else:
+            n = join_rows(left, left_shift, right, right_shift, self._room, self._floors, self._exact)
+            if allowed.any():
+                n = trim_rows(self._room, n, self._floors, slack)
+        keys = self._room[:n]
+        if self._box is not None:
+            vectors = coding.decode(keys)
+            inside = (vectors >= self._box[0][place]) & (vectors <= self._box[1][place])
+            keys = keys[inside.all(axis=1)]
+        return keys.copy()

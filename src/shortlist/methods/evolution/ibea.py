@@ -1,0 +1,198 @@
+"""Indicator-based evolution of configurations (IBEA, Zitzler & Künzli 2004), "f+p" and with repair (SATIBEA)."""
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist._validation import as_seed
+from shortlist.arrays import Mask, Points
+from shortlist.errors import BadInputError
+from shortlist.front import Front, Objective
+from shortlist.logic.clauses import Clauses
+from shortlist.logic.sat import Solver
+from shortlist.methods.evolution import _kernels as kernels
+from shortlist.methods.evolution.variation import Evolution, EvolvedProblem, random_state, repaired
+from shortlist.runs.cancellation import Cancellation
+from shortlist.runs.progress import Progress, Report, silent
+
+DEFAULTS = Evolution()
+
+
+def ibea(
+    clauses: Clauses,
+    costs: ArrayLike,
+    objectives: Sequence[Objective],
+    candidates: Sequence[str],
+    *,
+    offsets: ArrayLike | None = None,
+    settings: Evolution = DEFAULTS,
+    repair: float = 0.0,
+    seeds: ArrayLike | None = None,
+    seed: int = 0,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> Front:
+    """Return products found by indicator-based evolution.
+
+    Violated clauses are the first objective, before those given (Sayyad et al. 2013). The preprocessing fixes core and
+    dead features and joins equivalent ones; feedback-directed mutation draws the features of violated clauses anew
+    (Tan et al. 2015). With `repair` some offspring are replaced by the model that a satisfiability solver finds when it
+    tries their values first, as in SATIBEA (Henard et al. 2015).
+
+    Parameters
+    ----------
+    clauses : Clauses
+        What a product satisfies. Features that are to be fixed besides: ``clauses.with_units``.
+    costs : array-like of int, shape (n_objectives, n_variables)
+        Coefficients to minimise, scaled to integers.
+    objectives : sequence of Objective
+        Names, senses and scales, one per row of `costs`.
+    candidates : sequence of str
+        Names of the variables.
+    offsets : array-like of int, shape (n_objectives,), optional
+        Constant parts of the objectives, minimised and scaled.
+    settings : Evolution
+        Evaluations, population and rates.
+    repair : float, default=0
+        Share of the offspring to repair; Henard et al. use 0.02.
+    seeds : array-like of bool, shape (n_seeds, n_variables), optional
+        Products that the first population starts with.
+    seed : int, default=0
+        Seed of all randomness.
+    report, cancellation
+        As everywhere: progress with a total, and stopping with what there is.
+
+    Returns
+    -------
+    front : Front
+        APPROXIMATE: the valid, mutually non-dominated members of the last population. `extras` holds `correctness`, the
+        share of valid members, and `n_evaluations`.
+
+    Raises
+    ------
+    BadInputError
+        If shapes disagree, the clauses have no model, or a seed is no product.
+
+    Examples
+    --------
+    >>> shop = Clauses.from_clauses(3, [(-1, -2)])
+    >>> few = Evolution(n_evaluations=400, population_size=20)
+    >>> front = ibea(shop, [[-3, -1, 0], [2, 1, 0]], [Objective("value", "max"), Objective("price")], "abc", settings=few)
+    >>> front.extras["n_evaluations"], str(front.proof.kind)
+    (400, 'approximate')
+    """
+    begin = time.perf_counter()
+    problem = EvolvedProblem(clauses, costs, offsets)
+    check_evolution(problem, objectives, repair)
+    rng = np.random.default_rng(as_seed(seed))
+    solver = Solver(problem.presolved.clauses) if repair else None
+    size = settings.population_size
+    population = problem.first_population(size, seeds, rng)
+    points = problem.evaluate(population)
+    state = random_state(rng)
+    fitness = fitness_of(points, settings.kappa)
+    limit = ""
+    while (left := settings.n_evaluations - problem.n_evaluated) > 0:
+        report(Progress("generations", problem.n_evaluated, settings.n_evaluations))
+        if cancellation is not None and cancellation.cancelled:
+            limit = "interrupted"
+            break
+        children = offspring(problem, population, fitness, settings, n_children=min(size, left), state=state)
+        if solver is not None:
+            repair_some(solver, children, repair, rng)
+        population, points, fitness = survivors(
+            np.vstack([population, children]), np.vstack([points, problem.evaluate(children)]), settings
+        )
+    report(Progress("generations", problem.n_evaluated, settings.n_evaluations))
+    return problem.front(
+        population,
+        objectives,
+        candidates,
+        method="satibea" if repair else "ibea",
+        seconds=time.perf_counter() - begin,
+        limit=limit,
+        extras={"seed": seed},
+    )
+
+
+def check_evolution(problem: EvolvedProblem, objectives: Sequence[Objective], repair: float) -> None:
+    """Raise if there is nothing to evolve, or the objectives do not fit."""
+    if len(objectives) != len(problem.costs):
+        raise BadInputError(
+            f"objectives must be {len(problem.costs)}, one per row of costs, got {len(objectives)}."
+        )
+    if not problem.has_products:
+        raise BadInputError("clauses must have a model, got a contradiction. Check the requirements.")
+    if not 0 <= repair <= 1:
+        raise BadInputError(f"repair must be a share from 0 to 1, got {repair}.")
+
+
+def offspring(
+    problem: EvolvedProblem,
+    population: NDArray[np.uint8],
+    fitness: NDArray[np.float64],
+    settings: Evolution,
+    *,
+    n_children: int,
+    state: NDArray[np.uint64],
+) -> NDArray[np.uint8]:
+    """Return children by tournament, crossover and feedback-directed mutation."""
+    children = np.empty((n_children, problem.n_variables), dtype=np.uint8)
+    smaller = problem.presolved.clauses
+    if problem.n_variables:
+        kernels.breed(
+            population,
+            fitness,
+            smaller.literals,
+            smaller.offsets,
+            settings.crossover,
+            settings.error_mutation,
+            settings.mutation,
+            state,
+            children,
+        )
+    return children
+
+
+def repair_some(solver: Solver, children: NDArray[np.uint8], share: float, rng: np.random.Generator) -> None:
+    """Repair each child with probability `share`, in place."""
+    for row in np.flatnonzero(rng.random(len(children)) < share).tolist():
+        children[row] = repaired(solver, children[row])
+
+
+def fitness_of(points: Points, kappa: float) -> NDArray[np.float64]:
+    """Return the indicator's fitness of each point among all of them."""
+    kept, fitness = np.empty(len(points), dtype=np.int64), np.empty(len(points))
+    kernels.select_by_indicator(points, kappa, len(points), kept, fitness)
+    return fitness
+
+
+def survivors(
+    union: NDArray[np.uint8], points: Points, settings: Evolution
+) -> tuple[NDArray[np.uint8], Points, NDArray[np.float64]]:
+    """Return the members that the indicator keeps, their points and their fitness."""
+    size = settings.population_size
+    if settings.valid_first:
+        union, points = _fewest_violations(union, points, size)
+    kept, fitness = np.empty(size, dtype=np.int64), np.empty(len(points))
+    kernels.select_by_indicator(points, settings.kappa, size, kept, fitness)
+    return union[kept], points[kept], fitness[kept]
+
+
+def _fewest_violations(
+    union: NDArray[np.uint8], points: Points, size: int
+) -> tuple[NDArray[np.uint8], Points]:
+    """Return the distinct members with the fewest violations, and those with as many as the last of `size`.
+
+    Equal members come in only when there are too few others.
+    """
+    _, first = np.unique(points, axis=0, return_index=True)
+    fresh = np.zeros(len(points), dtype=bool)
+    fresh[first] = True
+    worst = np.sort(points[:, 0])[size - 1]
+    offered: Mask = points[:, 0] <= worst
+    if (offered & fresh).sum() >= size:
+        offered &= fresh
+    return np.ascontiguousarray(union[offered]), np.ascontiguousarray(points[offered])

@@ -1,0 +1,154 @@
+"""Indicator-based evolution beside differential evolution, in two populations (IBED, Xue et al. 2016)."""
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist._validation import as_seed
+from shortlist.arrays import Mask, Points
+from shortlist.errors import BadInputError
+from shortlist.front import Front, Objective
+from shortlist.logic.clauses import Clauses
+from shortlist.methods.evolution import _kernels as kernels
+from shortlist.methods.evolution.ibea import DEFAULTS, check_evolution, fitness_of, offspring, survivors
+from shortlist.methods.evolution.variation import Evolution, EvolvedProblem, random_state
+from shortlist.runs.cancellation import Cancellation
+from shortlist.runs.progress import Progress, Report, silent
+
+
+def ibed(
+    clauses: Clauses,
+    costs: ArrayLike,
+    objectives: Sequence[Objective],
+    candidates: Sequence[str],
+    *,
+    offsets: ArrayLike | None = None,
+    settings: Evolution = DEFAULTS,
+    differential_weight: float = 0.5,
+    differential_crossover: float = 0.1,
+    seeds: ArrayLike | None = None,
+    seed: int = 0,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> Front:
+    """Return products found by two populations, one led by the ε-indicator and one by differential evolution.
+
+    The first population is that of :func:`shortlist.methods.evolution.ibea.ibea`. In the second, each member has a trial made
+    from differences of other members, then mutated with feedback; the trial takes its place if it violates fewer
+    clauses, or as many without being dominated by it or equal to it. The indicator selects the first population from
+    its members, its offspring and all trials, so that what differential evolution finds enters there. The paper of the method says
+    little about replacement and exchange; these rules are ours.
+
+    Parameters
+    ----------
+    clauses, costs, objectives, candidates, offsets, settings, seeds, seed, report, cancellation
+        As in :func:`shortlist.methods.evolution.ibea.ibea`. Both populations have the size of `settings`, and offspring of both
+        count as evaluations.
+    differential_weight : float, default=0.5
+        Probability that a bit where two members differ is flipped in a third.
+    differential_crossover : float, default=0.1
+        Probability that a trial takes a bit of the mutant.
+
+    Returns
+    -------
+    front : Front
+        APPROXIMATE: the valid, mutually non-dominated members of both populations. `extras` as in
+        :func:`~shortlist.methods.evolution.ibea.ibea`; `correctness` is that of both populations.
+
+    Examples
+    --------
+    >>> shop = Clauses.from_clauses(3, [(-1, -2)])
+    >>> few = Evolution(n_evaluations=400, population_size=20)
+    >>> front = ibed(shop, [[-3, -1, 0], [2, 1, 0]], [Objective("value", "max"), Objective("price")], "abc", settings=few)
+    >>> front.extras["n_evaluations"], front.method
+    (400, 'ibed')
+    """
+    begin = time.perf_counter()
+    for name, rate in (
+        ("differential_weight", differential_weight),
+        ("differential_crossover", differential_crossover),
+    ):
+        if not 0 <= rate <= 1:
+            raise BadInputError(f"{name} must be a probability, got {rate}.")
+    problem = EvolvedProblem(clauses, costs, offsets)
+    check_evolution(problem, objectives, 0.0)
+    rng = np.random.default_rng(as_seed(seed))
+    size = settings.population_size
+    population = problem.first_population(size, seeds, rng)
+    points = problem.evaluate(population)
+    rivals, rival_points = population.copy(), points.copy()
+    state = random_state(rng)
+    fitness = fitness_of(points, settings.kappa)
+    limit = ""
+    while (left := settings.n_evaluations - problem.n_evaluated) > 0:
+        report(Progress("generations", problem.n_evaluated, settings.n_evaluations))
+        if cancellation is not None and cancellation.cancelled:
+            limit = "interrupted"
+            break
+        children = offspring(problem, population, fitness, settings, n_children=min(size, left), state=state)
+        trials = _trials(
+            problem,
+            rivals,
+            settings,
+            weight=differential_weight,
+            crossover=differential_crossover,
+            state=state,
+        )
+        trials = trials[: max(0, left - len(children))]
+        child_points, trial_points = problem.evaluate(children), problem.evaluate(trials)
+        better = _replaces(trial_points, rival_points[: len(trials)])
+        rivals[: len(trials)][better] = trials[better]
+        rival_points[: len(trials)][better] = trial_points[better]
+        population, points, fitness = survivors(
+            np.vstack([population, children, trials]),
+            np.vstack([points, child_points, trial_points]),
+            settings,
+        )
+    report(Progress("generations", problem.n_evaluated, settings.n_evaluations))
+    return problem.front(
+        np.vstack([population, rivals]),
+        objectives,
+        candidates,
+        method="ibed",
+        seconds=time.perf_counter() - begin,
+        limit=limit,
+        extras={"seed": seed},
+    )
+
+
+def _trials(
+    problem: EvolvedProblem,
+    rivals: NDArray[np.uint8],
+    settings: Evolution,
+    *,
+    weight: float,
+    crossover: float,
+    state: NDArray[np.uint64],
+) -> NDArray[np.uint8]:
+    """Return one trial per member of the second population."""
+    trials = np.empty_like(rivals)
+    smaller = problem.presolved.clauses
+    if problem.n_variables:
+        kernels.breed_by_differences(
+            rivals,
+            smaller.literals,
+            smaller.offsets,
+            weight,
+            crossover,
+            settings.error_mutation,
+            settings.mutation,
+            state,
+            trials,
+        )
+    return trials
+
+
+def _replaces(trials: Points, targets: Points) -> Mask:
+    """Mark the trials that take the place of their targets."""
+    fewer = trials[:, 0] < targets[:, 0]
+    as_many = trials[:, 0] == targets[:, 0]
+    beaten = (targets[:, 1:] <= trials[:, 1:]).all(axis=1)
+    mask: Mask = fewer | (as_many & ~beaten)
+    return mask

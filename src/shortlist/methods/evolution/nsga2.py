@@ -1,0 +1,142 @@
+"""Evolution by non-dominated sorting (NSGA-II, Deb, Pratap, Agarwal & Meyarivan 2002), through pymoo, for reference."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist._validation import as_seed
+from shortlist.errors import BadInputError, MissingDependencyError
+from shortlist.front import Front, Objective
+from shortlist.logic.clauses import Clauses
+from shortlist.methods.evolution.ibea import DEFAULTS, check_evolution
+from shortlist.methods.evolution.variation import Evolution, EvolvedProblem
+from shortlist.runs.cancellation import Cancellation
+from shortlist.runs.progress import Progress, Report, silent
+
+try:
+    from pymoo.algorithms.moo.nsga2 import NSGA2
+    from pymoo.core.problem import Problem
+    from pymoo.operators.crossover.pntx import TwoPointCrossover
+    from pymoo.operators.mutation.bitflip import BitflipMutation
+except ImportError:
+    raise MissingDependencyError(
+        "NSGA-II needs the pymoo package. Install it: pip install 'shortlist[nsga2]'."
+    ) from None
+
+
+def nsga2(
+    clauses: Clauses,
+    costs: ArrayLike,
+    objectives: Sequence[Objective],
+    candidates: Sequence[str],
+    *,
+    offsets: ArrayLike | None = None,
+    settings: Evolution = DEFAULTS,
+    crossover: float = 0.9,
+    seeds: ArrayLike | None = None,
+    seed: int = 0,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> Front:
+    """Return products found by NSGA-II with constrained domination: fewer violated clauses win, then dominance.
+
+    The preprocessing fixes core and dead features and joins equivalent ones, as in :func:`shortlist.methods.evolution.ibea.ibea`;
+    crossover at two points, mutation of one bit per child on average and the elimination of duplicates are pymoo's.
+    There is no feedback-directed mutation and no repair.
+
+    Parameters
+    ----------
+    clauses, costs, objectives, candidates, offsets, seeds, seed, report, cancellation
+        As in :func:`shortlist.methods.evolution.ibea.ibea`.
+    settings : Evolution
+        Evaluations and population; the rates of the other methods are not used.
+    crossover : float, default=0.9
+        Probability of crossover per pair.
+
+    Returns
+    -------
+    front : Front
+        APPROXIMATE: the valid, mutually non-dominated members of the last population. `extras` as in
+        :func:`~shortlist.methods.evolution.ibea.ibea`.
+
+    Raises
+    ------
+    MissingDependencyError
+        When this module is imported without pymoo.
+    BadInputError
+        As in :func:`shortlist.methods.evolution.ibea.ibea`, or if `crossover` is no probability.
+
+    Notes
+    -----
+    The search ends early when pymoo finds no child that is not in the population yet.
+    """
+    begin = time.perf_counter()
+    if not 0 <= crossover <= 1:
+        raise BadInputError(f"crossover must be a probability, got {crossover}.")
+    problem = EvolvedProblem(clauses, costs, offsets)
+    check_evolution(problem, objectives, 0.0)
+    population = problem.first_population(
+        settings.population_size, seeds, np.random.default_rng(as_seed(seed))
+    )
+    limit = ""
+    if problem.n_variables:  # otherwise there is one product, and it is there
+        algorithm = _algorithm(problem, population, settings, crossover, seed)
+        while (left := settings.n_evaluations - problem.n_evaluated) > 0 and algorithm.has_next():
+            report(Progress("generations", problem.n_evaluated, settings.n_evaluations))
+            if cancellation is not None and cancellation.cancelled:
+                limit = "interrupted"
+                break
+            children = algorithm.ask()
+            if children is None or not len(children):
+                break
+            children = children[:left]
+            algorithm.evaluator.eval(algorithm.problem, children)
+            algorithm.tell(infills=children)
+        if algorithm.pop is not None and len(algorithm.pop):
+            population = np.ascontiguousarray(algorithm.pop.get("X"), dtype=np.uint8)
+    report(Progress("generations", problem.n_evaluated, settings.n_evaluations))
+    return problem.front(
+        population,
+        objectives,
+        candidates,
+        method="nsga2",
+        seconds=time.perf_counter() - begin,
+        limit=limit,
+        extras={"seed": seed},
+    )
+
+
+def _algorithm(
+    problem: EvolvedProblem,
+    population: NDArray[np.uint8],
+    settings: Evolution,
+    crossover: float,
+    seed: int,
+) -> Any:
+    """Return pymoo's algorithm, ready to be asked for children."""
+    algorithm = NSGA2(
+        pop_size=settings.population_size,
+        sampling=population.astype(bool),
+        crossover=TwoPointCrossover(prob=crossover),
+        mutation=BitflipMutation(),
+        eliminate_duplicates=True,
+    )
+    termination = ("n_eval", settings.n_evaluations)
+    algorithm.setup(_Configurations(problem), termination=termination, seed=seed, verbose=False)
+    return algorithm
+
+
+class _Configurations(Problem):
+    """Costs to minimise, and one constraint: no violated clause."""
+
+    def __init__(self, problem: EvolvedProblem) -> None:
+        self._problem = problem
+        n, n_objectives = problem.n_variables, len(problem.costs)
+        super().__init__(n_var=n, n_obj=n_objectives, n_ieq_constr=1, xl=0, xu=1, vtype=bool)
+
+    def _evaluate(self, x: NDArray[Any], out: dict[str, Any], *_: Any, **__: Any) -> None:
+        points = self._problem.evaluate(np.ascontiguousarray(x, dtype=np.uint8))
+        out["F"], out["G"] = points[:, 1:].astype(np.float64), points[:, :1].astype(np.float64)

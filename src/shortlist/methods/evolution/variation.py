@@ -1,0 +1,197 @@
+"""What the evolutionary algorithms share: their settings, the problem they evolve on, and repair."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist._validation import as_count
+from shortlist.arrays import Mask, Points
+from shortlist.errors import BadInputError
+from shortlist.front import Front, Objective, Proof, ProofKind
+from shortlist.logic.clauses import Clauses
+from shortlist.logic.presolve import Presolved, presolve
+from shortlist.logic.sat import Solver
+from shortlist.methods.evolution import _kernels as kernels
+from shortlist.pareto.dominance import nondominated
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """Settings of an evolutionary run; the defaults are those of the study of Xue & Li (2018) but for `valid_first`.
+
+    Parameters
+    ----------
+    n_evaluations : int, default=25_000
+        Configurations evaluated in all, the first population included.
+    population_size : int, default=100
+        Members of each population, and offspring per generation and population.
+    kappa : float, default=0.05
+        Scaling factor of the indicator's fitness.
+    error_mutation : float, default=1.0
+        Probability that a feature of a violated clause is drawn anew.
+    mutation : float, default=1e-7
+        Probability that any other feature is flipped.
+    crossover : float, default=0.1
+        Probability of one-point crossover per pair.
+    valid_first : bool, default=True
+        Let the indicator judge only among distinct vectors with the fewest violated clauses, close to the "1 + n" of
+        Hierons et al. (2016). With False, violated clauses are one objective among the others, as in the study: on
+        small models about a quarter of the population then stays invalid, and fewer products are found.
+    """
+
+    n_evaluations: int = 25_000
+    population_size: int = 100
+    kappa: float = 0.05
+    error_mutation: float = 1.0
+    mutation: float = 1e-7
+    crossover: float = 0.1
+    valid_first: bool = True
+
+    def __post_init__(self) -> None:
+        as_count(self.population_size, "population_size", at_least=2)
+        as_count(self.n_evaluations, "n_evaluations", at_least=self.population_size)
+        if not self.kappa > 0:
+            raise BadInputError(f"kappa must be above 0, got {self.kappa}. The usual value is 0.05.")
+        for name in ("error_mutation", "mutation", "crossover"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise BadInputError(f"{name} must be a probability, got {getattr(self, name)}.")
+
+
+class EvolvedProblem:
+    """Clauses and costs without fixed and equivalent variables, evaluated for many selections at once.
+
+    Parameters
+    ----------
+    clauses : Clauses
+        What a product satisfies.
+    costs : array-like of int, shape (n_objectives, n_variables)
+        To minimise, scaled to integers.
+    offsets : array-like of int, shape (n_objectives,), optional
+        Constant parts.
+
+    Attributes
+    ----------
+    presolved : Presolved
+        The smaller clauses: core and dead features are gone, equivalent ones are one.
+    n_evaluated : int
+        Selections evaluated so far.
+    """
+
+    def __init__(self, clauses: Clauses, costs: ArrayLike, offsets: ArrayLike | None = None) -> None:
+        given = np.asarray(costs)
+        if given.ndim != 2 or given.shape[1] != clauses.n_variables or given.dtype.kind not in "iu":
+            raise BadInputError(
+                f"costs must be integers of shape (n_objectives, {clauses.n_variables}), got {given.dtype} {given.shape}."
+            )
+        if np.abs(given.astype(np.float64)).sum(axis=1).max(initial=0.0) >= 2**53:
+            raise BadInputError("costs must add up to less than 2^53 to be exact. Use a coarser scale.")
+        self.clauses = clauses
+        self.costs: Points = given.astype(np.int64)
+        self.offsets: NDArray[np.int64] = (
+            np.zeros(len(given), np.int64) if offsets is None else np.asarray(offsets, dtype=np.int64)
+        )
+        if self.offsets.shape != (len(given),):
+            raise BadInputError(
+                f"offsets must be {len(given)}, one per objective, got shape {self.offsets.shape}."
+            )
+        self.presolved: Presolved = presolve(clauses)
+        places, polarities = self.presolved.places, self.presolved.polarities
+        self.n_variables = self.presolved.clauses.n_variables
+        live = places >= 0
+        own = np.zeros((self.n_variables, len(given)), dtype=np.int64)
+        np.add.at(own, places[live], (self.costs * np.where(polarities, 1, -1))[:, live].T)
+        self._costs = np.ascontiguousarray(own)
+        self.n_evaluated = 0
+
+    @property
+    def has_products(self) -> bool:
+        """Whether the clauses have a model."""
+        smaller = self.presolved.clauses
+        return not smaller.n_clauses or bool(np.diff(smaller.offsets).all())
+
+    def evaluate(self, selections: NDArray[np.uint8]) -> Points:
+        """Return violated clauses and costs, ``(n_selections, 1 + n_objectives)``; constant parts are left out."""
+        points: Points = np.zeros((len(selections), 1 + self._costs.shape[1]), dtype=np.int64)
+        smaller = self.presolved.clauses
+        kernels.evaluate(selections, smaller.literals, smaller.offsets, self._costs, points)
+        self.n_evaluated += len(selections)
+        return points
+
+    def first_population(
+        self, size: int, seeds: ArrayLike | None, rng: np.random.Generator
+    ) -> NDArray[np.uint8]:
+        """Return random selections; the first rows are `seeds`, models of the original clauses, as far as they fit."""
+        population = rng.integers(0, 2, size=(size, self.n_variables), dtype=np.uint8)
+        if seeds is None:
+            return population
+        given = np.atleast_2d(np.asarray(seeds)).astype(bool)
+        if given.shape[1] != self.clauses.n_variables or not self.clauses.satisfied(given).all():
+            raise BadInputError(
+                f"seeds must be products over {self.clauses.n_variables} variables, got shape {given.shape} "
+                "or one that violates a clause. Leave it out."
+            )
+        places, polarities = self.presolved.places, self.presolved.polarities
+        live = np.flatnonzero(places >= 0)
+        shared = min(size, len(given))
+        population[:shared, places[live]] = given[:shared, live] == polarities[live]
+        return population
+
+    def front(
+        self,
+        population: NDArray[np.uint8],
+        objectives: Sequence[Objective],
+        candidates: Sequence[str],
+        *,
+        method: str,
+        seconds: float,
+        limit: str,
+        extras: Mapping[str, Any],
+    ) -> Front:
+        """Return the valid and non-dominated part of a population, counted and checked on the original clauses."""
+        selections: Mask = self.presolved.restore(population.astype(bool))
+        valid = self.clauses.satisfied(selections)
+        chosen = selections[valid]
+        points: Points = chosen.astype(np.int64) @ self.costs.T + self.offsets
+        kept = nondominated(points)
+        facts = {
+            "correctness": float(valid.mean()) if len(valid) else 0.0,
+            "n_evaluations": self.n_evaluated,
+            **extras,
+        }
+        return Front.from_points(
+            objectives,
+            points[kept],
+            chosen[kept].astype(np.uint8),
+            candidates,
+            Proof(ProofKind.APPROXIMATE, limit=limit),
+            method=method,
+            seconds=seconds,
+            extras=facts,
+        )
+
+
+def random_state(rng: np.random.Generator) -> NDArray[np.uint64]:
+    """Return a state for the kernels' own generator."""
+    return rng.integers(0, 2**63, size=1, dtype=np.uint64)
+
+
+def repaired(solver: Solver, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return a model that a search finds which tries the values of `bits` first; the clauses must have one.
+
+    Values that no clause forbids stay, mostly: the nearest model need not be found.
+
+    Examples
+    --------
+    >>> from shortlist.logic.clauses import Clauses
+    >>> repaired(Solver(Clauses.from_clauses(3, [(1, 2)])), np.array([0, 0, 1], dtype=np.uint8)).tolist()[2]
+    1
+    """
+    numbers = np.arange(1, len(bits) + 1)
+    solver.prefer(np.where(bits == 1, numbers, -numbers).tolist())
+    model = solver.solve().model
+    if model is None:
+        raise BadInputError("clauses must have a model to repair to, got a contradiction.")
+    return model.astype(np.uint8)

@@ -1,0 +1,1 @@
+"""Complete fronts by integer programs."""

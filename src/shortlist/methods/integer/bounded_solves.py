@@ -1,0 +1,274 @@
+"""One program solved many times for weighted objectives under bounds on the objectives, each answer checked in integers."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_count, as_positive_seconds, as_seed
+from shortlist._words import all_of
+from shortlist.errors import BadInputError, SolverError
+from shortlist.front import Front, Proof, Status
+from shortlist.methods.integer.integer_objectives import (
+    UNLIMITED,
+    IntegerObjectives,
+    Vector,
+    integer_objectives,
+)
+from shortlist.milp.program import Program
+from shortlist.milp.session import Session, Solver, open_solver
+from shortlist.milp.solution import Limits, Solution
+from shortlist.runs.cancellation import Cancellation
+from shortlist.runs.progress import Progress, Report, silent
+
+LARGEST_OBJECTIVE = 4 * 10**8
+"""Weighted objectives stay below this for an exact solver; for others, below what their tolerance tells apart."""
+
+WITHIN_A_STEP = 0.5
+"""Absolute gap: weighted objectives are integers, so this proves optimality and leaves the solver room for rounding."""
+
+N_ATTEMPTS = 3
+
+
+class LimitReachedError(Exception):
+    """A limit of the whole search was reached; `limit` says which, for people."""
+
+    def __init__(self, limit: str) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long a search may go on, and whom it tells.
+
+    Parameters
+    ----------
+    time_limit_s : float or None, default=None
+        Wall-clock limit of the whole search.
+    max_solves : int or None, default=None
+        Largest number of integer programs.
+    report : callable, default=silent
+        Receives an event after every program; the total is None, because nobody knows it before the end.
+    cancellation : Cancellation, optional
+        Stops the search with what it has.
+    """
+
+    time_limit_s: float | None = None
+    max_solves: int | None = None
+    report: Report = silent
+    cancellation: Cancellation | None = None
+
+    def __post_init__(self) -> None:
+        as_positive_seconds(self.time_limit_s, "time_limit_s")
+        if self.max_solves is not None:
+            as_count(self.max_solves, "max_solves")
+
+
+class BoundedSolves:
+    """A program in a solver's memory, with its objectives as rows; remembers every point that it answered with.
+
+    The objective rows are appended once. Afterwards only costs and bounds of rows change.
+
+    Attributes
+    ----------
+    integers : IntegerObjectives
+        The objectives.
+    n_programs : int
+        Integer programs solved so far, repeated ones included.
+    largest_objective : int
+        What weighted objectives should stay below, so that the solver tells one step from none.
+    """
+
+    def __init__(
+        self, program: Program, *, solver: str | Solver, seed: int, budget: Budget, stage: str
+    ) -> None:
+        self.integers = integer_objectives(program)
+        self.n_programs = 0
+        self._program = program
+        self._rows = program.n_rows + np.arange(len(self.integers))
+        self._solver = open_solver(solver) if isinstance(solver, str) else solver
+        self.largest_objective = largest_objective(self._solver.tolerance)
+        self._n_handed_over = 0
+        self._seed = as_seed(seed)
+        self._session: Session | None = None
+        self._upper = self.integers.upper
+        self._budget = budget
+        self._stage = stage
+        self._begin = time.perf_counter()
+        self._witnesses: dict[tuple[int, ...], NDArray[np.int64]] = {}
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock time since the search began."""
+        return time.perf_counter() - self._begin
+
+    def minimise(self, weights: Vector, upper: Vector, *, start: Vector | None = None) -> Vector | None:
+        """Return the objectives of a solution that minimises ``weights @ f`` with ``f <= upper``; None if there is none.
+
+        `start` is an earlier answer within `upper`; the solver starts from its solution.
+
+        Raises
+        ------
+        LimitReachedError
+            If the search has to end.
+        BadInputError
+            If the objective is unbounded.
+        SolverError
+            If no attempt gives an answer that stands the check in integers.
+        """
+        for attempt in range(N_ATTEMPTS):
+            solution = self._solve(weights, upper, start, attempt)
+            if solution.status is Status.INFEASIBLE:
+                return None
+            if solution.status is Status.UNBOUNDED:
+                names = [name for name, w in zip(self.integers.names, weights, strict=True) if w]
+                raise BadInputError(
+                    f"objectives must be bounded, but {all_of(names)} can improve for ever. Bound the columns."
+                )
+            if solution.status is Status.OPTIMAL and solution.values is not None:
+                vector = self.integers.vector(solution.values)
+                if (vector <= upper).all():
+                    self._keep(vector, solution.values)
+                    return vector
+        raise SolverError(
+            f"the solver gave no exact answer in {N_ATTEMPTS} attempts ({solution.status}, {solution.limit or 'bounds missed'}). "
+            "Use another solver, or a coarser scale."
+        )
+
+    def front(
+        self,
+        vectors: Sequence[Vector],
+        proof: Proof,
+        *,
+        method: str,
+        candidates: Sequence[str] | None,
+        **extras: Any,
+    ) -> Front:
+        """Return the points `vectors`, which must have been answers, as a front with the solutions first found for them."""
+        columns = np.flatnonzero(self._program.integer)
+        names = tuple(candidates) if candidates is not None else tuple(f"x{column}" for column in columns)
+        if len(names) != len(columns):
+            raise BadInputError(
+                f"candidates must name the {len(columns)} integer columns, got {len(names)} names."
+            )
+        decisions = [self._witnesses[tuple(vector.tolist())] for vector in vectors]
+        facts: dict[str, Any] = {"solver": self._solver.name, "n_programs": self.n_programs} | extras
+        if self._n_handed_over:
+            facts["n_handed_over"] = self._n_handed_over
+        return Front.from_points(
+            self.integers.objectives,
+            self.integers.points(vectors),
+            np.array(decisions, dtype=np.int64).reshape(len(vectors), len(columns)),
+            names,
+            proof,
+            method=method,
+            seconds=self.seconds,
+            extras=facts,
+        )
+
+    def _solve(self, weights: Vector, upper: Vector, start: Vector | None, attempt: int) -> Solution:
+        """Solve once, in a fresh session with another seed if an attempt has failed."""
+        if self._session is None or attempt:
+            self._session = self._open(attempt)
+        session = self._session
+        session.set_costs((weights @ self.integers.costs).astype(np.float64))
+        changed = np.flatnonzero(upper != self._upper)
+        if len(changed):
+            session.set_row_bounds(self._rows[changed], -math.inf, _as_limits(upper[changed]))
+            self._upper = upper.copy()
+        if start is not None and self._program.integer.all():
+            session.set_start(self._witnesses[tuple(start.tolist())])
+        budget = self._budget
+        solution = session.solve(
+            Limits(seconds=self._seconds_left(), absolute_gap=WITHIN_A_STEP), cancellation=budget.cancellation
+        )
+        self._count(solution)
+        if solution.status in {Status.FEASIBLE, Status.UNKNOWN} and solution.limit in {
+            "seconds",
+            "interrupted",
+        }:
+            raise LimitReachedError(
+                f"{budget.time_limit_s:g} s" if solution.limit == "seconds" else "interrupted"
+            )
+        return solution
+
+    def _count(self, solution: Solution) -> None:
+        """Count and report a program.
+
+        Raises
+        ------
+        BadInputError
+            If the numbers are too large for any solver to decide.
+        """
+        self.n_programs += 1
+        self._n_handed_over += solution.handed_over
+        self._budget.report(Progress(self._stage, self.n_programs))
+        if solution.limit == "size":
+            raise BadInputError(
+                "limits and objectives must add up to numbers that a solver tells apart: below "
+                f"{largest_objective(self._solver.tolerance):,} for {self._solver.name!r}, and below 2^53 for integer "
+                "columns with bounds. Round their coefficients to fewer digits."
+            )
+
+    def _open(self, attempt: int) -> Session:
+        integers = self.integers
+        program = self._program.with_rows(
+            integers.costs.astype(np.float64), np.full(len(integers), -math.inf), _as_limits(integers.upper)
+        )
+        self._upper = integers.upper.copy()
+        return self._solver.open(program, seed=self._seed + attempt)
+
+    def _seconds_left(self) -> float:
+        """Return how long the next program may take, or raise if there must be none."""
+        budget = self._budget
+        if budget.cancellation is not None and budget.cancellation.cancelled:
+            raise LimitReachedError("interrupted")
+        if budget.max_solves is not None and self.n_programs >= budget.max_solves:
+            raise LimitReachedError(f"{budget.max_solves} solves")
+        if budget.time_limit_s is None:
+            return math.inf
+        left = budget.time_limit_s - self.seconds
+        if left <= 0:
+            raise LimitReachedError(f"{budget.time_limit_s:g} s")
+        return left
+
+    def _keep(self, vector: Vector, columns: NDArray[np.float64]) -> None:
+        """Remember the solution as the witness of its vector, unless there is one already."""
+        key = tuple(vector.tolist())
+        if key not in self._witnesses:
+            self._witnesses[key] = np.rint(columns[self._program.integer]).astype(np.int64)
+
+
+def largest_objective(tolerance: float) -> int:
+    """Return what weighted objectives should stay below for a solver with this tolerance, with room."""
+    return int(0.25 / tolerance) - 1 if tolerance else LARGEST_OBJECTIVE
+
+
+def safe_weights(
+    integers: IntegerObjectives, first: int, lower: Vector, upper: Vector, most: int
+) -> tuple[Vector, bool]:
+    """Return weights for ``W f_first + sum of the others``, and whether W makes `first` decide alone.
+
+    With every other objective between `lower` and `upper`, one step of `first` outweighs all others when
+    W = 1 + the sum of their ranges. W is smaller when the weighted objective could pass `most`. All
+    weights are at least 1, so a minimum over a set that contains every vector below its members is non-dominated.
+    """
+    others = np.arange(len(integers)) != first
+    needed = 1 + sum(
+        max(0, high - low) for high, low in zip(upper[others].tolist(), lower[others].tolist(), strict=True)
+    )
+    size = np.maximum(np.abs(integers.lower), np.abs(integers.upper))
+    room = (most - int(size[others].sum())) // max(1, int(size[first]))
+    weights = np.ones(len(integers), dtype=np.int64)
+    weights[first] = max(1, min(needed, room))
+    return weights, bool(weights[first] == needed)
+
+
+def _as_limits(upper: Vector) -> NDArray[np.float64]:
+    """Return integer bounds as limits of rows."""
+    return np.where(upper >= UNLIMITED, math.inf, upper.astype(np.float64))

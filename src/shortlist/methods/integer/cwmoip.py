@@ -1,0 +1,116 @@
+"""Complete fronts by constraint-weighted multi-objective integer programming (CWMOIP)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shortlist.front import Front, Proof, ProofKind
+from shortlist.methods.integer.bound_sweep import BoundSweep, sweep_order
+from shortlist.methods.integer.bounded_solves import BoundedSolves, Budget, LimitReachedError, safe_weights
+from shortlist.methods.integer.epsilon_constraint import bounds_by_solves
+from shortlist.methods.integer.integer_objectives import Vector
+from shortlist.milp.program import Program
+from shortlist.milp.session import Solver
+from shortlist.runs.cancellation import Cancellation
+from shortlist.runs.progress import Report, silent
+
+
+def cwmoip(
+    program: Program,
+    *,
+    order: Sequence[str] | None = None,
+    solver: str | Solver = "highs",
+    time_limit_s: float | None = None,
+    max_solves: int | None = None,
+    seed: int = 0,
+    candidates: Sequence[str] | None = None,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> Front:
+    """Return the complete front of a program with two or more linear objectives.
+
+    The method of Özlen and Azizoğlu (2009), Algorithm 2 of Xue and Li (2018): true bounds of all objectives but the
+    first, then objective after objective is turned into a bound and also added to the minimised function with a weight
+    so small that it only decides between equals; every answer is therefore non-dominated. The paper's weights
+    ``1 / (product of the ranges)`` drown in a solver's tolerance. Here the weights are integers: the first
+    objective's exceeds the sum of the ranges that the bounds leave to the others, which weigh 1 each; and where that is too large for a
+    solver's arithmetic, two programs are solved, the second one for the others at the first one's best value. Programs whose
+    answer follows from an earlier one are left out, as Özlen, Burton and MacRae (2014) propose.
+
+    Parameters
+    ----------
+    program : Program
+        Objectives must be exact integers after scaling; see
+        :func:`shortlist.methods.integer.integer_objectives.integer_objectives`.
+    order : sequence of str, optional
+        Names of all objectives: the first one, then the bounded ones from the innermost to the outermost level of the
+        recursion. By default from the widest range to the narrowest.
+    solver, time_limit_s, max_solves, seed, candidates, report, cancellation
+        As in :func:`shortlist.methods.integer.search_zones.search_zones`.
+
+    Returns
+    -------
+    front : Front
+        COMPLETE when it finished. When a limit ended it: NONDOMINATED, with the number of levels that were not finished.
+        `extras` holds `n_programs` and `n_skipped`.
+
+    Raises
+    ------
+    BadInputError
+        If the objectives are no exact integers or are unbounded.
+
+    Notes
+    -----
+    The number of programs grows with the number of different values of the bounded objectives on the front.
+
+    Examples
+    --------
+    >>> from shortlist.front import Objective
+    >>> from shortlist.milp.program import LinearObjective, make_program
+    >>> price = LinearObjective(Objective("price", scale=None), np.array([1.25, 3.5]))
+    >>> chosen = LinearObjective(Objective("chosen", "max"), np.array([1.0, 1.0]))
+    >>> shop = make_program(
+    ...     [[1, 1]], row_lower=1, row_upper=2, column_lower=0, column_upper=1, integer=True, objectives=[price, chosen]
+    ... )
+    >>> cwmoip(shop).values.tolist()
+    [[1.25, 1.0], [4.75, 2.0]]
+    """
+    budget = Budget(time_limit_s, max_solves, report, cancellation)
+    solves = BoundedSolves(program, solver=solver, seed=seed, budget=budget, stage="CWMOIP")
+    numbers = sweep_order(solves.integers, order)
+    sweep: BoundSweep | None = None
+    try:
+        limits = bounds_by_solves(solves, numbers[1:])
+        if limits is not None:
+            lower = limits[0]
+            sweep = BoundSweep(
+                lambda bounds: _lexicographic(solves, numbers[0], lower, bounds), numbers, *limits
+            )
+            sweep.run()
+    except LimitReachedError as stop:
+        n_open = len(numbers) - 1 if sweep is None else sweep.n_open
+        proof = Proof(ProofKind.NONDOMINATED, n_unresolved=n_open, limit=stop.limit)
+    else:
+        proof = Proof(ProofKind.COMPLETE)
+    return solves.front(
+        sweep.answers if sweep else [],
+        proof,
+        method="cwmoip",
+        candidates=candidates,
+        n_skipped=sweep.n_skipped if sweep else 0,
+    )
+
+
+def _lexicographic(solves: BoundedSolves, first: int, lower: Vector, bounds: Vector) -> Vector | None:
+    """Minimise the first objective and, among its best, the sum of all others, within `bounds`."""
+    weights, decides = safe_weights(solves.integers, first, lower, bounds, solves.largest_objective)
+    if decides:
+        return solves.minimise(weights, bounds)
+    unit = np.zeros(len(weights), dtype=np.int64)
+    unit[first] = 1
+    best = solves.minimise(unit, bounds)
+    if best is None:
+        return None
+    at_best = bounds.copy()
+    at_best[first] = best[first]
+    return solves.minimise(1 - unit, at_best)

@@ -1,0 +1,1 @@
+"""A representation of the front by reference points (SolRep)."""

@@ -1,0 +1,127 @@
+"""Bounded solves that may stop early: each answer says what is proved of it, and what bound is left."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.errors import BadInputError, SolverError
+from shortlist.front import Status
+from shortlist.methods.integer.bounded_solves import (
+    N_ATTEMPTS,
+    WITHIN_A_STEP,
+    BoundedSolves,
+    LimitReachedError,
+)
+from shortlist.methods.integer.integer_objectives import UNLIMITED, Vector
+from shortlist.milp.solution import Limits, Solution
+
+NO_LIMITS = Limits()
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one program said.
+
+    Attributes
+    ----------
+    status : Status
+        OPTIMAL: `vector` is proved best. FEASIBLE: found, not proved. INFEASIBLE: nothing is within the bounds.
+        UNKNOWN: stopped before anything was found.
+    vector : ndarray of int, shape (n_objectives,), or None
+        The objectives found, in steps.
+    bound : int
+        No vector within the bounds has smaller weighted objectives; -UNLIMITED when nothing is known.
+    columns : ndarray of int, shape (n_integer_columns,), or None
+        The solution.
+    value : int
+        The weighted objectives of `vector`; 0 without one.
+    """
+
+    status: Status
+    vector: Vector | None
+    bound: int
+    columns: NDArray[np.int64] | None = None
+    value: int = 0
+
+
+class LimitedSolves(BoundedSolves):
+    """Bounded solves in which each program has a limit of its own."""
+
+    def remember(self, vector: Vector, columns: NDArray[np.int64]) -> None:
+        """Note a solution that another session found, so that programs can start from it."""
+        self._witnesses.setdefault(tuple(vector.tolist()), columns)
+
+    def attempt(
+        self, weights: Vector, upper: Vector, *, start: Vector | None = None, limits: Limits = NO_LIMITS
+    ) -> Outcome:
+        """Minimise ``weights @ f`` with ``f <= upper`` as far as `limits` allow.
+
+        `start` is an earlier answer, or a remembered one, within `upper`.
+
+        Raises
+        ------
+        LimitReachedError
+            If the whole search has to end; what the program had found by then is dropped.
+        BadInputError
+            If the objective is unbounded.
+        SolverError
+            If no attempt gives an answer that stands the check in integers.
+        """
+        for number in range(N_ATTEMPTS):
+            solution = self._limited(weights, upper, start, limits, number)
+            if solution.status is Status.UNBOUNDED:
+                raise BadInputError("objectives must be bounded. Bound the columns.")
+            if solution.status is Status.INFEASIBLE:
+                return Outcome(Status.INFEASIBLE, None, UNLIMITED)
+            bound = math.ceil(solution.bound - 1e-6) if math.isfinite(solution.bound) else -UNLIMITED
+            if solution.values is None:
+                if solution.limit in {"seconds", "nodes"}:
+                    return Outcome(Status.UNKNOWN, None, bound)
+                continue
+            vector = self.integers.vector(solution.values)
+            if (vector > upper).any():
+                continue
+            proved = solution.status is Status.OPTIMAL
+            if proved or solution.limit in {"seconds", "nodes"}:
+                self._keep(vector, solution.values)
+                value = int(weights @ vector)
+                bound = value if proved else min(bound, value)
+                status = Status.OPTIMAL if bound == value else Status.FEASIBLE
+                return Outcome(status, vector, bound, self.columns_of(vector), value)
+        raise SolverError(
+            f"the solver gave no exact answer in {N_ATTEMPTS} attempts. Use another solver, or a coarser scale."
+        )
+
+    def columns_of(self, vector: Vector) -> NDArray[np.int64]:
+        """Return the solution first found for `vector`."""
+        return self._witnesses[tuple(vector.tolist())]
+
+    def _limited(
+        self, weights: Vector, upper: Vector, start: Vector | None, limits: Limits, number: int
+    ) -> Solution:
+        """Solve once under both limits, in a fresh session with another seed if an attempt has failed."""
+        left = self._seconds_left()
+        session = self._session
+        if session is None or number:
+            session = self._session = self._open(number)
+        session.set_costs((weights @ self.integers.costs).astype(np.float64))
+        changed = np.flatnonzero(upper != self._upper)
+        if len(changed):
+            tops = np.where(upper >= UNLIMITED, math.inf, upper.astype(np.float64))
+            session.set_row_bounds(self._rows[changed], -math.inf, tops[changed])
+            self._upper = upper.copy()
+        if start is not None and self._program.integer.all():
+            session.set_start(self.columns_of(start).astype(np.float64))
+        budget = self._budget
+        solution = session.solve(
+            Limits(min(left, limits.seconds), limits.nodes, WITHIN_A_STEP), cancellation=budget.cancellation
+        )
+        self._count(solution)
+        stopped = solution.status in {Status.FEASIBLE, Status.UNKNOWN}
+        if stopped and solution.limit == "interrupted":
+            raise LimitReachedError("interrupted")
+        if stopped and solution.limit == "seconds" and left <= limits.seconds:
+            raise LimitReachedError(f"{budget.time_limit_s:g} s")
+        return solution

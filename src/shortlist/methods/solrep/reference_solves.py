@@ -1,0 +1,247 @@
+"""The programs of reference points: in chunks known beforehand, or one after the other where the front is worst known."""
+
+import functools
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from shortlist.arrays import Points
+from shortlist.errors import BadInputError
+from shortlist.front import Status
+from shortlist.methods.integer.bounded_solves import LimitReachedError, safe_weights
+from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
+from shortlist.methods.solrep.anchor_points import SolveSetting, best_start, remembered
+from shortlist.methods.solrep.limited_solves import Outcome
+from shortlist.methods.solrep.reference_points import neighbour_order
+from shortlist.methods.solrep.relaxed_bounds import RelaxedBounds
+from shortlist.methods.solrep.solve_journal import Record
+from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_corner
+from shortlist.runs.cancellation import Cancellation
+from shortlist.runs.units import Unit, run_units
+
+SMALL = 1e-4
+"""Boxes below this part of the whole volume are solved at once: their inner corner would mostly be a wasted program."""
+
+Tell: TypeAlias = Callable[[int], None]
+"""Receives how many reference points are done."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """All that a search has: its records by key, and the limit that ended it, if one did."""
+
+    records: dict[str, Record]
+    limit: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Chunk:
+    """Reference points for one session, and what is known before; it pickles."""
+
+    setting: SolveSetting
+    anchors: tuple[Outcome, ...]
+    points: dict[int, Vector]
+    first: int
+    records: dict[str, Record]
+
+
+def solve_reference_points(
+    setting: SolveSetting,
+    anchors: Sequence[Outcome],
+    points: Points,
+    *,
+    first: int,
+    records: dict[str, Record],
+    chunk_size: int,
+    n_jobs: int | None,
+    tell: Tell,
+    cancellation: Cancellation | None,
+) -> Answers:
+    """Minimise objective `first` below each of `points`, in chunks with a session each."""
+    order = neighbour_order(points)
+    alone = n_jobs == 1
+    units = []
+    for start in range(0, len(order), chunk_size):
+        numbers = order[start : start + chunk_size]
+        own = {key: records[key] for key in (f"point {i}" for i in numbers) if key in records}
+        chunk = _Chunk(setting, tuple(anchors), {i: points[i] for i in numbers}, first, own)
+        extra = (cancellation, functools.partial(_offset, tell, start)) if alone else ()
+        units.append(Unit(f"chunk {start // chunk_size}", _solve_chunk, (chunk, *extra)))
+    limit, done = "", 0
+    tell(0)
+    for _, (solved, stopped) in run_units(units, n_jobs=n_jobs, cancellation=cancellation):
+        records.update(solved)
+        done += len(solved)
+        limit = limit or stopped
+        if not alone:
+            tell(done)
+    if not limit and cancellation is not None and cancellation.cancelled:
+        limit = "interrupted"
+    return Answers(records, limit)
+
+
+def _offset(tell: Tell, start: int, done: int) -> None:
+    """Report points of a chunk after those of earlier chunks."""
+    tell(start + done)
+
+
+def _solve_chunk(
+    chunk: _Chunk, cancellation: Cancellation | None = None, tell: Tell | None = None
+) -> tuple[dict[str, Record], str]:
+    """Solve for reference points one after the other; return their records, and the limit that was hit."""
+    solves = chunk.setting.open(cancellation)
+    known = remembered(solves, chunk.anchors)
+    corners = np.array(known)
+    weights, _ = safe_weights(
+        solves.integers, chunk.first, corners.min(axis=0), corners.max(axis=0), solves.largest_objective
+    )
+    answered: list[tuple[Vector, Outcome]] = []
+    solved: dict[str, Record] = {}
+    for done, (index, point) in enumerate(chunk.points.items(), start=1):
+        key = f"point {index}"
+        upper = point.copy()
+        upper[chunk.first] = UNLIMITED
+        record = chunk.records.get(key)
+        earlier = _answer_from(answered, upper) if record is None else None
+        if earlier is not None:
+            record = Record(key, earlier, 0)
+            chunk.setting.journal.append(record)
+        if record is None:
+            start = best_start(known, weights, upper)
+            try:
+                record = chunk.setting.solve(solves, key, weights, upper, start)
+            except LimitReachedError as stop:
+                return solved, stop.limit
+        solved[key] = record
+        known += remembered(solves, [record.outcome])
+        answered.append((upper, record.outcome))
+        if tell is not None:
+            tell(done)
+    return solved, ""
+
+
+def _answer_from(answered: Sequence[tuple[Vector, Outcome]], upper: Vector) -> Outcome | None:
+    """Return the answer that an earlier program with the same weights gives for `upper`."""
+    for bounds, outcome in answered:
+        if (upper <= bounds).all():
+            if outcome.status is Status.INFEASIBLE:
+                return outcome
+            vector = outcome.vector
+            if outcome.status is Status.OPTIMAL and vector is not None and (vector <= upper).all():
+                return outcome
+    return None
+
+
+def solve_adaptively(
+    setting: SolveSetting,
+    anchors: Sequence[Outcome],
+    records: dict[str, Record],
+    n_points: int,
+    *,
+    tell: Tell,
+    cancellation: Cancellation | None,
+) -> tuple[UnexploredBoxes, Answers]:
+    """Solve in the largest unexplored box, again and again.
+
+    Before a box is solved, the relaxation raises its lower limits, and the largest one is chosen anew.
+    """
+    solves = setting.open(cancellation)
+    integers = solves.integers
+    if (integers.upper >= UNLIMITED).any() or (integers.lower <= -UNLIMITED).any():
+        raise BadInputError("objectives must be bounded for rule 'adaptive'. Bound the columns.")
+    relaxed = RelaxedBounds(setting.program, seed=setting.seed, cancellation=cancellation)
+    known = remembered(solves, anchors)
+    boxes = _first_boxes(integers, anchors, records)
+    tell(0)
+    limit = ""
+    for number in range(n_points):
+        chosen = _largest_box(boxes, relaxed, setting)
+        if chosen is None:
+            break
+        inner = not boxes.tried[chosen] and boxes.volumes()[chosen] > SMALL
+        corner = boxes.upper[chosen].copy()
+        weights = _balanced_weights(integers, boxes.lower[chosen], corner, solves.largest_objective)
+        if inner:
+            corner = inner_corner(boxes.lower[chosen], corner)
+        # the box is part of the key: a bound of another box, should a resumed search choose otherwise, would prove nothing
+        key = f"point {number} below {corner.tolist()} weighing {weights.tolist()}"
+        if key not in records:
+            start = best_start(known, weights, corner - 1)
+            try:
+                records[key] = setting.solve(solves, key, weights, corner - 1, start)
+            except LimitReachedError as stop:
+                limit = stop.limit
+                break
+        outcome = records[key].outcome
+        boxes.add_bound(corner, weights, outcome.bound)
+        if outcome.vector is not None:
+            known += remembered(solves, [outcome])
+            boxes.add_vector(outcome.vector)
+        elif inner:
+            boxes.tried[chosen] = True
+        elif outcome.status is Status.UNKNOWN:
+            boxes.given_up[chosen] = True
+        tell(number + 1)
+    _tighten(boxes, relaxed, setting)
+    return boxes, Answers(records, limit)
+
+
+def _largest_box(boxes: UnexploredBoxes, relaxed: RelaxedBounds, setting: SolveSetting) -> int | None:
+    """Return the largest box when each that could be larger has its limits from the relaxation; None if none is open."""
+    while (chosen := boxes.largest()) is not None and not boxes.relaxed[chosen]:
+        _relax(boxes, chosen, relaxed, setting)
+    return chosen
+
+
+def _relax(boxes: UnexploredBoxes, index: int, relaxed: RelaxedBounds, setting: SolveSetting) -> None:
+    """Raise the lower limits of a box to those of the relaxation."""
+    seconds = min(setting.limits.seconds, max(0.0, setting.deadline - time.time()))
+    least = relaxed.least(boxes.lower[index], boxes.upper[index] - 1, seconds)
+    if least is None:
+        boxes.close(index)
+    else:
+        boxes.raise_lower(index, least)
+
+
+def _tighten(boxes: UnexploredBoxes, relaxed: RelaxedBounds, setting: SolveSetting) -> None:
+    """Relax the boxes that decide what may be missing, until no other one decides it."""
+    indices = np.flatnonzero(boxes.open)
+    lacks = boxes.lacks(indices)
+    while len(indices) and time.time() < setting.deadline:
+        largest = np.unique(lacks.argmax(axis=0))
+        deciding = [int(i) for i in largest if lacks[i].any() and not boxes.relaxed[indices[i]]]
+        if not deciding:
+            break
+        for place in deciding:
+            _relax(boxes, int(indices[place]), relaxed, setting)
+        lacks[deciding] = boxes.lacks(indices[deciding]) * boxes.open[indices[deciding], None]
+
+
+def _first_boxes(
+    integers: IntegerObjectives, anchors: Sequence[Outcome], records: dict[str, Record]
+) -> UnexploredBoxes:
+    """Return what the anchors leave unexplored."""
+    top = integers.upper + 1
+    least = np.array([anchor.bound for anchor in anchors])
+    ceiling = np.array([anchor.vector for anchor in anchors]).max(axis=0) + 1
+    boxes = UnexploredBoxes(np.maximum(least, integers.lower), top, ceiling)
+    for index, (name, anchor) in enumerate(zip(integers.names, anchors, strict=True)):
+        assert anchor.vector is not None, "anchors without an answer end the search"
+        boxes.add_vector(anchor.vector)
+        corner = top.copy()
+        corner[index] = anchor.vector[index] + 1
+        boxes.add_bound(corner, np.ones(len(top), dtype=np.int64), records[f"anchor {name}"].outcome.bound)
+    return boxes
+
+
+def _balanced_weights(integers: IntegerObjectives, lower: Vector, upper: Vector, most: int) -> Vector:
+    """Return weights that make a side of the box ``lower <= y < upper`` count the same in every objective."""
+    sides = np.maximum(upper - lower, 1).astype(np.float64)
+    size = np.maximum(np.abs(integers.lower), np.abs(integers.upper)).astype(np.float64)
+    weights = sides.max() / sides
+    weights *= min(1.0, most / 2 / float(weights @ size))
+    rounded: Vector = np.maximum(1, np.rint(weights)).astype(np.int64)
+    return rounded

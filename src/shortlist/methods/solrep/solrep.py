@@ -1,0 +1,269 @@
+"""A representation of the front by reference points: one integer program each (SolRep, Algorithm 3 of Xue & Li 2018).
+
+Three things differ from the paper's program. The anchors belong to the answer; without them the ends of the front are
+missing. The minimised objective does not decide alone: the others count too, with positive weights, so that an optimal
+answer is non-dominated even where the first objective leaves ties. And a program is left out where an earlier one has
+answered it: an optimum over larger bounds that lies within smaller ones, or larger bounds that nothing meets.
+"""
+
+import functools
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
+from shortlist.arrays import Points
+from shortlist.errors import BadInputError
+from shortlist.front import Front, Proof, ProofKind, Status
+from shortlist.logic.clauses import Clauses
+from shortlist.methods.integer.bounded_solves import LimitReachedError
+from shortlist.methods.integer.integer_objectives import IntegerObjectives, integer_objectives
+from shortlist.methods.integer.reduced_program import reduce_program
+from shortlist.methods.solrep.anchor_points import STAGE, SolveSetting, anchor_keys, find_anchors, is_ideal
+from shortlist.methods.solrep.checked_answers import answers_front
+from shortlist.methods.solrep.reference_points import autocorrelation, hit_and_run, hull_of
+from shortlist.methods.solrep.reference_solves import Answers, solve_adaptively, solve_reference_points
+from shortlist.methods.solrep.solve_journal import Record, open_journal
+from shortlist.milp.program import Program
+from shortlist.milp.session import Solver
+from shortlist.milp.solution import Limits
+from shortlist.runs.cancellation import Cancellation
+from shortlist.runs.progress import Progress, Report, silent
+
+RULES = ("hit-and-run", "adaptive")
+
+
+def solrep(
+    program: Program,
+    n_points: int = 1000,
+    *,
+    rule: str = "hit-and-run",
+    clauses: Clauses | None = None,
+    objective: str | None = None,
+    solver: str | Solver = "highs",
+    solve_limit_s: float | None = None,
+    solve_limit_nodes: int | None = None,
+    time_limit_s: float | None = None,
+    thinning: int = 10,
+    seed: int = 0,
+    checkpoint: str | Path | None = None,
+    n_jobs: int | None = 1,
+    chunk_size: int = 25,
+    candidates: Sequence[str] | None = None,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> Front:
+    """Return non-dominated points spread over the front of a program with two or more linear objectives.
+
+    Parameters
+    ----------
+    program : Program
+        Objectives must be exact integers after scaling; see
+        :func:`shortlist.methods.integer.integer_objectives.integer_objectives`.
+    n_points : int, default=1000
+        Reference points, each with one program at most. The anchors take two programs per objective besides.
+    rule : {"hit-and-run", "adaptive"}, default="hit-and-run"
+        Where the reference points lie: uniformly in the anchors' convex hull, chosen beforehand; or each inside the
+        largest box that may still hold points (:mod:`shortlist.methods.solrep.unexplored_boxes`), two thirds of the way up
+        from its least values, with weights that balance the objectives. A box whose lower part holds nothing is solved
+        as a whole when its turn comes again. Lower ends of boxes come from linear relaxations, which are no integer
+        programs and are not counted. Adaptive points depend on each other, so they take one worker.
+    clauses : Clauses, optional
+        What every solution satisfies, variable v being column v - 1, used to make the program smaller; variables beyond
+        the columns are auxiliary (:func:`shortlist.methods.integer.reduced_program.reduce_program`).
+    objective : str, optional
+        The objective that hit-and-run programs minimise, the others being bounded. Default: that of the widest range.
+    solver : str or Solver, default="highs"
+        Backend of the integer programs.
+    solve_limit_s, solve_limit_nodes : float and int, optional
+        Limits of each program. Nodes do not depend on the clock.
+    time_limit_s : float or None, default=None
+        Wall-clock limit of the whole search.
+    thinning : int, default=10
+        Steps of the random walk from one reference point to the next; 1 is the paper's.
+    seed : int, default=0
+        Seed of the random walk and of the solver.
+    checkpoint : str or Path, optional
+        A file to which each finished program is appended. With the same problem and settings, a later call goes on
+        from there. What is resumed is proved as before; among equally good answers of a program another may be found.
+    n_jobs : int or None, default=1
+        Workers for hit-and-run points. The answer does not depend on it, unless a wall-clock limit is hit: points are
+        split into chunks beforehand, each with a session of its own.
+    chunk_size : int, default=25
+        Reference points per chunk, neighbours together.
+    candidates : sequence of str, optional
+        Names of the integer columns; ``x0``, ``x1``, ... by column number if not given.
+    report : callable, optional
+        Receives an event after every reference point, or chunk of them with several workers.
+    cancellation : Cancellation, optional
+        Stops the search with what it has; with several workers, after the chunks that are being solved.
+
+    Returns
+    -------
+    front : Front
+        NONDOMINATED if every point is proved non-dominated, APPROXIMATE if a limit left one unproved, COMPLETE if the
+        anchors coincide or the adaptive rule left no box. `proof.missing` is known with the adaptive rule.
+        `proof.n_unresolved` counts reference points without an answer. `extras` holds `n_reference_points`,
+        `n_infeasible`, `n_without_program`, `n_programs`, `n_unproved`, `gaps` (per point, relative, 0 where proved), `anchors`,
+        `hull_dimension` and, for hit-and-run, `autocorrelation` of neighbouring reference points. An infeasible
+        program has a complete front without points.
+
+    Raises
+    ------
+    BadInputError
+        If the objectives are no exact integers or are unbounded, or the checkpoint belongs to another search.
+    SolverError
+        If the solver contradicts itself, or `clauses` exclude a solution so that an answer does not stand the check.
+
+    Examples
+    --------
+    >>> from shortlist.front import Objective
+    >>> from shortlist.milp.program import LinearObjective, make_program
+    >>> price = LinearObjective(Objective("price"), np.array([3.0, 5.0, 4.0]))
+    >>> quality = LinearObjective(Objective("quality", "max"), np.array([1.0, 4.0, 2.0]))
+    >>> shop = make_program(
+    ...     [[1, 1, 1]], row_lower=0, row_upper=1, column_lower=0, column_upper=1, integer=True,
+    ...     objectives=[price, quality],
+    ... )
+    >>> front = solrep(shop, 5, rule="adaptive")
+    >>> front.values.tolist(), str(front.proof.kind)
+    ([[0.0, 0.0], [3.0, 1.0], [4.0, 2.0], [5.0, 4.0]], 'complete')
+    """
+    begin = time.time()
+    as_choice(rule, "rule", RULES)
+    n_points, chunk_size = as_count(n_points, "n_points", at_least=0), as_count(chunk_size, "chunk_size")
+    if rule == "adaptive" and n_jobs != 1:
+        raise BadInputError(
+            f"n_jobs must be 1 with rule 'adaptive', got {n_jobs}. Its points depend on each other."
+        )
+    solve_limit = as_positive_seconds(solve_limit_s, "solve_limit_s")
+    deadline = begin + as_positive_seconds(time_limit_s, "time_limit_s")
+    reduced = reduce_program(program, clauses)
+    integers = integer_objectives(reduced.program)
+    settings = {
+        "n_points": n_points,
+        "rule": rule,
+        "objective": objective,
+        "solver": solver if isinstance(solver, str) else solver.name,
+        "solve_limit_s": solve_limit_s,
+        "solve_limit_nodes": solve_limit_nodes,
+        "thinning": thinning,
+        "seed": seed,
+        "chunk_size": chunk_size,
+    }
+    journal, records = open_journal(checkpoint, reduced.program, settings)
+    limits = Limits(solve_limit, solve_limit_nodes)
+    setting = SolveSetting(reduced.program, solver, seed, limits, deadline, journal)
+    facts: dict[str, Any] = {"rule": rule, "solver": settings["solver"]}
+    tell = functools.partial(_tell, report, n_points)
+    found, missing = Answers(records), None
+    try:
+        anchors = find_anchors(setting, integers, records, cancellation)
+    except LimitReachedError as stop:
+        anchors, found = [], Answers(records, stop.limit)
+    complete = _is_infeasible(records, integers) or (bool(anchors) and is_ideal(anchors))
+    asked = 0 if complete else n_points
+    corners: Points = np.array([anchor.vector for anchor in anchors], dtype=np.int64).reshape(
+        -1, len(integers)
+    )
+    if anchors:
+        facts["anchors"] = integers.points(corners).tolist()
+        facts["hull_dimension"] = hull_of(corners).dimension
+    if anchors and not complete and rule == "adaptive":
+        boxes, found = solve_adaptively(
+            setting, anchors, records, n_points, tell=tell, cancellation=cancellation
+        )
+        scales = np.array([one.scale or 1 for one in integers.objectives])
+        missing = tuple((boxes.missing() * integers.steps / scales).tolist())
+        complete = not boxes.open.any()
+        asked = _n_answered(found.records) if not found.limit else n_points
+    elif anchors and not complete:
+        walk = hit_and_run(corners, n_points, rng=np.random.default_rng(as_seed(seed)), thinning=thinning)
+        facts["autocorrelation"] = autocorrelation(walk)
+        points = np.floor(walk + 1e-9).astype(np.int64)  # the hull's flat sides are integers, up to rounding
+        found = solve_reference_points(
+            setting,
+            anchors,
+            points,
+            first=_chosen_objective(integers, objective, corners),
+            records=records,
+            chunk_size=chunk_size,
+            n_jobs=n_jobs,
+            tell=tell,
+            cancellation=cancellation,
+        )
+    if time_limit_s is not None and found.limit.endswith(" s"):  # chunks know what was left of it only
+        found = Answers(found.records, f"{time_limit_s:g} s")
+    proof = _proof(
+        found, missing, asked, n_complete=len(integers) if complete else 0, solve_limit_s=solve_limit_s
+    )
+    facts["n_reference_points"] = asked
+    facts |= _counts(found.records)
+    return answers_front(
+        program,
+        reduced,
+        found.records,
+        proof,
+        candidates=candidates,
+        seconds=time.time() - begin,
+        extras=facts,
+    )
+
+
+def _n_answered(records: Mapping[str, Record]) -> int:
+    """Count the reference points whose program has ended."""
+    return sum(key.startswith("point ") for key in records)
+
+
+def _is_infeasible(records: Mapping[str, Record], integers: IntegerObjectives) -> bool:
+    """Whether the program was proved to have no solution at all."""
+    first = records.get(anchor_keys(integers)[0])
+    return first is not None and first.outcome.status is Status.INFEASIBLE
+
+
+def _counts(records: Mapping[str, Record]) -> dict[str, int]:
+    """Count what the programs said."""
+    points = [record for key, record in records.items() if key.startswith("point ")]
+    return {
+        "n_infeasible": sum(record.outcome.status is Status.INFEASIBLE for record in points),
+        "n_without_program": sum(not record.n_programs for record in points),
+        "n_programs": sum(record.n_programs for record in records.values()),
+    }
+
+
+def _proof(
+    found: Answers,
+    missing: tuple[float, ...] | None,
+    asked: int,
+    *,
+    n_complete: int,
+    solve_limit_s: float | None,
+) -> Proof:
+    """Return what is proved if every answer is optimal; `n_complete` objectives of a complete front, or 0."""
+    if n_complete:
+        return Proof(ProofKind.COMPLETE, missing=(0.0,) * n_complete)
+    outcomes = [record.outcome for record in found.records.values()]
+    n_unknown = sum(outcome.status is Status.UNKNOWN for outcome in outcomes)
+    limits = [found.limit] if found.limit else []
+    if any(outcome.status in {Status.UNKNOWN, Status.FEASIBLE} for outcome in outcomes):
+        limits.append("nodes per program" if solve_limit_s is None else f"{solve_limit_s:g} s per program")
+    n_open = max(0, asked - _n_answered(found.records))
+    return Proof(
+        ProofKind.NONDOMINATED, missing=missing, n_unresolved=n_unknown + n_open, limit="; ".join(limits)
+    )
+
+
+def _tell(report: Report, total: int, done: int) -> None:
+    """Report how many reference points are done."""
+    report(Progress(STAGE, done, total))
+
+
+def _chosen_objective(integers: IntegerObjectives, name: str | None, corners: Points) -> int:
+    """Return the number of the objective to minimise."""
+    if name is None:
+        return int(np.argmax(np.ptp(corners, axis=0)))
+    as_choice(name, "objective", integers.names)
+    return integers.names.index(name)

@@ -1,0 +1,1 @@
+"""Which point of the front predicts, and deciding rows stage by stage."""

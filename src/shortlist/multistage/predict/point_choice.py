@@ -1,0 +1,161 @@
+"""Which point of a front of stage assignments predicts, and what to say about it."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_choice, as_count
+from shortlist._words import any_of, did_you_mean
+from shortlist.arrays import Mask
+from shortlist.errors import BadInputError, UnmetChoiceError
+from shortlist.front import Front
+from shortlist.multistage.search.stage_objectives import StageProblem, merits
+from shortlist.results.picking import RULES, Limits, pick_index, within_limits
+
+USUAL = "one-se"
+PICKS = (USUAL, "norm", *RULES)
+"""The names of the rules that pick a point."""
+
+SAVED_ON = ("acquisition_cost", "worst_case_cost", "evaluation_cost", "stages", "false_positive_rate")
+"""What ``one-se`` saves on: the first of these that is an objective."""
+
+LEAST_COVERAGE = 0.5
+"""A choice that answers a smaller share of the rows than this is pointed out."""
+
+
+def choose_point(front: Front, pick: str | int, limits: Limits = None) -> int:
+    """Return the number of the point that a rule names, among those within the limits.
+
+    ``one-se`` is the one-standard-error rule (Section 3.4.3 of :cite:t:`Breiman1984`): of all points with as many right
+    answers as the best one has, up to the standard error of that share of the rows, the cheapest. Right answers are
+    coverage times conclusive accuracy, so that a rejected row is none; where these two are not both objectives, the rule
+    is ``ideal``. ``norm`` is the paper's fitness, the largest ℓ2 norm of coverage, accuracy and inverse cost: it may
+    choose a point that answers nearly nothing, at nearly no cost. The others are those of :meth:`Front.pick`.
+
+    Parameters
+    ----------
+    front : Front
+        Of stage assignments, with a point.
+    pick : str or int
+        One of :data:`PICKS`, or the number of a point, from 0.
+    limits : mapping from objective to number, sequence of Limit, or None
+
+    Raises
+    ------
+    UnmetChoiceError
+        If there is no point of that number, or none is within the limits.
+    """
+    try:
+        within = within_limits(front, limits)
+    except BadInputError as error:
+        raise UnmetChoiceError(str(error)) from None
+    if not isinstance(pick, str):
+        return _numbered(front, pick, within)
+    if pick == USUAL:
+        order = _one_standard_error(front, within)
+        if order is not None:
+            return order
+        pick = "ideal"
+    if pick == "norm":
+        norms = np.linalg.norm(merits(front.names, front.values), axis=1)
+        return int(np.argmax(np.where(within, norms, -1.0)))
+    return pick_index(front, pick, limits=limits)
+
+
+def check_choice(problem: StageProblem, pick: str | int, limits: Limits) -> None:
+    """Refuse, before any search, what no front of the problem can give.
+
+    Raises
+    ------
+    BadInputError
+        If the rule is unknown, or a limit names no objective or is out of its objective's reach.
+    """
+    if isinstance(pick, str):
+        as_choice(pick, "pick", PICKS)
+    else:
+        as_count(pick, "pick", at_least=0)
+    names = list(limits) if isinstance(limits, Mapping) else [limit.name for limit in limits or ()]
+    for name in names:
+        if name not in problem.names:
+            raise BadInputError(
+                f"limits names {name!r}, but the objectives are {any_of(problem.names)}.{did_you_mean(name, problem.names)}"
+            )
+    ends = _reach(problem)
+    for limit in [] if isinstance(limits, Mapping) else limits or ():
+        low, high = ends[limit.name]
+        reached = limit.met_by(np.array([low, high]), None).any()
+        if not (reached if limit.sign else low <= limit.value <= high):
+            raise BadInputError(
+                f"no stage assignment can have {limit.name} {limit.operator} {limit.value}: it is between {low:g} and "
+                f"{high:g}. Relax the limit."
+            )
+
+
+def low_coverage(share: float) -> str:
+    """Return a sentence about a choice that answers less than half of the rows; empty for any other.
+
+    Parameters
+    ----------
+    share : float
+        Coverage on the rows that judged.
+
+    Examples
+    --------
+    >>> low_coverage(0.8)
+    ''
+    """
+    if share >= LEAST_COVERAGE:
+        return ""
+    return (
+        f"the chosen point answers {100 * share:.3g} % of the rows that judged it, and rejects the others. "
+        "Take a lower confidence, another pick, or a limit such as coverage>=0.5."
+    )
+
+
+def _numbered(front: Front, point: int, within: Mask) -> int:
+    """Return the number of a point, if there is one of that number within the limits."""
+    if point >= len(front):
+        raise UnmetChoiceError(
+            f"there is no point {point}: the front has {len(front):,}, numbered from 0. Pick one of them, or a rule."
+        )
+    if not within[point]:
+        raise UnmetChoiceError(
+            f"point {point} is outside the limits. Pick another point, or leave out the limits."
+        )
+    return point
+
+
+def _one_standard_error(front: Front, within: Mask) -> int | None:
+    """Return the cheapest point with about as many right answers as the best; None where the front does not tell them."""
+    if not {"coverage", "conclusive_accuracy"} <= set(front.names):
+        return None
+    coverage, accuracy = (
+        front.values[:, front.names.index(name)] for name in ("coverage", "conclusive_accuracy")
+    )
+    right = np.where(within, coverage * accuracy, -1.0)
+    n_rows = front.objectives[front.names.index("coverage")].scale or 1
+    slack = np.sqrt(right.max() * (1 - right.max()) / n_rows)
+    enough = np.flatnonzero(right >= right.max() - slack)
+    saved: list[NDArray[np.float64]] = [
+        front.values[enough, front.names.index(name)] for name in SAVED_ON if name in front.names
+    ]
+    # ties in price go to more right answers, then to the first point
+    return int(enough[np.lexsort((-right[enough], *saved[:1]))[0]])
+
+
+def _reach(problem: StageProblem) -> dict[str, tuple[float, float]]:
+    """Return the least and the largest value that each objective can have at all."""
+    total = problem.costs.total / problem.costs.scale
+    # every row pays for the first stage, which buys one feature at least
+    least = int(problem.costs.price(np.eye(problem.n_features, dtype=bool)).min()) / problem.costs.scale
+    call = (problem.call_price + problem.call_price_per_feature * problem.n_features) / problem.call_scale
+    return {
+        "coverage": (0, 1),
+        "conclusive_accuracy": (0, 1),
+        "acquisition_cost": (least, total),
+        "false_positive_rate": (0, 1),
+        "stages": (1, problem.max_stages),
+        "worst_case_cost": (least, total),
+        "evaluation_cost": (0, problem.max_stages * call),
+    }

@@ -1,0 +1,262 @@
+"""Deciding rows stage by stage, on rows at hand or on features bought when they are needed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_count
+from shortlist._words import all_of
+from shortlist.arrays import Labels, Mask
+from shortlist.errors import BadInputError
+from shortlist.multistage.problem.costs import FeatureCosts
+from shortlist.multistage.problem.reject_rules import RejectRule, decide
+from shortlist.multistage.subclassifiers._logistic import decide_rows
+from shortlist.multistage.subclassifiers.encoding import Encoding
+from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
+
+REJECTED = -1
+"""Class number of a row that no stage was confident about."""
+
+Acquire: TypeAlias = Callable[[NDArray[np.int64], tuple[Any, ...]], Any]
+"""Called with row numbers and features, returns their values, ``(len(rows), len(features))``."""
+
+
+@dataclass(frozen=True, eq=False)
+class FittedStage:
+    """One stage: what it buys, what it knows by then, and what predicts.
+
+    Attributes
+    ----------
+    bought : ndarray of int64
+        Features that this stage acquires.
+    subset : ndarray of bool, shape (n_features,)
+        Features known by then.
+    model : LogisticModel or ForeignModel
+        What predicts from them.
+    least : float
+        Least probability that the reject rule raised this subset's threshold to, or 0.
+    price : int
+        What a row has paid by then, in units.
+    """
+
+    bought: NDArray[np.int64]
+    subset: Mask
+    model: Any
+    least: float
+    price: int
+
+
+@dataclass(frozen=True, eq=False)
+class StagedModel:
+    """Everything that decides rows: encoding, stages in order, reject rule and prices."""
+
+    encoding: Encoding
+    stages: tuple[FittedStage, ...]
+    rule: RejectRule
+    costs: FeatureCosts
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """What was decided for each row.
+
+    Attributes
+    ----------
+    labels : ndarray of int64, shape (n_rows,)
+        Class numbers; -1 where nothing was confident.
+    stages : ndarray of int64, shape (n_rows,)
+        Last stage whose features were bought, from 1; 0 where none was.
+    costs : ndarray of float, shape (n_rows,)
+        What each row paid, in the user's money.
+    finished : ndarray of bool, shape (n_rows,)
+        Whether the row was decided or rejected; only a failed acquisition leaves rows unfinished.
+    guesses : ndarray of int64, shape (n_rows,)
+        Class numbers again, but for rejected rows the most probable class at the last stage where that was asked for.
+    """
+
+    labels: NDArray[np.int64]
+    stages: NDArray[np.int64]
+    costs: NDArray[np.float64]
+    finished: Mask
+    guesses: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class OnDemand:
+    """Labels of rows whose features were bought on demand.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Classes, or the reject label; the reject label also where `decisions.finished` is False.
+    decisions : Decisions
+        Stage and cost of each row.
+    """
+
+    labels: Labels
+    decisions: Decisions
+
+
+def decide_known(model: StagedModel, rows: NDArray[np.float64], *, guess: bool = False) -> Decisions:
+    """Decide encoded rows, ``(n_rows, n_columns)``; only undecided rows enter a later stage.
+
+    With `guess`, rejected rows get a class as well, in ``guesses``.
+
+    Examples
+    --------
+    See :class:`shortlist.multistage.MultiStageClassifier`.
+    """
+    labels = np.full(len(rows), REJECTED, dtype=np.int64)
+    reached = np.zeros(len(rows), dtype=np.int64)
+    active = np.arange(len(rows))
+    for number, stage in enumerate(model.stages, start=1):
+        reached[active] = number
+        active = _decide(model, stage, rows, active, labels)
+        if not len(active):
+            break
+    guesses = _guesses(model, rows, active, labels) if guess else labels
+    return Decisions(labels, reached, _paid(model, reached), np.ones(len(rows), dtype=bool), guesses)
+
+
+def decide_on_demand(
+    model: StagedModel, acquire: Acquire, n_rows: int, features: Sequence[Any], *, guess: bool = False
+) -> tuple[Decisions, str, BaseException | None]:
+    """Decide rows, buying for each stage only what its undecided rows need.
+
+    Parameters
+    ----------
+    model : StagedModel
+    acquire : callable
+        Gets row numbers and features, returns their values.
+    n_rows : int
+    features : sequence
+        What `acquire` calls each feature.
+    guess : bool, default=False
+        Whether rejected rows get a class as well, in ``guesses``.
+
+    Returns
+    -------
+    decisions : Decisions
+    failure : str
+        Why it ended early; empty if it did not.
+    cause : exception or None
+        What `acquire` raised.
+    """
+    n_rows = as_count(n_rows, "n_rows", at_least=0)
+    starts = model.encoding.starts
+    rows = np.zeros((n_rows, int(starts[-1])))
+    labels = np.full(n_rows, REJECTED, dtype=np.int64)
+    reached = np.zeros(n_rows, dtype=np.int64)
+    active = np.arange(n_rows)
+    for number, stage in enumerate(model.stages, start=1):
+        if not len(active):
+            break
+        wanted = tuple(features[feature] for feature in stage.bought)
+        try:
+            values = acquire(active.copy(), wanted)
+        except Exception as error:  # noqa: BLE001  # whatever the user's function raises ends the run, with what it paid for
+            return _unfinished(model, labels, reached, active), _failure(number, wanted, error), error
+        reached[active] = number
+        try:
+            encoded = model.encoding.encode(stage.bought.tolist(), _shaped(values, len(active), wanted))
+        except BadInputError as error:
+            return _unfinished(model, labels, reached, active), f"acquire for stage {number}: {error}", None
+        except Exception as error:  # noqa: BLE001  # whatever cannot be read was paid for, and so were the rows before
+            return _unfinished(model, labels, reached, active), _unreadable(number, wanted, error), error
+        place = 0
+        for feature in stage.bought:
+            width = int(starts[feature + 1] - starts[feature])
+            rows[active, starts[feature] : starts[feature + 1]] = encoded[:, place : place + width]
+            place += width
+        active = _decide(model, stage, rows, active, labels)
+    guesses = _guesses(model, rows, active, labels) if guess else labels
+    return Decisions(labels, reached, _paid(model, reached), np.ones(n_rows, dtype=bool), guesses), "", None
+
+
+def confidences(
+    model: StagedModel, rows: NDArray[np.float64], reached: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the largest class probability of each row at the stage it reached."""
+    best = np.full(len(rows), np.nan)
+    for number, stage in enumerate(model.stages, start=1):
+        here = np.flatnonzero(reached == number)
+        if len(here):
+            best[here] = stage.model.probabilities(rows[here]).max(axis=1)
+    return best
+
+
+def _decide(
+    model: StagedModel,
+    stage: FittedStage,
+    rows: NDArray[np.float64],
+    active: NDArray[np.int64],
+    labels: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Decide the active rows at one stage; return those that go on."""
+    if isinstance(stage.model, LogisticModel):
+        # a model read from a memory map cannot be written, and kernels take only arrays that can
+        coefficients = np.require(stage.model.coefficients, requirements="W")
+        columns = np.require(stage.model.columns, requirements="W")
+        left = decide_rows(
+            rows, active, coefficients, columns, np.array(model.rule.thresholds),
+            model.rule.scores, stage.least, labels,
+        )  # fmt: skip
+        return active[:left]
+    found, confident = decide(stage.model.probabilities(rows[active]), model.rule, stage.least)
+    labels[active[confident]] = found[confident]
+    return active[~confident]
+
+
+def _guesses(
+    model: StagedModel, rows: NDArray[np.float64], rejected: NDArray[np.int64], labels: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Give rejected rows the most probable class at the last stage."""
+    guesses = labels.copy()
+    if len(rejected):
+        guesses[rejected] = model.stages[-1].model.probabilities(rows[rejected]).argmax(axis=1)
+    return guesses
+
+
+def _paid(model: StagedModel, reached: NDArray[np.int64]) -> NDArray[np.float64]:
+    prices = np.array([0, *(stage.price for stage in model.stages)], dtype=np.float64) / model.costs.scale
+    return np.asarray(prices[reached])
+
+
+def _unfinished(
+    model: StagedModel, labels: NDArray[np.int64], reached: NDArray[np.int64], active: NDArray[np.int64]
+) -> Decisions:
+    finished = np.ones(len(labels), dtype=bool)
+    finished[active] = False
+    return Decisions(labels, reached, _paid(model, reached), finished, labels)
+
+
+def _failure(number: int, wanted: tuple[Any, ...], error: BaseException) -> str:
+    return (
+        f"acquire must return the features {all_of(wanted)} of stage {number}, "
+        f"but it raised {type(error).__name__}: {error}. The rows decided before are in the error's partial."
+    )
+
+
+def _unreadable(number: int, wanted: tuple[Any, ...], error: BaseException) -> str:
+    return (
+        f"acquire must return a table of the features {all_of(wanted)} of stage {number}, "
+        f"but what it returned cannot be read: {error}. The rows decided before are in the error's partial."
+    )
+
+
+def _shaped(values: Any, n_rows: int, wanted: tuple[Any, ...]) -> Any:
+    """Check the shape of what `acquire` returned; a frame is read by its names where it has them."""
+    if hasattr(values, "iloc") and hasattr(values, "columns"):
+        if all(name in values.columns for name in wanted):
+            values = values[list(wanted)]
+    else:
+        values = np.asarray(values)
+    if values.shape != (n_rows, len(wanted)):
+        raise BadInputError(
+            f"acquire must return values of shape {(n_rows, len(wanted))} for the features {all_of(wanted)}, "
+            f"got {values.shape}. Return one row per row number and one column per feature."
+        )
+    return values

@@ -1,0 +1,1 @@
+"""What is asked: prices, stages, and when a prediction is confident."""

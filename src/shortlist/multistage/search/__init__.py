@@ -1,0 +1,1 @@
+"""Which stage assignments are best: enumeration with proof, and evolution."""

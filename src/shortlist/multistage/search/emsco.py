@@ -1,0 +1,401 @@
+"""EMSCO, the evolutionary search for stage assignments (Algorithms 1 to 3 of Hamilton & Fulp 2022)."""
+
+import math
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_choice, as_count, as_positive_seconds
+from shortlist.arrays import Mask
+from shortlist.errors import BadInputError, FitsStoppedError
+from shortlist.front import Front, Proof, ProofKind
+from shortlist.multistage.problem.stages import stage_counts
+from shortlist.multistage.search._evaluation import domination_levels
+from shortlist.multistage.search._variation import breed, mutate_again, mutate_row, recombine_rows
+from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.runs import Cancellation, Progress, Report, silent
+
+ELITES = ("vector", "chromosome")
+ELITE_FILLS = "elite fills the population"
+"""Why a run stopped that had as many elites as places."""
+
+
+@dataclass(frozen=True)
+class EmscoOptions:
+    """Parameters of the search, with the paper's letters and the defaults of its Credit experiments.
+
+    Attributes
+    ----------
+    population : int
+        ‖G‖.
+    generations : int
+        Most generations (max_iter).
+    patience : int or None
+        Stop when the highest-scoring chromosome has not changed for this many generations (g); None: never.
+    mutation, recombination : float
+        m̂ and r̂, in [0, 1].
+    elitism : float
+        b, in (0, 1).
+    beta : float
+        β ≥ 1; more prefers earlier stages.
+    epsilon : float
+        ε > 0 of γ = u/l + ε.
+    elites : {"vector", "chromosome"}
+        What counts as one elite: an objective vector (the first chromosome that has it stays), or, as the paper says,
+        a chromosome. Where millions of chromosomes tie, the paper's elite fills the population and the search stops.
+    removal : float
+        Probability that a mutated feature leaves all stages; used only where the problem allows removal.
+    tries : int
+        How often a child that was measured before is mutated again; 0 is the paper's. Late in a run most children
+        are copies of what is known.
+    """
+
+    population: int = 300
+    generations: int = 150
+    patience: int | None = 20
+    mutation: float = 0.075
+    recombination: float = 0.8
+    elitism: float = 0.2
+    beta: float = 2.5
+    epsilon: float = 0.01
+    elites: str = "vector"
+    removal: float = 0.2
+    tries: int = 5
+
+    def __post_init__(self) -> None:
+        as_count(self.population, "population", at_least=2)
+        as_count(self.generations, "generations", at_least=0)
+        if self.patience is not None:
+            as_count(self.patience, "patience")
+        as_count(self.tries, "tries", at_least=0)
+        as_choice(self.elites, "elites", ELITES)
+        for name in ("mutation", "recombination", "removal"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise BadInputError(f"{name} must be in [0, 1], got {getattr(self, name)!r}.")
+        if not 0 < self.elitism < 1:
+            raise BadInputError(f"elitism must be in (0, 1), got {self.elitism!r}.")
+        if not (math.isfinite(self.beta) and self.beta >= 1):
+            raise BadInputError(f"beta must be at least 1, got {self.beta!r}.")
+        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
+            raise BadInputError(f"epsilon must be above 0, got {self.epsilon!r}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """How the rows of one generation stand.
+
+    Attributes
+    ----------
+    ranks : ndarray of int64
+        Pareto rank, the largest for the non-dominated (Eq. 8).
+    norms : ndarray of float
+        E, the ℓ2 norm of the objectives as numbers in [0, 1].
+    log_fitness : ndarray of float
+        Logarithm of Eq. 9, which itself overflows; minus infinity where E is 0.
+    """
+
+    ranks: NDArray[np.int64]
+    norms: NDArray[np.float64]
+    log_fitness: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Generation:
+    """One generation: assignments, their measures and scores, sorted by fitness, best first."""
+
+    number: int
+    assignments: NDArray[np.int8]
+    measures: NDArray[np.int64]
+    vectors: NDArray[np.int64]
+    scores: Scores
+
+
+Observe: TypeAlias = Callable[[Generation], None]
+"""What receives every generation, the first and the last included."""
+
+
+@dataclass(frozen=True, eq=False)
+class EmscoResult:
+    """What a run found.
+
+    Attributes
+    ----------
+    assignments : ndarray of int8, shape (n_solutions, n_features)
+        All non-dominated chromosomes of the last generation, each once, sorted by fitness, best first.
+    measures : ndarray of int64, shape (n_solutions, 7)
+        Their measures.
+    n_generations, n_evaluations : int
+        Generations after the first, and assignments measured.
+    stopped : str
+        ``"generations"``, ``"patience"``, ``"elite fills the population"``, ``"interrupted"`` or the time limit.
+    seconds : float
+        Wall-clock time, fits included.
+    """
+
+    problem: StageProblem = field(repr=False)
+    assignments: NDArray[np.int8]
+    measures: NDArray[np.int64]
+    n_generations: int
+    n_evaluations: int
+    stopped: str
+    seconds: float
+
+    def front(self) -> Front:
+        """Return the answer as a front; nothing is proved about it."""
+        limit = "" if self.stopped in {"generations", "patience"} else self.stopped
+        return self.problem.front(
+            self.assignments, self.measures, Proof(ProofKind.APPROXIMATE, limit=limit), method="emsco",
+            seconds=self.seconds,
+            extras={
+                "n_generations": self.n_generations, "n_evaluations": self.n_evaluations, "stopped": self.stopped,
+                "n_chromosomes": len(self.assignments),
+            },
+        )  # fmt: skip
+
+
+def emsco(
+    problem: StageProblem,
+    options: EmscoOptions | None = None,
+    *,
+    seed: int | np.random.Generator = 0,
+    time_limit_s: float | None = None,
+    observe: Observe | None = None,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> EmscoResult:
+    """Search for non-dominated stage assignments by evolution.
+
+    Algorithm 3 of :cite:t:`Hamilton2022`: elitism, roulette selection, recombination (Algorithm 2), mutation
+    (Algorithm 1), until one of the two convergence tests holds. Solutions once found that nothing dominates are never
+    lost (Property 1).
+
+    Parameters
+    ----------
+    problem : StageProblem
+    options : EmscoOptions, optional
+    seed : int or Generator
+    time_limit_s : float or None
+        Stop after the first generation that ends later; None: never.
+    observe : callable, optional
+        Receives every generation.
+    report, cancellation : optional
+        Progress events, and a way to stop with the last whole generation.
+
+    Notes
+    -----
+    Time per generation is O(population²) for the ranks, plus the fits of feature subsets not seen before.
+    """
+    options = options or EmscoOptions()
+    limit = as_positive_seconds(time_limit_s, "time_limit_s")
+    rng = np.random.default_rng(seed)
+    start = time.perf_counter()
+    n, k = problem.n_features, problem.max_stages
+    cumulative = beta_binomial(k, options.beta)
+    removal = options.removal if problem.removal else 0.0
+    current = _generation(problem, options, 0, initial_population(n, k, options, rng, removal=removal))
+    seen = set(_as_keys(current.assignments).tolist()) if options.tries else set()
+    evaluations, unchanged, stopped = options.population, 0, "generations"
+    while current.number < options.generations:
+        report(Progress("generations", current.number, options.generations))
+        if observe is not None:
+            observe(current)
+        if options.patience is not None and unchanged >= options.patience:
+            stopped = "patience"
+            break
+        elites = elite(current, options)
+        n_children = options.population - len(elites)
+        if n_children <= 0:
+            stopped = ELITE_FILLS
+            break
+        if cancellation is not None and cancellation.cancelled:
+            stopped = "interrupted"
+            break
+        if time.perf_counter() - start > limit:
+            stopped = f"{limit:g} s"
+            break
+        children = _children(current, n_children, options, cumulative, removal=removal, rng=rng, seen=seen)
+        try:
+            following = _generation(
+                problem, options, current.number + 1, np.concatenate([current.assignments[elites], children])
+            )
+        except FitsStoppedError:
+            stopped = "interrupted"
+            break
+        same = (following.assignments[0] == current.assignments[0]).all()
+        unchanged = unchanged + 1 if same else 0
+        evaluations += n_children
+        current = following
+    else:
+        if observe is not None:
+            observe(current)
+    report(Progress("generations", current.number, options.generations))
+    best = _first_of_each(current.assignments)
+    best &= current.scores.ranks == current.scores.ranks.max()
+    return EmscoResult(
+        problem, current.assignments[best], current.measures[best], current.number, evaluations, stopped,
+        time.perf_counter() - start,
+    )  # fmt: skip
+
+
+def initial_population(
+    n_features: int, max_stages: int, options: EmscoOptions, rng: np.random.Generator, *, removal: float = 0.0
+) -> NDArray[np.int8]:
+    """Return mutants of the one-stage assignment (``init`` of Sec. 3.4)."""
+    population = np.zeros((options.population, n_features), dtype=np.int8)
+    cumulative = beta_binomial(max_stages, options.beta)
+    for row in population:
+        mutate_row(
+            row,
+            max_stages,
+            options.mutation,
+            cumulative,
+            removal,
+            rng.random(n_features),
+            rng.random(n_features),
+        )
+    return population
+
+
+def beta_binomial(max_stages: int, beta: float) -> NDArray[np.float64]:
+    """Return the distribution functions of BB(m, 1, β) for m from 0 to `max_stages` - 1, one per row (Eq. 7).
+
+    Examples
+    --------
+    >>> beta_binomial(2, 2.0).round(3)
+    array([[1.   , 1.   ],
+           [0.667, 1.   ]])
+    """
+    table = np.ones((max_stages, max_stages))
+    for m in range(max_stages):
+        mass = [
+            math.comb(m, j) * math.exp(_log_beta(j + 1, m - j + beta) - _log_beta(1, beta))
+            for j in range(m + 1)
+        ]
+        table[m, : m + 1] = np.cumsum(mass)
+        table[m, m] = 1.0
+    return table
+
+
+def score(problem: StageProblem, measures: NDArray[np.int64], *, epsilon: float = 0.01) -> Scores:
+    """Rank a generation and compute its fitness (Eqs. 8 and 9).
+
+    The merits are relative to the generation: the least cost in it has inverse cost 1 (Eq. 5). Where some E is 0, γ is
+    taken over the others, and fitness 0 still ranks last in its rank.
+    """
+    # equal vectors have equal rank, and converged generations hold many
+    same = np.unique(_as_keys(problem.vectors(measures)), return_index=True, return_inverse=True)
+    levels = domination_levels(*problem.comparable(measures[same[1]]))[same[2]]
+    ranks = levels.max(initial=0) - levels
+    norms = np.linalg.norm(problem.merits(measures), axis=1)
+    positive = norms[norms > 0]
+    gamma = (positive.max() / positive.min() if len(positive) else 1.0) + epsilon
+    with np.errstate(divide="ignore"):
+        log_fitness = ranks * math.log(gamma) + np.log(norms)
+    return Scores(ranks, norms, log_fitness)
+
+
+def elite(generation: Generation, options: EmscoOptions) -> NDArray[np.int64]:
+    """Return the rows of a generation that go on unchanged: the best max(⌈b‖G*‖⌉, ‖E0*‖) unique ones (Sec. 3.2.2)."""
+    rows = generation.assignments if options.elites == "chromosome" else generation.vectors
+    unique = np.flatnonzero(_first_of_each(rows))
+    top = int((generation.scores.ranks[unique] == generation.scores.ranks.max()).sum())
+    return unique[: max(math.ceil(options.elitism * len(unique)), top)]
+
+
+def roulette(scores: Scores) -> NDArray[np.float64]:
+    """Return the running sum of selection probabilities, proportional to fitness."""
+    largest = scores.log_fitness.max()
+    if math.isinf(largest):
+        return np.arange(1, len(scores.ranks) + 1) / len(scores.ranks)
+    wheel = np.cumsum(np.exp(scores.log_fitness - largest))
+    return np.asarray(wheel / wheel[-1])
+
+
+def recombine(
+    first: NDArray[np.int8], second: NDArray[np.int8], n_child: int, picks: NDArray[np.float64]
+) -> NDArray[np.int8]:
+    """Return the child of two assignments with `n_child` stages, gaps not yet closed (Algorithm 2).
+
+    Examples
+    --------
+    >>> parent = np.array([0, 2, 1, 2, 1], dtype=np.int8)  # Figure 5
+    >>> recombine(parent, parent, 2, np.zeros(5))
+    array([0, 1, 0, 1, 0], dtype=int8)
+    """
+    child = np.empty(len(first), dtype=np.int8)
+    recombine_rows(first, second, int(first.max()) + 1, int(second.max()) + 1, n_child, picks, child)
+    return child
+
+
+def _generation(
+    problem: StageProblem, options: EmscoOptions, number: int, assignments: NDArray[np.int8]
+) -> Generation:
+    """Measure, score and sort a generation; equals keep their order, so elites stay before their copies."""
+    measures = problem.measures(assignments)
+    scores = score(problem, measures, epsilon=options.epsilon)
+    # within a rank E decides alone (Property 2), and the logarithm may lose a bit of it
+    order = np.lexsort((-scores.norms, -scores.ranks))
+    return Generation(
+        number,
+        assignments[order],
+        measures[order],
+        problem.vectors(measures[order]),
+        Scores(scores.ranks[order], scores.norms[order], scores.log_fitness[order]),
+    )
+
+
+def _children(
+    parents: Generation,
+    n_children: int,
+    options: EmscoOptions,
+    cumulative: NDArray[np.float64],
+    *,
+    removal: float,
+    rng: np.random.Generator,
+    seen: set[bytes],
+) -> NDArray[np.int8]:
+    """Breed children, mutate those again that were measured before, and add them to `seen`."""
+    k, n = len(cumulative), parents.assignments.shape[1]
+    children = np.empty((n_children, n), dtype=np.int8)
+    breed(
+        parents.assignments, stage_counts(parents.assignments), roulette(parents.scores),
+        rng.random((n_children, 4 + 3 * n)), k, options.recombination, options.mutation, cumulative, removal,
+        children,
+    )  # fmt: skip
+    for _ in range(options.tries):
+        again = _known(children, seen)
+        if not len(again):
+            break
+        draws = rng.random((len(again), 2 * n))
+        mutate_again(children, again, k, options.mutation, cumulative, removal, draws)
+    if options.tries:
+        seen.update(_as_keys(children).tolist())
+    return children
+
+
+def _known(children: NDArray[np.int8], seen: Collection[bytes]) -> NDArray[np.int64]:
+    """Return the rows that were measured before, or that repeat an earlier row."""
+    fresh = _first_of_each(children)
+    for row, key in enumerate(_as_keys(children).tolist()):
+        fresh[row] &= key not in seen
+    return np.flatnonzero(~fresh)
+
+
+def _first_of_each(rows: NDArray[np.int8] | NDArray[np.int64]) -> Mask:
+    """Mark the first of equal rows."""
+    mask = np.zeros(len(rows), dtype=bool)
+    mask[np.unique(_as_keys(rows), return_index=True)[1]] = True
+    return mask
+
+
+def _as_keys(rows: NDArray[np.int8] | NDArray[np.int64]) -> NDArray[np.void]:
+    """View each row as one value."""
+    return np.ascontiguousarray(rows).view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
+
+
+def _log_beta(a: float, b: float) -> float:
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)

@@ -1,0 +1,316 @@
+"""The complete front of S(n, k): every stage assignment accounted for, with ties counted."""
+
+import queue
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_positive_seconds
+from shortlist.front import Front, Proof, ProofKind
+from shortlist.multistage.problem.stages import assignment_of_chain, completions, ordered_partitions
+from shortlist.multistage.search._enumeration import UNSEEN
+from shortlist.multistage.search._evaluation import N_MEASURES, nondominated_rows
+from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.multistage.search.walkers import Found, Space, Walker, make_walker
+from shortlist.multistage.subclassifiers.decision_bits import subset_masks
+from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads
+from shortlist.runs import Cancellation, Report, Unit, run_units, silent
+
+
+@dataclass(frozen=True, eq=False)
+class TiedBlock:
+    """Assignments that share an outcome and a beginning.
+
+    Attributes
+    ----------
+    chain : tuple of int
+        Feature sets, as bit masks, acquired by the first stages.
+    n_assignments : int
+        How many assignments begin so: 1 when the last stage takes the rest, more when nothing waits any longer and the
+        rest may follow in any way.
+    """
+
+    chain: tuple[int, ...]
+    n_assignments: int
+
+
+@dataclass(frozen=True, eq=False)
+class EnumerationResult:
+    """What an enumeration found, in the order of the front's points.
+
+    Attributes
+    ----------
+    assignments : ndarray of int8, shape (n_points, n_features)
+        One assignment for each point.
+    measures : ndarray of int64, shape (n_points, 7)
+        Its measures.
+    n_tied : ndarray of int64, shape (n_points,)
+        How many assignments have this objective vector.
+    n_looked : int
+        Chains that were looked at; the rest were accounted for by bounds.
+    proof : Proof
+        Complete, unless a limit was hit.
+    seconds : float
+        Wall-clock time of the walk, without fits.
+    """
+
+    problem: StageProblem = field(repr=False)
+    assignments: NDArray[np.int8]
+    measures: NDArray[np.int64]
+    n_tied: NDArray[np.int64]
+    n_looked: int
+    proof: Proof
+    seconds: float
+
+    def front(self) -> Front:
+        """Return the answer as a front; ``extras["n_tied"]`` counts the assignments behind each point."""
+        return self.problem.front(
+            self.assignments, self.measures, self.proof, method="enumerate", seconds=self.seconds,
+            extras={"n_tied": self.n_tied.tolist(), "n_looked": self.n_looked},
+        )  # fmt: skip
+
+
+def enumerate_front(
+    problem: StageProblem,
+    *,
+    bounds: bool = True,
+    n_jobs: int | None = 1,
+    time_limit_s: float | None = None,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> EnumerationResult:
+    """Find every non-dominated objective vector of S(n, k), and how many assignments have it.
+
+    Solves Eq. 6 of :cite:t:`Hamilton2022` exactly. Depth-first over chains of growing feature sets, on decision bits. A
+    chain on which no row waits any more is finished in closed form. With `bounds` a chain is also left when a known
+    point dominates anything that can follow: coverage and right answers are bounded by the union over all supersets,
+    wrong answers by those given and those that no superset can avoid, cost by what is bought and the cheapest next
+    step. Bounds never drop a tie, so the answer is the same with and without.
+
+    Parameters
+    ----------
+    problem : StageProblem
+        With at most 18 features, since every subset needs a classifier.
+    bounds : bool, default=True
+        Branch and bound, or look at every chain.
+    n_jobs : int or None, default=1
+        Threads.
+    time_limit_s : float or None
+        Stop then with what was found; the proof says that it is not complete.
+    report, cancellation : optional
+        Progress events, and a way to stop.
+
+    Raises
+    ------
+    BadInputError
+        If there are too many features.
+    """
+    limit = as_positive_seconds(time_limit_s, "time_limit_s")
+    space = _space(problem)
+    start = time.perf_counter()
+    k = problem.max_stages
+    found = _nothing(k)
+    looked, done, tasks = 0, 0, _tasks(problem, 1)
+    # the front of fewer stages is the best start for the bounds of more
+    for level in range(min(2, k), k + 1) if bounds else [k]:
+        tasks = _tasks(problem, level)
+        walk = _walk(
+            make_walker(problem, space, level, found.measures, bounds=bounds), tasks, n_jobs=n_jobs,
+            deadline=start + limit, report=report, cancellation=cancellation,
+        )  # fmt: skip
+        looked += walk.looked
+        done = walk.done if level == k else 0
+        found = (
+            walk.found if walk.done == len(tasks) else _nondominated(problem, [walk.found, found], np.maximum)
+        )
+        if walk.done < len(tasks):
+            break
+    proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.names))
+    if done < len(tasks):
+        stopped = cancellation is not None and cancellation.cancelled
+        proof = Proof(
+            ProofKind.APPROXIMATE,
+            n_unresolved=len(tasks) - done,
+            limit="interrupted" if stopped else f"{limit:g} s",
+        )
+    order = _front_order(problem, found.measures)
+    chains = [tuple(int(mask) for mask in chain if mask) for chain in found.chains[order]]
+    assignments = [
+        assignment_of_chain(chain, problem.n_features, removal=problem.removal) for chain in chains
+    ]
+    return EnumerationResult(
+        problem, np.array(assignments, dtype=np.int8).reshape(len(order), problem.n_features),
+        found.measures[order], found.ties[order], looked, proof, time.perf_counter() - start,
+    )  # fmt: skip
+
+
+def tied_blocks(result: EnumerationResult, point: int, *, limit: int = 1_000_000) -> list[TiedBlock]:
+    """Return all assignments that share one point of the front, as blocks, walking the space once more.
+
+    Parameters
+    ----------
+    result : EnumerationResult
+        A complete one.
+    point : int
+        Row of ``result.assignments``.
+    limit : int
+        Most blocks to return.
+
+    Returns
+    -------
+    blocks : list of TiedBlock
+        Their `n_assignments` add up to ``result.n_tied[point]`` unless `limit` was hit.
+    """
+    problem = result.problem
+    room = min(limit, 4096)
+    while True:
+        walker = make_walker(problem, _space(problem), problem.max_stages, result.measures, bounds=True)
+        blocks = np.zeros((room, problem.max_stages + 3), dtype=np.int64)
+        n_blocks = np.zeros(1, dtype=np.int64)
+        firsts = np.concatenate(_tasks(problem, problem.max_stages))
+        walker.collect(firsts, point, result.measures, blocks, n_blocks)
+        if n_blocks[0] <= room or room >= limit:
+            break
+        room = min(limit, int(n_blocks[0]))
+    used = blocks[: min(room, int(n_blocks[0]))]
+    return [TiedBlock(tuple(row[: row[-3]].tolist()), int(row[-2])) for row in used]
+
+
+def tied_assignments(result: EnumerationResult, point: int) -> Iterator[NDArray[np.int8]]:
+    """Yield every assignment that shares one point of the front; there can be millions."""
+    n, k = result.problem.n_features, result.problem.max_stages
+    for block in tied_blocks(result, point):
+        start = assignment_of_chain(block.chain, n, removal=result.problem.removal)
+        if block.n_assignments == 1:
+            yield start
+            continue
+        rest = np.flatnonzero(start == len(block.chain))
+        for tail in ordered_partitions(len(rest), k - len(block.chain)):
+            assignment = start.copy()
+            assignment[rest] = np.array(tail, dtype=np.int8) + len(block.chain)
+            yield assignment
+
+
+@dataclass(frozen=True, eq=False)
+class _Walk:
+    """A walk: what it found, finished tasks, and chains looked at."""
+
+    found: Found
+    done: int
+    looked: int
+
+
+def _walk(
+    walker: Walker,
+    tasks: list[NDArray[np.int64]],
+    *,
+    n_jobs: int | None,
+    deadline: float,
+    report: Report,
+    cancellation: Cancellation | None,
+) -> _Walk:
+    """Run all tasks on threads, each with a walker of its own while it runs."""
+    idle: queue.SimpleQueue[Walker] = queue.SimpleQueue()
+    idle.put(walker)
+    walkers = [walker]
+
+    def run(firsts: NDArray[np.int64]) -> int:
+        if time.perf_counter() > deadline:
+            return -1
+        try:
+            mine = idle.get_nowait()
+        except queue.Empty:
+            mine = walker.fresh()
+            walkers.append(mine)
+        looked = mine.walk(firsts)
+        idle.put(mine)
+        return looked
+
+    units = [Unit(str(number), run, (firsts,)) for number, firsts in enumerate(tasks)]
+    with pooled_threads():
+        counts = [
+            looked
+            for _, looked in run_units(
+                units,
+                n_jobs=n_jobs,
+                stage="walking stage assignments",
+                report=report,
+                cancellation=cancellation,
+            )
+        ]
+    finished = [looked for looked in counts if looked >= 0]
+    return _Walk(
+        _nondominated(walker.problem, [each.found() for each in walkers]), len(finished), sum(finished)
+    )
+
+
+def _nondominated(problem: StageProblem, parts: list[Found], join: np.ufunc = np.add) -> Found:
+    """Join what walkers found: one entry per objective vector, ties added up, the least chain kept, the best only."""
+    width = max(part.chains.shape[1] for part in parts)
+    chains = np.concatenate([np.pad(p.chains, ((0, 0), (0, width - p.chains.shape[1]))) for p in parts])
+    measures = np.concatenate([part.measures for part in parts])
+    ties = np.concatenate([part.ties for part in parts])
+    if not len(measures):
+        return Found(measures, ties, chains)
+    vectors = problem.vectors(measures)
+    order = np.lexsort((*chains.T[::-1], *vectors.T[::-1]))
+    fresh = np.ones(len(order), dtype=bool)
+    fresh[1:] = (vectors[order][1:] != vectors[order][:-1]).any(axis=1)
+    starts = np.flatnonzero(fresh)
+    summed = join.reduceat(ties[order], starts)
+    first = order[starts]
+    best = nondominated_rows(*problem.comparable(measures[first]))
+    return Found(measures[first][best], summed[best], chains[first][best])
+
+
+def _nothing(max_stages: int) -> Found:
+    return Found(
+        np.empty((0, N_MEASURES), dtype=np.int64),
+        np.empty(0, dtype=np.int64),
+        np.empty((0, max(1, max_stages)), dtype=np.int64),
+    )
+
+
+def _front_order(problem: StageProblem, measures: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Order points as a front does: best first by the first objective, then the second, and so on."""
+    signs = np.array([objective.sign for objective in problem.objectives])
+    return np.lexsort((problem.values(measures) * signs).T[::-1])
+
+
+def _space(problem: StageProblem) -> Space:
+    """Prepare prices and bits of all subsets, and what lies above each."""
+    n = problem.n_features
+    bits = problem.decisions.every_subset()
+    prices = problem.costs.table()
+    numbers = np.arange(1 << n)
+    unions = bits.copy()
+    for feature in range(n):
+        absent = numbers[numbers >> feature & 1 == 0]
+        unions[absent] |= unions[absent | 1 << feature]
+    reach = np.zeros_like(bits)
+    least = np.full(1 << n, UNSEEN, dtype=np.int64)
+    for feature in range(n):
+        absent = numbers[numbers >> feature & 1 == 0]
+        above = absent | 1 << feature
+        reach[absent] |= unions[above]
+        least[absent] = np.minimum(least[absent], prices[above] - prices[absent])
+    least[-1] = 0
+    sizes = np.concatenate([[0], subset_masks(n).sum(axis=1)])
+    calls = problem.call_price + problem.call_price_per_feature * sizes
+    return Space(bits, reach, prices, least, calls.astype(np.int64))
+
+
+def _tasks(problem: StageProblem, max_stages: int) -> list[NDArray[np.int64]]:
+    """Split the first stages into tasks, the ones with most behind them first."""
+    n = problem.n_features
+    behind = completions(n, max_stages)[:, max_stages - 1]
+    sizes = np.array([int(mask).bit_count() for mask in range(1, 1 << n)])
+    order = np.argsort(sizes, kind="stable") + 1
+    work = np.cumsum(np.maximum(1, behind[n - sizes[order - 1]]).astype(float))
+    # at most 256 tasks of about equal size; a single feature alone may be more than that
+    cuts = np.searchsorted(work, np.arange(1, 256) * work[-1] / 256, side="left") + 1
+    pieces = np.split(order, np.unique(cuts))
+    return [piece for piece in pieces if len(piece)]

@@ -1,0 +1,71 @@
+"""How much of the true front evolution finds: the paper's Figure 7."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.multistage.search.emsco import EmscoOptions, Generation, emsco
+from shortlist.multistage.search.enumeration import EnumerationResult
+from shortlist.runs import Cancellation, Progress, Report, silent
+
+
+@dataclass(frozen=True, eq=False)
+class Recall:
+    """Recall per generation, one row per seed.
+
+    Attributes
+    ----------
+    points : ndarray of float, shape (n_seeds, n_generations + 1)
+        Share of the front's objective vectors that the population holds.
+    assignments : ndarray of float, same shape
+        Share of all assignments on the front, ties counted, that the population holds.
+    """
+
+    points: NDArray[np.float64]
+    assignments: NDArray[np.float64]
+
+
+def recall(
+    truth: EnumerationResult,
+    options: EmscoOptions,
+    *,
+    seeds: Sequence[int],
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> Recall:
+    """Run evolution once per seed and compare every generation with the complete front.
+
+    Parameters
+    ----------
+    truth : EnumerationResult
+        A complete enumeration.
+    options : EmscoOptions
+        Set ``patience=None`` to turn the second convergence test off, as for the paper's figure. A run that stops
+        early keeps its last value.
+    seeds : sequence of int
+        One run each.
+    report, cancellation : optional
+        Progress events, one per seed, and a way to stop; then only finished runs are returned, possibly none.
+    """
+    problem = truth.problem
+    wanted = {row.tobytes() for row in problem.vectors(truth.measures)}
+    n_tied = int(truth.n_tied.sum())
+    points = np.zeros((len(seeds), options.generations + 1))
+    assignments = np.zeros_like(points)
+    for row, seed in enumerate(seeds):
+
+        def note(generation: Generation, row: int = row) -> None:
+            hits = [vector.tobytes() in wanted for vector in generation.vectors]
+            found = {vector.tobytes() for vector, hit in zip(generation.vectors, hits, strict=True) if hit}
+            chromosomes = {q.tobytes() for q, hit in zip(generation.assignments, hits, strict=True) if hit}
+            points[row, generation.number :] = len(found) / len(wanted)
+            assignments[row, generation.number :] = len(chromosomes) / n_tied
+
+        report(Progress("evolution", row, len(seeds)))
+        emsco(problem, options, seed=seed, observe=note, cancellation=cancellation)
+        if cancellation is not None and cancellation.cancelled:
+            return Recall(points[:row], assignments[:row])
+    report(Progress("evolution", len(seeds), len(seeds)))
+    return Recall(points, assignments)

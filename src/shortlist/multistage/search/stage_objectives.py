@@ -1,0 +1,333 @@
+"""What a stage assignment achieves, in whole numbers, and the objectives made of them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._words import all_of, any_of, did_you_mean
+from shortlist.arrays import Values
+from shortlist.errors import BadInputError
+from shortlist.front import Front, Objective, Proof, Sense
+from shortlist.multistage.problem.costs import FeatureCosts
+from shortlist.multistage.problem.stages import acquired, check_max_stages, stage_counts
+from shortlist.multistage.search._evaluation import (
+    CONCLUSIVE,
+    COST,
+    CREDIT,
+    EVALUATION,
+    FALSE_POSITIVES,
+    N_MEASURES,
+    STAGES,
+    WORST,
+    measure,
+)
+from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
+from shortlist.multistage.subclassifiers.subclassifiers import pack
+
+OBJECTIVES = {
+    "coverage": CONCLUSIVE,
+    "conclusive_accuracy": CREDIT,
+    "acquisition_cost": COST,
+    "false_positive_rate": FALSE_POSITIVES,
+    "stages": STAGES,
+    "worst_case_cost": WORST,
+    "evaluation_cost": EVALUATION,
+}
+"""Objectives by name. The first three are g1, g2 and g3* of the paper (Eqs. 3 to 5), and the default.
+
+``false_positive_rate`` is the share of the validation rows outside the positive class that are called positive, rejected
+rows included in the whole; ``stages`` the number of stages, also of those that no validation row reaches;
+``worst_case_cost`` what the dearest validation row pays, which a new row may exceed; ``evaluation_cost`` what the calls of
+the stages' classifiers cost per row.
+"""
+DEFAULT_OBJECTIVES = ("coverage", "conclusive_accuracy", "acquisition_cost")
+
+
+@dataclass(frozen=True, eq=False)
+class StageProblem:
+    """Which stage assignments there are and what matters; build with :func:`stage_problem`.
+
+    Attributes
+    ----------
+    decisions : DecisionBits
+        Who is confident and right on the validation rows, per feature subset.
+    costs : FeatureCosts
+        Prices.
+    max_stages : int
+        k.
+    names : tuple of str
+        Objectives, keys of :data:`OBJECTIVES`.
+    unit : int
+        Credit of a right answer.
+    penalties : ndarray of int64, shape (n_classes,)
+        Credit lost by a wrong answer about a row of each class, at most `unit`.
+    positive : int
+        Class number of the positive class, for false positives.
+    call_price, call_price_per_feature : int
+        Units that one call of a stage's classifier costs, at all and per feature it reads.
+    call_scale : int
+        Units of the call prices per unit of the user's money.
+    removal : bool
+        Whether features may be left out of every stage.
+    """
+
+    decisions: DecisionBits
+    costs: FeatureCosts
+    max_stages: int
+    names: tuple[str, ...]
+    unit: int
+    penalties: NDArray[np.int64]
+    positive: int
+    call_price: int
+    call_price_per_feature: int
+    call_scale: int
+    removal: bool
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """Class numbers of the validation rows."""
+        return self.decisions.subclassifiers.rows.validation_labels
+
+    @property
+    def n_rows(self) -> int:
+        """Number of validation rows, the paper's N."""
+        return len(self.labels)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, the paper's n."""
+        return len(self.costs.names)
+
+    @property
+    def everyone(self) -> NDArray[np.uint64]:
+        """One bit per validation row, all set."""
+        return self._bits(np.ones(self.n_rows, dtype=bool))
+
+    @property
+    def class_bits(self) -> NDArray[np.uint64]:
+        """Which rows are of each class, ``(n_classes, n_words)``."""
+        n_classes = self.decisions.subclassifiers.rows.n_classes
+        return np.stack([self._bits(self.labels == label) for label in range(n_classes)])
+
+    @property
+    def negative_bits(self) -> NDArray[np.uint64]:
+        """Which rows are not of the positive class, ``(n_words,)``."""
+        return self._bits(self.labels != self.positive)
+
+    def _bits(self, flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
+        return pack(flags, self.decisions.subclassifiers.rows.n_words)
+
+    def measures(self, assignments: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Measure assignments without gaps, ``(n_assignments, n_features)``.
+
+        Returns
+        -------
+        measures : ndarray of int64, shape (n_assignments, 7)
+            Conclusive rows, credit, cost of all rows, false positives, stages, cost of the dearest row, cost of calls;
+            whole numbers, exact.
+        """
+        counts = stage_counts(assignments)
+        k = int(counts.max(initial=1))
+        masks = acquired(assignments, k)
+        present = np.arange(k) < counts[:, None]
+        slots = np.full(present.shape, -1, dtype=np.int64)
+        slots[present] = self.decisions.slots(masks[present])
+        result = np.empty((len(assignments), N_MEASURES), dtype=np.int64)
+        measure(
+            slots, self.costs.price(masks), self.call_price + self.call_price_per_feature * masks.sum(axis=2),
+            self.decisions.bits, self.everyone, self.class_bits, self.penalties, self.unit,
+            self.negative_bits, result,
+        )  # fmt: skip
+        return result
+
+    @property
+    def objectives(self) -> tuple[Objective, ...]:
+        """The objectives as a front shows them."""
+        negatives = max(1, int((self.labels != self.positive).sum()))
+        known = {
+            "coverage": Objective("coverage", Sense.MAX, self.n_rows),
+            "conclusive_accuracy": Objective("conclusive_accuracy", Sense.MAX, None),
+            "acquisition_cost": Objective("acquisition_cost", Sense.MIN, self.n_rows * self.costs.scale),
+            "false_positive_rate": Objective("false_positive_rate", Sense.MIN, negatives),
+            "stages": Objective("stages"),
+            "worst_case_cost": Objective("worst_case_cost", Sense.MIN, self.costs.scale),
+            "evaluation_cost": Objective("evaluation_cost", Sense.MIN, self.n_rows * self.call_scale),
+        }
+        return tuple(known[name] for name in self.names)
+
+    def values(self, measures: NDArray[np.int64]) -> Values:
+        """Return objective values in the user's signs and units, ``(n_assignments, n_objectives)``.
+
+        Conclusive accuracy (Eq. 4) is 0 where nothing is conclusive.
+        """
+        columns = []
+        for objective in self.objectives:
+            whole = measures[:, OBJECTIVES[objective.name]]
+            if objective.scale is None:
+                columns.append(whole / (self.unit * np.maximum(1, measures[:, CONCLUSIVE])))
+            else:
+                columns.append(whole / objective.scale)
+        return np.column_stack(columns)
+
+    def comparable(
+        self, measures: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return what dominance is decided on: minimised whole numbers, and numerator and denominator of Eq. 4."""
+        plain = [name for name in self.names if name != "conclusive_accuracy"]
+        points = measures[:, [OBJECTIVES[name] for name in plain]]
+        points = points * np.array([-1 if name == "coverage" else 1 for name in plain], dtype=np.int64)
+        if "conclusive_accuracy" in self.names:
+            return np.ascontiguousarray(points), *self._ratio(measures)
+        none = np.zeros(len(measures), dtype=np.int64)
+        return np.ascontiguousarray(points), none, none
+
+    def vectors(self, measures: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return whole numbers that are equal exactly when objective vectors are: the ratio of Eq. 4 in lowest terms."""
+        points, credits_, conclusive = self.comparable(measures)
+        divisor = np.maximum(1, np.gcd(credits_, conclusive))
+        lowest = np.where(credits_ == 0, 0, conclusive // divisor)
+        return np.column_stack([points, credits_ // divisor, lowest])
+
+    @staticmethod
+    def _ratio(measures: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return np.ascontiguousarray(measures[:, CREDIT]), np.ascontiguousarray(measures[:, CONCLUSIVE])
+
+    def merits(self, measures: NDArray[np.int64]) -> Values:
+        """Return :func:`merits` of measured assignments."""
+        return merits(self.names, self.values(measures))
+
+    def front(
+        self, assignments: NDArray[np.int8], measures: NDArray[np.int64], proof: Proof, **facts: Any
+    ) -> Front:
+        """Make a front of assignments that are known to be mutually non-dominated."""
+        return Front.from_values(
+            self.objectives, self.values(measures), assignments, self.costs.names, proof, **facts
+        )
+
+
+def check_objectives(names: Sequence[str]) -> None:
+    """Refuse names that are no objectives, names given twice, and none at all.
+
+    Raises
+    ------
+    BadInputError
+        With the sentence that says which name it is.
+    """
+    if not names:
+        raise BadInputError(f"objectives must name at least one, {any_of(OBJECTIVES)}, got none.")
+    for place, name in enumerate(names):
+        if name not in OBJECTIVES:
+            raise BadInputError(
+                f"objectives must be names out of {all_of(OBJECTIVES)}, got {name!r}.{did_you_mean(name, OBJECTIVES)}"
+            )
+        if name in names[:place]:
+            raise BadInputError(f"objectives must differ, got {name!r} twice. Leave one out.")
+
+
+def merits(names: Sequence[str], values: Values) -> Values:
+    """Return each objective as a number in [0, 1] to maximise, relative to the points given.
+
+    Costs and stages become inverse: the least of the points given divided by each one's own (Eq. 5), and 1 for both
+    being 0; a rate r to avoid becomes 1 - r.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names in :data:`OBJECTIVES`.
+    values : ndarray of float, shape (n_points, n_objectives)
+        In the user's signs and units.
+    """
+    columns = []
+    for name, value in zip(names, values.T, strict=True):
+        if name in {"coverage", "conclusive_accuracy"}:
+            columns.append(value)
+        elif name == "false_positive_rate":
+            columns.append(1.0 - value)
+        else:
+            least = value.min(initial=math.inf)
+            columns.append(np.where(value == least, 1.0, least / np.where(value == 0, 1.0, value)))
+    return np.column_stack(columns)
+
+
+def stage_problem(
+    decisions: DecisionBits,
+    costs: FeatureCosts,
+    *,
+    max_stages: int,
+    objectives: Sequence[str] = DEFAULT_OBJECTIVES,
+    penalties: Mapping[int, float] | None = None,
+    positive: int = 1,
+    call_cost: float = 1.0,
+    call_cost_per_feature: float = 0.0,
+    removal: bool = False,
+) -> StageProblem:
+    """State the problem of Eq. 6.
+
+    Parameters
+    ----------
+    decisions : DecisionBits
+    costs : FeatureCosts
+    max_stages : int
+        k, at most the number of features.
+    objectives : sequence of str
+        Names in :data:`OBJECTIVES`.
+    penalties : mapping from class number to number in [0, 1], optional
+        What a wrong answer about a row of that class takes from its credit in g2 (Sec. 2.2.2); 1 where not given, the
+        paper's g2. With two classes these are the penalties of false negatives and of false positives.
+    positive : int, default=1
+        Class number that false positives are called.
+    call_cost, call_cost_per_feature : float
+        What calling a stage's classifier costs, for the objective ``evaluation_cost``.
+    removal : bool, default=False
+        Whether features may be left out of every stage (Sec. 5.1).
+
+    Raises
+    ------
+    BadInputError
+        If a parameter is out of its range or a name is unknown.
+    """
+    rows = decisions.subclassifiers.rows
+    k = check_max_stages(max_stages, len(costs.names))
+    names = tuple(objectives)
+    check_objectives(names)
+    if "false_positive_rate" in names and rows.n_classes != 2:
+        raise BadInputError(
+            f"false_positive_rate needs two classes, got {rows.n_classes}. Leave it out or join classes."
+        )
+    given = [
+        _fraction("penalties", (penalties or {}).get(label, 1.0), 1.0) for label in range(rows.n_classes)
+    ]
+    unit = math.lcm(*(penalty.denominator for penalty in given))
+    calls = [_fraction("call_cost", cost, math.inf) for cost in (call_cost, call_cost_per_feature)]
+    call_scale = math.lcm(*(cost.denominator for cost in calls))
+    if unit * len(rows.validation_labels) >= 2**31:
+        raise BadInputError("penalties must have fewer digits to stay exact. Round them.")
+    return StageProblem(
+        decisions=decisions,
+        costs=costs,
+        max_stages=k,
+        names=names,
+        unit=unit,
+        penalties=np.array([int(penalty * unit) for penalty in given], dtype=np.int64),
+        positive=positive,
+        call_price=int(calls[0] * call_scale),
+        call_price_per_feature=int(calls[1] * call_scale),
+        call_scale=call_scale,
+        removal=removal,
+    )
+
+
+def _fraction(argument: str, value: Any, most: float) -> Fraction:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number) or not 0 <= number <= most:
+        upper = "" if math.isinf(most) else f" and at most {most:g}"
+        raise BadInputError(f"{argument} must be at least 0{upper}, got {value!r}.")
+    return Fraction(repr(number)).limit_denominator(10**6)

@@ -1,0 +1,1 @@
+"""One classifier per feature subset, and what each decides on every row."""

@@ -1,0 +1,79 @@
+"""Who is confident and who is right, as bits, for every feature subset that was asked for."""
+
+import functools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask
+from shortlist.errors import BadInputError
+from shortlist.multistage.problem.reject_rules import RejectRule
+from shortlist.multistage.subclassifiers.subclassifiers import (
+    DENSE_FEATURES,
+    MOST_BYTES,
+    StageRows,
+    Subclassifiers,
+)
+
+
+class DecisionBits:
+    """Decision bits of subsets under one rule, made when first asked for."""
+
+    def __init__(self, subclassifiers: Subclassifiers, rule: RejectRule) -> None:
+        self.subclassifiers = subclassifiers
+        self.rule = rule
+        self._epoch = subclassifiers.places.epoch
+        self._ready = np.zeros(subclassifiers.places.capacity, dtype=bool)
+        self.bits = np.zeros(
+            (subclassifiers.places.capacity, 2, subclassifiers.rows.n_words), dtype=np.uint64
+        )
+
+    def slots(self, subsets: Mask) -> NDArray[np.int64]:
+        """Return the slot of each subset, ``(n_subsets, n_features)``, whose bits are then in `bits`."""
+        slots = self.subclassifiers.slots(subsets)
+        if self.subclassifiers.places.epoch != self._epoch:
+            self._epoch = self.subclassifiers.places.epoch
+            self._ready[:] = False
+        wanted = np.unique(slots)
+        wanted = wanted[~self._ready[wanted]]
+        if len(wanted):
+            self.subclassifiers.write_bits(wanted, self.rule, self.bits)
+            self._ready[wanted] = True
+        return slots
+
+    def every_subset(self) -> NDArray[np.uint64]:
+        """Return the bits of every subset, indexed by bit mask, ``(2**n_features, 2, n_words)``; row 0 is zero.
+
+        Raises
+        ------
+        BadInputError
+            If there are too many features, or their subsets would not fit into memory.
+        """
+        n = self.subclassifiers.rows.n_features
+        if n > DENSE_FEATURES:
+            raise BadInputError(
+                f"enumeration needs all subsets, so at most {DENSE_FEATURES} features, got {n}. Use method='emsco'."
+            )
+        n_bytes = bytes_of_every_subset(self.subclassifiers.rows)
+        if n_bytes > MOST_BYTES:
+            raise BadInputError(
+                f"enumeration needs the decisions of all subsets within {MOST_BYTES / 1e9:g} GB, but {n} features and "
+                f"{len(self.subclassifiers.rows.validation_labels)} rows to judge by make {n_bytes / 1e9:.1f} GB. "
+                "Judge by fewer rows, or use method='emsco'."
+            )
+        self.slots(subset_masks(n))
+        return self.bits
+
+
+@functools.lru_cache(maxsize=2)
+def subset_masks(n_features: int) -> Mask:
+    """Return all non-empty feature subsets in the order of their bit masks, ``(2**n - 1, n)``."""
+    numbers = np.arange(1, 1 << n_features)
+    masks: Mask = (numbers[:, None] >> np.arange(n_features)) & 1 == 1
+    masks.flags.writeable = False
+    return masks
+
+
+def bytes_of_every_subset(rows: StageRows) -> int:
+    """Return the memory that an enumeration takes for decision bits: what each subset decides, and two unions."""
+    return 3 * 2 * 8 * rows.n_words << rows.n_features

@@ -1,0 +1,107 @@
+"""Any scikit-learn classifier with probabilities as the classifier of every feature subset."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask
+from shortlist.errors import BadInputError, FitsStoppedError
+from shortlist.multistage.problem.reject_rules import RejectRule, decide, raised_threshold
+from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows, SubsetPlaces, pack
+from shortlist.runs import Cancellation, Report, Unit, run_units, silent
+
+
+class ForeignSubclassifiers:
+    """Any scikit-learn classifier with ``predict_proba``, cloned and fitted per subset on its encoded columns.
+
+    Every fitted clone is kept, so that predictions come from the very models that made the bits.
+    """
+
+    def __init__(
+        self,
+        rows: StageRows,
+        estimator: Any,
+        *,
+        n_jobs: int | None = 1,
+        report: Report = silent,
+        cancellation: Cancellation | None = None,
+    ) -> None:
+        if not hasattr(estimator, "predict_proba"):
+            raise BadInputError(
+                f"subclassifier must have predict_proba, got {type(estimator).__name__}. "
+                "Wrap it in CalibratedClassifierCV."
+            )
+        self.rows = rows
+        self.estimator = estimator
+        self.n_jobs = n_jobs
+        self.report = report
+        self.cancellation = cancellation
+        self.places = SubsetPlaces(rows.n_features, 200_000)
+        self.n_fits = 0
+        self._models: dict[int, ForeignModel] = {}
+
+    def slots(self, subsets: Mask) -> NDArray[np.int64]:
+        """Return the slot of each subset, ``(n_subsets,)``, fitting what is missing."""
+        before = self.places.epoch
+        slots, new = self.places.place(subsets)
+        if self.places.epoch != before:
+            self._models.clear()
+        units = [Unit(str(slots[i]), self._fit, (subsets[i],)) for i in new]
+        try:
+            for key, model in run_units(
+                units, n_jobs=self.n_jobs, stage="fitting subclassifiers",
+                report=self.report, cancellation=self.cancellation,
+            ):  # fmt: skip
+                self._models[int(key)] = model
+                self.n_fits += 1
+            if any(int(slots[i]) not in self._models for i in new):
+                raise FitsStoppedError(STOPPED)  # noqa: TRY301  # the places are given back below
+        except BaseException:
+            self.places.forget(slots[new])
+            raise
+        return slots
+
+    def _fit(self, subset: Mask) -> "ForeignModel":
+        from sklearn.base import clone
+
+        columns = np.flatnonzero(self.rows.encoding.columns(subset))
+        model = clone(self.estimator).fit(self.rows.fit_rows[:, columns], self.rows.fit_labels)
+        return ForeignModel(model, columns, self.rows.n_classes)
+
+    def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
+        """Write into ``bits[slot]`` who is confident and who is confident and right."""
+        for slot in slots.tolist():
+            probabilities = self._models[slot].probabilities(self.rows.validation_rows)
+            labels, confident = decide(probabilities, rule, self.least_probability(slot, rule))
+            bits[slot, 0] = pack(confident, self.rows.n_words)
+            bits[slot, 1] = pack(confident & (labels == self.rows.validation_labels), self.rows.n_words)
+
+    def least_probability(self, slot: int, rule: RejectRule) -> float:
+        """Return the threshold that keeps accuracy on the fitted rows, for one slot."""
+        if rule.risk is None:
+            return 0.0
+        return raised_threshold(
+            self._models[slot].probabilities(self.rows.fit_rows), self.rows.fit_labels, rule
+        )
+
+    def model(self, subset: Mask) -> "ForeignModel":
+        """Return what predicts for one subset."""
+        return self._models[int(self.slots(subset[None, :])[0])]
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignModel:
+    """A fitted scikit-learn classifier and the columns it uses; it may know fewer classes than the table."""
+
+    estimator: Any
+    columns: NDArray[np.int64]
+    n_classes: int
+
+    def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return class probabilities of encoded rows, ``(n_rows, n_classes)``."""
+        known = self.estimator.predict_proba(rows[:, self.columns])
+        probabilities = np.zeros((len(rows), self.n_classes))
+        probabilities[:, self.estimator.classes_] = known
+        return probabilities

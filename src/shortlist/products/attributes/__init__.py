@@ -1,0 +1,1 @@
+"""Numbers on features, exact: from files, from models, or drawn by seed."""

@@ -1,0 +1,227 @@
+"""Numbers on features, kept exactly: decimals become integers with one scale per attribute."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.decimals import as_decimal
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.products.feature_models.model import FeatureModel, Value
+from shortlist.products.feature_models.names import suggestion
+
+MAX_DECIMALS = 9
+"""Most decimals that an attribute keeps; more need rounding, which only the user can ask for."""
+
+BUILT_IN = ("selected", "deselected")
+"""Objectives that every model has: how many features are selected and deselected."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """One number per feature.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    values : ndarray of int64, shape (n_features,)
+        The numbers times `scale`, in feature order.
+    scale : int
+        The smallest power of ten that makes every number an integer.
+    unit : str
+        Unit of the numbers, for people.
+    """
+
+    name: str
+    values: NDArray[np.int64]
+    scale: int = 1
+    unit: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeTable:
+    """Attributes as a file has them, before a choice is made.
+
+    Attributes
+    ----------
+    source : str
+        The file, for messages.
+    columns : mapping of str to mapping of int to value
+        By attribute and feature; what the file leaves out is left out.
+    lines : mapping of int to int
+        Line of each feature in the file, where known.
+    units : mapping of str to str
+        Units by attribute, where known.
+    renamed : frozenset of str
+        Names that the file has and that the user's renames replaced.
+    """
+
+    source: str
+    columns: Mapping[str, Mapping[int, Value]]
+    lines: Mapping[int, int] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    renamed: frozenset[str] = frozenset()
+
+
+def model_attributes(model: FeatureModel, source: str = "") -> AttributeTable:
+    """Return the attributes that came with the model itself; `source` is what messages call it, such as its file."""
+    lines = dict(enumerate(model.lines)) if source else {}
+    return AttributeTable(source or model.name or "the model", model.attributes, lines)
+
+
+def exact_attribute(
+    table: AttributeTable,
+    name: str,
+    model: FeatureModel,
+    *,
+    default: Decimal | float | str | None = None,
+    decimals: int | None = None,
+    unit: str | None = None,
+) -> Attribute:
+    """Return one attribute of a table as exact integers.
+
+    Parameters
+    ----------
+    table : AttributeTable
+        Where to look.
+    name : str
+        The attribute; one that differs in case only is found too, if there is just one.
+    model : FeatureModel
+        Gives the order of the features.
+    default : number, optional
+        Stands for features without a value; without a default they are an error.
+    decimals : int, optional
+        Round to this many decimals, half to even; by default nothing is rounded.
+    unit : str, optional
+        Unit, instead of the table's.
+
+    Raises
+    ------
+    BadInputError
+        If there is no such attribute, features lack a value, a value is no finite number, or one has more than
+        :data:`MAX_DECIMALS` decimals or does not fit into 53 bits.
+
+    Examples
+    --------
+    >>> from shortlist.products.feature_models.model import make_model
+    >>> model = make_model(["A", "B"])
+    >>> table = AttributeTable("prices.csv", {"cost": {0: "1.25", 1: "3"}})
+    >>> cost = exact_attribute(table, "cost", model)
+    >>> cost.values.tolist(), cost.scale
+    ([125, 300], 100)
+    """
+    found = attribute_name(table, name)
+    column = table.columns[found]
+    missing = [i for i in range(model.n_features) if i not in column]
+    if missing and default is None:
+        first = ", ".join(model.labels[i] for i in missing[:3])
+        raise BadInputError(
+            f"{table.source} must give {found!r} for every feature, but {len(missing)} of {model.n_features} lack it: "
+            f"{first}{', ...' if len(missing) > 3 else ''}. Add them or give a default."
+        )
+    rest = Decimal(0) if default is None else as_number(default, f"the default of {found!r}")
+    numbers = [
+        as_number(column[i], place_of(table, found, i, model)) if i in column else rest
+        for i in range(model.n_features)
+    ]
+    return scaled_attribute(found, numbers, decimals=decimals, unit=unit or table.units.get(found, ""))
+
+
+def chosen_attributes(
+    names: Iterable[str],
+    tables: Sequence[AttributeTable],
+    model: FeatureModel,
+    *,
+    defaults: Mapping[str, Decimal | float | str] | None = None,
+    units: Mapping[str, str] | None = None,
+    decimals: int | None = None,
+) -> dict[str, Attribute]:
+    """Return the attributes called `names`, each from the first table that has it; built-in names are passed over.
+
+    Options are by the name asked for; errors are those of :func:`exact_attribute`.
+    """
+    chosen = {}
+    for name in dict.fromkeys(names):
+        if name in BUILT_IN:
+            continue
+        having = [t for t in tables if name.casefold() in map(str.casefold, t.columns)]
+        every = AttributeTable(
+            " and ".join(t.source for t in tables) or "the model", {c: {} for t in tables for c in t.columns}
+        )
+        table = having[0] if having else every
+        chosen[name] = exact_attribute(
+            table,
+            name,
+            model,
+            default=(defaults or {}).get(name),
+            decimals=decimals,
+            unit=(units or {}).get(name),
+        )
+    return chosen
+
+
+def scaled_attribute(
+    name: str, numbers: list[Decimal], *, decimals: int | None = None, unit: str = ""
+) -> Attribute:
+    """Scale decimals to integers by the smallest power of ten that loses nothing; see :func:`exact_attribute`."""
+    if decimals is not None:
+        numbers = [round(number, decimals) for number in numbers]
+    digits = max((n_decimals(number) for number in numbers), default=0)
+    if digits > MAX_DECIMALS:
+        raise BadInputError(
+            f"{name!r} must have at most {MAX_DECIMALS} decimals to be exact, got {digits}. "
+            "Round it: give decimals, for instance 2."
+        )
+    integers = [int(number.scaleb(digits)) for number in numbers]
+    if sum(map(abs, integers)) >= 2**53:
+        raise BadInputError(
+            f"{name!r} must sum to less than 2^53 after scaling by 10^{digits}. Give fewer decimals."
+        )
+    return Attribute(name, np.array(integers, dtype=np.int64), 10**digits, unit)
+
+
+def needs_rounding(table: AttributeTable, name: str) -> bool:
+    """Whether an attribute has a number with more than :data:`MAX_DECIMALS` decimals."""
+    column = table.columns.get(name, {})
+    numbers = (as_decimal(str(value)) for value in column.values())
+    return any(number is not None and n_decimals(number) > MAX_DECIMALS for number in numbers)
+
+
+def attribute_name(table: AttributeTable, name: str) -> str:
+    """Return the name as the table spells it."""
+    if name in table.columns:
+        return name
+    alike = [other for other in table.columns if other.casefold() == name.casefold()]
+    if len(alike) == 1:
+        return alike[0]
+    known = ", ".join([*BUILT_IN, *table.columns])
+    hint = suggestion(name, [*BUILT_IN, *table.columns], f"Known are {known}.")
+    raise BadInputError(f"{table.source} has no attribute {name!r}. {hint}")
+
+
+def n_decimals(number: Decimal) -> int:
+    """Return how many decimals a number needs, without trailing zeros."""
+    exponent = number.normalize().as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def as_number(value: Value | float, place: str) -> Decimal:
+    """Return a value as a number; true and false count 1 and 0. `place` is named in the error where it is none."""
+    if isinstance(value, bool):
+        return Decimal(int(value))
+    number = as_decimal(str(value))
+    if number is None:
+        raise BadFileError(
+            f"{place} must be a number below 10^19, written like 12.50, got {str(value)!r}. Correct it, or leave it "
+            "empty and give a default."
+        )
+    return number
+
+
+def place_of(table: AttributeTable, name: str, feature: int, model: FeatureModel) -> str:
+    """Say where a value stands: file, line if known, column and feature."""
+    line = f":{table.lines[feature]}" if feature in table.lines else ""
+    return f"{table.source}{line}: {name!r} of {model.labels[feature]!r}"

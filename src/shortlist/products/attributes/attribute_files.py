@@ -1,0 +1,153 @@
+"""Files with numbers on features: CSV by feature name, and the ``.augment`` files of the LVAT models."""
+
+import csv
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+
+from shortlist.decimals import as_decimal
+from shortlist.products.attributes.attribute import BUILT_IN, AttributeTable
+from shortlist.products.feature_models.model import FeatureModel, Value
+from shortlist.products.feature_models.names import FeatureNames, feature_names
+from shortlist.products.formats.source import Source, read_source
+
+
+def read_attributes(
+    path: str | Path, model: FeatureModel, *, renames: Mapping[str, str] | None = None
+) -> AttributeTable:
+    """Read the attributes of a model's features from a file; gzip is undone.
+
+    Parameters
+    ----------
+    path : str or Path
+        A CSV file with a header that has a column ``feature`` and one column per attribute, or an ``.augment`` file
+        (header ``#FEATURE_INDEX COST USED_BEFORE DEFECTS``, features by variable number). A column ``id`` of the CSV
+        tells features apart where names repeat, if it holds the model's identifiers. ``used_before`` brings
+        ``not_used_before`` with it, its complement.
+    model : FeatureModel
+        Whose features. Names are compared as written first, then without case, spaces and signs.
+    renames : mapping of str to str, optional
+        What a name in the file is called in the model.
+
+    Raises
+    ------
+    BadFileError
+        If the file cannot be read as such a table, names an unknown feature or one twice; says in which line. Missing
+        values and non-numeric ones are errors only once the attribute is used.
+    """
+    source = read_source(path)
+    if source.text.lstrip().startswith("#"):
+        return _augment(source, model)
+    return _table(source, model, renames or {})
+
+
+def attributes_beside(model_path: str | Path) -> Path | None:
+    """Return the ``.augment`` file that lies beside a model under its name, as those of the LVAT models do, or None.
+
+    For ``m.dimacs`` this is ``m.dimacs.augment``; for ``m.dimacs.gz`` also that of the unpacked name; either may be
+    compressed itself.
+    """
+    path = Path(model_path)
+    names = [path.name] + ([path.stem] if path.suffix == ".gz" else [])
+    places = [path.with_name(f"{name}.augment{packed}") for name in names for packed in ("", ".gz")]
+    return next((place for place in places if place.is_file()), None)
+
+
+def _table(source: Source, model: FeatureModel, renames: Mapping[str, str]) -> AttributeTable:
+    """Read a CSV table."""
+    reader = csv.reader(source.text.splitlines())
+    header = _header(source, next(reader, []))
+    attributes = [name for name in header if name not in {"feature", "id", ""}]
+    columns: dict[str, dict[int, Value]] = {name: {} for name in attributes}
+    lines: dict[int, int] = {}
+    renamed: set[str] = set()
+    names, where = feature_names(model), {name: i for i, name in enumerate(header)}
+    for row in reader:
+        if not any(cell.strip() for cell in row):
+            continue
+        line = reader.line_num
+        if len(row) != len(header):
+            raise source.error(f"the row must have {len(header)} columns, got {len(row)}.", line=line)
+        identifier = row[where["id"]].strip() if "id" in where else ""
+        name = row[where["feature"]].strip()
+        if name in renames:
+            renamed.add(name)
+        feature = _feature(source, line, names, renames.get(name, name), identifier)
+        if feature in lines:
+            raise source.error(
+                f"feature {name!r} has a second row, after line {lines[feature]}. "
+                "Keep one, or tell them apart by 'id'.",
+                line=line,
+            )
+        lines[feature] = line
+        for name in attributes:
+            if row[where[name]].strip():
+                columns[name][feature] = row[where[name]].strip()
+    return AttributeTable(source.path, _with_reuse(columns), lines, renamed=frozenset(renamed))
+
+
+def _header(source: Source, cells: list[str]) -> list[str]:
+    """Return the names of the columns."""
+    header = [cell.strip() for cell in cells]
+    if "feature" not in header:
+        raise source.error(f"the header must have a column 'feature', got {','.join(header)!r}.", line=1)
+    for name in header:
+        if header.count(name) > 1:
+            raise source.error(f"the header names the column {name!r} twice. Rename one.", line=1)
+        if name in BUILT_IN:
+            raise source.error(f"the column {name!r} would hide the built-in objective. Rename it.", line=1)
+    return header
+
+
+def _feature(source: Source, line: int, names: FeatureNames, name: str, identifier: str) -> int:
+    """Return the feature that a row is about."""
+    if name in names.repeated and identifier in names.exact:
+        return names.exact[identifier]
+    feature = names.find(name, repeats=True)
+    if feature is None:
+        raise source.error(
+            f"the model has no feature {name!r}. {names.close_to(name)} Correct the name or rename it.",
+            line=line,
+        )
+    return feature
+
+
+def _augment(source: Source, model: FeatureModel) -> AttributeTable:
+    """Read an ``.augment`` file."""
+    rows = source.text.splitlines()
+    first = next(i for i, row in enumerate(rows) if row.strip())
+    header = [name.lower() for name in rows[first].strip().lstrip("#").split()]
+    if not header or header[0] != "feature_index":
+        raise source.error(f"the header must start with #FEATURE_INDEX, got {rows[first]!r}.", line=first + 1)
+    columns: dict[str, dict[int, Value]] = {name: {} for name in header[1:]}
+    lines: dict[int, int] = {}
+    for line, row in enumerate(rows[first + 1 :], start=first + 2):
+        cells = row.split()
+        if not cells:
+            continue
+        if len(cells) != len(header):
+            raise source.error(f"the row must have {len(header)} numbers, got {len(cells)}.", line=line)
+        if not cells[0].isdecimal() or not 1 <= int(cells[0]) <= model.n_features:
+            raise source.error(
+                f"the feature number must be 1 to {model.n_features}, got {cells[0]!r}. Is it the right model?",
+                line=line,
+            )
+        feature = int(cells[0]) - 1
+        if feature in lines:
+            raise source.error(
+                f"feature {cells[0]} has a second row, after line {lines[feature]}.", line=line
+            )
+        lines[feature] = line
+        for name, cell in zip(header[1:], cells[1:], strict=True):
+            columns[name][feature] = cell
+    return AttributeTable(source.path, _with_reuse(columns), lines)
+
+
+def _with_reuse(columns: Mapping[str, dict[int, Value]]) -> Mapping[str, Mapping[int, Value]]:
+    """Add ``not_used_before`` where only ``used_before`` is given as 0 and 1."""
+    if "used_before" not in columns or "not_used_before" in columns:
+        return columns
+    numbers = {i: as_decimal(str(value)) for i, value in columns["used_before"].items()}
+    if any(number not in {Decimal(0), Decimal(1)} for number in numbers.values()):
+        return columns
+    return {**columns, "not_used_before": {i: Decimal(not number) for i, number in numbers.items()}}

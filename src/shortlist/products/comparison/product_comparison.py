@@ -1,0 +1,381 @@
+"""Methods side by side on one product line: every run a unit of work, the same whatever the number of workers."""
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
+from shortlist._words import all_of, any_of
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.front import Front, Proof
+from shortlist.methods.comparison import (
+    FrontTables,
+    Quality,
+    compare_fronts,
+    joint_front,
+    median,
+    quality_of,
+)
+from shortlist.methods.solrep.solve_journal import fingerprint
+from shortlist.products.attributes.attribute import Attribute
+from shortlist.products.comparison.unit_journal import UnitJournal, open_units
+from shortlist.products.configure.checked_front import checked_front, products_front
+from shortlist.products.configure.feasibility import NO_REQUIREMENTS
+from shortlist.products.configure.front_search import Question, program_of
+from shortlist.products.configure.product_front import make_question, parse_question
+from shortlist.products.configure.product_objectives import FeatureObjective
+from shortlist.products.configure.requirements import Requirements
+from shortlist.products.configure.search_options import (
+    EVOLUTIONARY_METHODS,
+    METHODS,
+    SearchOptions,
+    search_options,
+    takes,
+)
+from shortlist.products.feature_models.model import Constraint, FeatureModel
+from shortlist.products.found_front import find_front
+from shortlist.runs import Cancellation, Report, Unit, run_units, silent
+
+COMPARED_METHODS = tuple(method for method in METHODS if method != "auto")
+"""Methods that can be compared."""
+
+N_EVALUATIONS = 100_000
+"""Configurations per evolutionary run, as in the study of Xue & Li (2018) on its larger models."""
+
+
+OWN_OPTIONS = ("seed", "study", "n_jobs", "tolerance")
+"""Options of a search that a comparison sets itself, or that would make fronts incomparable."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One run of one method: what it found, and the seed."""
+
+    method: str
+    seed: int
+    front: Front
+
+    @property
+    def valid_share(self) -> float:
+        """Share of products in what the method ended with: 1 for methods that find nothing else."""
+        return float(self.front.extras.get("correctness", 1.0))
+
+
+@dataclass(frozen=True)
+class MethodRow:
+    """One method in the table of all methods.
+
+    Attributes
+    ----------
+    method : str
+        Its name.
+    n_runs : int
+        Finished runs; several seeds for evolution, one for the others.
+    union : Quality
+        Of the non-dominated points of all its runs.
+    unique : int
+        Points of the joint front that only this method has.
+    share : float or None
+        Share of the complete front; None if no method proved one.
+    valid_share : float
+        Mean over the runs of the share of products in the final population.
+    seconds : float
+        All runs together.
+    middle : Quality
+        Medians over the runs, each under the same box; counts are medians too, rounded down.
+    middle_valid_share, middle_seconds : float
+        Medians over the runs.
+    """
+
+    method: str
+    n_runs: int
+    union: Quality
+    unique: int
+    share: float | None
+    valid_share: float
+    seconds: float
+    middle: Quality
+    middle_valid_share: float
+    middle_seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What :func:`compare_products` answers with.
+
+    Attributes
+    ----------
+    runs : tuple of Run
+        The finished runs, methods as named, seeds rising.
+    n_wanted : int
+        How many there were to be.
+    conflict : tuple of str
+        Sentences that contradict each other, if no product can meet what is asked; then there are no runs.
+    rows : tuple of MethodRow
+        One per method with a finished run.
+    tables : FrontTables or None
+        The unions of the methods side by side; None without a finished run.
+    """
+
+    runs: tuple[Run, ...]
+    n_wanted: int
+    conflict: tuple[str, ...]
+    rows: tuple[MethodRow, ...]
+    tables: FrontTables | None
+
+    @property
+    def fronts(self) -> dict[str, Front]:
+        """The union of each method's runs, as a front."""
+        return unions(self.runs)
+
+
+def compare_products(
+    model: FeatureModel,
+    objectives: str | Sequence[FeatureObjective],
+    methods: Sequence[str],
+    *,
+    attributes: Mapping[str, Attribute] | None = None,
+    limits: Sequence[str | Constraint] = (),
+    requirements: Requirements = NO_REQUIREMENTS,
+    n_seeds: int = 30,
+    first_seed: int = 0,
+    time_limit_s: float | None = None,
+    study: str | Path | None = None,
+    n_jobs: int | None = 1,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+    **options: Any,
+) -> Comparison:
+    """Run methods on a product line, evolution once per seed, and compare what they find.
+
+    Parameters
+    ----------
+    model, objectives, attributes, limits, requirements
+        As in :func:`shortlist.products.configure.product_front.configure`.
+    methods : sequence of str
+        Names out of :data:`COMPARED_METHODS`; a complete one, such as ``diagram``, tells what share of the complete
+        front the others find.
+    n_seeds, first_seed : int
+        Evolutionary methods run with these seeds: first_seed, first_seed + 1, ...; the others once, with the first.
+    time_limit_s : float, optional
+        Limit of each run.
+    study : str or Path, optional
+        File to which finished runs are appended, and from which a later call takes them. It is bound to the question
+        and the options; methods and seeds may be added later. ``solrep`` keeps its programs in a file beside it until
+        its run has ended.
+    n_jobs : int or None, default=1
+        Runs at a time, in joblib's sense. What is found does not depend on it, unless a limit in seconds is hit.
+    report, cancellation
+        As everywhere. A run that is stopped is left out.
+    **options
+        Those of :class:`~shortlist.products.configure.search_options.SearchOptions` but :data:`OWN_OPTIONS`, each for
+        the methods that use it. `n_evaluations` is 100,000 by default.
+
+    Returns
+    -------
+    Comparison
+        Every product is checked against the rules of the model as read.
+
+    Raises
+    ------
+    BadInputError
+        If a method is unknown, an option is for none of the methods, or the study belongs to something else.
+    """
+    by_method = check_methods(methods, options)
+    chosen = list(by_method)
+    as_count(n_seeds, "n_seeds")
+    as_seed(as_seed(first_seed, "first_seed") + n_seeds - 1, "first_seed + n_seeds - 1")
+    as_positive_seconds(time_limit_s, "time_limit_s")
+    if n_jobs == 0:
+        raise BadInputError("n_jobs must be a number of workers, or -1 for every core, got 0.")
+    goals, bounds = parse_question(model, objectives, limits, attributes)
+    question, feasibility = make_question(model, goals, bounds, requirements)
+    wanted = [
+        (method, first_seed + number)
+        for method in chosen
+        for number in range(n_seeds if method in EVOLUTIONARY_METHODS else 1)
+    ]
+    if feasibility.conflict:
+        return Comparison((), len(wanted), feasibility.conflict, (), None)
+    settings = {"options": _described(options), "time_limit_s": time_limit_s}
+    journal, records = open_units(study, {"question": _digest(question), "settings": settings})
+    alone = n_jobs == 1
+    units: list[Unit] = []
+    done: dict[str, Front] = {}
+    for method, seed in wanted:
+        key = f"{method} {seed}"
+        if key in records:
+            done[key] = _from_record(question, method, records[key], str(study))
+            continue
+        own = dataclasses.replace(by_method[method], seed=seed, study=_programs_file(study, method))
+        task = _Task(question, method, seed, own, time_limit_s, journal)
+        units.append(Unit(key, _run, (task, report if alone else silent, cancellation)))
+    # joblib warns of a generator that nobody reads, so nothing starts where nothing is missing
+    workers = n_jobs if units else 1
+    results = run_units(units, n_jobs=workers, stage="runs", report=report, cancellation=cancellation)
+    done |= {key: front for key, front in results if front is not None}
+    runs = tuple(Run(m, seed, done[f"{m} {seed}"]) for m, seed in wanted if f"{m} {seed}" in done)
+    return tabulated(runs, len(wanted))
+
+
+def check_methods(methods: Sequence[str], options: Mapping[str, Any]) -> dict[str, SearchOptions]:
+    """Return the options of each method, defaults in place of None.
+
+    Raises
+    ------
+    BadInputError
+        If a method is unknown, or an option is wrong or for none of the methods.
+    """
+    chosen = list(dict.fromkeys(methods))
+    for method in chosen or [""]:
+        as_choice(method, "method", COMPARED_METHODS)
+    wanted = {name: value for name, value in options.items() if value is not None}
+    for name in wanted:
+        having = [method for method in COMPARED_METHODS if takes(method, name)]
+        if not having or name in OWN_OPTIONS:
+            raise BadInputError(f"options of a comparison must be those of its methods, got {name!r}.")
+        if not any(takes(method, name) for method in chosen):
+            raise BadInputError(
+                f"{name} is for {any_of(having)}, got the methods {all_of(chosen)}. Leave it out."
+            )
+    wanted.setdefault("n_evaluations", N_EVALUATIONS)
+    return {
+        method: search_options(method, **{n: value for n, value in wanted.items() if takes(method, n)})
+        for method in chosen
+    }
+
+
+def tabulated(runs: Sequence[Run], n_wanted: int) -> Comparison:
+    """Return the tables of finished runs."""
+    if not runs:
+        return Comparison((), n_wanted, (), (), None)
+    tables = compare_fronts(unions(runs))
+    rows = tuple(_row(name, [run for run in runs if run.method == name], tables) for name in tables.qualities)
+    return Comparison(tuple(runs), n_wanted, (), rows, tables)
+
+
+def unions(runs: Sequence[Run]) -> dict[str, Front]:
+    """Return the non-dominated points of all runs of each method; a single run's front as it is."""
+    found: dict[str, Front] = {}
+    for name in dict.fromkeys(run.method for run in runs):
+        own = {f"{name} {run.seed}": run.front for run in runs if run.method == name}
+        joined = next(iter(own.values())) if len(own) == 1 else joint_front(own)
+        found[name] = dataclasses.replace(joined, method=name)
+    return found
+
+
+def run_quality(run: Run, tables: FrontTables) -> Quality:
+    """Return the quality of one run beside the joint front of all methods."""
+    return quality_of(run.front.points, tables.joint.points, tables.box)
+
+
+def _row(method: str, runs: Sequence[Run], tables: FrontTables) -> MethodRow:
+    """Return the row of one method."""
+    shares, seconds = [run.valid_share for run in runs], [run.front.seconds for run in runs]
+    each = [dataclasses.asdict(run_quality(run, tables)) for run in runs]
+    middle: dict[str, Any] = {name: median([quality[name] for quality in each]) for name in each[0]}
+    for name in ("n_points", "n_joint", "n_dominated"):
+        middle[name] = int(middle[name] or 0)
+    return MethodRow(
+        method,
+        len(runs),
+        tables.qualities[method],
+        tables.unique[method],
+        None if tables.shares is None else tables.shares[method],
+        float(np.mean(shares)),
+        sum(seconds),
+        Quality(**middle),
+        float(np.median(shares)),
+        float(np.median(seconds)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """One run, and where it is noted; it pickles."""
+
+    question: Question
+    method: str
+    seed: int
+    options: SearchOptions
+    time_limit_s: float | None
+    journal: UnitJournal
+
+
+def _run(task: _Task, report: Report = silent, cancellation: Cancellation | None = None) -> Front | None:
+    """Run a method and note its front; None if it was stopped by the user."""
+    found = find_front(
+        task.question,
+        task.method,
+        task.options,
+        time_limit_s=task.time_limit_s,
+        report=lambda event: report(
+            dataclasses.replace(event, stage=f"{task.method} {task.seed}, {event.stage}")
+        ),
+        cancellation=cancellation,
+    )
+    if cancellation is not None and cancellation.cancelled:
+        return None
+    front = found.front
+    task.journal.append(f"{task.method} {task.seed}", _as_record(front))
+    if task.options.study is not None:
+        Path(task.options.study).unlink(missing_ok=True)
+    return front
+
+
+def _described(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what decides the runs of every method, defaults included."""
+    wanted = {name: value for name, value in given.items() if value is not None}
+    wanted.setdefault("n_evaluations", N_EVALUATIONS)
+    whole = dataclasses.asdict(SearchOptions(**wanted))
+    return {name: value for name, value in whole.items() if name not in OWN_OPTIONS}
+
+
+def _digest(question: Question) -> str:
+    """Return a word that differs for another question."""
+    names = "\n".join(question.model.labels).encode()
+    own = [goal.linear() for goal in question.objectives]
+    return hashlib.sha256(fingerprint(program_of(question, own)).encode() + names).hexdigest()
+
+
+def _programs_file(study: str | Path | None, method: str) -> Path | None:
+    """Return where ``solrep`` keeps its programs."""
+    return None if study is None or not takes(method, "study") else Path(f"{study}.{method}")
+
+
+def _as_record(front: Front) -> dict[str, Any]:
+    """Return a front as JSON would have it; a feature of a product takes a quarter of a character."""
+    packed = np.packbits(front.decisions.astype(np.uint8), axis=1)
+    return {
+        "points": front.points.tolist(),
+        "products": [row.tobytes().hex() for row in packed],
+        "proof": dataclasses.asdict(front.proof),
+        "seconds": front.seconds,
+        "extras": dict(front.extras),
+    }
+
+
+def _from_record(question: Question, method: str, record: Mapping[str, Any], path: str) -> Front:
+    """Undo :func:`_as_record`, and check every product again."""
+    try:
+        n = question.model.n_features
+        packed = [np.frombuffer(bytes.fromhex(row), dtype=np.uint8) for row in record["products"]]
+        width = -(-n // 8)
+        bits = np.unpackbits(np.array(packed, dtype=np.uint8).reshape(-1, width), axis=1, count=n)
+        points = np.array(record["points"], dtype=np.int64).reshape(-1, len(question.objectives))
+        proof = record["proof"]
+        missing = None if proof["missing"] is None else tuple(proof["missing"])
+        claim = Proof(**{**proof, "tolerances": tuple(proof["tolerances"]), "missing": missing})
+        front = products_front(
+            question, points, bits, claim, method=method, seconds=record["seconds"], extras=record["extras"]
+        )
+    except (KeyError, TypeError, ValueError):
+        raise BadFileError(
+            f"{path} holds a run of {method} that cannot be read. Name another file, or delete it."
+        ) from None
+    return dataclasses.replace(checked_front(question, front, method), seconds=front.seconds)

@@ -1,0 +1,1 @@
+"""From a question about a product line to its front, every point checked."""

@@ -1,0 +1,197 @@
+"""Whether a model and what a customer asks for can be met, what follows from it, and what is in the way."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shortlist._validation import as_seed
+from shortlist.arrays import Mask
+from shortlist.errors import BadInputError
+from shortlist.front import Objective, Status
+from shortlist.logic.clauses import Clauses
+from shortlist.logic.sat import SearchStoppedError, Solver, backbone, minimal_conflict
+from shortlist.products.configure.requirements import Requirements
+from shortlist.products.encodings.clauses import traced_clauses
+from shortlist.products.feature_models.model import Constraint, FeatureModel, rule_text, with_constraints
+from shortlist.runs import Cancellation
+
+NO_REQUIREMENTS = Requirements()
+
+SECONDS_PER_QUESTION = 10.0
+"""Limit of each program that looks for limits which can be left out of a conflict."""
+
+
+@dataclass(frozen=True)
+class Feasibility:
+    """What the clauses of a model say about requirements.
+
+    Attributes
+    ----------
+    checked : bool
+        Whether the model has clauses, as a linear constraint of it may need too many, and the search ended in time.
+    conflict : tuple of str
+        A sentence for each constraint and requirement of a contradiction that cannot be shortened: with any one of them left out, the
+        others can be met. Empty if all can be met.
+    fixed : tuple of int
+        Literals that hold in every product that meets the requirements, these included.
+    implied : tuple of int
+        Those of them that hold because of the requirements, without the requirements themselves.
+    """
+
+    checked: bool
+    conflict: tuple[str, ...] = ()
+    fixed: tuple[int, ...] = ()
+    implied: tuple[int, ...] = ()
+
+
+def check_feasibility(
+    model: FeatureModel,
+    requirements: Requirements = NO_REQUIREMENTS,
+    *,
+    cancellation: Cancellation | None = None,
+) -> Feasibility:
+    """Find out whether a model has a product that meets the requirements, and what they imply.
+
+    Once the cancellation is set, nothing is known.
+
+    Notes
+    -----
+    By satisfiability: one question, then about one for each feature that has the same value in all products met.
+
+    Examples
+    --------
+    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> from shortlist.products.configure.requirements import make_requirements
+    >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "alternative")])
+    >>> check_feasibility(shop, make_requirements(shop, select=["Card"])).implied
+    (-3,)
+    >>> check_feasibility(shop, make_requirements(shop, select=["Card", "Cash"])).conflict
+    ('exactly one of Card, Cash below Shop', 'Card is required', 'Cash is required')
+    """
+    try:
+        traced = traced_clauses(model)
+    except BadInputError:
+        return Feasibility(checked=False)
+    asked = traced.clauses.with_units(requirements.literals)
+    try:
+        fixed = backbone(asked, cancellation)
+        own = fixed if not requirements.literals else backbone(traced.clauses, cancellation)
+    except SearchStoppedError:
+        return Feasibility(checked=False)
+    if fixed is None:
+        rules = [*traced.rules.tolist(), *range(model.n_rules, model.n_rules + len(requirements.literals))]
+        return Feasibility(checked=True, conflict=_sentences(model, requirements, asked, rules))
+    given = {*(own or ()), *requirements.literals}
+    implied = [v for v in fixed if v not in given and abs(v) <= model.n_features]
+    kept = {*fixed, *requirements.literals}
+    ordered = sorted((v for v in kept if abs(v) <= model.n_features), key=abs)
+    return Feasibility(checked=True, fixed=tuple(ordered), implied=tuple(implied))
+
+
+def some_products(
+    model: FeatureModel,
+    requirements: Requirements = NO_REQUIREMENTS,
+    *,
+    n_products: int = 1,
+    seed: int = 0,
+    cancellation: Cancellation | None = None,
+) -> Mask:
+    """Return products that meet the requirements, ``(n_found, n_features)``; see :func:`some_models`.
+
+    Without rows if there is no product, the model needs too many clauses, or the cancellation is set before one is found.
+
+    Examples
+    --------
+    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "alternative")])
+    >>> some_products(shop).sum(axis=1).tolist()
+    [2]
+    """
+    try:
+        clauses = traced_clauses(model).clauses.with_units(requirements.literals)
+    except BadInputError:
+        return np.zeros((0, model.n_features), dtype=bool)
+    found = some_models(clauses, n_models=n_products, seed=seed, cancellation=cancellation)
+    return found[:, : model.n_features]
+
+
+def some_models(
+    clauses: Clauses, *, n_models: int = 1, seed: int = 0, cancellation: Cancellation | None = None
+) -> Mask:
+    """Return models of clauses, ``(n_found, n_variables)``, from random values on; none if there is none.
+
+    Each question to the solver prefers other random values, so that the models differ where they can; equal ones are
+    returned once.
+    """
+    solver, rng = Solver(clauses, cancellation), np.random.default_rng(as_seed(seed))
+    numbers = np.arange(1, clauses.n_variables + 1)
+    found: dict[bytes, Mask] = {}
+    for _ in range(n_models):
+        solver.prefer((numbers * rng.choice((-1, 1), size=len(numbers))).tolist())
+        try:
+            model = solver.solve().model
+        except SearchStoppedError:
+            break
+        if model is None:
+            break
+        found.setdefault(model.tobytes(), model)
+    models: Mask = np.array(list(found.values()), dtype=bool).reshape(-1, clauses.n_variables)
+    return models
+
+
+def conflicting_limits(
+    model: FeatureModel,
+    limits: Sequence[Constraint],
+    requirements: Requirements = NO_REQUIREMENTS,
+    *,
+    solver: str = "highs",
+    time_limit_s: float | None = None,
+) -> tuple[str, ...]:
+    """Return the names of limits that no product meets together, as few as could be found.
+
+    Limits are left out one by one as long as an integer program proves that the others still contradict the model and
+    the requirements; one that is not answered within :data:`SECONDS_PER_QUESTION`, or before the whole time is over,
+    keeps its limit in.
+    """
+    deadline = math.inf if time_limit_s is None else time.monotonic() + time_limit_s
+    needed = list(limits)
+    for limit in limits:
+        rest = [other for other in needed if other is not limit]
+        seconds = min(SECONDS_PER_QUESTION, max(0.0, deadline - time.monotonic()))
+        if rest and _has_no_product(with_constraints(model, rest), requirements, solver, seconds):
+            needed = rest
+    return tuple(limit.name for limit in needed)
+
+
+def _has_no_product(model: FeatureModel, requirements: Requirements, solver: str, seconds: float) -> bool:
+    """Whether an integer program proves that no product meets the requirements."""
+    from shortlist.milp.program import LinearObjective
+    from shortlist.milp.session import open_solver
+    from shortlist.milp.solution import Limits
+    from shortlist.products.encodings.inequalities import to_program
+
+    nothing = LinearObjective(Objective("nothing"), np.zeros(model.n_features))
+    program = to_program(model, objectives=[nothing], fixed=requirements.literals)
+    answer = open_solver(solver).open(program).solve(Limits(seconds=seconds))
+    return answer.status is Status.INFEASIBLE and answer.bound == math.inf
+
+
+def _sentences(
+    model: FeatureModel, requirements: Requirements, asked: Clauses, rules: Sequence[int]
+) -> tuple[str, ...]:
+    """Return a contradiction that cannot be shortened, in words."""
+    found = minimal_conflict(asked, rules) or ()
+    literals = requirements.literals
+    return tuple(
+        rule_text(model, number)
+        if number < model.n_rules
+        else _required(model, literals[number - model.n_rules])
+        for number in found
+    )
+
+
+def _required(model: FeatureModel, literal: int) -> str:
+    return f"{model.labels[abs(literal) - 1]} is required" + ("" if literal > 0 else " to be left out")

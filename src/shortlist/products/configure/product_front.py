@@ -1,0 +1,305 @@
+"""From a feature model and what matters to the front of its products, every point checked against the model."""
+
+import dataclasses
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shortlist._validation import as_count, as_positive_seconds
+from shortlist._words import all_of, did_you_mean
+from shortlist.arrays import Mask
+from shortlist.errors import BadInputError
+from shortlist.front import Front, Proof, ProofKind, Status
+from shortlist.logic.diagram import Diagram
+from shortlist.products.attributes.attribute import Attribute, chosen_attributes, model_attributes
+from shortlist.products.configure.checked_front import products_front
+from shortlist.products.configure.feasibility import (
+    NO_REQUIREMENTS,
+    Feasibility,
+    check_feasibility,
+    conflicting_limits,
+    some_products,
+)
+from shortlist.products.configure.front_search import (
+    Question,
+    configurations_by_diagram,
+    configurations_by_program,
+)
+from shortlist.products.configure.product_objectives import (
+    FeatureObjective,
+    limit_name,
+    objective_names,
+    parse_limit,
+    parse_objectives,
+)
+from shortlist.products.configure.requirements import Requirements
+from shortlist.products.configure.search_options import SearchOptions, search_options
+from shortlist.products.feature_models.evaluation import are_valid
+from shortlist.products.feature_models.model import Constraint, FeatureModel, with_constraints
+from shortlist.products.found_front import find_front
+from shortlist.runs import Cancellation, Report, silent
+from shortlist.runs.cancellation import Until
+
+GRACE_S = 1.0
+"""So long is one product looked for where a limit left none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Configured:
+    """What :func:`configure` answers with.
+
+    Attributes
+    ----------
+    status : Status
+        OPTIMAL: the front is complete. FEASIBLE: points, with a weaker proof. INFEASIBLE: no product meets what is
+        asked. UNKNOWN: a limit was hit before anything was found.
+    front : Front
+        The points; without any if there is no product, or none was found.
+    reason : str
+        Why there are no points, or why this method was taken.
+    conflict : tuple of str
+        Without a product: constraints, requirements and limits that contradict each other, none of which can be left out.
+    implied : Requirements
+        Features that the requirements imply, beyond those that every product of the model has or lacks.
+    question : Question
+        The model and what was asked.
+    diagram : Diagram or None
+        The decision diagram, where one was made.
+    """
+
+    status: Status
+    front: Front
+    reason: str
+    conflict: tuple[str, ...]
+    implied: Requirements
+    question: Question
+    diagram: Diagram | None = None
+
+    def configurations(self, index: int) -> Iterator[Mask]:
+        """Yield every product that has point number `index` of the front, one at a time, as a mask of the features.
+
+        From the diagram where there is one, otherwise by one integer program for each product.
+
+        Raises
+        ------
+        BadInputError
+            If there is no such point.
+        """
+        as_count(index, "index", at_least=0, at_most=len(self.front) - 1)
+        point = self.front.points[index]
+        if self.diagram is not None:
+            return configurations_by_diagram(self.question, self.diagram, point)
+        return configurations_by_program(self.question, point)
+
+
+def configure(
+    model: FeatureModel,
+    objectives: str | Sequence[FeatureObjective],
+    *,
+    attributes: Mapping[str, Attribute] | None = None,
+    limits: Sequence[str | Constraint] = (),
+    requirements: Requirements = NO_REQUIREMENTS,
+    method: str = "auto",
+    time_limit_s: float | None = None,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+    **options: Any,
+) -> Configured:
+    """Find the non-dominated products of a feature model.
+
+    Requirements are checked for contradiction first. Then a decision diagram of all products is made and its
+    front computed from the bottom up (:func:`shortlist.methods.diagram.diagram_front.diagram_front`), or integer programs are
+    solved, or products evolve (:mod:`shortlist.methods`). Every product of the answer is checked against the rules of
+    the model as read, and its objectives are added up again from the attributes, in integers.
+
+    Parameters
+    ----------
+    model : FeatureModel
+        What may be configured.
+    objectives : str or sequence of FeatureObjective
+        What matters, for instance ``"min deselected, min cost"``.
+    attributes : mapping of str to Attribute, optional
+        For objectives and limits given as text. Default: those that came with the model.
+    limits : sequence of str or Constraint
+        Limits such as ``"cost<=120"``. A limit on an objective in its better direction keeps a part of the front, so
+        diagram and evolution answer it without a clause; any other takes part in the clauses.
+    requirements : Requirements, optional
+        Features that must be in, and features that must be out.
+    method : str, default="auto"
+        ``auto`` takes ``diagram`` if it compiles within `max_nodes`, else ``exact``; ``front.extras["why"]`` says which
+        and why. ``exact``, ``cwmoip`` and ``epsilon-constraint`` find complete fronts by integer programs, ``solrep`` a
+        representation of proved points, and ``ibea``, ``satibea``, ``ibed`` and ``nsga2`` evolve products and prove
+        nothing.
+    time_limit_s : float, optional
+        Wall-clock limit, of the check of the requirements and of compiling too. ``auto`` spends a part of it on the
+        diagram and keeps the rest for integer programs. The last program or generation, the witnesses and a search
+        for one product where nothing was found (:data:`GRACE_S`) may pass it a little.
+    report, cancellation
+        As everywhere: progress, and stopping with what there is.
+    **options
+        Those of :class:`~shortlist.products.configure.search_options.SearchOptions` that the method uses.
+
+    Returns
+    -------
+    Configured
+        A contradiction is a status, with the constraints that make it, and no error. The front's candidates are the
+        features, its decisions 0 or 1: one product for each point; :meth:`Configured.configurations` gives the others.
+        Where the method finds nothing in time, the product that shows that there is one is the front's only point, if
+        it is within the limits.
+
+    Raises
+    ------
+    BadInputError
+        If an objective, limit, option or method is unknown, an option is not for the method, or the diagram is asked
+        for and does not fit.
+    MissingDependencyError
+        If pymoo, for ``nsga2``, or the solver is not installed.
+    SolverError
+        If a product found does not stand the check.
+
+    Examples
+    --------
+    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> phone = make_model(["Phone", "GPS", "MP3"], root=0, groups=[make_group(0, [1], "optional"), make_group(0, [2], "optional")])
+    >>> cost = Attribute("cost", np.array([100, 25, 5]), 10)
+    >>> answer = configure(phone, "min deselected, min cost", attributes={"cost": cost}, limits=["cost < 13"])
+    >>> answer.front.values.tolist(), answer.front.method
+    ([[1.0, 10.5], [2.0, 10.0]], 'diagram')
+    """
+    started = time.perf_counter()
+    chosen = search_options(method, **options)
+    as_positive_seconds(time_limit_s, "time_limit_s")
+    goals, bounds = parse_question(model, objectives, limits, attributes)
+    _check_tolerance(goals, chosen)
+    until = Until(time_limit_s, cancellation)
+    question, feasibility = make_question(model, goals, bounds, requirements, cancellation=until)
+    if feasibility.conflict:
+        seconds = time.perf_counter() - started
+        reason = "the constraints contradict each other" + (
+            " and the requirements" if requirements.literals else ""
+        )
+        return _infeasible(question, reason, feasibility.conflict, seconds)
+    found = find_front(
+        question,
+        method,
+        chosen,
+        time_limit_s=time_limit_s,
+        started=started,
+        report=report,
+        cancellation=cancellation,
+    )
+    front, why = found.front, str(found.front.extras["why"])
+    implied = Requirements(
+        tuple(v - 1 for v in feasibility.implied if v > 0),
+        tuple(-v - 1 for v in feasibility.implied if v < 0),
+    )
+    if not len(front) and front.proof.kind is ProofKind.COMPLETE:
+        left = None if time_limit_s is None else max(0.0, time_limit_s - (time.perf_counter() - started))
+        conflict = (
+            conflicting_limits(model, bounds, requirements, solver=chosen.solver, time_limit_s=left)
+            if bounds
+            else ()
+        )
+        reason = "no product is within the limits" if bounds else "the constraints contradict each other"
+        return _infeasible(question, reason, conflict, time.perf_counter() - started, implied)
+    if not len(front):
+        why = (
+            f"no point of the front was found within {front.proof.limit}"
+            if front.proof.limit
+            else "no product within the limits was found"
+        )
+        front = dataclasses.replace(_first_product(question, front), seconds=time.perf_counter() - started)
+        if len(front):
+            why += "; this is the product that shows that there is one"
+    if not len(front):
+        return Configured(Status.UNKNOWN, front, why, (), implied, question, found.diagram)
+    complete = front.proof.kind is ProofKind.COMPLETE
+    status = Status.OPTIMAL if complete else Status.FEASIBLE
+    return Configured(status, front, why, (), implied, question, found.diagram)
+
+
+def make_question(
+    model: FeatureModel,
+    goals: Sequence[FeatureObjective],
+    bounds: Sequence[Constraint] = (),
+    requirements: Requirements = NO_REQUIREMENTS,
+    *,
+    cancellation: Cancellation | None = None,
+) -> tuple[Question, Feasibility]:
+    """Return a question with what its requirements imply, and what is known of its feasibility."""
+    feasibility = check_feasibility(model, requirements, cancellation=cancellation)
+    fixed = feasibility.fixed or requirements.literals
+    return Question(model, tuple(goals), tuple(bounds), requirements, fixed), feasibility
+
+
+def parse_question(
+    model: FeatureModel,
+    objectives: str | Sequence[FeatureObjective],
+    limits: Sequence[str | Constraint],
+    attributes: Mapping[str, Attribute] | None,
+) -> tuple[tuple[FeatureObjective, ...], tuple[Constraint, ...]]:
+    """Return objectives and limits, reading those that are text; attributes default to those of the model."""
+    if attributes is None:
+        names = [name for _, name in objective_names(objectives)] if isinstance(objectives, str) else []
+        names += [limit_name(limit) for limit in limits if isinstance(limit, str)]
+        attributes = chosen_attributes(names, [model_attributes(model)], model)
+    goals = (
+        parse_objectives(objectives, model, attributes) if isinstance(objectives, str) else tuple(objectives)
+    )
+    if not goals:
+        raise BadInputError("objectives must name at least one, got none. Say for instance 'min deselected'.")
+    bounds = tuple(
+        parse_limit(limit, model, attributes) if isinstance(limit, str) else limit for limit in limits
+    )
+    return goals, bounds
+
+
+def _check_tolerance(goals: Sequence[FeatureObjective], options: SearchOptions) -> None:
+    """Raise if a tolerance names no objective or is no number."""
+    names = [goal.objective.name for goal in goals]
+    for name, value in options.tolerance.items():
+        if name not in names:
+            raise BadInputError(
+                f"tolerance names the objective {name!r}, but there are {all_of(names)}.{did_you_mean(name, names)}"
+            )
+        if not 0 <= value < np.inf:
+            raise BadInputError(f"tolerance of {name!r} must be a number of at least 0, got {value}.")
+
+
+def _first_product(question: Question, empty: Front) -> Front:
+    """Return a front of one product found by satisfiability if it is within the limits, else the empty front."""
+    grace = Until(GRACE_S)
+    products = some_products(question.model, question.requirements, cancellation=grace).astype(np.uint8)
+    within = are_valid(with_constraints(question.model, question.limits), products)
+    proof = dataclasses.replace(empty.proof, kind=ProofKind.APPROXIMATE, missing=None)
+    return products_front(
+        question,
+        question.points(products[within]),
+        products[within],
+        proof if within.any() else empty.proof,
+        method=empty.method,
+        extras=dict(empty.extras),
+    )
+
+
+def _infeasible(
+    question: Question,
+    reason: str,
+    conflict: tuple[str, ...],
+    seconds: float,
+    implied: Requirements = NO_REQUIREMENTS,
+) -> Configured:
+    """Return the answer that there is no product."""
+    n = len(question.objectives)
+    front = products_front(
+        question,
+        np.empty((0, n), np.int64),
+        np.empty((0, question.model.n_features), np.uint8),
+        Proof(ProofKind.COMPLETE, missing=(0.0,) * n),
+        method="contradiction",
+        seconds=seconds,
+    )
+    return Configured(Status.INFEASIBLE, front, reason, conflict, implied, question)

@@ -1,0 +1,192 @@
+"""Objectives and limits as people write them, as integer vectors over the features."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.errors import BadInputError
+from shortlist.front import Objective, Sense
+from shortlist.products.attributes.attribute import BUILT_IN, Attribute
+from shortlist.products.feature_models.formulas import And, Linear
+from shortlist.products.feature_models.model import Constraint, FeatureModel
+from shortlist.products.feature_models.names import suggestion
+from shortlist.results.limits import read_limit
+
+if TYPE_CHECKING:
+    from shortlist.milp.program import LinearObjective
+
+_SENSES = {"min": Sense.MIN, "minimise": Sense.MIN, "minimize": Sense.MIN} | {
+    "max": Sense.MAX,
+    "maximise": Sense.MAX,
+    "maximize": Sense.MAX,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureObjective:
+    """A linear objective over features, exact.
+
+    Attributes
+    ----------
+    objective : Objective
+        Name, sense, scale and unit.
+    coefficients : ndarray of int64, shape (n_features,)
+        With x the selection, ``(coefficients @ x + offset) / scale`` is the value in the user's sign and unit.
+    offset : int
+        Constant part, scaled.
+    """
+
+    objective: Objective
+    coefficients: NDArray[np.int64]
+    offset: int = 0
+
+    @property
+    def minimised(self) -> NDArray[np.int64]:
+        """Coefficients as to minimise, scaled."""
+        return self.coefficients * self.objective.sign
+
+    def points(self, selections: NDArray[np.generic]) -> NDArray[np.int64]:
+        """Return the scaled value to minimise of each configuration, shape (n_configurations,)."""
+        total = np.asarray(selections).astype(np.int64) @ self.coefficients + self.offset
+        scaled: NDArray[np.int64] = total * self.objective.sign
+        return scaled
+
+    def linear(self) -> "LinearObjective":
+        """Return the objective for a program, in the user's sign and unit."""
+        from shortlist.milp.program import LinearObjective
+
+        scale = self.objective.scale or 1
+        return LinearObjective(self.objective, self.coefficients / scale, self.offset / scale)
+
+
+def objective_names(text: str) -> list[tuple[Sense, str]]:
+    """Split ``"min cost, max selected"`` into senses and names.
+
+    Raises
+    ------
+    BadInputError
+        If there is none, a part lacks its sense or name, or a name comes twice.
+
+    Examples
+    --------
+    >>> [(sense.value, name) for sense, name in objective_names("min cost, maximise selected")]
+    [('min', 'cost'), ('max', 'selected')]
+    """
+    parts = []
+    for part in text.split(","):
+        sense, _, name = part.strip().partition(" ")
+        if sense.lower() not in _SENSES or not name.strip():
+            raise BadInputError(
+                f"objectives must read like 'min cost, max selected', got {part.strip()!r} in {text!r}."
+            )
+        parts.append((_SENSES[sense.lower()], name.strip()))
+    names = [name for _, name in parts]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInputError(f"objectives must differ, got {name!r} twice. Drop one.")
+    return parts
+
+
+def parse_objectives(
+    text: str, model: FeatureModel, attributes: Mapping[str, Attribute]
+) -> tuple[FeatureObjective, ...]:
+    """Return the objectives that a text names.
+
+    Parameters
+    ----------
+    text : str
+        Parts ``min NAME`` or ``max NAME``, separated by commas. ``selected`` and ``deselected`` count features.
+    model : FeatureModel
+        What is configured.
+    attributes : mapping of str to Attribute
+        Attributes by name; see :func:`~shortlist.products.attributes.attribute.exact_attribute`.
+
+    Raises
+    ------
+    BadInputError
+        If the text is malformed or a name is unknown.
+
+    Examples
+    --------
+    >>> from shortlist.products.feature_models.model import make_model
+    >>> cost = Attribute("cost", np.array([125, 300]), 100)
+    >>> first, second = parse_objectives("min deselected, min cost", make_model(["A", "B"]), {"cost": cost})
+    >>> first.coefficients.tolist(), first.offset, second.coefficients.tolist(), second.objective.scale
+    ([-1, -1], 2, [125, 300], 100)
+    """
+    return tuple(_objective(sense, name, model, attributes) for sense, name in objective_names(text))
+
+
+def _objective(
+    sense: Sense, name: str, model: FeatureModel, attributes: Mapping[str, Attribute]
+) -> FeatureObjective:
+    coefficients, offset, scale, unit = _vector(name, model, attributes)
+    return FeatureObjective(Objective(name, sense, scale, unit), coefficients, offset)
+
+
+def _vector(
+    name: str, model: FeatureModel, attributes: Mapping[str, Attribute]
+) -> tuple[NDArray[np.int64], int, int, str]:
+    """Return coefficients, offset, scale and unit of a named quantity."""
+    ones = np.ones(model.n_features, dtype=np.int64)
+    if name == "selected":
+        return ones, 0, 1, "features"
+    if name == "deselected":
+        return -ones, model.n_features, 1, "features"
+    if name not in attributes:
+        known = [*BUILT_IN, *attributes]
+        hint = suggestion(name, known, f"Known are {', '.join(known)}.")
+        raise BadInputError(f"there is no objective {name!r}. {hint}")
+    attribute = attributes[name]
+    return attribute.values, 0, attribute.scale, attribute.unit
+
+
+def limit_name(text: str) -> str:
+    """Return the name that a limit such as ``cost<=120`` is about."""
+    return read_limit(text).name
+
+
+def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribute]) -> Constraint:
+    """Return a limit such as ``cost<=120`` or ``defects<3`` as a linear constraint on the features.
+
+    Compared are exact decimals: ``cost<120`` with two decimals means at most 119.99. Add it with
+    :func:`~shortlist.products.feature_models.model.with_constraints`.
+
+    Parameters
+    ----------
+    text : str
+        ``NAME OP NUMBER`` with OP one of ``<= < >= > = ==``.
+    model : FeatureModel
+        What is configured.
+    attributes : mapping of str to Attribute
+        Attributes by name; ``selected`` and ``deselected`` are built in.
+
+    Raises
+    ------
+    BadInputError
+        If the text is malformed or the name unknown.
+
+    Examples
+    --------
+    >>> from shortlist.products.feature_models.model import make_model
+    >>> cost = Attribute("cost", np.array([125, 300]), 100)
+    >>> parse_limit("cost < 4", make_model(["A", "B"]), {"cost": cost}).formula
+    Linear(coefficients=(125, 300), variables=(1, 2), upper=399)
+    """
+    limit = read_limit(text)
+    sign = limit.operator
+    coefficients, offset, scale, _ = _vector(limit.name, model, attributes)
+    bound = limit.value * scale - offset
+    used = np.flatnonzero(coefficients)
+    variables = tuple((used + 1).tolist())
+    factors = tuple(coefficients[used].tolist())
+    floor, ceiling = int(bound.to_integral(ROUND_FLOOR)), int(bound.to_integral(ROUND_CEILING))
+    at_most = Linear(factors, variables, ceiling - 1 if sign == "<" else floor)
+    at_least = Linear(tuple(-f for f in factors), variables, -(floor + 1 if sign == ">" else ceiling))
+    parts = {"<": (at_most,), "<=": (at_most,), ">": (at_least,), ">=": (at_least,)}
+    chosen = parts.get(sign, (at_most, at_least))
+    return Constraint(chosen[0] if len(chosen) == 1 else And(chosen), name=f"limit {text.strip()}")

@@ -1,0 +1,1 @@
+"""Feature models as clauses and as inequalities."""

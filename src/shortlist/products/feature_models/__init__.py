@@ -1,0 +1,1 @@
+"""Feature models as plain data, with their formulas."""

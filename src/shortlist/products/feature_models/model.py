@@ -1,0 +1,333 @@
+"""A feature model as plain data: features, their tree, and the constraints across it."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+from functools import cached_property
+from typing import TypeAlias
+
+from shortlist._words import counted
+from shortlist.errors import BadInputError
+from shortlist.logic.clauses import Clauses
+from shortlist.products.feature_models.formulas import Formula, formula_text, variables_of
+from shortlist.results.notebook import html_table
+
+Value: TypeAlias = Decimal | str | bool
+"""The value of a feature's attribute as its file has it; numbers keep all their digits."""
+
+
+class GroupKind(StrEnum):
+    """How features depend on their parent."""
+
+    MANDATORY = "mandatory"
+    OPTIONAL = "optional"
+    OR = "or"
+    ALTERNATIVE = "alternative"
+    CARDINALITY = "cardinality"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Children of one parent: each needs the parent, and with the parent `lower` to `upper` of them are selected.
+
+    A mandatory or optional feature is a group of its own, with bounds 1..1 or 0..1; an or-group has bounds 1..n, an
+    alternative 1..1. Features are numbered from 0.
+    """
+
+    parent: int
+    children: tuple[int, ...]
+    kind: GroupKind
+    lower: int
+    upper: int
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A formula that every product satisfies; `name` and `line` say where it stood, if known."""
+
+    formula: Formula
+    name: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureModel:
+    """What may be chosen and what is forbidden; build with :func:`make_model`.
+
+    Attributes
+    ----------
+    name : str
+        Name of the model, possibly empty.
+    names : tuple of str
+        Feature names as written, in the order of the file; some formats allow repeated ones.
+    ids : tuple of str
+        Unique identifiers, in the same order: those of the file, or the names where it has none.
+    root : int or None
+        The feature that every product has; None for a model without a tree.
+    groups : tuple of Group
+        The tree, in the order of the file.
+    constraints : tuple of Constraint
+        Cross-tree constraints.
+    clauses : Clauses or None
+        Further constraints of a model that comes as clauses, over the features as variables 1 to n.
+    abstract : frozenset of int
+        Features that stand for nothing real.
+    generated : frozenset of int
+        Variables that a translation introduced; the literature still counts them as features.
+    attributes : mapping of str to mapping of int to value
+        For each attribute its values by feature; not every feature needs one.
+    claims : tuple of int
+        Literals that files beside the model say hold in every product. They are not constraints: check them.
+    notes : tuple of str
+        What the reader mended, for people.
+    lines : tuple of int
+        Line of each feature in the file; empty if not known.
+    """
+
+    names: tuple[str, ...]
+    ids: tuple[str, ...]
+    root: int | None = None
+    groups: tuple[Group, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    clauses: Clauses | None = None
+    name: str = ""
+    abstract: frozenset[int] = frozenset()
+    generated: frozenset[int] = frozenset()
+    attributes: Mapping[str, Mapping[int, Value]] = field(default_factory=dict)
+    claims: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+    lines: tuple[int, ...] = ()
+
+    def __repr__(self) -> str:
+        facts = ", ".join(counted(count, what) for what, count in self._counts())
+        return f"FeatureModel({self.name!r}: {facts})"
+
+    def _repr_html_(self) -> str:
+        counts = [(f"{what}s", f"{count:,}") for what, count in self._counts()]
+        return html_table(f"Feature model {self.name}".rstrip(), [], counts, n_rows=len(counts))
+
+    def _counts(self) -> list[tuple[str, int]]:
+        """Count what the model is made of; parts that it does not have are left out."""
+        n_clauses = self.clauses.n_clauses if self.clauses else 0
+        counts = [
+            ("feature", self.n_features),
+            ("group", len(self.groups)),
+            ("constraint", len(self.constraints)),
+            ("clause", n_clauses),
+            ("attribute", len(self.attributes)),
+        ]
+        return counts[:1] + [(what, count) for what, count in counts[1:] if count]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.names)
+
+    @property
+    def n_rules(self) -> int:
+        """Number of rules: the root, each group, each constraint, each clause, in this order."""
+        n_clauses = self.clauses.n_clauses if self.clauses else 0
+        return (self.root is not None) + len(self.groups) + len(self.constraints) + n_clauses
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Unique names: the k-th repetition of a name, in order, gets ``_k`` behind it."""
+        taken, counts, labels = set(self.names), dict.fromkeys(self.names, -1), []
+        for name in self.names:
+            counts[name] += 1
+            label = name
+            if counts[name]:
+                while (label := f"{name}_{counts[name]}") in taken:
+                    counts[name] += 1
+            taken.add(label)
+            labels.append(label)
+        return tuple(labels)
+
+    @cached_property
+    def parents(self) -> tuple[int, ...]:
+        """Parent of each feature, -1 where there is none."""
+        parents = [-1] * self.n_features
+        for group in self.groups:
+            for child in group.children:
+                parents[child] = group.parent
+        return tuple(parents)
+
+
+def make_group(parent: int, children: Iterable[int], kind: str, lower: int = 0, upper: int = 0) -> Group:
+    """Make a group; the bounds count for the kind ``cardinality`` only, the others imply theirs."""
+    members = tuple(children)
+    bounds = {
+        GroupKind.MANDATORY: (len(members), len(members)),
+        GroupKind.OPTIONAL: (0, len(members)),
+        GroupKind.OR: (1, len(members)),
+        GroupKind.ALTERNATIVE: (1, 1),
+        GroupKind.CARDINALITY: (lower, upper),
+    }
+    return Group(parent, members, GroupKind(kind), *bounds[GroupKind(kind)])
+
+
+def make_model(
+    names: Sequence[str],
+    *,
+    ids: Sequence[str] | None = None,
+    root: int | None = None,
+    groups: Iterable[Group] = (),
+    constraints: Iterable[Constraint | Formula] = (),
+    clauses: Clauses | None = None,
+    name: str = "",
+    abstract: Iterable[int] = (),
+    generated: Iterable[int] = (),
+    attributes: Mapping[str, Mapping[int, Value]] | None = None,
+    claims: Iterable[int] = (),
+    notes: Iterable[str] = (),
+    lines: Iterable[int] = (),
+) -> FeatureModel:
+    """Check the parts of a feature model and put them together.
+
+    Raises
+    ------
+    BadInputError
+        If there are no features, identifiers repeat, a number names no feature, bounds contradict each other, or the
+        groups are not a tree that hangs on the root.
+
+    Examples
+    --------
+    >>> chat = make_model(
+    ...     ["Chat", "Output", "GUI", "CMD"],
+    ...     root=0,
+    ...     groups=[make_group(0, [1], "mandatory"), make_group(1, [2, 3], "alternative")],
+    ... )
+    >>> chat.n_features, chat.parents
+    (4, (-1, 0, 1, 1))
+    """
+    model = FeatureModel(
+        names=tuple(names),
+        ids=tuple(names if ids is None else ids),
+        root=root,
+        groups=tuple(groups),
+        constraints=tuple(c if isinstance(c, Constraint) else Constraint(c) for c in constraints),
+        clauses=clauses,
+        name=name,
+        abstract=frozenset(abstract),
+        generated=frozenset(generated),
+        attributes=dict(attributes or {}),
+        claims=tuple(claims),
+        notes=tuple(notes),
+        lines=tuple(lines),
+    )
+    _check_features(model)
+    _check_tree(model)
+    _check_constraints(model)
+    return model
+
+
+def with_constraints(model: FeatureModel, constraints: Iterable[Constraint]) -> FeatureModel:
+    """Return the model with more constraints, behind its own."""
+    more = dataclasses.replace(model, constraints=(*model.constraints, *constraints))
+    _check_constraints(more)
+    return more
+
+
+def rule_text(model: FeatureModel, rule: int) -> str:
+    """Return a sentence for rule number `rule`, in the order of :attr:`FeatureModel.n_rules`.
+
+    Examples
+    --------
+    >>> pair = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "mandatory")])
+    >>> [rule_text(pair, rule) for rule in range(pair.n_rules)]
+    ['every product has A', 'B is mandatory below A']
+    """
+    if model.root is not None:
+        if rule == 0:
+            return f"every product has {model.labels[model.root]}"
+        rule -= 1
+    if rule < len(model.groups):
+        return _group_text(model, model.groups[rule])
+    rule -= len(model.groups)
+    if rule < len(model.constraints):
+        return _constraint_text(model, model.constraints[rule])
+    if model.clauses is None:
+        raise BadInputError(f"rule must be below {model.n_rules}. Count rules with n_rules.")
+    start, stop = model.clauses.offsets[rule - len(model.constraints) :][:2].tolist()
+    literals = model.clauses.literals[start:stop].tolist()
+    return " | ".join(("" if v > 0 else "!") + model.labels[abs(v) - 1] for v in literals) or "false"
+
+
+def _group_text(model: FeatureModel, group: Group) -> str:
+    members = ", ".join(model.labels[child] for child in group.children[:6])
+    if len(group.children) > 6:
+        members += f" and {len(group.children) - 6} more"
+    parent = model.labels[group.parent]
+    if group.kind in {GroupKind.MANDATORY, GroupKind.OPTIONAL}:
+        return f"{members} is {group.kind.value} below {parent}"
+    if group.kind is GroupKind.OR:
+        return f"at least one of {members} below {parent}"
+    if group.kind is GroupKind.ALTERNATIVE:
+        return f"exactly one of {members} below {parent}"
+    return f"{group.lower} to {group.upper} of {members} below {parent}"
+
+
+def _constraint_text(model: FeatureModel, constraint: Constraint) -> str:
+    name = f"{constraint.name}: " if constraint.name else ""
+    line = f" (line {constraint.line})" if constraint.line else ""
+    return name + formula_text(constraint.formula, model.labels) + line
+
+
+def _check_features(model: FeatureModel) -> None:
+    if not model.names:
+        raise BadInputError("a feature model must have at least one feature, got none.")
+    if len(model.ids) != model.n_features:
+        raise BadInputError(f"ids must be {model.n_features}, one per feature, got {len(model.ids)}.")
+    if len(set(model.ids)) < model.n_features:
+        twice = Counter(model.ids).most_common(1)[0][0]
+        raise BadInputError(f"feature {twice!r} is defined twice. Rename one or give unique ids.")
+    if model.clauses and model.clauses.n_variables != model.n_features:
+        raise BadInputError(
+            f"clauses must have {model.n_features} variables, one per feature, got {model.clauses.n_variables}."
+        )
+
+
+def _check_tree(model: FeatureModel) -> None:
+    """Check that every feature hangs on the root, exactly once."""
+    numbers = [n for group in model.groups for n in (group.parent, *group.children)]
+    if model.root is None:
+        if model.groups:
+            raise BadInputError("groups need a root. Name the feature that every product has.")
+        return
+    if not all(0 <= number < model.n_features for number in (*numbers, model.root)):
+        raise BadInputError(f"groups and root must name features 0 to {model.n_features - 1}.")
+    below: dict[int, list[int]] = {}
+    placed = [False] * model.n_features
+    placed[model.root] = True
+    for group in model.groups:
+        if not 0 <= group.lower <= group.upper or not group.children:
+            raise BadInputError(
+                f"the group below {model.names[group.parent]!r} must have children and bounds lower <= upper, "
+                f"got {len(group.children)} children and {group.lower}..{group.upper}."
+            )
+        for child in group.children:
+            if placed[child]:
+                raise BadInputError(
+                    f"feature {model.ids[child]!r} has two places in the tree, or stands below itself. Keep one."
+                )
+            placed[child] = True
+        below.setdefault(group.parent, []).extend(group.children)
+    reached, stack = 0, [model.root]
+    while stack:
+        reached += 1
+        stack.extend(below.get(stack.pop(), ()))
+    if reached < model.n_features:
+        raise BadInputError(
+            f"the tree must reach all {model.n_features} features from {model.names[model.root]!r}, got {reached}: "
+            "the others have no parent, or their parents run in a circle."
+        )
+
+
+def _check_constraints(model: FeatureModel) -> None:
+    for constraint in model.constraints:
+        named = variables_of(constraint.formula)
+        if named and not (min(named) >= 1 and max(named) <= model.n_features):
+            raise BadInputError(f"constraints must name variables 1 to {model.n_features}, got {max(named)}.")

@@ -1,0 +1,189 @@
+"""Rules that name one point of a front."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from shortlist._words import all_of, any_of, did_you_mean
+from shortlist.errors import BadInputError
+from shortlist.results.limits import Limit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shortlist.front import Front
+
+Limits: TypeAlias = Mapping[str, float] | Sequence[Limit] | None
+"""Limits on objectives: by name, each in its better direction, or as people write them; None: none."""
+
+RULES = ("ideal", "knee", "weights", "lexicographic")
+"""The names of the rules."""
+
+
+def pick_index(
+    front: "Front",
+    rule: str = "ideal",
+    *,
+    weights: Mapping[str, float] | None = None,
+    order: Sequence[str] | None = None,
+    limits: Limits = None,
+) -> int:
+    """Return the index of the point that a rule names.
+
+    All rules but ``lexicographic`` look at objectives scaled to [0, 1] by the range of the front, 0 the best; an
+    objective with one value counts 0. Ties go to the first point, that is the best in the first objectives.
+
+    Parameters
+    ----------
+    front : Front
+        At least one point.
+    rule : {"ideal", "knee", "weights", "lexicographic"}, default="ideal"
+        ``ideal``: smallest Euclidean distance to the ideal point. ``knee``: farthest towards the ideal point from
+        the plane through the anchors, the best point of each objective (:cite:t:`Das1999`); where several planes go
+        through them, from the one farthest from the ideal point, and where none does that faces it, from the plane
+        through the unit vectors. A knee is where a small gain in any objective costs much in
+        another (:cite:t:`Branke2004`), so the ends are left out: points with the best or the worst value of an
+        objective that has three values or more on the front. Where only such points are allowed, those with a worst
+        value are left out, and where these are all, none is. ``weights``: smallest weighted sum. ``lexicographic``: best
+        in the first objective of `order`, among those best in the second, and so on.
+    weights : mapping of str to float, optional
+        Non-negative weight per objective for ``weights`` and ``ideal``; what is not named counts 0. Default: all 1.
+    order : sequence of str, optional
+        Objectives for ``lexicographic``; the rest follow in the front's order.
+    limits : mapping of str to float, or sequence of Limit, optional
+        Only points within these limits are considered. A mapping means at most this value of a minimised objective, at
+        least this of a maximised one.
+
+    Raises
+    ------
+    BadInputError
+        If the rule or an objective is unknown, the front is empty, or no point is within the limits.
+
+    Notes
+    -----
+    Takes O(n_points · n_objectives) time.
+    """
+    if rule not in RULES:
+        raise BadInputError(f"rule must be {any_of(RULES)}, got {rule!r}.{did_you_mean(rule, RULES)}")
+    if not len(front):
+        raise BadInputError("a point can be picked from a front with points, got an empty one.")
+    _check_names(front, "weights", weights or {})
+    _check_names(front, "order", order or ())
+    signs = np.array([objective.sign for objective in front.objectives])
+    minimised = front.values * signs
+    allowed = np.flatnonzero(within_limits(front, limits))
+    lows, highs = minimised.min(axis=0), minimised.max(axis=0)
+    scaled = (minimised - lows) / np.where(highs > lows, highs - lows, 1)
+    if rule == "lexicographic":
+        named = list(order or ())
+        columns = [front.names.index(name) for name in named + [n for n in front.names if n not in named]]
+        return int(allowed[np.lexsort(minimised[allowed][:, columns].T[::-1])[0]])
+    factors = np.array([1.0 if weights is None else weights.get(name, 0.0) for name in front.names])
+    if (factors < 0).any() or not factors.any() or not np.isfinite(factors).all():
+        raise BadInputError(f"weights must be non-negative and not all 0, got {dict(weights or {})}.")
+    if rule == "ideal":
+        scores = np.sqrt((factors * scaled**2).sum(axis=1))
+    elif rule == "weights":
+        scores = scaled @ factors
+    else:
+        allowed = allowed[_between_ends(scaled, allowed)]
+        scores = scaled @ _anchor_plane(scaled)
+    return int(allowed[np.argmin(scores[allowed])])
+
+
+def _between_ends(scaled: "NDArray[np.float64]", allowed: "NDArray[np.intp]") -> "NDArray[np.bool_]":
+    """Mark the allowed points at which every objective can get better and worse, or the next best thing."""
+    wide = np.array(
+        [len(np.unique(column)) > 2 for column in scaled.T]
+    )  # two values are ends and nothing else
+    own = scaled[allowed][:, wide]
+    for ends in (own == 0) | (own == 1), own == 1:
+        inside = ~ends.any(axis=1)
+        if inside.any():
+            return np.asarray(inside)
+    return np.ones(len(allowed), dtype=bool)
+
+
+def _anchor_plane(scaled: "NDArray[np.float64]") -> "NDArray[np.float64]":
+    """Return the positive normal of the plane through the best point of each objective, or all ones.
+
+    Objectives that go together share their best point; of the planes through the fewer points, the one farthest from the
+    ideal point is taken, so that three objectives that rise and fall together count as much as one against them.
+    """
+    normal = np.ones(scaled.shape[1])
+    active = scaled.any(axis=0)  # an objective with one value says nothing
+    own = scaled[:, active]
+    anchors = own[[np.lexsort((own.sum(axis=1), column))[0] for column in own.T]]
+    through = np.linalg.lstsq(anchors, np.ones(len(anchors)), rcond=None)[0]  # the shortest of all normals
+    if (through > 1e-9).all() and np.allclose(anchors @ through, 1):
+        normal[active] = through
+    return normal
+
+
+def within_limits(front: "Front", limits: Limits) -> "NDArray[np.bool_]":
+    """Mark the points within all limits, ``(n_points,)``; it is an error when there is none.
+
+    Raises
+    ------
+    BadInputError
+        If a limit names no objective, or no point is within all limits.
+    """
+    inside = mark_within(front, limits)
+    if not inside.any():
+        raise BadInputError(f"{why_none(front, limits)} Relax a limit.")
+    return inside
+
+
+def mark_within(front: "Front", limits: Limits) -> "NDArray[np.bool_]":
+    """Mark the points within all limits, ``(n_points,)``; there may be none.
+
+    Raises
+    ------
+    BadInputError
+        If a limit names no objective.
+    """
+    inside = np.ones(len(front), dtype=bool)
+    for _, _, met in _each_met(front, limits):
+        inside &= met
+    return inside
+
+
+def why_none(front: "Front", limits: Limits) -> str:
+    """Say in a sentence why no point is within the limits."""
+    if not len(front):
+        return "The front has no points."
+    for name, words, met in _each_met(front, limits):
+        if not met.any():
+            place = front.names.index(name)
+            sign = front.objectives[place].sign
+            ends = front.values[:, place] * sign
+            best, worst = ends.min() * sign, ends.max() * sign
+            reach = f"the best is {best:g}" + (f", the worst {worst:g}" if best != worst else "")
+            return f"No point has {name} {words}: {reach}."
+    return "No point is within all limits at once."
+
+
+def _each_met(front: "Front", limits: Limits) -> "Iterator[tuple[str, str, NDArray[np.bool_]]]":
+    """Yield the name of each limit, its words, and the points that meet it."""
+    if isinstance(limits, Mapping):
+        _check_names(front, "limits", limits)
+        for name, number in limits.items():
+            column = front.names.index(name)
+            sign = front.objectives[column].sign
+            yield name, f"within {number:g}", front.values[:, column] * sign <= number * sign
+        return
+    _check_names(front, "limits", [limit.name for limit in limits or ()])
+    for limit in limits or ():
+        column = front.names.index(limit.name)
+        words = f"{limit.operator} {limit.value}"
+        yield limit.name, words, limit.met_by(front.values[:, column], front.objectives[column].scale)
+
+
+def _check_names(front: "Front", argument: str, names: Mapping[str, float] | Sequence[str]) -> None:
+    for name in names:
+        if name not in front.names:
+            hint = did_you_mean(name, front.names)
+            raise BadInputError(
+                f"{argument} names the objective {name!r}, but the front has {all_of(front.names)}.{hint}"
+            )

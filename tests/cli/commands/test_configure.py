@@ -1,0 +1,452 @@
+"""The command configure, as a user runs it."""
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shortlist import __version__
+from shortlist.cli.commands.configure import work_lines
+from shortlist.front import Front, Objective, Proof, ProofKind
+from shortlist.results.limits import OPERATORS
+from tests.cli.running import shortlist
+
+MODELS = Path(__file__).parent.parent / "products" / "models"
+PHONE = ("Phone", "Calls", "Screen", "Basic", "Colour", "High resolution", "GPS", "Media", "Camera", "MP3")
+COST = ("--objectives", "min deselected, min cost", "--default", "cost=0")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the model of a phone and a table of defects."""
+    for path in MODELS.iterdir():
+        shutil.copy(path, tmp_path)
+    (tmp_path / "defects.csv").write_text(
+        "feature,defects\nScreen,2\nGPS,5\nCam,1\nMP3,3\n", encoding="utf-8"
+    )
+    rows = [f"{name},{i}.5,{i % 2},{i % 3}" for i, name in enumerate(PHONE)]
+    (tmp_path / "all.csv").write_text("\n".join(["feature,cost,not_used_before,defects", *rows]) + "\n")
+    bad = [f'{name},"12,50",{i}' if name == "Screen" else f"{name},{i},{i}" for i, name in enumerate(PHONE)]
+    (tmp_path / "bad.csv").write_text("\n".join(["feature,cost,risk", *bad]) + "\n")
+    empty = [f"{name},,{i}" for i, name in enumerate(PHONE)]
+    (tmp_path / "empty.csv").write_text("\n".join(["feature,cost,risk", *empty]) + "\n")
+    (tmp_path / "bad.uvl").write_text(
+        "features\n\tA {cost 1, risk 2}\n\t\toptional\n\t\t\tC {cost 3, risk 1}\n\t\t\tB {cost 'n/a', risk 1}\n"
+    )
+    (tmp_path / "bad.xml").write_text(
+        '<featureModel><struct><and name="A"><attribute name="cost" type="long" value="1"/>\n'
+        '<feature name="C"><attribute name="cost" type="long" value="3"/></feature>\n'
+        '<feature name="B"><attribute name="cost" type="long" value="€5"/></feature></and></struct></featureModel>\n',
+        encoding="utf-8",
+    )
+    shutil.copy(tmp_path / "phone.dimacs", tmp_path / "beside.dimacs")
+    augment = [f"{i} {'1e300' if i == 3 else i} {i % 2} 1" for i in range(1, 11)]
+    (tmp_path / "beside.dimacs.augment").write_text(
+        "\n".join(["#FEATURE_INDEX COST USED_BEFORE DEFECTS", *augment]) + "\n"
+    )
+    (tmp_path / "screens.csv").write_text("feature,worth\nScreen,2\n", encoding="utf-8")
+    (tmp_path / "other.jsonl").write_text('{"another": "file"}\n', encoding="utf-8")
+    return tmp_path
+
+
+def test_a_front_is_found_proved_saved_and_described_as_json(folder: Path) -> None:
+    run = shortlist("configure", "phone.uvl", *COST, "--out", "front.parquet", "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    front = Front.load(folder / "front.parquet")
+
+    assert (facts["command"], facts["method"], facts["status"]) == ("configure", "diagram", "optimal")
+    assert (facts["proof"], facts["missing"]) == ("complete", [0.0, 0.0])
+    assert facts["objectives"] == [{"name": "deselected", "sense": "min"}, {"name": "cost", "sense": "min"}]
+    assert facts["n_points"] == len(front) > 1
+    assert facts["seconds"] > 0
+    assert facts["out"] == "front.parquet"
+    assert front.proof.kind is ProofKind.COMPLETE
+    assert front.decisions[:, front.candidates.index("Phone")].all()
+    assert set(front.decisions.ravel().tolist()) == {0, 1}
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_limits_have_the_operators_of_every_command(operator: str, folder: Path) -> None:
+    command = [
+        "configure",
+        "phone.dimacs",
+        "--attributes",
+        "bad.csv",
+        "--objectives",
+        "min deselected, min risk",
+    ]
+    facts = json.loads(shortlist(*command, "--limit", f"Selected {operator} 6", "--json", cwd=folder).stdout)
+
+    low, high = facts["ranges"]["deselected"]
+    compare = {"<=": low >= 4, "<": low > 4, ">=": high <= 4, ">": high < 4, "==": low == high == 4}
+    assert compare[operator]
+
+
+def test_a_front_is_written_as_a_table_where_the_name_says_so_and_the_run_is_described(folder: Path) -> None:
+    run = shortlist("configure", "phone.uvl", *COST, "--out", "front.csv", "--json", cwd=folder)
+    facts = json.loads(run.stdout)
+
+    header = (folder / "front.csv").read_text(encoding="utf-8").split("\n")[0]
+    assert header.startswith("objective: min deselected,objective: min cost,feature: Phone,")
+    assert (facts["seed"], facts["version"]) == (0, __version__)
+    assert facts["options"]["default"] == ["cost=0"]
+    people = shortlist("configure", "phone.uvl", *COST, "--out", "front.csv", cwd=folder)
+    assert people.stdout.endswith("Saved to front.csv\n")  # front show cannot read it
+
+
+def test_people_read_the_proof_the_choice_of_method_and_the_next_step(folder: Path) -> None:
+    run = shortlist("configure", "phone.uvl", *COST, "--select", "GPS", "--out", "front.parquet", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    for words in ("complete", "diagram has", "min cost", "shortlist front show", "imply 1 more out: Basic"):
+        assert words in run.stdout
+
+
+def test_attributes_are_read_renamed_defaulted_and_rounded(folder: Path) -> None:
+    run = shortlist(
+        "configure", "phone.sxfm.xml", "--objectives", "max selected, min defects", "--attributes", "defects.csv",
+        "--rename", "Cam=Camera", "--default", "defects=0.26", "--decimals", "1", "--json", cwd=folder,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    low, _ = facts["ranges"]["defects"]
+    assert low == pytest.approx(2 + 3 * 0.3)  # Screen, and three features at the rounded default
+
+
+def test_random_attributes_come_from_a_seed(folder: Path) -> None:
+    command = ["configure", "phone.dimacs", "--objectives", "min cost, min defects", "--json"]
+    ranges = [
+        json.loads(shortlist(*command, "--random-attributes", seed, cwd=folder).stdout)["ranges"]
+        for seed in ("1", "1", "2")
+    ]
+    assert ranges[0] == ranges[1] != ranges[2]
+
+
+def test_a_contradiction_is_an_answer_with_its_reasons(folder: Path) -> None:
+    arguments = ["--select", "Basic", "--select", "GPS", "--out", "front.parquet"]
+    run = shortlist("configure", "phone.uvl", *COST, *arguments, "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert (facts["status"], facts["n_points"], facts["out"]) == ("infeasible", 0, None)
+    assert len(facts["conflict"]) == 3
+    assert not (folder / "front.parquet").exists()
+    people = shortlist("configure", "phone.uvl", *COST, *arguments, cwd=folder)
+    assert "Status infeasible" in people.stdout
+    assert "GPS is required" in people.stdout
+
+
+def test_a_limit_that_no_product_meets_is_an_answer(folder: Path) -> None:
+    run = shortlist(
+        "configure", "phone.uvl", *COST, "--limit", "cost<=1", "--limit", "selected<=9", "--json", cwd=folder
+    )
+    facts = json.loads(run.stdout)
+    assert (run.returncode, facts["status"], facts["conflict"]) == (0, "infeasible", ["limit cost<=1"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["diagram", "exact", "cwmoip", "epsilon-constraint"])
+def test_every_method_can_be_asked_for(method: str, folder: Path) -> None:
+    run = shortlist(
+        "configure", "phone.uvl", *COST, "--method", method, "--limit", "cost<=30", "--json", cwd=folder
+    )
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert facts["status"] == "optimal"
+    assert facts["ranges"]["cost"][1] <= 30
+    assert facts["n_points"] > 2
+
+
+def test_a_tolerance_is_stated_in_the_proof(folder: Path) -> None:
+    run = shortlist("configure", "phone.uvl", *COST, "--tolerance", "cost=5", "--json", cwd=folder)
+    facts = json.loads(run.stdout)
+    assert facts["missing"][1] <= 5
+    assert facts["missing"][0] == 0
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "proof"),
+    [
+        ("solrep", ["--points", "6", "--rule", "adaptive", "--solve-limit", "9", "--seed", "2"], "complete"),
+        ("solrep", ["--points", "6", "--rule", "hit-and-run", "--jobs", "2"], "nondominated"),
+        ("ibea", ["--evaluations", "300", "--seed", "2"], "approximate"),
+        ("satibea", ["--evaluations", "300", "--starts", "2"], "approximate"),
+        ("ibed", ["--evaluations", "300"], "approximate"),
+        pytest.param("nsga2", ["--evaluations", "300"], "approximate", marks=pytest.mark.slow),
+    ],
+)
+def test_methods_that_find_a_part_of_the_front_say_what_is_proved(
+    method: str, options: list[str], proof: str, folder: Path
+) -> None:
+    command = ["configure", "phone.uvl", *COST, "--method", method, *options]
+    run = shortlist(*command, "--out", "front.parquet", "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert (facts["method"], facts["proof"]) == (method, proof)
+    assert facts["status"] == ("optimal" if proof == "complete" else "feasible")
+    assert len(Front.load(folder / "front.parquet")) == facts["n_points"] > 0
+    people = shortlist(*command, cwd=folder).stdout
+    if method == "solrep":
+        assert "reference points: " in people
+        assert facts["work"]["n_unproved"] == 0
+    else:
+        assert "nothing proved" in people
+        assert "300 configurations tried; " in people
+        assert 0 < facts["work"]["correctness"] <= 1
+    assert "best to worst" in people
+
+
+def test_reference_points_that_time_left_without_an_answer_are_counted() -> None:
+    front = Front.from_points(
+        [Objective("cost")], np.array([[3]]), np.array([[1]]), ["phone"],
+        Proof(ProofKind.NONDOMINATED, n_unresolved=4, limit="1 s"),
+        extras={"n_reference_points": 6, "n_infeasible": 1, "n_without_program": 0, "n_unproved": 0},
+    )  # fmt: skip
+
+    assert work_lines(front) == [
+        "6 reference points: 4 without an answer, 1 without any product, 0 answered by another one; 0 points not proved."
+    ]
+
+
+def test_a_study_is_named_and_gone_on_from(folder: Path) -> None:
+    command = [
+        "configure",
+        "phone.uvl",
+        *COST,
+        "--method",
+        "solrep",
+        "--points",
+        "5",
+        "--study",
+        "study.jsonl",
+    ]
+    first = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+    before = (folder / "study.jsonl").read_bytes()
+    second = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+    assert (folder / "study.jsonl").read_bytes() == before
+    assert (first["study"], first["n_points"]) == ("study.jsonl", second["n_points"])
+    assert before.count(b"\n") > 3
+    other = shortlist(*command, "--seed", "7", cwd=folder)
+    assert (other.returncode, other.stdout) == (2, "")
+    assert "--study study.jsonl belongs to another problem or to other settings" in other.stderr
+    assert (folder / "study.jsonl").read_bytes() == before
+
+
+def test_objectives_are_every_attribute_if_none_is_named(folder: Path) -> None:
+    (folder / "more.csv").write_text(
+        "feature,cost,risk,label\n" + "".join(f"{name},1.5,2,x\n" for name in (
+            "Phone", "Calls", "Screen", "Basic", "Colour", "High resolution", "GPS", "Media", "Camera", "MP3"
+        )), encoding="utf-8",
+    )  # fmt: skip
+    run = shortlist("configure", "phone.uvl", "--attributes", "more.csv", "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert [(o["sense"], o["name"]) for o in facts["objectives"]] == [
+        ("min", "deselected"), ("min", "cost"), ("min", "risk"),
+    ]  # fmt: skip
+    assert facts["attributes"] == {"cost": "more.csv", "risk": "more.csv"}
+    assert facts["left_out"] == {"label": "its values are texts", "note": "its values are texts"}
+    assert facts["notes"] == [
+        "Objectives by default: min deselected, min cost, min risk.",
+        "Not among them: label (its values are texts), note (its values are texts).",
+    ]
+    assert [line for line in run.stderr.splitlines() if "note:" in line] == [
+        f"shortlist: note: {note}" for note in facts["notes"]
+    ]
+    drawn = shortlist("configure", "phone.dimacs", "--random-attributes", "1", cwd=folder)
+    assert (
+        "Objectives by default: min deselected, min not_used_before, min defects, min cost." in drawn.stderr
+    )
+
+
+@pytest.mark.parametrize("model", ["phone.dimacs", "phone.dimacs.gz"])
+def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folder: Path) -> None:
+    if model.endswith(".gz"):
+        (folder / model).write_bytes(gzip.compress((folder / "phone.dimacs").read_bytes()))
+    rows = "".join(f"{i} {i}.123456789012 {i % 2} {i % 3}\n" for i in range(1, 11))
+    (folder / "phone.dimacs.augment").write_text("#FEATURE_INDEX COST USED_BEFORE DEFECTS\n" + rows)
+    run = shortlist("configure", model, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert "Attributes from phone.dimacs.augment, which lies beside the model." in run.stderr
+    assert "rounded to 2 decimals" in run.stderr
+    assert "Objectives by default: min deselected, min not_used_before, min defects, min cost." in run.stderr
+    assert "Not among them: used_before (not_used_before says the same)." in run.stderr
+    exact = shortlist("configure", model, "--objectives", "min defects, min selected", cwd=folder)
+    assert "rounded" not in exact.stderr
+    other = shortlist("configure", model, "--random-attributes", "1", cwd=folder)
+    assert "beside the model" not in other.stderr
+    own = shortlist("configure", model, "--decimals", "1", "--json", cwd=folder)
+    assert not any("rounded" in note for note in json.loads(own.stdout)["notes"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(["none.uvl", *COST], "cannot be read: No such file", id="missing model"),
+        pytest.param(["defects.csv", *COST], "must be SXFM, UVL, FeatureIDE XML or DIMACS", id="not a model"),
+        pytest.param(["phone.uvl", "--objectives", "cost"], "min cost, max selected", id="no sense"),
+        pytest.param(
+            ["phone.uvl", "--objectives", "min costs"], "Did you mean 'cost'?", id="unknown attribute"
+        ),
+        pytest.param(["phone.uvl", "--objectives", "min cost"], "Add them or give a default", id="gaps"),
+        pytest.param(
+            ["phone.uvl", "--objectives", "min note", "--default", "note=1"],
+            "phone.uvl:11: 'note' of 'High resolution' must be a number below 10^19, written like 12.50, got 'new'",
+            id="text",
+        ),
+        pytest.param(["phone.uvl", *COST, "--limit", "cost about 3"], "must read like", id="limit"),
+        pytest.param(["phone.uvl", *COST, "--select", "Radio"], "names no feature: 'Radio'", id="feature"),
+        pytest.param(
+            ["phone.uvl", *COST, "--select", "GPS", "--deselect", "GPS"], "at once", id="both in and out"
+        ),
+        pytest.param(["phone.uvl", *COST, "--fixed", "none.csv"], "cannot be read", id="missing wishes"),
+        pytest.param(["phone.uvl", *COST, "--method", "guess"], "method must be one of", id="method"),
+        pytest.param(["phone.uvl", *COST, "--tolerance", "price=1"], "tolerance names", id="tolerance"),
+        pytest.param(["phone.uvl", *COST, "--tolerance", "cost"], "must read NAME=VALUE", id="no number"),
+        pytest.param(
+            ["phone.uvl", *COST, "--tolerance", "cost=x"], "must read NAME=NUMBER", id="not a number"
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--tolerance", "cost=1", "--method", "exact"],
+            "tolerance is for method 'auto' or 'diagram', got method 'exact'",
+            id="exact",
+        ),
+        *[
+            pytest.param(
+                ["phone.uvl", *COST, "--method", method, option, value],
+                f"{name} is for method ",
+                id=f"{option} with {method}",
+            )
+            for option, value, name, method in (
+                ("--points", "5", "--points", "ibea"),
+                ("--rule", "adaptive", "rule", "exact"),
+                ("--solve-limit", "1", "--solve-limit", "diagram"),
+                ("--study", "s.jsonl", "study", "ibed"),
+                ("--jobs", "2", "--jobs", "auto"),
+                ("--evaluations", "500", "--evaluations", "solrep"),
+                ("--starts", "5", "--starts", "solrep"),
+                ("--max-nodes", "5000", "--max-nodes", "solrep"),
+                ("--max-memory", "1", "--max-memory", "nsga2"),
+                ("--solver", "cpsat", "solver", "satibea"),
+                ("--tolerance", "cost=1", "tolerance", "solrep"),
+            )
+        ],
+        pytest.param(
+            ["phone.uvl", *COST, "--method", "solrep", "--rule", "adaptive", "--jobs", "2"],
+            "--jobs must be 1 with rule 'adaptive'",
+            id="adaptive jobs",
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--method", "solrep", "--rule", "dice"], "rule must be one of", id="rule"
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--method", "ibea", "--evaluations", "5"],
+            "--evaluations must be at least",
+            id="few",
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--method", "solrep", "--study", "no/s"],
+            "folder does not exist",
+            id="no study",
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--method", "solrep", "--study", "other.jsonl"],
+            "must be a file of an earlier run",
+            id="study",
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--rename", "A=B"], "--rename names 'A', which no file", id="rename"
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--rename", "Cam=Camera", "--attributes", "screens.csv"],
+            "--rename names 'Cam', which no file",
+            id="unused rename",
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--attributes", "screens.csv"],
+            "--attributes screens.csv has nothing that is asked for",
+            id="attributes for nothing",
+        ),
+        pytest.param(
+            ["phone.uvl", "--objectives", "min selected", "--random-attributes", "1"],
+            "--random-attributes draws cost, defects and not_used_before",
+            id="draws for nothing",
+        ),
+        pytest.param(
+            ["phone.dimacs", "--attributes", "all.csv", "--random-attributes", "1"],
+            "of these nothing is asked for that is not given by a file",
+            id="draws beside files",
+        ),
+        pytest.param(
+            ["phone.uvl", "--objectives", "min selected", "--decimals", "1"],
+            "--decimals rounds",
+            id="decimals",
+        ),
+        pytest.param(["phone.uvl", *COST, "--limit", "coast<3"], "Did you mean 'cost'?", id="limit's name"),
+        pytest.param(["phone.uvl", *COST, "--method", "diagrm"], "Did you mean 'diagram'?", id="near method"),
+        pytest.param(
+            ["phone.uvl", *COST, "--default", "csot=1"], "Did you mean 'cost'?", id="default's name"
+        ),
+        pytest.param(
+            ["phone.dimacs", "--attributes", "bad.csv"],
+            "bad.csv:4: 'cost' of 'Screen' must be a number below 10^19, written like 12.50, got '12,50'",
+            id="one bad cell",
+        ),
+        pytest.param(
+            ["phone.dimacs", "--attributes", "empty.csv"],
+            "empty.csv: the column 'cost' has no values",
+            id="an empty column",
+        ),
+        pytest.param(
+            ["bad.uvl"],
+            "bad.uvl:5: 'cost' of 'B' must be a number below 10^19",
+            id="one bad value in the model",
+        ),
+        pytest.param(
+            ["bad.xml"],
+            "bad.xml:3: 'cost' of 'B' must be a number below 10^19",
+            id="one bad value in FeatureIDE's",
+        ),
+        pytest.param(
+            ["beside.dimacs"], "beside.dimacs.augment:4: 'cost' of ", id="one bad value beside the model"
+        ),
+        pytest.param(
+            ["phone.dimacs"], "Pass --attributes FILE or --random-attributes SEED", id="no attributes"
+        ),
+        pytest.param(["phone.uvl", *COST, "--time-limit", "0"], "seconds above 0", id="no time"),
+        pytest.param(["phone.uvl", *COST, "--max-memory", "0"], "gigabytes above 0", id="no memory"),
+        pytest.param(
+            ["phone.uvl", *COST, "--solver", "abacus", "--method", "exact"], "solver must be one", id="solver"
+        ),
+        pytest.param(["phone.uvl", *COST, "--out", "no/x.parquet"], "folder does not exist", id="no folder"),
+        pytest.param(["phone.uvl", *COST, "--attributes", "phone.uvl"], "column 'feature'", id="not a table"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_2(arguments: list[str], message: str, folder: Path) -> None:
+    before = sorted(folder.iterdir())
+    run = shortlist("configure", *arguments, cwd=folder)
+    assert run.returncode == 2, run.stderr
+    last = run.stderr.strip().splitlines()[-1]
+    assert last.startswith("shortlist: ")
+    assert message in last
+    assert run.stdout == ""
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("case", [("jcs", "ChatSystem_RAND2", 9), ("web-portal", "WebPortal_RAND1", 451)])
+def test_real_product_lines_have_their_known_fronts(
+    case: tuple[str, str, int], data_folder: Path, tmp_path: Path
+) -> None:
+    name, table, n_points = case
+    folder = data_folder / "feature-models"
+    run = shortlist(
+        "configure", folder / "splot" / f"{name}.sxfm.xml",
+        "--attributes", folder / "paper-instances" / "attributes" / f"{table}.csv",
+        *(["--rename", "Enrcyption=Encryption"] if name == "jcs" else []),
+        "--objectives", "min deselected, min not_used_before, min defects, min cost", "--json", cwd=tmp_path,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert (facts["n_points"], facts["proof"]) == (n_points, "complete")

@@ -1,0 +1,292 @@
+"""The commands front show and front pick, as a user runs them."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shortlist import __version__ as shortlist_version
+from shortlist.front import Front, Objective, Proof, ProofKind
+from shortlist.products import evaluate, make_requirements, read_model
+from shortlist.results.limits import OPERATORS
+from tests.cli.running import shortlist
+
+MODELS = Path(__file__).parent.parent / "products" / "models"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the front of a phone: few deselected features, low cost."""
+    folder = tmp_path_factory.mktemp("phone")
+    for path in MODELS.iterdir():
+        shutil.copy(path, folder)
+    arguments = ["--objectives", "max selected, min cost", "--default", "cost=0", "--out", "front.parquet"]
+    run = shortlist("configure", "phone.uvl", *arguments, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    half = Front.from_points(
+        [Objective("time")], np.array([[3]]), np.array([[2, 1]]), ["a", "b"], Proof(ProofKind.COMPLETE)
+    )
+    half.save(folder / "stages.parquet")
+    bought = Front.from_points(
+        [Objective("cost")], np.array([[3]]), np.array([[1, -1, 0]]), ["age", "scan", "=blood"],
+        Proof(ProofKind.NONDOMINATED), method="emsco",
+    )  # fmt: skip
+    bought.save(folder / "bought.parquet")
+    return folder
+
+
+def test_show_prints_points_ranges_proof_and_the_knee(folder: Path) -> None:
+    run = shortlist("front", "show", "front.parquet", "--pick", "knee", "--rows", "2", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    for words in ("complete", "max selected", "min cost", "more; all with --rows 0", "by knee", "Phone"):
+        assert words in run.stdout
+
+
+def test_show_as_json_holds_the_points_and_the_picked_product(folder: Path) -> None:
+    run = shortlist("front", "show", "front.parquet", "--pick", "ideal", "--rows", "0", "--json", cwd=folder)
+    facts = json.loads(run.stdout)
+    front = Front.load(folder / "front.parquet")
+    assert facts["points"] == front.values.tolist()
+    assert (facts["command"], facts["status"], facts["n_points"]) == ("front show", "optimal", len(front))
+    picked = facts["pick"]
+    chosen = [name in picked["selection"] for name in front.candidates]
+    assert chosen == front.decisions[picked["index"]].astype(bool).tolist()
+
+
+def test_limits_keep_a_part_of_the_points(folder: Path) -> None:
+    run = shortlist(
+        "front",
+        "show",
+        "front.parquet",
+        "--limit",
+        "cost<=20",
+        "--limit",
+        "selected>=5",
+        "--json",
+        cwd=folder,
+    )
+    facts = json.loads(run.stdout)
+    values = Front.load(folder / "front.parquet").values
+    inside = values[(values[:, 1] <= 20) & (values[:, 0] >= 5)]
+    assert facts["points"] == inside.tolist()
+    assert facts["n_within_limits"] == len(inside) < facts["n_points"]
+
+
+def test_pick_takes_the_best_within_a_limit_and_writes_the_product(folder: Path) -> None:
+    run = shortlist(
+        "front", "pick", "front.parquet", "--limit", "selected>=6", "--minimise", "cost", "--out", "product.csv",
+        "--json", cwd=folder,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    values = Front.load(folder / "front.parquet").values
+    assert facts["values"]["cost"] == values[values[:, 0] >= 6, 1].min()
+    assert (facts["rule"], facts["proof"]) == ("lexicographic", "complete")
+    model = read_model(folder / "phone.uvl")
+    wishes = make_requirements(model, fixed=[folder / "product.csv"])
+    selected = np.zeros(model.n_features, dtype=bool)
+    selected[list(wishes.select)] = True
+    assert evaluate(model, selected) == []
+    assert [model.labels[i] for i in wishes.select] == facts["selection"]
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_every_operator_keeps_the_points_that_it_says(operator: str, folder: Path) -> None:
+    front = Front.load(folder / "front.parquet")
+    bound = float(front.values[len(front) // 2, 1])
+    command = [
+        "front",
+        "show",
+        "front.parquet",
+        "--limit",
+        f"Cost {operator} {bound}",
+        "--rows",
+        "0",
+        "--json",
+    ]
+    facts = json.loads(shortlist(*command, cwd=folder).stdout)
+
+    compare = {"<=": np.less_equal, "<": np.less, ">=": np.greater_equal, ">": np.greater, "==": np.equal}
+    assert facts["points"] == front.values[compare[operator](front.values[:, 1], bound)].tolist()
+    assert 0 < facts["n_within_limits"] < len(front)
+
+
+@pytest.mark.parametrize("limits", [["cost<=0"], ["cost>900"], ["cost==1.23"], ["cost<=12", "selected>=7"]])
+def test_limits_that_no_point_meets_are_an_answer_and_write_nothing(limits: list[str], folder: Path) -> None:
+    command = ["front", "pick", "front.parquet", *(word for limit in limits for word in ("--limit", limit))]
+    people = shortlist(*command, "--out", "none.csv", cwd=folder)
+    run = shortlist(*command, "--out", "none.csv", "--json", cwd=folder)
+
+    assert (people.returncode, run.returncode) == (0, 0)
+    assert people.stdout.startswith("Status infeasible: No point ")
+    facts = json.loads(run.stdout)
+    assert (facts["status"], facts["index"], facts["selection"], facts["out"]) == (
+        "infeasible",
+        None,
+        [],
+        None,
+    )
+    assert facts["reason"].startswith("No point ")
+    assert facts["options"]["limit"] == limits
+    assert not (folder / "none.csv").exists()
+    shown = shortlist("front", "show", *command[2:], "--pick", "knee", cwd=folder)
+    assert shown.returncode == 0
+    assert shown.stderr.startswith("shortlist: note: No point ")
+
+
+def test_a_front_that_is_not_complete_may_miss_what_a_limit_asks_for(folder: Path) -> None:
+    run = shortlist("front", "pick", "bought.parquet", "--limit", "cost<1", cwd=folder)
+
+    assert run.stdout.endswith("The front is not complete, so there may be others that it does not have.\n")
+
+
+def test_a_front_is_exported_with_every_feature_by_name(folder: Path) -> None:
+    run = shortlist("front", "export", "front.parquet", "--out", "front.csv", "--json", cwd=folder)
+    facts = json.loads(run.stdout)
+    front = Front.load(folder / "front.parquet")
+    table = pd.read_csv(folder / "front.csv")
+
+    assert (facts["command"], facts["n_points"], facts["out"]) == ("front export", len(front), "front.csv")
+    assert list(table.columns) == ["objective: max selected", "objective: min cost"] + [
+        f"feature: {name}" for name in front.candidates
+    ]
+    np.testing.assert_array_equal(table.to_numpy(), np.hstack([front.values, front.decisions]))
+    assert "points with 2 objectives and 10 features in front.csv." in shortlist(
+        "front", "export", "front.parquet", "--out", "front.csv", cwd=folder
+    ).stdout  # fmt: skip
+
+
+def test_the_stages_of_a_point_are_written_by_name(folder: Path) -> None:
+    run = shortlist("front", "pick", "bought.parquet", "--out", "stages.csv", cwd=folder)
+
+    assert run.returncode == 0, run.stderr
+    assert (folder / "stages.csv").read_text() == "feature,stage\nage,2\nscan,\n'=blood,1\n"
+
+
+def test_the_json_of_a_pick_says_what_was_asked_and_what_to_know(folder: Path) -> None:
+    command = ["front", "pick", "front.parquet", "--rule", "knee", "--out", "knee.uvl"]
+    facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+
+    assert facts["options"]["rule"] == "knee"
+    assert facts["version"] == shortlist_version
+    assert facts["notes"] == ["The product is not checked and has no tree: pass --model FILE for both."]
+    assert shortlist(*command, cwd=folder).stderr == f"shortlist: note: {facts['notes'][0]}\n"
+
+
+@pytest.mark.parametrize("with_model", [False, True])
+def test_a_product_is_written_as_a_model_of_one_product(with_model: bool, folder: Path) -> None:
+    options = ["--model", "phone.uvl"] if with_model else []
+    run = shortlist(
+        "front", "pick", "front.parquet", "--rule", "knee", *options, "--out", "product.uvl", cwd=folder
+    )
+    assert run.returncode == 0, run.stderr
+    product = read_model(folder / "product.uvl")
+    picked = Front.load(folder / "front.parquet").pick("knee")
+    front = Front.load(folder / "front.parquet")
+    chosen = {name for name, value in zip(front.candidates, picked.decision, strict=True) if value}
+    assert set(product.names) - chosen == (set() if with_model else {product.names[product.root or 0]})
+    info = json.loads(shortlist("model", "info", "product.uvl", "--json", cwd=folder).stdout)
+    assert info["n_products"] == "1"
+
+
+def test_weights_name_the_rule(folder: Path) -> None:
+    run = shortlist("front", "pick", "front.parquet", "--weights", "cost=1", "--json", cwd=folder)
+    facts = json.loads(run.stdout)
+    assert facts["rule"] == "weights"
+    assert facts["values"]["cost"] == Front.load(folder / "front.parquet").values[:, 1].min()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(["show", "none.parquet"], "cannot be read", id="missing front"),
+        pytest.param(["show", "phone.uvl"], "must be a front saved by Shortlist", id="not a front"),
+        pytest.param(
+            ["show", "front.parquet", "--pick", "best"],
+            "--pick must be one of ideal, knee",
+            id="unknown rule",
+        ),
+        pytest.param(["show", "front.parquet", "--rows", "-1"], "at least 0, got -1", id="rows"),
+        pytest.param(
+            ["pick", "front.parquet", "--limit", "coast<=9"], "Did you mean 'cost'?", id="unknown limit"
+        ),
+        pytest.param(["pick", "front.parquet", "--limit", "cost"], "must read like", id="no limit"),
+        pytest.param(
+            ["pick", "front.parquet", "--minimise", "price"], "the front has", id="unknown objective"
+        ),
+        pytest.param(
+            ["pick", "front.parquet", "--minimise", "selected"], "which the front maximises", id="maximised"
+        ),
+        pytest.param(
+            ["pick", "front.parquet", "--minimise", "cost", "--rule", "knee"],
+            "--minimise belongs to --rule lexicographic",
+            id="two rules",
+        ),
+        pytest.param(
+            ["pick", "front.parquet", "--rule", "knee", "--weights", "cost=1"],
+            "--weights belongs to --rule weights and --rule ideal",
+            id="weights for nothing",
+        ),
+        pytest.param(
+            ["pick", "front.parquet", "--minimise", "cost", "--weights", "cost=1"],
+            "--weights belongs to",
+            id="weights beside an order",
+        ),
+        pytest.param(
+            ["pick", "none.parquet", "--rule", "kne"], "none.parquet cannot be read", id="files come first"
+        ),
+        pytest.param(
+            ["pick", "phone.uvl", "--rule", "kne"], "Did you mean 'knee'?", id="rule before reading"
+        ),
+        pytest.param(["export", "front.parquet", "--out", "x.txt"], "--out must end in .csv", id="export"),
+        pytest.param(
+            ["export", "front.parquet", "--out", "front.parquet"],
+            "would overwrite it",
+            id="export onto itself",
+        ),
+        pytest.param(["pick", "bought.parquet", "--out", "x.uvl"], "stages are written to", id="stages"),
+        pytest.param(["pick", "front.parquet", "--weights", "cost=-1"], "non-negative", id="weights"),
+        pytest.param(
+            ["pick", "front.parquet", "--model", "phone.uvl"], "--model belongs to --out", id="model only"
+        ),
+        pytest.param(
+            ["pick", "front.parquet", "--out", "x.pdf"],
+            "--out must end in .uvl, .csv or .config",
+            id="ending",
+        ),
+        pytest.param(
+            ["pick", "front.parquet", "--model", "other.uvl", "--out", "x.uvl"],
+            "its features differ",
+            id="other model",
+        ),
+        pytest.param(["pick", "stages.parquet", "--out", "x.uvl"], "a front of products", id="no products"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_2(arguments: list[str], message: str, folder: Path) -> None:
+    (folder / "other.uvl").write_text("features\n\tOther\n", encoding="utf-8")
+    before = sorted(folder.iterdir())
+    run = shortlist("front", *arguments, cwd=folder)
+    assert run.returncode == 2, run.stderr
+    last = run.stderr.strip().splitlines()[-1]
+    assert last.startswith("shortlist: ")
+    assert message in last
+    assert run.stdout == ""
+    assert sorted(folder.iterdir()) == before
+
+
+def test_the_knee_of_web_portal_is_no_end_of_any_objective(data_folder: Path, tmp_path: Path) -> None:
+    data = data_folder / "feature-models"
+    run = shortlist(
+        "configure", data / "splot" / "web-portal.sxfm.xml", "--attributes",
+        data / "paper-instances" / "attributes" / "WebPortal_RAND1.csv", "--objectives",
+        "min deselected, min not_used_before, min defects, min cost", "--out", "front.parquet", cwd=tmp_path,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+
+    front = Front.load(tmp_path / "front.parquet")
+    shares = (front.values - front.values.min(axis=0)) / np.ptp(front.values, axis=0)
+    knee = shares[front.pick("knee").index]
+    assert ((knee > 0.2) & (knee < 0.8)).all()  # it was (1, 0, 0, 0), the mandatory features alone

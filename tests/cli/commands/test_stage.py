@@ -1,0 +1,460 @@
+"""The command stage, and predict --explain, as a user runs them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+
+from shortlist import __version__
+from shortlist.front import Front
+from shortlist.tables.fingerprints import table_fingerprint
+from tests.cli.running import shortlist
+
+COSTS = {"age": 1.0, "income": 2.5, "history": 10.0, "region": 4.0}
+QUICK = ["--target", "approved", "--jobs", "1"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with applications for credit: text, gaps, string labels, and prices."""
+    folder = tmp_path_factory.mktemp("credit")
+    X, y = make_classification(
+        320, 3, n_informative=3, n_redundant=0, class_sep=0.8, flip_y=0.1, random_state=0
+    )
+    table = pd.DataFrame(X, columns=["age", "income", "history"])
+    table["region"] = np.where(X[:, 1] + X[:, 2] > 0, "north", "south")
+    table.loc[::9, "income"] = np.nan
+    table["approved"] = np.where(y == 1, "yes", "no")
+    table.to_csv(folder / "credit.csv", index=False)
+    table.assign(approved=y).to_csv(folder / "numbers.csv", index=False)
+    table.drop(columns="approved").head(60).to_csv(folder / "new.csv", index=False)
+    _write_costs(folder / "costs.csv", COSTS)
+    return folder
+
+
+def _write_costs(path: Path, costs: dict[str, float]) -> None:
+    pd.DataFrame({"feature": costs.keys(), "cost": costs.values()}).to_csv(path, index=False)
+
+
+def test_stage_writes_a_front_and_a_model_that_explains_its_answers(folder: Path) -> None:
+    run = shortlist(
+        "stage", "credit.csv", *QUICK, "--costs", "costs.csv", "--confidence", "0.75", "--max-stages", "4",
+        "--out", "front.parquet", "--model-out", "stages.joblib", "--json", cwd=folder,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert [facts[key] for key in ("command", "method", "status", "proof")] == [
+        "stage", "enumerate", "optimal", "complete",
+    ]  # fmt: skip
+    assert facts["objectives"] == [
+        {"name": "coverage", "sense": "max"},
+        {"name": "conclusive_accuracy", "sense": "max"},
+        {"name": "acquisition_cost", "sense": "min"},
+    ]
+    assert facts["rows"] == {"train": 160, "validation": 80, "test": 80}
+    assert (facts["costs"], facts["total_cost"], facts["n_fits"]) == (COSTS, sum(COSTS.values()), 15)
+    chosen = facts["chosen"]
+    assert sorted(name for names in chosen["stages"] for name in names) == sorted(COSTS)
+    assert all(name in chosen["stages"][stage] for name, stage in chosen["assignment"].items())
+    assert facts["test"]["single_stage"]["coverage"] == 1
+    assert facts["test"]["single_stage"]["cost"] == sum(COSTS.values())
+    assert facts["test"]["multi_stage"]["cost"] <= sum(COSTS.values())
+
+    front = Front.load(folder / "front.parquet")
+    assert len(front) == facts["n_points"] == len(facts["points"])
+    assert front.values[chosen["index"]].tolist() == list(chosen["values"].values())
+    assert front.decisions[chosen["index"]].tolist() == list(chosen["assignment"].values())
+
+    predicted = shortlist("predict", "stages.joblib", "new.csv", "--explain", cwd=folder)
+    assert predicted.returncode == 0, predicted.stderr
+    (folder / "answers.csv").write_text(predicted.stdout)
+    answers = pd.read_csv(folder / "answers.csv")
+    assert list(answers) == ["approved", "stage", "confidence", "features", "cost"]
+    assert len(answers) == 60
+    assert set(answers["approved"]) <= {"yes", "no", "REJECT"}
+    rejected = answers["approved"] == "REJECT"
+    assert ((answers["confidence"] < 0.75) == rejected).all()
+    assert (answers["stage"][rejected] == len(chosen["stages"])).all()
+    for row in answers.itertuples():
+        assert sum(COSTS[name] for name in row.features.split(", ")) == row.cost
+        assert set(row.features.split(", ")) == {
+            name for names in chosen["stages"][: row.stage] for name in names
+        }
+
+
+def test_predict_without_explain_gives_labels_and_counts_what_was_spent(folder: Path) -> None:
+    made = shortlist(
+        "stage", "numbers.csv", *QUICK, "--costs", "costs.csv", "--confidence", "0.9", "--out", "numbers.joblib",
+        cwd=folder,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    run = shortlist("predict", "numbers.joblib", "new.csv", "--out", "labels.csv", "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    labels = pd.read_csv(folder / "labels.csv", dtype=str)
+    assert list(labels) == ["approved"]
+    assert set(labels["approved"]) <= {"0", "1", "REJECT"}
+    assert facts["n_rejected"] == (labels["approved"] == "REJECT").sum() > 0
+    assert facts["mean_cost"] * 60 == pytest.approx(facts["total_cost"])
+
+
+def test_the_report_for_people_shows_front_choice_and_test(folder: Path) -> None:
+    run = shortlist("stage", "credit.csv", *QUICK, "--costs", "costs.csv", "--rows", "3", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    for words in ("160 rows to fit, 80 to judge, 80 to test", "complete: no other is non-dominated", "more; all with --rows 0",
+                  "Chosen by one-se", "stage 1, ", "multi-stage", "single stage"):  # fmt: skip
+        assert words in run.stdout
+
+
+def test_evolution_claims_nothing_and_finds_the_same_with_the_same_seed(folder: Path) -> None:
+    command = ["stage", "credit.csv", *QUICK, "--method", "emsco", "--generations", "5", "--population", "20", "--json",
+               "--seed", "3"]  # fmt: skip
+    first, second = (json.loads(shortlist(*command, cwd=folder).stdout) for _ in range(2))
+    assert (first["method"], first["status"], first["proof"]) == ("emsco", "feasible", "approximate")
+    assert first["points"] == second["points"]
+    assert first["chosen"] == second["chosen"]
+
+
+def test_the_budget_decides_what_auto_does(folder: Path) -> None:
+    few = shortlist(
+        "stage", "credit.csv", *QUICK, "--budget", "10", "--generations", "2", "--json", cwd=folder
+    )
+    assert json.loads(few.stdout)["method"] == "emsco"
+
+
+def test_objectives_limits_and_picks_are_the_users(folder: Path) -> None:
+    run = shortlist(
+        "stage", "credit.csv", *QUICK, "--costs", "costs.csv", "--objectives", "coverage,conclusive-accuracy,stages",
+        "--confidence", "yes=0.9,no=0.6", "--pick", "lexicographic", "--limit", "stages<3",
+        "--penalty", "yes=0.5", "--removal", "--json", cwd=folder,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert facts["confidence"] == {"no": 0.6, "yes": 0.9}
+    assert len(facts["chosen"]["stages"]) == facts["chosen"]["values"]["stages"] <= 2
+    within = [point for point in facts["points"] if point[2] <= 2]
+    assert facts["chosen"]["values"]["coverage"] == max(point[0] for point in within)
+
+
+def test_groups_share_a_first_price(folder: Path) -> None:
+    (folder / "groups.csv").write_text(
+        "feature,cost,discount_cost,group\nage,1,1,\nincome,5,3,blood\nhistory,12,10,blood\nregion,4,4,\n"
+    )
+    run = shortlist("stage", "credit.csv", *QUICK, "--costs", "groups.csv", "--json", cwd=folder)
+    facts = json.loads(run.stdout)
+    assert facts["costs"] == {"age": 1, "income": 5, "history": 12, "region": 4}
+    assert facts["total_cost"] == 1 + 3 + 10 + 2 + 4
+
+
+def test_recall_compares_evolution_with_the_complete_front(folder: Path) -> None:
+    command = ["stage", "credit.csv", *QUICK, "--costs", "costs.csv", "--recall", "2", "--generations", "20",
+               "--population", "40"]  # fmt: skip
+    facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+    recall = facts["recall"]
+    assert recall["n_seeds"] == 2
+    assert len(recall["points"]) == len(recall["assignments"]) == 21
+    assert recall["points"][0] < recall["points"][-1] <= 1
+    assert recall["points"] == sorted(recall["points"])
+    assert (
+        "Share of the front in emsco's population, mean of 2 seeds" in shortlist(*command, cwd=folder).stdout
+    )
+
+
+def test_a_preset_prices_the_columns_of_its_table(folder: Path) -> None:
+    rng = np.random.default_rng(0)
+    names = ["times_pregnant", "plasma_glucose", "diastolic_bp", "triceps_skin", "serum_insulin", "bmi", "pedigree",
+             "age"]  # fmt: skip
+    pima = pd.DataFrame(rng.normal(size=(80, 8)), columns=names)
+    pima.assign(target=(pima["bmi"] > 0).astype(int)).to_csv(folder / "pima.csv", index=False)
+    command = ["stage", "pima.csv", "--preset", "pima", "--max-stages", "2", "--jobs", "1", "--json"]
+    facts = json.loads(shortlist(*command, cwd=folder).stdout)
+    assert facts["costs"]["serum_insulin"] == 300
+    assert facts["confidence"] == {"0": 0.65, "1": 0.65}
+    scaled = json.loads(shortlist(*command, "--scaling", "10^T", "--confidence", "0.7", cwd=folder).stdout)
+    assert scaled["costs"]["serum_insulin"] == 1000
+    assert scaled["confidence"] == {"0": 0.7, "1": 0.7}
+
+
+def _write_bad_files(folder: Path) -> None:
+    table = pd.read_csv(folder / "credit.csv")
+    table.assign(approved="yes").to_csv(folder / "one_class.csv", index=False)
+    rare = table.assign(approved=np.where(table.index < 3, "rare", table["approved"]))
+    rare.to_csv(folder / "rare.csv", index=False)
+    table.assign(approved=table["age"]).to_csv(folder / "real.csv", index=False)
+    table.assign(approved=np.where(table["age"] > 0, 0.5, 1.0)).to_csv(folder / "halves.csv", index=False)
+    _write_costs(folder / "negative.csv", COSTS | {"age": -1})
+    _write_costs(folder / "missing.csv", {"age": 1})
+    _write_costs(folder / "unknown.csv", COSTS | {"blood": 1})
+    (folder / "nan.csv").write_text("feature,cost\nage,\nincome,1\nhistory,1\nregion,1\n")
+    (folder / "columns.csv").write_text("name,price\nage,1\n")
+    (folder / "twice.csv").write_text("feature,cost\nage,1\nage,2\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(["credit.csv", "--costs", "negative.csv"], "'age' must be a number of at least 0", id="negative"),
+        pytest.param(["credit.csv", "--costs", "nan.csv"], "'age' must be a number of at least 0", id="no number"),
+        pytest.param(["credit.csv", "--costs", "missing.csv"], "got none for 'income'", id="missing cost"),
+        pytest.param(["credit.csv", "--costs", "unknown.csv"], "got 'blood'", id="cost of an unknown column"),
+        pytest.param(["credit.csv", "--costs", "columns.csv"], "must have the columns feature and cost", id="columns"),
+        pytest.param(["credit.csv", "--costs", "twice.csv"], "got 'age' twice", id="two prices"),
+        pytest.param(["credit.csv", "--costs", "nowhere.csv"], "nowhere.csv cannot be read", id="no file of costs"),
+        pytest.param(["credit.csv", "--confidence", "0"], "confidence must be in (0, 1], got 0", id="p = 0"),
+        pytest.param(["credit.csv", "--confidence", "1.5"], "confidence must be in (0, 1], got 1.5", id="p > 1"),
+        pytest.param(["credit.csv", "--confidence", "nan"], "confidence must be in (0, 1], got nan", id="p is NaN"),
+        pytest.param(["credit.csv", "--confidence", "high"], "--confidence must be a number", id="p is text"),
+        pytest.param(["credit.csv", "--confidence", "yes=0.9"], "one threshold per class", id="one class has no p"),
+        pytest.param(["credit.csv", "--max-stages", "5"], "at most the number of features, 4, got 5", id="k > n"),
+        pytest.param(["credit.csv", "--method", "magic"], "method must be one of", id="method"),
+        pytest.param(["credit.csv", "--objectives", "speed"], "--objectives must be names out of coverage, ", id="objective"),
+        pytest.param(["credit.csv", "--objectives", "coverage,coverage"], "got 'coverage' twice", id="objective twice"),
+        pytest.param(["credit.csv", "--limit", "coverage"], "--limit must read like", id="limit"),
+        pytest.param(["credit.csv", "--limit", "coverge>=1"], "Did you mean 'coverage'?", id="limit misspelt"),
+        pytest.param(["credit.csv", "--limit", "stages<=2"], "which is not there to be limited", id="limit of another"),
+        pytest.param(
+            ["credit.csv", "--limit", "acquisition_cost<1"], "it is between 1 and 4", id="limit out of reach"
+        ),
+        pytest.param(["credit.csv", "--pick", "best"], "--pick must be one of NUMBER, ", id="pick"),
+        pytest.param(
+            ["credit.csv", "--positive", "ys", "--objectives", "false-positive-rate"],
+            "--positive must name a class, no or yes, got 'ys'. Did you mean 'yes'?", id="positive",
+        ),
+        pytest.param(["credit.csv", "--penalty", "maybe=1"], "--penalty must name a class, no or yes", id="penalty of none"),
+        pytest.param(["credit.csv", "--penalty", "yes=2"], "--penalty must be at least 0 and at most 1", id="penalty"),
+        pytest.param(
+            ["credit.csv", "--penalty", "yes=1", "--penalty", "yes=0"], "got 'yes' twice", id="penalty twice"
+        ),
+        pytest.param(["credit.csv", "--preset", "mars"], "preset must be one of", id="preset"),
+        pytest.param(["credit.csv", "--preset", "heart"], "--preset prices the columns of another table: there is no column ", id="another table"),
+        pytest.param(["credit.csv", "--scaling", "10T"], "belongs to --preset", id="scaling"),
+        pytest.param(["credit.csv", "--costs-dataset", "x"], "belongs to --costs", id="dataset without costs"),
+        pytest.param(["credit.csv", "--costs", "credit.csv", "--costs-dataset", "x"], "column dataset", id="no datasets"),
+        pytest.param(
+            ["credit.csv", "--call-cost", "-1", "--objectives", "evaluation_cost"], "--call-cost must be at least 0",
+            id="call cost",
+        ),
+        pytest.param(["credit.csv", "--recall", "0"], "--recall must be at least 1", id="no seeds"),
+        pytest.param(["credit.csv", "--recall", "1", "--method", "emsco"], "Leave out --method", id="recall of emsco"),
+        pytest.param(["credit.csv", "--time-limit", "-1"], "seconds above 0", id="no time"),
+        pytest.param(["credit.csv", "--generations", "-1"], "generations must be at least 0", id="generations"),
+        pytest.param(["credit.csv", "--seed", "-1"], "--seed must be at least 0", id="seed"),
+        pytest.param(["credit.csv", "--out", "front.txt"], "must end in .parquet", id="kind of file"),
+        pytest.param(["credit.csv", "--out", "no/front.parquet"], "folder does not exist", id="no folder"),
+        pytest.param(["credit.csv", "--model-out", "no/m.joblib"], "folder does not exist", id="no model folder"),
+        pytest.param(
+            ["credit.csv", "--out", "a.joblib", "--model-out", "b.joblib"], "both name a model", id="two models"
+        ),
+        pytest.param(["one_class.csv"], "needs two classes", id="one class"),
+        pytest.param(["rare.csv"], "4 rows of each, got 3 of 'rare'", id="a class missing from a split"),
+        pytest.param(["real.csv"], "this looks like a number to predict, not a class", id="a number as target"),
+        pytest.param(["halves.csv"], "such as 0.5: this looks like a number to predict", id="few fractions as target"),
+        pytest.param(["credit.csv", "--drop", "id"], "must have a column 'id'", id="no such column"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_sentence_and_writes_nothing(
+    folder: Path, arguments: list[str], message: str
+) -> None:
+    _write_bad_files(folder)
+    before = sorted(folder.iterdir())
+    outs = (
+        [] if {"--out", "--model-out"} & set(arguments) else ["--out", "f.parquet", "--model-out", "m.joblib"]
+    )
+    run = shortlist("stage", *arguments, *QUICK, *outs, cwd=folder)
+    assert run.returncode == 2, run.stderr
+    last = run.stderr.strip().splitlines()[-1]
+    assert last.startswith("shortlist: ")
+    assert message in last
+    assert run.stdout == ""
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "ignored",
+    [
+        "--costs-dataset x", "--scaling 10T", "--scaling 10T --preset pima --costs costs.csv",
+        "--preset pima --costs costs.csv --confidence 0.8 --method enumerate", "--budget 5 --method enumerate",
+        "--budget 5 --recall 2", "--population 9 --method enumerate", "--generations 150 --method enumerate",
+        "--elites vector --method enumerate", "--call-cost 1", "--call-cost-per-feature 0",
+        "--penalty yes=1 --objectives coverage", "--positive yes", "--rows 20 --json",
+    ],
+)  # fmt: skip
+def test_an_option_that_would_be_ignored_is_refused(folder: Path, ignored: str) -> None:
+    run = shortlist("stage", "nothing.csv", "--costs", "costs.csv", cwd=folder)
+    assert "nothing.csv cannot be read" in run.stderr
+    run = shortlist("stage", "credit.csv", *QUICK, *ignored.split(), cwd=folder)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert f"shortlist: {ignored.split(maxsplit=1)[0]} belongs to " in run.stderr
+
+
+def test_evolution_that_auto_did_not_need_is_a_note(folder: Path) -> None:
+    run = shortlist("stage", "credit.csv", *QUICK, "--population", "9", "--json", cwd=folder)
+    facts = json.loads(run.stdout)
+    assert facts["method"] == "enumerate"
+    assert "the front was enumerated, so --population did nothing" in facts["notes"][0]
+    assert f"shortlist: note: {facts['notes'][0]}" in run.stderr
+
+
+def test_an_unmeetable_choice_keeps_the_front_and_a_model_that_takes_another(folder: Path) -> None:
+    common = ["stage", "credit.csv", *QUICK, "--costs", "costs.csv"]
+    files = ["--out", "u.parquet", "--model-out", "u.joblib"]
+    kept = "The front is in u.parquet. The model is in u.joblib; take a point: shortlist stage use"
+    for unmet, code, status in (("--limit=coverage>0.999", 0, "infeasible"), ("--pick=9999", 2, "optimal")):
+        run = shortlist(*common, unmet, *files, "--json", cwd=folder)
+        facts = json.loads(run.stdout)
+        assert (run.returncode, facts["status"]) == (code, status)
+        assert (facts["chosen"], facts["test"]) == (None, None)
+        assert len(Front.load(folder / "u.parquet")) == facts["n_points"]
+    assert f"there is no point 9999: the front has {facts['n_points']}, numbered from 0" in run.stderr
+    assert kept in run.stderr
+    people = shortlist(*common, "--limit", "coverage>0.999", *files, cwd=folder)
+    assert "complete: no other is non-dominated" in people.stdout
+    assert "Status infeasible: No point has coverage > 0.999: the best is " in people.stdout
+    assert kept in people.stdout
+
+    unpicked = shortlist("predict", "u.joblib", "new.csv", cwd=folder)
+    assert (unpicked.returncode, unpicked.stdout) == (2, "")
+    assert "shortlist stage use MODEL --pick NUMBER" in unpicked.stderr
+    used = shortlist("stage", "use", "u.joblib", "--pick", "3", "--out", "three.joblib", "--json", cwd=folder)
+    assert used.returncode == 0, used.stderr
+    direct = shortlist(*common, "--pick", "3", "--out", "direct.joblib", "--json", cwd=folder)
+    assert json.loads(used.stdout)["chosen"] == json.loads(direct.stdout)["chosen"]
+    answers = [
+        shortlist("predict", name, "new.csv", "--explain", cwd=folder).stdout
+        for name in ("three.joblib", "direct.joblib")
+    ]
+    assert answers[0] == answers[1] != ""
+
+
+def test_another_point_of_a_saved_front_is_shown_and_refused_in_words(folder: Path) -> None:
+    made = shortlist(
+        "stage", "credit.csv", *QUICK, "--costs", "costs.csv", "--out", "s.joblib", "--json", cwd=folder
+    )
+    points = json.loads(made.stdout)["points"]
+    cheap = shortlist(
+        "stage",
+        "use",
+        "s.joblib",
+        "--pick",
+        "lexicographic",
+        "--limit",
+        f"coverage<{points[0][0]}",
+        cwd=folder,
+    )
+    assert [point[0] < points[0][0] for point in points].index(True) == 1  # the next by coverage
+    assert "Chosen by lexicographic: point 1, " in cheap.stdout
+    assert "stage 1, " in cheap.stdout
+    for arguments, words in (
+        (["--pick", "9999"], "there is no point 9999"),
+        (["--pick", "bes"], "--pick must be one of NUMBER, "),
+        (["--limit", "cost<1"], "--limit names 'cost'"),
+        (["--out", "s.joblib"], "the same file as MODEL"),
+    ):
+        run = shortlist("stage", "use", "s.joblib", *arguments, cwd=folder)
+        assert (run.returncode, run.stdout) == (2, "")
+        assert words in run.stderr
+
+
+def test_a_limit_that_a_saved_front_cannot_meet_is_an_answer(folder: Path) -> None:
+    shortlist(
+        "stage",
+        "credit.csv",
+        *QUICK,
+        "--method",
+        "emsco",
+        "--generations",
+        "2",
+        "--out",
+        "e.joblib",
+        cwd=folder,
+    )
+    command = ["stage", "use", "e.joblib", "--limit", "coverage>=0.999", "--out", "never.joblib"]
+    facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+    run = shortlist(*command, cwd=folder)
+    assert (run.returncode, facts["status"], facts["chosen"]) == (0, "infeasible", None)
+    assert run.stdout == f"Status infeasible: {facts['reason']}\n"
+    assert "The front is not complete" in facts["reason"]
+    assert not (folder / "never.joblib").exists()
+
+
+def test_prices_of_dropped_columns_are_passed_over(folder: Path) -> None:
+    plain = [
+        "stage",
+        "credit.csv",
+        *QUICK,
+        "--costs",
+        "costs.csv",
+        "--drop",
+        "history",
+        "--drop",
+        "age",
+        "--json",
+    ]
+    run = shortlist(*plain, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert facts["costs"] == {"income": 2.5, "region": 4}
+    assert "costs.csv also prices age and history, which are dropped: passed over." in facts["notes"]
+
+
+def test_the_json_says_what_was_run_on_what(folder: Path) -> None:
+    facts = json.loads(
+        shortlist(
+            "stage", "credit.csv", *QUICK, "--seed", "5", "--confidence", "0.95", "--json", cwd=folder
+        ).stdout
+    )
+    table = pd.read_csv(folder / "credit.csv")
+    data = table_fingerprint(table.drop(columns="approved"), table["approved"])
+    assert (facts["seed"], facts["version"]) == (5, __version__)
+    assert facts["data"] == data.as_dict()
+    assert facts["options"]["confidence"] == "0.95"
+    assert facts["options"]["pick"] == "one-se"
+    assert any("% of the rows that judged it" in note for note in facts["notes"])
+
+
+def test_no_threads_are_refused(folder: Path) -> None:
+    run = shortlist("stage", "credit.csv", "--target", "approved", "--jobs", "0", cwd=folder)
+
+    assert run.returncode == 2
+    assert "--jobs must be a number of threads" in run.stderr
+
+
+def test_a_run_whose_elite_fills_the_population_says_so(folder: Path) -> None:
+    command = ["stage", "credit.csv", *QUICK, "--method", "emsco", "--population", "4", "--confidence", "0.5"]
+    literal = shortlist(*command, "--elites", "chromosome", cwd=folder).stdout
+    facts = json.loads(shortlist(*command, "--elites", "vector", "--json", cwd=folder).stdout)
+
+    assert "ended by: elite fills the population." in literal
+    assert "Use --elites vector, or a larger --population" in literal
+    assert facts["evolution"]["stopped"] in {"generations", "patience"}
+    assert facts["evolution"]["n_evaluations"] >= 4
+
+
+def test_predict_says_what_is_wrong_with_new_rows(folder: Path) -> None:
+    made = shortlist("stage", "credit.csv", *QUICK, "--out", "m.joblib", cwd=folder)
+    assert made.returncode == 0, made.stderr
+    new = pd.read_csv(folder / "new.csv")
+    new.assign(age=np.nan).to_csv(folder / "gaps.csv", index=False)
+    new.assign(age="old").to_csv(folder / "text.csv", index=False)
+    new.drop(columns="region").to_csv(folder / "few.csv", index=False)
+    for table, message in [
+        ("gaps.csv", "'age' had no missing values when fitting"),
+        ("text.csv", "'age' must hold numbers"),
+        ("few.csv", "missing: 'region'"),
+    ]:
+        run = shortlist("predict", "m.joblib", table, "--explain", cwd=folder)
+        assert run.returncode == 2
+        assert message in run.stderr
+        assert run.stderr.count("\n") == 1
+
+
+def test_an_unseen_category_and_a_gap_where_gaps_were_seen_are_answered(folder: Path) -> None:
+    shortlist("stage", "credit.csv", *QUICK, "--out", "unseen.joblib", cwd=folder)
+    new = pd.read_csv(folder / "new.csv")
+    new.assign(region="east", income=np.nan).to_csv(folder / "east.csv", index=False)
+    run = shortlist("predict", "unseen.joblib", "east.csv", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert len(run.stdout.splitlines()) == 61

@@ -1,0 +1,294 @@
+"""`shortlist verify`, as a user runs it."""
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+
+from shortlist.ensembles.audit.cut_check import check_certificate
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.goals.margin_worth import MarginUtility, utility_bounds, utility_total
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.weights import named_weights
+from shortlist.ensembles.proofs.certificate import make_line_certificate
+from shortlist.ensembles.proofs.incumbent import EnsembleSelection
+from shortlist.ensembles.proofs.lines.slope_proof import prove_slope
+from shortlist.ensembles.proofs.lines.slope_rows import slope_rows
+from shortlist.ensembles.votes.binary_votes import merge_rows
+from shortlist.saved_models import SavedModel, load_model, save_model
+from tests.cli.running import shortlist
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table and a model pruned on it, with cuts in its certificate."""
+    folder = tmp_path_factory.mktemp("verify")
+    X, y = make_classification(500, 6, n_informative=3, flip_y=0.25, random_state=1)
+    table = pd.DataFrame(X, columns=list("abcdef")).assign(target=np.where(y == 1, "yes", "no"))
+    table.to_csv(folder / "table.csv", index=False)
+    run = shortlist(
+        "prune", "table.csv", "--classifiers", "20", "--time-limit", "6", "--jobs", "1", "--out", "model.joblib",
+        cwd=folder,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    (folder / "pruned.txt").write_text(run.stdout)
+    return folder
+
+
+def _for_other_weights(pruner: ExactPruner) -> EnsembleSelection:
+    """Return the result with a certificate of weights for which every selection is worth the same."""
+    result = pruner.result_
+    assert isinstance(result, EnsembleSelection)
+    assert result.certificate is not None
+    n_rows, right = len(pruner.validation_.labels), round(result.value * len(pruner.validation_.labels))
+    positive = int(pruner.validation_.labels.sum())
+    # n_rows * a row's worth is not the value: two worths, one for each class, add up to it
+    one, other = next(
+        (a, b)
+        for a in range(-n_rows, n_rows)
+        for b in range(-n_rows, n_rows)
+        if a * positive + b * (n_rows - positive) == right
+    )
+    forged = result.certificate | {
+        "weights": {"tp": one, "fn": one, "tn": other, "fp": other},
+        "value": right,
+        "bound": right,
+        "cuts": [],
+    }
+    return dataclasses.replace(result, bound=result.value, certificate=forged)
+
+
+def _for_fewer_members(pruner: ExactPruner) -> EnsembleSelection:
+    """Return the result with a certificate for selections of the same size only."""
+    result = pruner.result_
+    assert isinstance(result, EnsembleSelection)
+    assert result.certificate is not None
+    size = int(result.mask.sum())
+    limits = result.certificate["limits"] | {"min_size": size, "max_size": size}
+    return dataclasses.replace(result, certificate=result.certificate | {"limits": limits})
+
+
+def _as_a_slope(pruner: ExactPruner) -> EnsembleSelection:
+    """Return the result with a certificate of a utility that is nearly the same whatever the margin, for a model without one."""
+    result, record = pruner.result_, pruner.validation_
+    assert isinstance(result, EnsembleSelection)
+    assert result.certificate is not None
+    assert record.packed_votes is not None
+    votes = merge_rows(np.unpackbits(record.packed_votes, axis=1, count=20), record.labels)
+    weights, utility, limits = (
+        named_weights("accuracy", votes),
+        MarginUtility("sigmoid", 0.001, leads=True),
+        selection_limits(20),
+    )
+    rows = slope_rows(votes, weights, utility, limits)
+    start = result.mask, *rows.best_threshold(result.mask)
+    answer = prove_slope(rows, utility_bounds(votes, weights, utility, limits), start=start)
+    answer = dataclasses.replace(answer, mask=result.mask, threshold=result.threshold)
+    total = utility_total(votes, weights, utility, result.mask, result.threshold)
+    forged = make_line_certificate(votes, weights, utility, rows, dataclasses.replace(answer, total=total))
+    return dataclasses.replace(result, bound=result.value, certificate=forged)
+
+
+def test_a_model_stands_the_check_and_its_certificate_can_be_kept(folder: Path) -> None:
+    run = shortlist("verify", "model.joblib", "table.csv", "--certificate", "proof.json", cwd=folder)
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "As claimed." in run.stdout
+    sentence = run.stdout.splitlines()[1].removesuffix(".")
+    assert sentence.startswith("accuracy 0.")
+    assert sentence in (folder / "pruned.txt").read_text()  # the same line of proof
+    assert "votes of the classifiers that were left out are taken from the model" in run.stdout
+    assert json.loads((folder / "proof.json").read_text())["format"] == "shortlist pruning certificate 1"
+
+
+def test_facts_are_one_json_object(folder: Path) -> None:
+    run = shortlist("verify", "model.joblib", "table.csv", "--json", cwd=folder)
+    facts = json.loads(run.stdout)
+
+    assert facts["status"] == "valid"
+    assert facts["failures"] == []
+    assert facts["value"] <= facts["claimed_bound"] <= facts["bound"]
+    assert facts["proof"]["sentence"] in (folder / "pruned.txt").read_text()
+
+
+def test_a_table_in_another_order_is_said_to_be_one_and_stands_the_check(folder: Path) -> None:
+    pd.read_csv(folder / "table.csv").sample(frac=1, random_state=0).to_csv(
+        folder / "shuffled.csv", index=False
+    )
+    run = shortlist("verify", "model.joblib", "shuffled.csv", cwd=folder)
+
+    assert run.returncode == 0, run.stdout
+    assert "note: the rows of the table are in another order" in run.stderr
+
+
+def test_without_a_certificate_the_value_is_counted_and_the_exit_code_says_that_nothing_proves_the_bound(
+    folder: Path,
+) -> None:
+    options = [
+        "--classifiers",
+        "5",
+        "--time-limit",
+        "20",
+        "--jobs",
+        "1",
+        "--solver",
+        "highs",
+        "--out",
+        "highs.joblib",
+    ]
+    run = shortlist("prune", "table.csv", *options, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert "no bound can be rechecked, because HiGHS alone leaves no certificate; HiGHS says" in run.stdout
+
+    run = shortlist("verify", "highs.joblib", "table.csv", "--certificate", "none.json", "--json", cwd=folder)
+
+    facts = json.loads(run.stdout)
+    assert (run.returncode, facts["status"], facts["bound"]) == (3, "counted", None)
+    assert facts["value"] == facts["proof"]["value"]
+    assert facts["notes"] == ["there is no certificate to write"]
+    assert not (folder / "none.json").exists()
+
+
+def test_another_table_does_not_pass(folder: Path) -> None:
+    table = pd.read_csv(folder / "table.csv")
+    table.assign(target=table["target"].map({"yes": "no", "no": "yes"})).to_csv(
+        folder / "turned.csv", index=False
+    )
+    run = shortlist("verify", "model.joblib", "turned.csv", cwd=folder)
+
+    assert run.returncode == 1
+    first, second = run.stdout.splitlines()
+    assert first.startswith(
+        "NOT AS CLAIMED: these are not the rows that the model was made from: 135 of the 135"
+    )
+    assert "have another class in this table" in second
+
+    table.assign(a=-table["a"], b=-table["b"], c=-table["c"]).to_csv(folder / "moved.csv", index=False)
+    run = shortlist("verify", "model.joblib", "moved.csv", cwd=folder)
+    assert run.returncode == 1
+    first, second = run.stdout.splitlines()
+    assert "these are not the rows" in first
+    assert "the classifiers vote otherwise" in second
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        ({"value": 1.0}, "the model claims the value 1"),
+        ({"bound": 2.0}, "the model claims the bound 2"),
+        ({"bound": 0.1}, "below its own value"),
+        ({"bound": float("nan")}, "below its own value"),
+    ],
+)
+def test_a_model_that_claims_more_does_not_pass(folder: Path, claim: dict[str, float], sentence: str) -> None:
+    saved = load_model(folder / "model.joblib")
+    pruner: ExactPruner = saved.estimator
+    pruner.result_ = dataclasses.replace(pruner.result_, **claim)  # type: ignore[arg-type]  # numbers only
+    save_model(SavedModel(pruner, saved.features, saved.target), folder / "claims.joblib")
+
+    run = shortlist("verify", "claims.joblib", "table.csv", cwd=folder)
+
+    assert run.returncode == 1
+    assert sentence in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("forge", "sentence"),
+    [
+        pytest.param(_for_other_weights, "other weights than", id="weights"),
+        pytest.param(_for_fewer_members, "other limits than", id="limits"),
+        pytest.param(_as_a_slope, "other utility than", id="utility"),
+    ],
+)
+def test_a_proof_of_another_problem_does_not_pass(
+    folder: Path, forge: Callable[[ExactPruner], EnsembleSelection], sentence: str
+) -> None:
+    saved = load_model(folder / "model.joblib")
+    pruner: ExactPruner = saved.estimator
+    pruner.result_ = forge(pruner)
+    certificate = pruner.result_.certificate
+    assert certificate is not None
+    assert pruner.validation_.packed_votes is not None
+    votes = np.unpackbits(pruner.validation_.packed_votes, axis=1, count=20)
+    # the certificate alone stands: only what it is about is wrong
+    assert check_certificate(certificate, votes.tolist(), pruner.validation_.labels.tolist()).valid
+    save_model(SavedModel(pruner, saved.features, saved.target), folder / "forged.joblib")
+
+    run = shortlist("verify", "forged.joblib", "table.csv", cwd=folder)
+
+    assert run.returncode == 1
+    assert sentence in run.stdout
+
+
+def test_limits_on_size_and_cost_are_said_and_need_no_pool(folder: Path) -> None:
+    classifiers = load_model(folder / "model.joblib").estimator.pool_
+    priced = dataclasses.replace(classifiers, costs=np.arange(1.0, len(classifiers) + 1))
+    joblib.dump(priced, folder / "priced.joblib")
+    run = shortlist(
+        "prune", "table.csv", "--pool", "priced.joblib", "--trust", "--max-cost", "3", "--max-size", "2", "--jobs", "1",
+        "--time-limit", "5", "--out", "cheap.joblib", cwd=folder,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+
+    run = shortlist("verify", "cheap.joblib", "table.csv", cwd=folder)
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "Selections are those of 1 to 2 of" in run.stdout
+    assert "within the limits on cost" in run.stdout
+
+
+@pytest.mark.parametrize("field", ["cuts", "members", "threshold", "limits"])
+def test_a_certificate_without_a_field_is_not_as_claimed(folder: Path, field: str) -> None:
+    saved = load_model(folder / "model.joblib")
+    saved.estimator.result_.certificate.pop(field)
+    save_model(SavedModel(saved.estimator, saved.features, saved.target), folder / "less.joblib")
+    run = shortlist("verify", "less.joblib", "table.csv", cwd=folder)
+    assert run.returncode == 1
+    assert "NOT AS CLAIMED: the certificate is not readable" in run.stdout
+
+
+def test_a_slope_is_rechecked_by_its_lines(folder: Path) -> None:
+    options = ["--classifiers", "12", "--time-limit", "20", "--jobs", "1", "--out", "slope.joblib"]
+    run = shortlist("prune", "table.csv", "--objective", "accuracy+slope-8", *options, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert "the lines of the certificate prove" in run.stdout
+
+    run = shortlist("verify", "slope.joblib", "table.csv", cwd=folder)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "checked lines for" in run.stdout
+    assert "the lines of the certificate prove that no selection exceeds" in run.stdout
+    facts = json.loads(shortlist("verify", "slope.joblib", "table.csv", "--json", cwd=folder).stdout)
+    assert facts["n_ranges"] > 12
+    assert facts["value"] <= facts["claimed_bound"] <= facts["bound"]
+
+    saved = load_model(folder / "slope.joblib")
+    saved.estimator.objective = "accuracy+slope-9"
+    save_model(SavedModel(saved.estimator, saved.features, saved.target), folder / "steeper.joblib")
+    run = shortlist("verify", "steeper.joblib", "table.csv", cwd=folder)
+    assert run.returncode == 1
+    assert "about other utility than" in run.stdout
+
+
+def test_what_cannot_be_checked_is_refused_in_a_sentence(folder: Path) -> None:
+    pd.read_csv(folder / "table.csv").head(20).to_csv(folder / "short.csv", index=False)
+    run = shortlist("verify", "model.joblib", "short.csv", cwd=folder)
+    assert run.returncode == 1
+    assert "the table has 20 rows in place of 500" in run.stdout
+    assert len(run.stdout.splitlines()) == 1
+    save_model(SavedModel(LogisticRegression(), tuple("abcdef"), "target"), folder / "other.joblib")
+    run = shortlist("verify", "other.joblib", "table.csv", cwd=folder)
+    assert run.returncode == 2
+    assert "needs a model of shortlist prune or shortlist evolve, got a LogisticRegression" in run.stderr
+    joblib.dump(load_model(folder / "model.joblib").estimator.pool_, folder / "few.joblib")
+    run = shortlist("verify", "model.joblib", "table.csv", "--pool", "few.joblib", "--trust", cwd=folder)
+    assert run.returncode == 2
+    assert "must hold the 20 classifiers" in run.stderr

@@ -1,0 +1,117 @@
+"""Messages of the library, in the words of the command."""
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from shortlist.cli.options.arguments import in_options
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.estimators.rule_estimators import (
+    EvolutionaryEnsembleClassifier,
+    MarginPruner,
+    OrderedPruner,
+)
+from shortlist.ensembles.pools.pool import load_pool, make_pool
+from shortlist.ensembles.studies.holdout import evolve_table, prune_table
+from shortlist.ensembles.studies.method_comparison import compare_methods, pruning_methods
+from shortlist.ensembles.verification.recheck import verify
+from shortlist.front import Front
+from shortlist.multistage.estimators import MultiStageClassifier
+from shortlist.multistage.holdout import stage_table
+from shortlist.multistage.presets import preset
+from shortlist.multistage.problem.costs import feature_costs, read_costs
+from shortlist.multistage.search.emsco import EmscoOptions
+from shortlist.multistage.search.recall import recall
+from shortlist.products.attributes.attribute import chosen_attributes
+from shortlist.products.comparison.product_comparison import check_methods, compare_products
+from shortlist.products.configure.model_summary import summarise
+from shortlist.products.configure.product_front import configure
+from shortlist.products.configure.requirements import make_requirements
+from shortlist.products.configure.search_options import search_options
+from shortlist.products.formats import read_model
+from shortlist.saved_models import load_model
+from shortlist.tables.learning import read_table, split_target
+from tests.cli.commands import called, commands
+
+COMMANDS = commands()
+
+PASSED: dict[str, list[Callable[..., Any]]] = {
+    "prune": [read_table, split_target, ExactPruner, OrderedPruner, MarginPruner, make_pool, load_pool, prune_table,
+              compare_methods, pruning_methods],
+    "evolve": [read_table, split_target, EvolutionaryEnsembleClassifier, evolve_table],
+    "predict": [load_model, read_table],
+    "verify": [load_model, load_pool, read_table, verify],
+    "configure": [read_model, configure, search_options, make_requirements, chosen_attributes],
+    "compare": [read_model, compare_products, check_methods, make_requirements, chosen_attributes],
+    "stage": [read_table, split_target, MultiStageClassifier, EmscoOptions, feature_costs, read_costs, preset, recall,
+              stage_table],
+    "front show": [Front.load, Front.pick],
+    "front pick": [Front.load, Front.pick, read_model],
+    "model info": [read_model, summarise],
+}  # fmt: skip
+"""What each command passes options on to. A new call of the library belongs here."""
+
+NOT_TYPED = {
+    "self", "cls", "X", "y", "table", "model", "path", "source", "classifier", "pruner", "estimator", "front",
+    "report", "cancellation", "literals", "attributes", "kwargs", "options", "costs_given", "tables", "methods",
+    "fields", "n_rows", "sense", "problem", "truth", "unsupported", "warnings", "notes",
+    "given", "requirements", "side_files", "name", "names", "dropped",
+}  # fmt: skip
+"""Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
+
+
+ON_THEIR_OWN = {
+    "prune": {"criterion", "node_limit", "p", "rho"},
+    "configure": {"units"},
+    "compare": {"units"},
+    "stage": {"C", "answer_rejected", "beta", "epsilon", "mutation", "patience", "recombination", "scale", "subclassifier",
+              "tries", "validation_share"},
+    "front show": {"order", "weights"},
+}  # fmt: skip
+"""Arguments that the command leaves as they are by default, so that no message is about them."""
+
+
+def arguments(command: str) -> list[str]:
+    """Return the arguments that a command's options fill."""
+    found = {name for call in PASSED[command] for name in inspect.signature(call).parameters}
+    return sorted(found - NOT_TYPED - ON_THEIR_OWN.get(command, set()))
+
+
+def options_of(command: str) -> dict[str, str]:
+    """Return what the command's own parameters are called."""
+    return {one.name: called(one) for one in COMMANDS[command].params if called(one).startswith("--")}
+
+
+CASES = [(command, name) for command in PASSED for name in arguments(command)]
+
+
+@pytest.mark.parametrize(("command", "name"), CASES)
+def test_no_message_of_a_command_has_a_name_of_python(command: str, name: str) -> None:
+    options = options_of(command)
+    known = {*options.values(), "TABLE", "the options of emsco", "the label REJECT"}
+    for sentence in (f"{name} must be at least 1, got 0.", f"{name} names no feature."):
+        told = in_options(sentence, command, options)
+        assert any(told.startswith(f"{option} ") for option in known), told
+    if "_" in name:
+        for sentence in (f"Lower {name}, or raise it.", f"Choose another {name}.", f"({name}: none)"):
+            assert name not in re.findall(r"(?<!-)\b[\w]+\b", in_options(sentence, command, options))
+    if in_options(f"{name} must be known.", command, options).startswith("--"):
+        typed = in_options(f"Use {name}='x', or {name}=3.", command, options)
+        assert re.fullmatch(r"Use --[\w-]+ x, or --[\w-]+ 3\.", typed)
+
+
+def test_a_word_of_plain_english_stays_one_within_a_sentence() -> None:
+    options = options_of("prune")
+    for sentence in (
+        "no selection meets the limits, and no method finds one. Choose another objective or target.",
+        "the pool must hold two classifiers, got 1. Trust the solver.",
+        "column 'max_size' must hold numbers or text. It is called 'n_jobs' or \"seed\".",
+    ):
+        assert in_options(sentence, "prune", options) == sentence
+
+
+def test_every_command_has_its_calls_listed() -> None:
+    assert set(PASSED) == set(COMMANDS) - {"stage use", "front export"}  # which pass on what others do

@@ -1,0 +1,21 @@
+"""The option --limit, the same in every command."""
+
+import pytest
+
+from shortlist.cli.options.limits import read_limits
+from shortlist.errors import BadInputError
+
+
+def test_a_name_is_found_as_written_or_without_case_and_signs() -> None:
+    found = read_limits(["Conclusive-Accuracy>.9", "cost<3"], ["conclusive_accuracy", "cost"])
+
+    assert [str(limit) for limit in found] == ["conclusive_accuracy>0.9", "cost<3"]
+
+
+def test_an_unknown_name_is_told_with_what_it_may_have_meant() -> None:
+    with pytest.raises(BadInputError, match=r"--limit names 'coast', which .* Did you mean 'cost'?"):
+        read_limits(["coast<=1"], ["cost", "defects"])
+    with pytest.raises(BadInputError, match=r"It must be cost, defects or time"):
+        read_limits(["xyz<=1"], ["cost", "defects", "time"])
+    with pytest.raises(BadInputError, match=r"^--limit must read like"):
+        read_limits(["cost"], ["cost"])

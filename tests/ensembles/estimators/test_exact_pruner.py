@@ -1,0 +1,240 @@
+"""The estimator."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from shortlist import BadInputError, ShortlistError, Status
+from shortlist.ensembles import ExactPruner, class_answers, make_pool
+from shortlist.ensembles.estimators.exact_pruner import _stretched
+
+X, Y = make_classification(240, 6, n_informative=4, flip_y=0.15, random_state=3)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([ExactPruner(n_classifiers=6, node_limit=2000, random_state=0)])
+def test_the_pruner_keeps_scikit_learns_contract(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def pool() -> Any:
+    return make_pool(X[:120], Y[:120], n_classifiers=10, random_state=0)
+
+
+def test_fitted_attributes_agree_with_a_count_of_the_votes(pool: Any) -> None:
+    pruned = ExactPruner(pool, objective="balanced_accuracy").fit(X[120:], Y[120:])
+
+    predicted = pruned.predict(X[120:])
+    recall = [(predicted[Y[120:] == label] == label).mean() for label in (0, 1)]
+    assert pruned.status_ is Status.OPTIMAL
+    assert pruned.gap_ == 0
+    assert pruned.bound_ == pruned.objective_value_ == pytest.approx(np.mean(recall))
+    assert pruned.selection_.shape == (10,)
+    assert len(pruned.pool_) == pruned.selection_.sum()
+
+
+class _Counting(ClassifierMixin, BaseEstimator):
+    """Votes by one column, and counts its calls."""
+
+    def __init__(self, column: int = 0) -> None:
+        self.column = column
+
+    def fit(self, X: NDArray[np.float64], y: NDArray[np.int64]) -> "_Counting":
+        self.classes_ = np.unique(y)
+        self.n_features_in_ = X.shape[1]
+        self.calls_ = 0
+        return self
+
+    def predict_proba(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        self.calls_ += 1
+        positive = (np.asarray(X)[:, self.column] > 0).astype(float)
+        return np.column_stack([1 - positive, positive])
+
+    def predict(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+
+def test_only_the_members_are_called_at_prediction() -> None:
+    rng = np.random.default_rng(0)
+    columns = rng.normal(size=(60, 5))
+    labels = (columns[:, 2] > 0).astype(int)
+    members = [_Counting(k).fit(columns, labels) for k in range(5)]
+    pruned = ExactPruner(members, max_size=1).fit(columns, labels)
+    assert pruned.selection_.tolist() == [False, False, True, False, False]
+    before = [member.calls_ for member in members]
+
+    pruned.predict(columns)
+
+    assert [member.calls_ - b for member, b in zip(members, before, strict=True)] == [0, 0, 1, 0, 0]
+
+
+def test_a_saved_pruner_without_its_pool_still_predicts(pool: Any) -> None:
+    pruned = ExactPruner(pool, max_size=3).fit(X[120:], Y[120:])
+    whole = len(pickle.dumps(pruned))
+    expected = pruned.predict(X)
+    pruned.pool = None
+    assert len(pickle.dumps(pruned)) < whole
+    assert np.array_equal(pickle.loads(pickle.dumps(pruned)).predict(X), expected)
+
+
+@pytest.mark.parametrize("size", range(1, 6))
+def test_probabilities_grow_with_votes_and_pass_one_half_at_the_threshold(size: int) -> None:
+    for threshold in range(size + 1):
+        shares = _stretched(np.arange(size + 1), threshold, size)
+        assert ((shares >= 0) & (shares <= 1)).all()
+        assert (np.diff(shares) > 0).all()
+        assert ((shares > 0.5) == (np.arange(size + 1) > threshold)).all()
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), (False, True), (-1, 1), ("1", "0"), (2.0, 1.0)])
+def test_any_two_labels_work_and_either_may_be_positive(labels: tuple[Any, Any]) -> None:
+    y = np.array(labels)[Y]
+    for positive in labels:
+        pruned = ExactPruner(n_classifiers=5, positive=positive, random_state=0, objective="recall").fit(X, y)
+        assert pruned.positive_ == positive
+        assert list(pruned.classes_) == sorted(labels)
+        assert set(pruned.predict(X)) <= set(labels)
+        assert (pruned.classes_[pruned.predict_proba(X).argmax(axis=1)] == pruned.predict(X)).all()
+
+
+@pytest.mark.slow
+def test_frames_with_text_and_gaps_work_and_keep_their_names() -> None:
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["town"] = np.where(Y == 1, "Rome", np.where(X[:, 0] > 0, "Oslo", "Bern"))
+    frame.loc[::5, "town"] = None
+    frame.loc[::7, "b"] = np.nan
+    pruned = ExactPruner(n_classifiers=10, random_state=0).fit(frame, Y)
+
+    assert pruned.feature_names_in_.tolist() == [*"abcdef", "town"]
+    assert (pruned.predict(frame) == Y).mean() > 0.9
+    with pytest.raises(ValueError, match="feature names"):
+        pruned.predict(frame.rename(columns={"town": "city"}))
+
+
+def test_a_forest_is_a_pool() -> None:
+    forest = RandomForestClassifier(8, max_depth=2, random_state=0).fit(X[:120], Y[:120])
+    pruned = ExactPruner(forest).fit(X[120:], Y[120:])
+    assert pruned.selection_.shape == (8,)
+    assert pruned.objective_value_ >= (forest.predict(X[120:]) == Y[120:]).mean()
+
+
+def test_the_same_seed_gives_the_same_answer() -> None:
+    first, second = (
+        ExactPruner(n_classifiers=10, node_limit=2000, time_limit_s=None, random_state=5).fit(X, Y)
+        for _ in range(2)
+    )
+    assert np.array_equal(first.selection_, second.selection_)
+    assert first.threshold_ == second.threshold_
+
+
+def test_limits_that_nothing_keeps_are_a_status_with_a_reason(pool: Any) -> None:
+    pruned = ExactPruner(pool, min_size=5, max_size=3).fit(X[120:], Y[120:])
+
+    assert pruned.status_ is Status.INFEASIBLE
+    assert not pruned.selection_.any()
+    with pytest.raises(
+        ShortlistError, match="at least 5 members are wanted, but max_size and the pool allow 3"
+    ):
+        pruned.predict(X)
+
+
+def test_input_is_not_changed(pool: Any) -> None:
+    rows, labels = X.copy(), Y.copy()
+    rows.setflags(write=False)
+    labels.setflags(write=False)
+    ExactPruner(clone(pool, safe=False)).fit(rows, labels).predict(rows)
+
+
+@pytest.mark.parametrize(
+    ("options", "y", "message"),
+    [
+        pytest.param({}, np.zeros(240), "one class only", id="one class"),
+        pytest.param({}, np.arange(240) % 3, "use a pool fitted on these classes", id="three classes"),
+        pytest.param(
+            {"positive": 1}, np.arange(240) % 3, "left out with 3 classes", id="one positive of three classes"
+        ),
+        pytest.param(
+            {"objective": "recall"},
+            np.arange(240) % 3,
+            "with 3 classes, got 'recall'",
+            id="recall of three classes",
+        ),
+        pytest.param({}, np.arange(239) % 2, "240 and 239 rows", id="lengths differ"),
+        pytest.param(
+            {}, np.where(Y == 1, "a", "b"), "use a pool fitted on these classes", id="classes differ"
+        ),
+        pytest.param({"objective": "f1"}, Y, "objective must be auto, accuracy", id="unknown objective"),
+        pytest.param(
+            {"diversity": "much"}, Y, "diversity must be none, average or each", id="unknown diversity"
+        ),
+        pytest.param({"positive": 7}, Y, "positive must be one of the classes 0 or 1", id="unknown positive"),
+        pytest.param(
+            {"time_limit_s": 0}, Y, "time_limit_s must be a number of seconds above 0", id="no time"
+        ),
+        pytest.param({"solver": "higs"}, Y, "solver must be one of", id="unknown solver"),
+        pytest.param(
+            {"max_cost": 3}, Y, "max_cost needs the cost of every member", id="a budget without costs"
+        ),
+        pytest.param({"n_jobs": 0}, Y, "n_jobs must be a number of workers", id="no workers"),
+        pytest.param({"random_state": -1}, Y, "random_state must be at least 0", id="a negative seed"),
+        pytest.param(
+            {"member_costs": [1.0], "max_cost": 3}, Y, "one cost per classifier, 10, got 1", id="few costs"
+        ),
+        pytest.param(
+            {"pool": None, "n_classifiers": 0}, Y, "n_classifiers must be at least 1, got 0", id="K = 0"
+        ),
+        pytest.param({"pool": []}, Y, "pool", id="an empty pool"),
+        pytest.param({"min_size": -1}, Y, "min_size must be at least 0", id="a negative size"),
+    ],
+)
+def test_bad_input_is_one_sentence(pool: Any, options: dict[str, Any], y: NDArray[Any], message: str) -> None:
+    pruner = ExactPruner(**{"pool": pool, **options})
+    with pytest.raises(BadInputError, match=f"(?i){message}"):
+        pruner.fit(X, y)
+
+
+def test_nan_probabilities_are_refused() -> None:
+    class Broken(DecisionTreeClassifier):
+        def predict_proba(self, X: Any) -> Any:
+            return super().predict_proba(X) * np.nan
+
+    with pytest.raises(BadInputError, match=r"(?i)nan"):
+        ExactPruner([Broken().fit(X, Y)]).fit(X, Y)
+
+
+def test_the_empty_selection_answers_negative_everywhere() -> None:
+    rows = np.arange(8.0)[:, None]
+    labels = np.array([1, 0] * 4)
+    always = DecisionTreeClassifier().fit(rows, labels)
+    always.tree_.value[:] = [[[0.0, 1.0]]]
+    pruned = ExactPruner([always], objective="specificity", min_size=0).fit(rows, labels)
+
+    assert pruned.status_ is Status.OPTIMAL
+    assert not pruned.selection_.any()
+    assert pruned.predict(rows).tolist() == [0] * 8
+
+
+@pytest.mark.slow
+def test_several_classes_vote_by_plurality() -> None:
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    pruned = ExactPruner(n_classifiers=12, random_state=0, time_limit_s=None, max_size=5).fit(X, names)
+
+    assert pruned.threshold_ is None
+    assert pruned.positive_ is None
+    assert 1 <= len(pruned.pool_) <= 5
+    assert str(pruned.status_) == "optimal"
+    codes = class_answers(pruned.pool_, X)
+    counts = (codes[:, :, None] == np.arange(3)).sum(axis=1)
+    assert (pruned.predict(X) == pruned.classes_[counts.argmax(axis=1)]).all()
+    assert np.allclose(pruned.predict_proba(X), counts / len(pruned.pool_))

@@ -1,0 +1,184 @@
+"""Estimators of the pruning rules and of evolved ensembles."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import Perceptron
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from shortlist import BadInputError
+from shortlist.ensembles.estimators.fit_inputs import rows_to_fit_and_prune
+from shortlist.ensembles.estimators.rule_estimators import (
+    BackfittingPruner,
+    EvolutionaryEnsembleClassifier,
+    MarginPruner,
+    OrderedPruner,
+    PluralityPruner,
+)
+from shortlist.ensembles.pools.class_answers import class_answers
+from shortlist.ensembles.pools.pool import as_pool, make_pool
+from shortlist.ensembles.rules.orderings import RULES
+
+X, Y = make_classification(300, 6, n_informative=4, n_classes=3, flip_y=0.15, random_state=3)
+PRUNERS: list[PluralityPruner] = [
+    OrderedPruner(rule="uwa", random_state=0),
+    MarginPruner(random_state=0),
+    BackfittingPruner(random_state=0),
+]
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [
+        OrderedPruner(rule="uwa", n_classifiers=6, random_state=0),
+        MarginPruner(n_classifiers=6, random_state=0),
+        BackfittingPruner(n_classifiers=6, random_state=0),
+        EvolutionaryEnsembleClassifier(population_size=30, n_generations=15, random_state=0),
+    ]
+)
+def test_every_estimator_keeps_scikit_learns_contract(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def pool() -> Any:
+    return make_pool(X[:150], Y[:150], n_classifiers=10, random_state=0)
+
+
+@pytest.mark.parametrize("pruner", PRUNERS, ids=lambda pruner: type(pruner).__name__)
+def test_members_vote_with_one_vote_each(pruner: PluralityPruner, pool: Any) -> None:
+    fitted = pruner.set_params(pool=pool).fit(X[150:], Y[150:])
+    codes = class_answers(pool, X[150:])[:, fitted.members_]
+    votes = np.array([[(row == c).sum() for c in range(3)] for row in codes])
+
+    assert np.flatnonzero(fitted.selection_).tolist() == sorted(fitted.members_)
+    assert len(fitted.pool_) == len(fitted.members_)
+    assert fitted.predict_proba(X[150:]) == pytest.approx(votes / len(fitted.members_))
+    assert (fitted.predict(X[150:]) == votes.argmax(axis=1)).all()
+    assert fitted.accuracy_ == pytest.approx((fitted.predict(X[150:]) == Y[150:]).mean())
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_every_rule_prunes_three_classes(rule: str, pool: Any) -> None:
+    fitted = OrderedPruner(pool, rule=rule, random_state=0).fit(X[150:], Y[150:])
+    assert fitted.members_.tolist() == fitted.ordering_.members.tolist()
+    assert fitted.accuracy_ > 0.5
+
+
+class _Counting(DecisionTreeClassifier):
+    calls = 0
+
+    def predict_proba(self, X: Any, check_input: bool = True) -> Any:
+        self.calls += 1
+        return super().predict_proba(X, check_input)
+
+
+@pytest.mark.parametrize("pruner", PRUNERS, ids=lambda pruner: type(pruner).__name__)
+def test_only_the_members_are_called_at_prediction(pruner: PluralityPruner) -> None:
+    trees = [
+        _Counting(max_depth=d, max_features=1, random_state=d).fit(X[:100], Y[:100]) for d in range(1, 8)
+    ]
+    fitted = pruner.set_params(pool=trees).fit(X[100:], Y[100:])
+    before = [tree.calls for tree in trees]
+    fitted.predict(X)
+    called = [tree.calls - b for tree, b in zip(trees, before, strict=True)]
+    assert called == fitted.selection_.astype(int).tolist()
+
+
+def test_two_classes_agree_with_the_binary_majority() -> None:
+    forest = RandomForestClassifier(8, max_depth=2, random_state=0).fit(X[:100], Y[:100] > 0)
+    fitted = OrderedPruner(forest, rule="full").fit(X[100:], Y[100:] > 0)
+    positive = np.column_stack([tree.predict_proba(X)[:, 1] > 0.5 for tree in forest.estimators_]).sum(axis=1)
+    assert (fitted.predict(X) == (positive > 4)).all()  # four of eight is a tie, and negative
+
+
+def test_a_classifier_without_probabilities_votes_by_its_prediction() -> None:
+    labels = np.array(["a", "b", "c"])[Y]
+    answers = class_answers(as_pool([Perceptron().fit(X, labels)]), X)
+    assert (np.array(["a", "b", "c"])[answers[:, 0]] == Perceptron().fit(X, labels).predict(X)).all()
+
+
+def test_nan_probabilities_are_refused() -> None:
+    class Broken(DecisionTreeClassifier):
+        def predict_proba(self, X: Any, check_input: bool = True) -> Any:
+            return super().predict_proba(X, check_input) * np.nan
+
+    with pytest.raises(BadInputError, match="Broken-1 answers NaN"):
+        OrderedPruner([Broken().fit(X, Y)]).fit(X, Y)
+
+
+@pytest.mark.parametrize("mode", ["offline", "online", "single"])
+def test_text_gaps_and_labels_of_any_kind_are_evolved(mode: str) -> None:
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["town"] = np.where(Y == 2, "Rome", "Oslo")
+    frame.loc[::7, "b"] = np.nan
+    labels = np.array(["no", "perhaps", "yes"])[Y]
+    evolved = EvolutionaryEnsembleClassifier(mode, population_size=60, n_generations=20, random_state=1)
+    evolved.fit(frame, labels)
+
+    assert set(evolved.predict(frame)) <= set(labels)
+    assert evolved.score(frame, labels) == pytest.approx(1 - evolved.result_.error)
+    assert evolved.score(frame, labels) > 0.6
+    assert (pickle.loads(pickle.dumps(evolved)).predict(frame) == evolved.predict(frame)).all()
+
+
+@pytest.mark.parametrize("pruner", PRUNERS, ids=lambda pruner: type(pruner).__name__)
+def test_rows_to_prune_on_may_lack_a_class_of_the_pool(pruner: PluralityPruner, pool: Any) -> None:
+    few = Y[150:] > 0
+    fitted = pruner.set_params(pool=pool).fit(X[150:][few], Y[150:][few])
+    assert fitted.classes_.tolist() == [0, 1, 2]
+    assert fitted.predict_proba(X).shape == (300, 3)
+    with pytest.raises(BadInputError, match="Use a pool fitted on these classes"):
+        pruner.fit(X[150:], Y[150:] + 1)
+
+
+@pytest.mark.parametrize("pruner", PRUNERS, ids=lambda pruner: type(pruner).__name__)
+def test_the_same_seed_gives_the_same_members(pruner: PluralityPruner) -> None:
+    first, second = (
+        pruner.set_params(pool=None, n_classifiers=6).fit(*load_iris(return_X_y=True)).members_ for _ in "12"
+    )
+    assert first.tolist() == second.tolist()
+
+
+def test_more_classes_than_a_byte_holds_are_refused() -> None:
+    with pytest.raises(BadInputError, match="from 2 to 256 classes, got 300 classes"):
+        OrderedPruner().fit(np.zeros((900, 1)), np.arange(900) % 300)
+
+
+def test_a_class_with_one_row_is_fitted_but_not_pruned_on() -> None:
+    labels = np.array([0, 1, 0, 1, 2, 0, 1, 0])
+    fitted, validation = rows_to_fit_and_prune(labels, 0)
+    assert sorted([*fitted, *validation]) == list(range(8))
+    assert 4 in fitted
+    assert set(labels[validation]) == {0, 1}
+    with pytest.raises(BadInputError, match="got 1 of each"):
+        rows_to_fit_and_prune(np.arange(3), 0)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "y", "message"),
+    [
+        pytest.param(OrderedPruner(), np.zeros(300), "one class only", id="one class"),
+        pytest.param(OrderedPruner(rule="best", n_classifiers=2), Y, "rule must be one of", id="rule"),
+        pytest.param(OrderedPruner(rule="drep", rho=0), Y, "rho must be a number above 0", id="rho"),
+        pytest.param(OrderedPruner(rule="margin-distance", p=2), Y, "p must be a number above 0", id="p"),
+        pytest.param(MarginPruner(criterion="mean", n_classifiers=2), Y, "criterion must be", id="criterion"),
+        pytest.param(EvolutionaryEnsembleClassifier("on"), Y, "mode must be one of", id="mode"),
+        pytest.param(EvolutionaryEnsembleClassifier(space="trees"), Y, "space must be one of", id="space"),
+        pytest.param(
+            EvolutionaryEnsembleClassifier(space=lambda _n_features, _n_classes: {}),  # type: ignore[arg-type,return-value]  # on purpose
+            Y,
+            "sample, mutate, recombine and predict, got a dict",
+            id="no space",
+        ),
+    ],
+)
+def test_bad_input_is_one_sentence(estimator: Any, y: Any, message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        estimator.fit(X, y)

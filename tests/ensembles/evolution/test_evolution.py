@@ -1,0 +1,300 @@
+"""Evolutionary ensemble learning."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.datasets import make_classification
+
+from shortlist import BadInputError
+from shortlist.ensembles.evolution.evolution import Evolved, Generation, evolve, room_for_members, row_weights
+from shortlist.ensembles.evolution.spaces import LinearClassifiers
+from shortlist.runs import Cancellation, Progress
+
+X, Y = make_classification(120, 5, n_informative=4, n_redundant=0, n_classes=3, flip_y=0.1, random_state=1)
+BINARY = (Y > 0).astype(int)
+SPACE, BINARY_SPACE = LinearClassifiers(5, 3), LinearClassifiers(5, 2)
+
+
+def _evolve(**options: Any) -> Evolved:
+    settings: dict[str, Any] = {"n_classes": 3, "population_size": 30, "n_generations": 12, **options}
+    return evolve(SPACE, X, Y, **settings)
+
+
+def _error(members: Any, labels: NDArray[np.int64] = Y) -> float:
+    codes = SPACE.predict(members, X)
+    votes = np.array([[(row == c).sum() for c in range(3)] for row in codes])
+    return float((votes.argmax(axis=1) != labels).mean())
+
+
+@given(
+    n_wrong=st.lists(st.integers(0, 4), min_size=1, max_size=8),
+    gamma=st.sampled_from([0.0, 0.5, 1.0, 2.0]),
+)
+def test_weights_are_shares_of_wrong_answers_and_stay_within_0_and_1(
+    n_wrong: list[int], gamma: float
+) -> None:
+    weights = row_weights(n_wrong, 4, gamma)
+    assert ((weights >= 0) & (weights <= 1)).all()
+    if any(n_wrong):
+        assert weights == pytest.approx([(n / 4) ** gamma for n in n_wrong])  # Python's 0.0 ** 0.0 is 1
+    else:
+        assert (weights == 1).all()
+
+
+class _Recorded:
+    """A space whose individuals are numbers, and whose answers are a table."""
+
+    def __init__(self, answers: NDArray[np.int64]) -> None:
+        self.answers = answers
+        self.chosen: list[int] = []
+
+    def sample(self, size: int, rng: np.random.Generator) -> NDArray[np.int64]:  # noqa: ARG002  # the protocol's
+        return np.asarray(np.arange(size) % self.answers.shape[1])
+
+    def mutate(
+        self,
+        population: NDArray[np.int64],
+        rng: np.random.Generator,  # noqa: ARG002  # the protocol's
+    ) -> NDArray[np.int64]:
+        self.chosen += population.tolist()
+        return population.copy()
+
+    def recombine(
+        self,
+        first: NDArray[np.int64],
+        second: NDArray[np.int64],  # noqa: ARG002  # the protocol's
+        rng: np.random.Generator,  # noqa: ARG002  # the protocol's
+    ) -> NDArray[np.int64]:
+        return first.copy()
+
+    def predict(self, population: NDArray[np.int64], X: NDArray[np.float64]) -> Any:  # noqa: ARG002  # the protocol's
+        return self.answers[:, population]
+
+
+ROWS = np.zeros((4, 1))
+
+
+def test_offline_fitness_prefers_who_is_right_on_rows_that_the_population_gets_wrong() -> None:
+    # 0, 1, 2 are right on the three easy rows; 3 alone is right on the hard one, of weight 3/4 against 1/4 each
+    answers = np.array([[1, 1, 1, 0], [1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 0, 1]])
+    space = _Recorded(answers)
+    evolve(
+        space, ROWS, [1] * 4, n_classes=2, population_size=4, n_generations=2, n_elites=0, tournament=40,
+        crossover_rate=0,
+    )  # fmt: skip
+    assert set(space.chosen) == {3}
+
+
+def test_online_fitness_is_relative_to_the_ensemble() -> None:
+    # the ensemble is 0, wrong on the last row only: whoever is right there wins, however wrong elsewhere
+    answers = np.array([[1, 0, 1], [1, 0, 0], [1, 0, 1], [0, 1, 0]])
+    space = _Recorded(answers)
+    evolve(
+        space, ROWS, [1] * 4, n_classes=2, mode="online", population_size=3, n_generations=2, n_elites=0,
+        tournament=40, crossover_rate=0,
+    )  # fmt: skip
+    assert set(space.chosen) == {1}
+
+
+def test_an_exponent_of_zero_makes_fitness_the_accuracy() -> None:
+    answers = np.array([[1, 1, 1, 0], [1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 1]])
+    space = _Recorded(answers)
+    evolve(
+        space, ROWS, [1] * 4, n_classes=2, gamma=0, population_size=4, n_generations=2, n_elites=0, tournament=40,
+        crossover_rate=0,
+    )  # fmt: skip
+    assert set(space.chosen) == {0}
+
+
+@pytest.mark.parametrize("mode", ["offline", "online", "single"])
+@pytest.mark.parametrize("survivors", ["children", "best"])
+def test_the_reported_error_is_that_of_the_members_vote(mode: str, survivors: str) -> None:
+    evolved = _evolve(mode=mode, survivors=survivors)
+    assert evolved.error == pytest.approx(_error(evolved.members))
+    assert [g.number for g in evolved.history] == list(range(1, 13))
+    assert len(evolved.population) == 30
+
+
+def test_onlines_ensemble_starts_with_one_and_never_shrinks_or_gets_worse() -> None:
+    seen: list[Generation] = []
+    evolved = _evolve(mode="online", callback=seen.append)
+    assert tuple(seen) == evolved.history
+    assert seen[0].ensemble_size == 1
+    assert seen[0].ensemble_error == seen[0].best_error
+    for before, after in itertools.pairwise(seen):
+        assert after.ensemble_size >= before.ensemble_size
+        assert after.ensemble_error <= before.ensemble_error
+        if after.ensemble_size > before.ensemble_size:
+            assert after.ensemble_error < before.ensemble_error
+    assert seen[-1].ensemble_size > 1
+
+
+@pytest.mark.parametrize("mode", ["offline", "online"])
+@pytest.mark.parametrize("most", [1, 2, 3, 7, 40])
+def test_the_ensemble_never_has_more_than_the_most_members(mode: str, most: int) -> None:
+    seen: list[Generation] = []
+    found = _evolve(mode=mode, max_members=most, callback=seen.append)
+    assert 1 <= len(found.members) <= most
+    for each in seen:
+        room = room_for_members(most, each.number, len(seen))
+        assert room is not None
+        assert each.ensemble_size <= max(1, room)
+    assert _error(found.members) == pytest.approx(found.error)
+
+
+def test_room_for_members_that_is_never_needed_changes_nothing() -> None:
+    free, roomy = _evolve(mode="online"), _evolve(mode="online", max_members=10**9)
+    assert len(free.members) > 1
+    assert np.array_equal(free.members, roomy.members)
+
+
+@pytest.mark.parametrize("mode", ["offline", "online"])
+def test_no_two_members_answer_alike(mode: str) -> None:
+    codes = SPACE.predict(_evolve(mode=mode).members, X)
+    assert len(np.unique(codes, axis=1).T) == codes.shape[1]
+
+
+def test_offline_is_no_worse_than_its_best_individual_and_single_is_it() -> None:
+    offline, single = _evolve(), _evolve(mode="single")
+    assert offline.error <= offline.history[-1].best_error
+    assert len(single.members) == 1
+    assert single.error == single.history[-1].best_error
+
+
+def test_an_elite_keeps_a_plain_genetic_algorithm_from_getting_worse() -> None:
+    errors = [generation.best_error for generation in _evolve(mode="single").history]
+    assert errors == sorted(errors, reverse=True)
+    assert errors[-1] < errors[0]
+
+
+@pytest.mark.parametrize("mode", ["offline", "online", "single"])
+def test_the_same_seed_gives_the_same_run(mode: str) -> None:
+    first, second, other = (_evolve(mode=mode, rng=np.random.default_rng(seed)) for seed in (5, 5, 6))
+    assert first.history == second.history != other.history
+    assert np.array_equal(first.members, second.members)
+
+
+@pytest.mark.parametrize("mode", ["offline", "online", "single"])
+def test_a_population_that_is_perfect_divides_by_nothing(mode: str) -> None:
+    rows = np.array([[-1.0], [1.0]] * 5)
+    evolved = evolve(
+        LinearClassifiers(1, 2),
+        rows,
+        [0, 1] * 5,
+        n_classes=2,
+        mode=mode,
+        population_size=40,
+        n_generations=15,
+    )
+    assert evolved.error == 0
+    assert np.isfinite([generation.mean_error for generation in evolved.history]).all()
+
+
+def test_patience_ends_a_run_that_stands_still() -> None:
+    rows = np.array([[-1.0], [1.0]] * 5)
+    evolved = evolve(
+        LinearClassifiers(1, 2),
+        rows,
+        [0, 1] * 5,
+        n_classes=2,
+        population_size=40,
+        n_generations=99,
+        patience=4,
+    )
+    assert evolved.stopped == "patience"
+    assert len(evolved.history) < 99
+    assert len({generation.ensemble_error for generation in evolved.history[-5:]}) == 1
+
+
+@pytest.mark.parametrize("mode", ["offline", "online"])
+def test_cancelling_keeps_the_ensemble_of_the_generations_so_far(mode: str) -> None:
+    cancellation = Cancellation()
+    events: list[Progress] = []
+
+    def stop_at_three(generation: Generation) -> None:
+        if generation.number == 3:
+            cancellation.cancel()
+
+    evolved = _evolve(mode=mode, callback=stop_at_three, cancellation=cancellation, report=events.append)
+    assert evolved.stopped == "interrupted"
+    assert len(evolved.history) == 3
+    assert evolved.error == pytest.approx(_error(evolved.members))
+    assert [(event.done, event.total) for event in events] == [(0, 12), (1, 12), (2, 12), (3, 12)]
+
+
+def test_rows_are_not_changed() -> None:
+    rows, labels = X.copy(), BINARY.copy()
+    rows.setflags(write=False)
+    labels.setflags(write=False)
+    evolve(BINARY_SPACE, rows, labels, n_classes=2, population_size=10, n_generations=3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        pytest.param({"mode": "on"}, "mode must be one of", id="mode"),
+        pytest.param({"survivors": "all"}, "survivors must be one of", id="survivors"),
+        pytest.param({"population_size": 0}, "population_size must be at least 1", id="nobody"),
+        pytest.param({"n_generations": 0}, "n_generations must be at least 1", id="never"),
+        pytest.param({"gamma": -1}, "gamma must be a number of at least 0", id="gamma"),
+        pytest.param({"crossover_rate": 2}, "crossover_rate must be between 0 and 1", id="rate"),
+        pytest.param({"n_elites": 31}, "n_elites must be at least 0 and at most 30", id="elites"),
+        pytest.param({"tournament": 0}, "tournament must be at least 1", id="tournament"),
+        pytest.param({"patience": 0}, "patience must be at least 1", id="patience"),
+        pytest.param({"criterion": "mean"}, "criterion must be one of", id="criterion"),
+    ],
+)
+def test_bad_options_are_one_sentence(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        _evolve(**options)
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        pytest.param(np.full((4, 3), 2), "classes from 0 to 1, got 2", id="unknown class"),
+        pytest.param(np.full((4, 3), 0.5), "must return class indices", id="scores"),
+        pytest.param(np.zeros((3, 3), int), "must return class indices of shape", id="rows missing"),
+    ],
+)
+def test_a_space_that_answers_nonsense_is_told_so(answers: Any, message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        evolve(_Recorded(answers), ROWS, [1] * 4, n_classes=2, population_size=3, n_generations=2)
+
+
+@pytest.mark.parametrize("mode", ["offline", "online", "single"])
+def test_a_population_of_elites_alone_stays_as_it_is(mode: str) -> None:
+    evolved = _evolve(mode=mode, population_size=5, n_elites=5, n_generations=4)
+
+    first = evolved.history[0]
+    for generation in evolved.history:
+        assert generation.best_error == first.best_error
+        assert generation.mean_error == pytest.approx(first.mean_error)
+
+
+class _Losing(LinearClassifiers):
+    """Loses an individual where it is told to."""
+
+    where: str
+
+    def __init__(self, where: str) -> None:
+        super().__init__(X.shape[1], 2)
+        object.__setattr__(self, "where", where)
+
+    def sample(self, size: int, rng: np.random.Generator) -> Any:
+        return super().sample(size - (self.where == "sample"), rng)
+
+    def mutate(self, population: Any, rng: np.random.Generator) -> Any:
+        mutants = super().mutate(population, rng)
+        return mutants[1:] if self.where == "mutate" else mutants
+
+
+@pytest.mark.parametrize("where", ["sample", "mutate"])
+def test_a_space_that_loses_individuals_is_told_so(where: str) -> None:
+    with pytest.raises(BadInputError, match=f"{where} of the space must return"):
+        evolve(_Losing(where), X, BINARY, n_classes=2, population_size=8, n_generations=3)

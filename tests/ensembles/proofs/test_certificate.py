@@ -1,0 +1,254 @@
+"""Certificates are checked by code that shares nothing with what made them."""
+
+import ast
+import copy
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shortlist.ensembles.audit import class_cut_check, line_check
+from shortlist.ensembles.audit import cut_check as certificate_check
+from shortlist.ensembles.audit.class_cut_check import check_class_certificate
+from shortlist.ensembles.audit.cut_check import check_certificate
+from shortlist.ensembles.goals.class_weights import class_weights
+from shortlist.ensembles.goals.diversity import diversity_limits
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.weights import Weights, best_threshold, named_weights
+from shortlist.ensembles.proofs.certificate import (
+    Certificate,
+    class_certificate,
+    threshold_certificate,
+    write_certificate,
+)
+from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
+from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by_cuts
+from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
+from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
+from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows
+from tests.ensembles import bound_oracles
+from tests.ensembles.class_pools import Pool, as_votes, class_pools
+from tests.ensembles.test_bounds import problems
+
+
+def _data(seed: int = 3) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, 120)
+    matrix = (rng.random((120, 12)) < np.where(labels == 1, 0.6, 0.4)[:, None]).astype(np.uint8)
+    return matrix, labels
+
+
+def _made() -> Certificate:
+    matrix, labels = _data()
+    votes = merge_rows(matrix, labels)
+    weights = named_weights("balanced-accuracy", votes)
+    limits = selection_limits(
+        12, min_size=2, member_costs=[1.0] * 11 + [99.0], max_cost=11,
+        diversity=diversity_limits("average", votes),
+    )  # fmt: skip
+    rows = normalise(votes, weights, limits)
+    conflicts = find_conflicts(rows)
+    bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), max_rounds=5)
+    mask = np.arange(12) < 11
+    assert limits.satisfied_by(mask)
+    threshold = best_threshold(votes, weights, mask)[0]
+    return threshold_certificate(votes, weights, rows, bound, mask=mask, threshold=threshold)
+
+
+def test_what_is_written_is_read_and_valid(tmp_path: Path) -> None:
+    made = _made()
+    assert any(len(cut["rows"]) > 2 for cut in made["cuts"])
+
+    write_certificate(made, tmp_path / "c.json")
+    verdict = check_certificate(json.loads((tmp_path / "c.json").read_text()), *_data())
+
+    assert verdict.failures == ()
+    assert verdict.valid
+    assert verdict.value == made["value"]
+    assert verdict.bound == made["bound"]
+
+
+@settings(max_examples=40)
+@given(problem=problems(max_classifiers=5))
+def test_every_certificate_is_valid_for_its_own_rows(problem: tuple[Votes, Weights, RightRows]) -> None:
+    votes, weights, rows = problem
+    mask = next(bound_oracles.selections(rows), None)
+    if mask is None:
+        return
+    conflicts = find_conflicts(rows)
+    bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), max_rounds=2)
+    matrix, labels = (np.repeat(part, votes.counts, axis=0) for part in (votes.votes, votes.labels))
+
+    threshold = best_threshold(votes, weights, mask)[0]
+    plain = threshold_certificate(votes, weights, rows, bound, mask=mask, threshold=threshold)
+    made = json.loads(json.dumps(plain))
+
+    assert check_certificate(made, matrix[::-1], labels[::-1]).failures == ()
+
+
+def _with_cut(certificate: Certificate, **changes: Any) -> None:
+    certificate["cuts"][0] |= changes
+
+
+@pytest.mark.parametrize(
+    ("tamper", "says"),
+    [
+        pytest.param(lambda c: c.update(value=c["value"] + 1), "is worth", id="value"),
+        pytest.param(lambda c: c.update(bound=c["bound"] - 1), "prove the bound", id="lower bound"),
+        pytest.param(lambda c: c.update(bound=c["bound"] + 1), "prove the bound", id="higher bound"),
+        pytest.param(lambda c: c.update(data="0" * 64), "the data is not", id="hash"),
+        pytest.param(lambda c: c["weights"].update(tp=c["weights"]["tp"] + 1), "is worth", id="weights"),
+        pytest.param(lambda c: c.update(threshold=-1), "threshold -1", id="threshold"),
+        pytest.param(lambda c: c.update(members=[0]), "break the size limits", id="too few members"),
+        pytest.param(lambda c: c.update(members=list(range(12))), "more than the budget", id="too dear"),
+        pytest.param(lambda c: c.update(members=[0, 0]), "not readable", id="twice the same member"),
+        pytest.param(lambda c: c["limits"].update(mean=10**9), "diversity", id="diversity"),
+        pytest.param(lambda c: c.update(denominator=0), "not readable", id="denominator"),
+        pytest.param(lambda c: c.pop("cuts"), "not readable", id="no cuts"),
+        pytest.param(lambda c: c.update(denominator=math.inf), "not readable", id="endless denominator"),
+        pytest.param(lambda c: c["weights"].update(tp=1.5), "not readable", id="a weight that is not whole"),
+        pytest.param(
+            lambda c: c["limits"].update(max_size=10**9), "not readable", id="more than all classifiers"
+        ),
+        pytest.param(lambda c: c["limits"]["costs"].pop(), "not readable", id="a cost left out"),
+        pytest.param(lambda c: _with_cut(c, weight=True), "not readable", id="a weight that is no number"),
+        pytest.param(lambda c: _with_cut(c, rows=[0, 10**9]), "not readable", id="a row that is not there"),
+        pytest.param(lambda c: _with_cut(c, weight=-1), "cut 0", id="negative weight"),
+        pytest.param(lambda c: _with_cut(c, rows=c["cuts"][0]["rows"][:1]), "cut 0", id="a row left out"),
+        pytest.param(lambda c: _with_cut(c, multipliers=[0, 1]), "cut 0", id="multiplier of 0"),
+    ],
+)
+def test_a_tampered_certificate_is_refused(tamper: Callable[[Certificate], Any], says: str) -> None:
+    assert_refused(_made(), tamper, _data(), says)
+
+
+def assert_refused(made: Certificate, tamper: Callable[[Certificate], Any], data: Any, says: str) -> None:
+    """Tamper with a copy of a certificate, and see that the check finds it."""
+    certificate = copy.deepcopy(made)
+    tamper(certificate)
+
+    verdict = check_certificate(certificate, *data)
+
+    assert not verdict.valid
+    assert any(says in failure for failure in verdict.failures)
+
+
+def test_a_false_cut_is_refused_even_if_the_bound_is_adapted() -> None:
+    certificate = _made()
+    matrix, labels = _data()
+    right = check_certificate(certificate, matrix, labels)
+    certificate["cuts"].append({"rows": [1], "multipliers": [1], "weight": certificate["denominator"]})
+
+    verdict = check_certificate(certificate, matrix, labels)
+
+    assert not verdict.valid
+    assert verdict.bound == right.bound
+
+
+@pytest.mark.parametrize("change", ["vote", "label", "a row less"])
+def test_other_data_is_refused(change: str) -> None:
+    matrix, labels = _data()
+    if change == "vote":
+        matrix[0, 0] ^= 1
+    elif change == "label":
+        labels[0] ^= 1
+    else:
+        matrix, labels = matrix[1:], labels[1:]
+
+    verdict = check_certificate(_made(), matrix, labels)
+
+    assert "the data is not what the certificate was made for" in verdict.failures
+
+
+def test_the_checks_import_nothing_of_the_library_but_each_other() -> None:
+    lines, cuts = "shortlist.ensembles.audit.line_check", "shortlist.ensembles.audit.cut_check"
+    for module, allowed in ((certificate_check, [lines]), (class_cut_check, [cuts, lines]), (line_check, [])):
+        source = Path(str(module.__file__)).read_text()
+        imported = [
+            node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom)
+        ]
+        assert imported
+        own = [node.module for node in imported if isinstance(node, ast.ImportFrom)]
+        assert [name for name in own if name is not None and name.startswith("shortlist")] == allowed
+        assert not any("shortlist" in ast.unparse(node) for node in imported if isinstance(node, ast.Import))
+
+
+@settings(max_examples=40)
+@given(pool=class_pools(max_classifiers=5), sizes=st.tuples(st.integers(0, 3), st.integers(0, 5)))
+def test_every_certificate_of_several_classes_is_valid_for_its_own_rows(
+    pool: Pool, sizes: tuple[int, int]
+) -> None:
+    samples, k, n_classes = pool
+    votes = as_votes(pool, merged=True)
+    limits = selection_limits(k, min_size=sizes[0], max_size=sizes[1])
+    weights = class_weights("balanced-accuracy", votes)
+    rows = class_rows(votes, weights, limits)
+    mask = next(bound_oracles.selections(rows), None)
+    if mask is None:
+        return
+    conflicts = find_conflicts(rows)
+    bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), max_rounds=2)
+
+    made = json.loads(json.dumps(class_certificate(votes, weights, rows, bound, mask)))
+    codes, labels = [list(one) for one, _ in samples], [label for _, label in samples]
+    verdict = check_class_certificate(made, codes, labels, n_classes)
+
+    assert verdict.failures == ()
+    best = max(weights.total(votes, one) for one in bound_oracles.selections(rows))
+    assert verdict.bound is not None
+    assert verdict.value == weights.total(votes, mask) <= best <= verdict.bound
+
+
+def _made_for_classes() -> tuple[Certificate, Any, Any]:
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 3, 60)
+    codes = np.where(rng.random((60, 8)) < 0.4, labels[:, None], rng.integers(0, 3, (60, 8)))
+    votes = merge_class_rows(class_votes(codes, labels, n_classes=3))
+    weights = class_weights("accuracy", votes)
+    rows = class_rows(votes, weights, selection_limits(8, min_size=2))
+    conflicts = find_conflicts(rows)
+    bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), max_rounds=5)
+    made = class_certificate(votes, weights, rows, bound, np.arange(8) < 5)
+    return json.loads(json.dumps(made)), codes, labels
+
+
+def _first(made: Certificate, field: str, place: int, change: int) -> None:
+    made["cuts"][0][field][place] += change
+
+
+@pytest.mark.parametrize(
+    ("forge", "sentence"),
+    [
+        pytest.param(lambda made: made.update(value=made["value"] + 1), "worth", id="value"),
+        pytest.param(lambda made: made.update(bound=made["bound"] - 1), "prove the bound", id="bound"),
+        pytest.param(lambda made: made.update(members=[0]), "size limits", id="too few members"),
+        pytest.param(lambda made: made.update(members=[0, 0, 1]), "not readable", id="a member twice"),
+        pytest.param(lambda made: made.update(gains=[2, 1, 1]), "worth", id="other gains"),
+        pytest.param(lambda made: made.update(data="0" * 64), "not what the certificate", id="other data"),
+        pytest.param(lambda made: made["limits"].update(max_size=9), "not readable", id="more than there are"),
+        pytest.param(lambda made: made["cuts"][0].update(multipliers=[0] * 2), "not", id="multipliers of 0"),
+        pytest.param(lambda made: made["cuts"][0].update(weight=-1), "not readable", id="a negative weight"),
+        pytest.param(lambda made: made["cuts"][0].update(weight=1.0), "not readable", id="a weight that is no integer"),
+        pytest.param(lambda made: made["cuts"][0].update(rows=[0, 10**6]), "not readable", id="a row that is not there"),
+        pytest.param(lambda made: made.update(denominator=0), "not readable", id="denominator"),
+        pytest.param(lambda made: made.pop("cuts"), "not readable", id="no cuts"),
+    ],
+)  # fmt: skip
+def test_a_changed_certificate_of_several_classes_is_caught(
+    forge: Callable[[Certificate], object], sentence: str
+) -> None:
+    made, codes, labels = _made_for_classes()
+    assert check_class_certificate(made, codes.tolist(), labels.tolist(), 3).valid
+    assert made["cuts"]
+
+    forge(made)
+
+    verdict = check_class_certificate(made, codes.tolist(), labels.tolist(), 3)
+    assert not verdict.valid
+    assert any(sentence in failure for failure in verdict.failures), verdict.failures

@@ -1,0 +1,469 @@
+"""The search against brute force, and its kernels against plain counting."""
+
+import itertools
+import json
+import math
+import time
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shortlist.arrays import Mask
+from shortlist.ensembles.goals.diversity import SLACK, diversity_limits
+from shortlist.ensembles.goals.margin_worth import MarginUtility, utility_scale
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
+from shortlist.ensembles.goals.weights import OBJECTIVES, Weights, best_threshold, named_weights
+from shortlist.ensembles.search import _threshold_kernels as kernels
+from shortlist.ensembles.search import threshold_search as local_search
+from shortlist.ensembles.search.threshold_search import Found, search_selection
+from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows, tally
+from shortlist.errors import BadInputError
+from shortlist.runs import Cancellation
+from tests.ensembles import oracles, strategies
+
+EXAMPLES = settings(max_examples=40)
+UTILITIES = st.sampled_from([None, MarginUtility("concave", 4.0), MarginUtility("sigmoid", 6.0, leads=True)])
+
+
+def _weights_of(numbers: tuple[int, int, int, int], votes: Votes) -> Weights:
+    return named_weights(dict(zip(("tp", "fn", "tn", "fp"), numbers, strict=True)), votes)
+
+
+def _margin_worth(utility: MarginUtility, scale: int, d: int, size: int) -> int:
+    """The definition for one row, d = t − L for a positive row and 1 − t + L for a negative one."""
+    margin, slope = (d - 0.5) / max(1, size), utility.slope
+    if utility.shape == "sigmoid":
+        share = 1 / (1 + math.exp(-slope * margin))
+    else:
+        ends = math.exp(1.5 * slope), math.exp(-1.5 * slope)
+        share = (ends[0] - math.exp(-slope * margin)) / (ends[0] - ends[1])
+    return math.floor(scale * share + 0.5)
+
+
+def _worth(
+    rows: oracles.Rows,
+    weights: Weights,
+    *,
+    utility: MarginUtility,
+    scale: int,
+    members: tuple[int, ...],
+    threshold: int,
+) -> int:
+    """The margin utility of a selection, row by row."""
+    worth = 0
+    for votes, label in rows:
+        gain = weights.gain_positive if label else -weights.gain_negative
+        d = sum(votes[k] for k in members) - threshold
+        worth += abs(gain) * _margin_worth(utility, scale, d if gain > 0 else 1 - d, len(members))
+    return worth
+
+
+@pytest.mark.slow
+@settings(max_examples=60)
+@given(
+    rows=strategies.labelled_votes(max_classifiers=10, max_rows=16), name=st.sampled_from(sorted(OBJECTIVES))
+)
+def test_named_objectives_equal_brute_force(rows: oracles.Rows, name: str) -> None:
+    votes = merge_rows(*oracles.as_arrays(rows))
+    weights = named_weights(name, votes)
+
+    found = search_selection(votes, weights, selection_limits(votes.n_classifiers), max_steps=4000)
+
+    allowed = [members for members in oracles.subsets(votes.n_classifiers) if members]
+    numbers = (weights.tp, weights.fn, weights.tn, weights.fp)
+    assert found is not None
+    assert found.total == oracles.best_value(rows, votes.n_classifiers, numbers, allowed)
+    members = tuple(np.flatnonzero(found.mask).tolist())
+    assert found.total == oracles.weighted_sum(rows, members, found.threshold, numbers)
+    assert found.threshold == best_threshold(votes, weights, found.mask)[0]
+
+
+@pytest.mark.slow
+@settings(max_examples=100)
+@given(
+    rows=strategies.labelled_votes(max_classifiers=7),
+    numbers=strategies.weight_sets,
+    sizes=st.tuples(*[st.integers(0, 7)] * 2),
+    costs=st.lists(st.integers(0, 9), min_size=7, max_size=7),
+    budget=st.none() | st.integers(0, 30),
+    diversity=st.none() | st.tuples(*[st.integers(0, 10)] * 2),
+)
+def test_weights_of_both_signs_and_all_limits_equal_brute_force(
+    *,
+    rows: oracles.Rows,
+    numbers: tuple[int, int, int, int],
+    sizes: tuple[int, int],
+    costs: list[int],
+    budget: int | None,
+    diversity: tuple[int, int] | None,
+) -> None:
+    votes = merge_rows(*oracles.as_arrays(rows))
+    n, (least, most) = votes.n_classifiers, sizes
+    each, mean = (Fraction(limit, 10) for limit in diversity or (0, 0))
+    limits = selection_limits(
+        n, min_size=least, max_size=most,
+        member_costs=None if budget is None else costs[:n], max_cost=budget,
+        diversity=None if diversity is None else diversity_limits({"each": float(each), "mean": float(mean)}, votes),
+    )  # fmt: skip
+
+    found = search_selection(votes, _weights_of(numbers, votes), limits, max_steps=4000)
+
+    allowed = [
+        members
+        for members in oracles.subsets(n)
+        if least <= len(members) <= most
+        and (budget is None or sum(costs[k] for k in members) <= budget)
+        and oracles.diverse(rows, members, each, mean, slack=Fraction(1, 10**6))
+    ]
+    expected = oracles.best_value(rows, n, numbers, allowed)
+    assert (None if found is None else found.total) == expected
+    if found is not None:
+        assert limits.satisfied_by(found.mask)
+
+
+@pytest.mark.slow
+@EXAMPLES
+@given(
+    rows=strategies.labelled_votes(max_classifiers=5),
+    numbers=strategies.weight_sets,
+    utility=UTILITIES.filter(lambda u: u is not None),
+    least=st.integers(0, 2),
+)
+def test_utilities_equal_brute_force(
+    rows: oracles.Rows, numbers: tuple[int, int, int, int], utility: MarginUtility, least: int
+) -> None:
+    votes = merge_rows(*oracles.as_arrays(rows))
+    weights, scale = _weights_of(numbers, votes), utility_scale(votes, _weights_of(numbers, votes))
+    least = min(least, votes.n_classifiers)
+
+    found = search_selection(
+        votes, weights, selection_limits(votes.n_classifiers, min_size=least), utility=utility, max_steps=2000
+    )
+
+    keys = []
+    for members in oracles.subsets(votes.n_classifiers):
+        for threshold in range(len(members) + 1):
+            if len(members) >= least:
+                total = oracles.weighted_sum(rows, members, threshold, numbers)
+                worth = _worth(
+                    rows, weights, utility=utility, scale=scale, members=members, threshold=threshold
+                )
+                keys.append((worth, total) if utility.leads else (total, worth))
+    assert found is not None
+    assert found.utility is not None
+    assert ((found.utility, found.total) if utility.leads else (found.total, found.utility)) == max(keys)
+
+
+@settings(max_examples=80)
+@given(
+    rows=strategies.labelled_votes(max_classifiers=8, max_rows=20),
+    numbers=strategies.weight_sets,
+    utility=UTILITIES,
+    n_steps=st.integers(0, 60),
+    seed=st.integers(0, 99),
+    swaps=st.integers(0, 2),
+)
+def test_everything_kept_from_step_to_step_equals_counting_anew(
+    *,
+    rows: oracles.Rows,
+    numbers: tuple[int, int, int, int],
+    utility: MarginUtility | None,
+    n_steps: int,
+    seed: int,
+    swaps: int,
+) -> None:
+    votes = merge_rows(*oracles.as_arrays(rows))
+    n, weights = votes.n_classifiers, _weights_of(numbers, votes)
+    limits = selection_limits(
+        n,
+        min_size=0,
+        member_costs=list(range(n)),
+        max_cost=n,
+        diversity=diversity_limits({"each": 0.3}, votes),
+    )
+    walker = local_search._Walker(votes, weights, limits, utility, seed)
+    walker.options[[kernels.TENURE, kernels.N_SWAPS]] = 1, swaps
+    walker.walk(n_steps)
+
+    mask, scalars = walker.member.astype(bool), walker.scalars
+    members = tuple(np.flatnonzero(mask).tolist())
+    gains = np.where(votes.labels == 1, weights.gain_positive, -weights.gain_negative) * votes.counts
+    tallies = tally(votes.votes, mask)
+    assert walker.tally.tolist() == tallies[gains != 0].tolist()
+    for sign, weight in enumerate((gains, -gains)):
+        expected = np.bincount(tallies, weights=np.maximum(weight, 0), minlength=n + 3)
+        assert walker.levels[sign].tolist() == expected.tolist()
+    assert limits.diversity is not None
+    assert limits.costs is not None
+    sums = limits.diversity.credit[:, mask].sum(axis=1)
+    assert walker.sums.tolist() == sums.tolist()
+    assert scalars[kernels.CREDIT] == sums[mask].sum() // 2
+    assert scalars[kernels.SIZE] == len(members)
+    assert scalars[kernels.COST] == limits.costs[mask].sum()
+    assert (scalars[kernels.MISSED] == 0) == limits.satisfied_by(mask)
+    offset = oracles.weighted_sum(rows, (), 0, numbers)
+    assert scalars[kernels.TOTAL] + offset == oracles.weighted_sum(
+        rows, members, int(scalars[kernels.THRESHOLD]), numbers
+    )
+    if utility is not None:
+        scale = utility_scale(votes, weights)
+        worth = _worth(
+            rows,
+            weights,
+            utility=utility,
+            scale=scale,
+            members=members,
+            threshold=int(scalars[kernels.THRESHOLD]),
+        )
+        assert scalars[kernels.WORTH] == worth
+    for k in range(n):
+        flipped = mask.copy()
+        flipped[k] = ~mask[k]
+        missed = kernels.missed_after(
+            k, walker.costs, walker.credit, walker.options, walker.member, walker.sums, scalars
+        )
+        assert (missed == 0) == limits.satisfied_by(flipped)
+
+
+@settings(max_examples=80)
+@given(
+    rows=strategies.labelled_votes(max_classifiers=8, max_rows=20),
+    numbers=strategies.weight_sets,
+    utility=UTILITIES,
+    seed=st.integers(0, 99),
+)
+def test_rated_flips_equal_flipping_and_counting(
+    rows: oracles.Rows, numbers: tuple[int, int, int, int], utility: MarginUtility | None, seed: int
+) -> None:
+    votes = merge_rows(*oracles.as_arrays(rows))
+    n, weights = votes.n_classifiers, _weights_of(numbers, votes)
+    walker = local_search._Walker(votes, weights, selection_limits(n), utility, seed)
+    mask = np.random.default_rng(seed).random(n) < 0.5
+    walker.go_to(mask.astype(np.uint8))
+    size, threshold = int(mask.sum()), int(walker.scalars[kernels.THRESHOLD])
+    leads = utility is not None and utility.leads
+    if leads:
+        kernels.rate_worths(
+            0, n, walker.votes, walker.gains, walker.tally, walker.levels, walker.table, size, threshold,
+            walker.deep, walker.ratings,
+        )  # fmt: skip
+    else:
+        kernels.rate_totals(
+            0, n, walker.votes, walker.gains, walker.tally, walker.levels, size, threshold,
+            walker.near, walker.ratings,
+        )  # fmt: skip
+
+    window, scale = 1 if leads else kernels.WINDOW, utility_scale(votes, weights)
+    offset = oracles.weighted_sum(rows, (), 0, numbers)
+    for k in range(n):
+        flipped = mask.copy()
+        flipped[k] = ~mask[k]
+        members = tuple(np.flatnonzero(flipped).tolist())
+        worths, totals = {}, {}
+        for level in range(max(0, threshold - window), min(len(members), threshold + window) + 1):
+            totals[level] = oracles.weighted_sum(rows, members, level, numbers) - offset
+            if utility is not None:
+                worths[level] = _worth(
+                    rows, weights, utility=utility, scale=scale, members=members, threshold=level
+                )
+                assert worths[level] == kernels.worth_after(
+                    k,
+                    level,
+                    walker.gains,
+                    walker.table,
+                    walker.tally,
+                    walker.columns,
+                    walker.member,
+                    walker.scalars,
+                )
+        place = 2 if mask[k] else 0
+        expected = worths if leads else totals
+        if expected:
+            assert walker.ratings[place, k] == max(expected.values())
+            assert expected[int(walker.ratings[place + 1, k])] == max(expected.values())
+        else:
+            assert walker.ratings[place, k] == kernels.WORST
+
+
+def _noisy_votes(n_rows: int = 300, n_classifiers: int = 30) -> Votes:
+    rng = np.random.default_rng(5)
+    labels = rng.integers(0, 2, n_rows)
+    matrix = (rng.random((n_rows, n_classifiers)) < np.where(labels == 1, 0.6, 0.4)[:, None]).astype(np.uint8)
+    for array in (matrix, labels):
+        array.flags.writeable = False
+    return merge_rows(matrix, labels)
+
+
+def _best_found(found: Found | None) -> Found:
+    assert found is not None
+    return found
+
+
+@given(rows=strategies.labelled_votes(max_classifiers=6), seed=st.integers(0, 99), steps=st.integers(0, 3))
+def test_no_start_within_limits_is_better(rows: oracles.Rows, seed: int, steps: int) -> None:
+    votes = merge_rows(*oracles.as_arrays(rows))
+    weights = named_weights("accuracy", votes)
+    limits = selection_limits(votes.n_classifiers, diversity=diversity_limits("average", votes))
+    starts: list[Mask] = list(np.random.default_rng(seed).random((3, votes.n_classifiers)) < 0.5)
+
+    found = search_selection(votes, weights, limits, starts=starts, max_steps=steps)
+
+    values = [best_threshold(votes, weights, mask)[1] for mask in starts if limits.satisfied_by(mask)]
+    if values:
+        assert _best_found(found).total >= max(values)
+
+
+@pytest.mark.parametrize("diversity", ["none", "each"])
+def test_the_same_seed_gives_the_same_answer_however_the_walk_is_cut(
+    monkeypatch: pytest.MonkeyPatch, diversity: str
+) -> None:
+    votes = _noisy_votes()
+    weights = named_weights("accuracy", votes)
+    limits = selection_limits(30, diversity=diversity_limits(diversity, votes))
+    utility = MarginUtility("concave", 4.0)
+    once, again = (
+        _best_found(search_selection(votes, weights, limits, utility=utility, max_steps=3000, seed=3))
+        for _ in range(2)
+    )
+    blocks = []
+    walk = local_search._Walker.walk
+
+    def in_small_blocks(walker: local_search._Walker, n_steps: int) -> bool:
+        walker.block = 7
+        blocks.append(n_steps)
+        return walk(walker, min(7, n_steps))
+
+    monkeypatch.setattr(local_search._Walker, "walk", in_small_blocks)
+    cut = _best_found(search_selection(votes, weights, limits, utility=utility, max_steps=3000, seed=3))
+
+    assert len(blocks) > 100
+    for other in (again, cut):
+        assert (other.mask == once.mask).all()
+        assert (other.threshold, other.total, other.utility) == (once.threshold, once.total, once.utility)
+
+
+def test_better_selections_are_reported_as_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_search, "_WORK", 10_000)  # a look at the clock at every step
+    votes, seen = _noisy_votes(), list[Found]()
+    weights = named_weights("balanced-accuracy", votes)
+    limits = selection_limits(30, max_size=9, diversity=diversity_limits("average", votes))
+
+    found = _best_found(
+        search_selection(
+            votes,
+            weights,
+            limits,
+            starts=[],
+            utility=MarginUtility("concave", 4.0),
+            max_steps=2000,
+            on_better=seen.append,
+        )
+    )
+
+    assert len(seen) > 1
+    assert (seen[-1].total, seen[-1].utility) == (found.total, found.utility)
+    for before, after in itertools.pairwise(seen):
+        assert (before.total, before.utility) < (after.total, after.utility)
+        assert before.steps <= after.steps
+    for event in seen:
+        assert limits.satisfied_by(event.mask)
+        assert event.total == weights.total(confusion(votes, event.mask, event.threshold))
+
+
+@pytest.mark.parametrize("by", ["deadline", "cancellation"])
+def test_a_stopped_search_returns_the_best_start(by: str) -> None:
+    votes = _noisy_votes()
+    weights, limits = named_weights("accuracy", votes), selection_limits(30)
+    full, cancellation = np.ones(30, dtype=bool), Cancellation()
+    cancellation.cancel()
+
+    found = _best_found(
+        search_selection(
+            votes, weights, limits, starts=[full],
+            deadline=time.monotonic() if by == "deadline" else math.inf,
+            cancellation=cancellation if by == "cancellation" else None,
+        )
+    )  # fmt: skip
+
+    assert found.steps == 0
+    assert found.mask.all()
+    assert (found.threshold, found.total) == best_threshold(votes, weights, full)
+
+
+def test_a_deadline_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    votes = _noisy_votes(2000, 60)
+    ticks = itertools.count(int(time.monotonic()) + 1000)
+    deadline = next(ticks) + 50
+    monkeypatch.setattr(local_search, "time", SimpleNamespace(monotonic=lambda: float(next(ticks))))
+    found = search_selection(
+        votes, named_weights("accuracy", votes), selection_limits(60), max_steps=100_000, deadline=deadline
+    )
+    assert found is not None
+    assert next(ticks) < deadline + 10  # it looked at the clock once or twice more
+
+
+def test_limits_that_nothing_keeps_give_nothing() -> None:
+    votes = _noisy_votes()
+    weights = named_weights("accuracy", votes)
+    contrary = selection_limits(30, min_size=4, max_size=3)
+    too_diverse = selection_limits(30, min_size=2, diversity=diversity_limits({"each": 1.0}, votes))
+
+    assert search_selection(votes, weights, contrary) is None
+    assert search_selection(votes, weights, too_diverse, max_steps=500) is None
+
+
+def test_sampled_flips_reach_what_all_flips_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    votes = _noisy_votes(40, 12)
+    weights, limits = named_weights("accuracy", votes), selection_limits(12)
+    expected = _best_found(search_selection(votes, weights, limits, max_steps=5000))
+    monkeypatch.setattr(local_search, "_WORK", 1)
+    monkeypatch.setattr(local_search, "_FEWEST_TRIED", 4)
+
+    found = _best_found(search_selection(votes, weights, limits, max_steps=5000))
+
+    assert found.total == expected.total
+
+
+def test_breast_cancer_with_diversity_reaches_the_proved_optimum() -> None:
+    golden = json.loads((Path(__file__).parent.parent / "golden" / "breast_cancer_votes.json").read_text())
+    votes = Votes(
+        np.array([[int(c) for c in row] for row in golden["votes"]], dtype=np.uint8),
+        np.array(golden["labels"], dtype=np.uint8),
+        np.array(golden["counts"], dtype=np.int64),
+    )
+    limits = selection_limits(votes.n_classifiers, diversity=diversity_limits("each", votes))
+
+    found = _best_found(search_selection(votes, named_weights("accuracy", votes), limits, max_steps=3000))
+
+    assert found.total == 153
+    assert limits.satisfied_by(found.mask)
+
+
+def test_limits_missed_within_the_slack_are_kept() -> None:
+    votes = _noisy_votes()
+    diversity = diversity_limits({"each": 0.0}, votes)
+    assert diversity is not None
+    pair = np.arange(30) < 2
+    credit = int(diversity.credit[0, 1])
+    for over, kept in ((SLACK, True), (SLACK + 1, False)):
+        limits = SelectionLimits(
+            2, 2, diversity=type(diversity)(diversity.credit, each=credit + over, mean=0)
+        )
+        walker = local_search._Walker(votes, named_weights("accuracy", votes), limits, None, 0)
+        walker.go_to(pair.astype(np.uint8))
+        assert (walker.scalars[kernels.MISSED] == 0) == kept
+        assert limits.satisfied_by(pair) == kept
+
+
+def test_negative_numbers_are_refused() -> None:
+    votes = _noisy_votes(20, 3)
+    weights, limits = named_weights("accuracy", votes), selection_limits(3)
+    with pytest.raises(BadInputError, match="max_steps must be at least 0"):
+        search_selection(votes, weights, limits, max_steps=-1)
+    with pytest.raises(BadInputError, match="seed must be at least 0"):
+        search_selection(votes, weights, limits, seed=-1)

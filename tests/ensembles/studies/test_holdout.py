@@ -1,0 +1,86 @@
+"""One table, split, and what rules do on rows that nothing has seen."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.metrics import balanced_accuracy_score, confusion_matrix
+
+from shortlist import BadInputError
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.estimators.rule_estimators import EvolutionaryEnsembleClassifier, OrderedPruner
+from shortlist.ensembles.studies import holdout
+from shortlist.ensembles.studies.holdout import evolve_table, prune_table
+from shortlist.runs import Cancellation, Progress
+
+X, Y = make_classification(200, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=1)
+LABELS = np.array(["a", "b", "c"])[Y]
+
+
+def _test_rows(y: Any, seed: int) -> Any:
+    return holdout._split(np.arange(len(y)), y, holdout.TEST_SHARE, seed)[1]
+
+
+def test_decisions_on_the_test_rows_are_the_predictions() -> None:
+    evolved = evolve_table(
+        X, LABELS, EvolutionaryEnsembleClassifier(population_size=20, n_generations=5, random_state=0), seed=4
+    )
+    rows = _test_rows(LABELS, 4)
+    predicted = evolved.classifier.predict(X[rows])
+    measured = evolved.test["evolved"]
+    assert measured.decisions.tolist() == confusion_matrix(LABELS[rows], predicted).tolist()
+    assert measured.accuracy == (predicted == LABELS[rows]).mean()
+    assert measured.balanced_accuracy == pytest.approx(balanced_accuracy_score(LABELS[rows], predicted))
+    assert measured.confusion is None
+    assert measured.as_dict()["confusion"]["b"]["c"] == ((LABELS[rows] == "b") & (predicted == "c")).sum()
+
+
+@pytest.mark.parametrize("positive", ["no", "yes"])
+def test_exact_pruning_counts_its_positive_class(positive: str) -> None:
+    y = np.where(Y > 0, "yes", "no")
+    pruned = prune_table(X, y, ExactPruner(positive=positive, random_state=0), n_classifiers=4, seed=2)
+    rows = _test_rows(y, 2)
+    assert isinstance(pruned.pruner, ExactPruner)
+    predicted = pruned.pruner.predict(X[rows])
+    counts = pruned.test["pruned"].confusion
+    assert counts is not None
+    assert counts.true_positive == ((predicted == positive) & (y[rows] == positive)).sum()
+    assert counts.false_positive == ((predicted == positive) & (y[rows] != positive)).sum()
+    assert counts.accuracy == pruned.test["pruned"].accuracy
+
+
+def test_after_an_interruption_nothing_is_asked_more_often_than_the_answer_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    y = np.where(Y > 0, "yes", "no")
+    cancellation = Cancellation()
+    asked: list[int] = []
+    measure = holdout._measure
+
+    def counted(ask: Any, *arguments: Any, **options: Any) -> Any:
+        def noted(rows: Any) -> Any:
+            asked.append(len(rows))
+            return ask(rows)
+
+        return measure(noted, *arguments, **options)
+
+    monkeypatch.setattr(holdout, "_measure", counted)
+
+    def stop(event: Progress) -> None:
+        if event.done == event.total:  # the last classifier was fitted
+            cancellation.cancel()
+
+    pruned = prune_table(
+        X, y, ExactPruner(time_limit_s=None), n_classifiers=5, report=stop, cancellation=cancellation
+    )
+
+    assert cancellation.cancelled
+    assert asked == [20] * len(pruned.test)  # without it also three times 1,000 rows each
+    assert all(measured.ms_per_1000_rows > 0 for measured in pruned.test.values())
+
+
+def test_a_class_too_small_to_split_is_refused() -> None:
+    lonely = np.append(LABELS[:-1], "d")
+    with pytest.raises(BadInputError, match="every class needs rows in each part of the split, got 1 of"):
+        prune_table(X, lonely, OrderedPruner(), n_classifiers=2)

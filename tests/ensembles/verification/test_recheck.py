@@ -1,0 +1,226 @@
+"""What `verify` says of rows that moved or changed, and of models without a certificate."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+
+from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, OrderedPruner, make_pool
+from shortlist.ensembles.pools.pool import Pool
+from shortlist.ensembles.pruning.evidence import Evidence, evidence_of
+from shortlist.ensembles.verification.recheck import verify
+
+N = 120
+
+
+def table(n_classes: int) -> tuple[pd.DataFrame, np.ndarray]:
+    X, y = make_classification(N, 6, n_informative=4, n_classes=n_classes, flip_y=0.2, random_state=1)
+    return pd.DataFrame(X, columns=list("abcdef")), np.array(["no", "yes", "perhaps"])[y]
+
+
+def pool_of(n_classes: int) -> Pool:
+    X, y = make_classification(N, 6, n_informative=4, n_classes=n_classes, flip_y=0.2, random_state=1)
+    return make_pool(pd.DataFrame(X, columns=list("abcdef")), np.array(["no", "yes", "perhaps"])[y], n_classifiers=10,
+                     random_state=0)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def pools() -> dict[int, Pool]:
+    return {2: pool_of(2), 3: pool_of(3)}
+
+
+@pytest.fixture(scope="module")
+def models(pools: dict[int, Pool]) -> dict[str, Any]:
+    """A model of every kind, fitted on its table."""
+    unfitted: dict[str, tuple[int, Any]] = {
+        "exact": (2, ExactPruner(pools[2], node_limit=50, time_limit_s=None, random_state=0)),
+        "solver": (2, ExactPruner(pools[2], solver="highs", time_limit_s=None)),
+        "slope by a solver": (2, ExactPruner(pools[2], objective="accuracy+slope-4", solver="highs", max_size=2, time_limit_s=None)),
+        "classes": (3, ExactPruner(pools[3], objective="balanced-accuracy", node_limit=50, time_limit_s=None, random_state=0)),
+        "classes by a solver": (3, ExactPruner(pools[3], solver="highs", min_size=2, max_size=2, time_limit_s=None)),
+        "rule": (3, OrderedPruner(pools[3], rule="reduced-error")),
+        "evolved": (3, EvolutionaryEnsembleClassifier(population_size=20, n_generations=2, random_state=0)),
+    }  # fmt: skip
+    return {name: (n, model.fit(*table(n))) for name, (n, model) in unfitted.items()}
+
+
+KINDS = ("exact", "solver", "slope by a solver", "classes", "classes by a solver", "rule", "evolved")
+CERTIFIED = ("exact", "classes")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_model_has_its_value_counted_again(models: dict[str, Any], kind: str) -> None:
+    n, model = models[kind]
+
+    found = verify(model, *table(n))
+
+    claimed = model.objective_value_ if isinstance(model, ExactPruner) else model.score(*table(n))
+    assert (found.failures, found.notes, found.value) == ((), (), claimed)
+    assert found.status == ("counted" if "solver" in kind else "valid")
+    assert (found.bound is not None) == (kind in CERTIFIED)
+    assert found.evidence is not None
+    assert ("no bound can be rechecked, because" in found.evidence.sentence()) == (kind not in CERTIFIED)
+
+
+@pytest.mark.parametrize("kind", ["exact", "solver", "classes", "classes by a solver"])
+def test_pruning_and_verifying_say_the_same_sentence(models: dict[str, Any], kind: str) -> None:
+    n, model = models[kind]
+
+    found = verify(model, *table(n))
+
+    assert found.evidence == evidence_of(model.result_, model.solver)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_in_another_order_are_found_by_their_values(models: dict[str, Any], kind: str) -> None:
+    n, model = models[kind]
+    X, y = table(n)
+    order = np.random.default_rng(0).permutation(N)
+
+    found = verify(model, X.iloc[order], y[order])
+
+    assert found.failures == ()
+    assert found.value == verify(model, X, y).value
+    assert len(found.notes) == 1
+    assert found.notes[0].startswith("the rows of the table are in another order; all 120")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_missing_rows_are_said_first_and_nothing_else_is(models: dict[str, Any], kind: str) -> None:
+    n, model = models[kind]
+    X, y = table(n)
+    kept = np.setdiff1d(np.arange(N), [2, 6])
+
+    found = verify(model, X.iloc[kept], y[kept])
+
+    assert len(found.failures) == 1
+    assert found.failures[0].startswith(
+        "these are not the rows that the model was made from: the table has 118 rows in place of 120, and 2 of the 120"
+    )
+    assert "rows 3 and 7" in found.failures[0]
+
+
+def test_rows_that_took_no_part_may_be_missing_or_new(models: dict[str, Any], pools: dict[int, Pool]) -> None:
+    X, y = table(2)
+    model = ExactPruner(pools[2], node_limit=50, time_limit_s=None, random_state=0).fit(X.iloc[20:], y[20:])
+    part = np.arange(20, N)
+    whole = dataclasses.replace(models["exact"][1].validation_, rows=part)
+    model.validation_ = dataclasses.replace(model.validation_, rows=part, table=whole.table)
+
+    fewer = verify(model, X.iloc[1:], y[1:])
+    more = verify(model, pd.concat([X, X.iloc[:1] + 1]), np.append(y, y[:1]))
+    other = verify(model, X.assign(a=np.where(np.arange(N) == 4, 99.0, X["a"])), y)
+
+    assert [found.failures for found in (fewer, more, other)] == [(), (), ()]
+    assert "1 row is missing (row 1 of the old table)" in fewer.notes[0]
+    assert "1 row is new (row 121 of this one)" in more.notes[0]
+    assert "1 row has other values in this table (row 5, counted from 1)" in other.notes[0]
+
+
+def test_changed_values_that_change_no_vote_are_a_note(models: dict[str, Any]) -> None:
+    n, model = models["exact"]
+    X, y = table(n)
+    nudged = X.copy()
+    nudged.iloc[[7, 30], 0] = np.nextafter(nudged.iloc[[7, 30], 0], 9)
+
+    found = verify(model, nudged, y)
+
+    assert found.failures == ()
+    assert "2 of the 120 validation rows have other values in this table (rows 8 and 31" in found.notes[0]
+
+
+@pytest.mark.parametrize("kind", ["exact", "classes", "rule"])
+def test_other_classes_or_votes_come_after_what_is_wrong_with_the_rows(
+    models: dict[str, Any], kind: str
+) -> None:
+    n, model = models[kind]
+    X, y = table(n)
+    turned = y.copy()
+    turned[[4, 9]] = np.where(y[[4, 9]] == "no", "yes", "no")
+
+    found = verify(model, X, turned)
+
+    assert found.value is None
+    assert "2 of the 120 validation rows have other values in this table (rows 5 and 10" in found.failures[0]
+    assert found.failures[1:] == ("2 of 120 validation rows have another class in this table",)
+    if kind == "exact":
+        failures = verify(model, -X, y).failures
+        assert "120 of the 120 validation rows have other values" in failures[0]
+        assert "the classifiers vote otherwise" in failures[1]
+        assert len(failures) == 2
+
+
+@pytest.mark.parametrize("kind", ["solver", "slope by a solver", "classes by a solver", "rule", "evolved"])
+def test_a_false_value_fails_without_a_certificate_too(models: dict[str, Any], kind: str) -> None:
+    n, model = models[kind]
+    if isinstance(model, ExactPruner):
+        before = model.result_
+        model.result_ = dataclasses.replace(before, value=before.value + 0.01, bound=before.bound + 0.01)
+        failures = verify(model, *table(n)).failures
+        model.result_ = before
+    elif kind == "rule":
+        before = model.accuracy_
+        model.accuracy_ = before + 0.01
+        failures = verify(model, *table(n)).failures
+        model.accuracy_ = before
+    else:
+        before = model.result_
+        model.result_ = dataclasses.replace(before, error=before.error - 0.01)
+        failures = verify(model, *table(n)).failures
+        model.result_ = before
+
+    assert any("the model claims the value" in sentence for sentence in failures)
+
+
+@pytest.mark.parametrize("kind", ["solver", "classes by a solver"])
+def test_limits_that_the_members_break_fail_without_a_certificate_too(
+    models: dict[str, Any], kind: str
+) -> None:
+    n, model = models[kind]
+    size = int(model.selection_.sum())
+    model.set_params(min_size=size + 1)
+    try:
+        failures = verify(model, *table(n)).failures
+    finally:
+        model.set_params(min_size=1)
+
+    assert any("limits" in sentence for sentence in failures)
+
+
+def test_diversity_of_several_classes_is_checked_from_the_answers_on_record(models: dict[str, Any]) -> None:
+    n, model = models["classes by a solver"]
+    model.set_params(diversity={"each": 1.0})
+    try:
+        found = verify(model, *table(n))
+    finally:
+        model.set_params(diversity="none")
+
+    assert model.selection_.sum() == 2
+    assert "the members do not keep the limits that the model's options mean" in found.failures
+
+
+@pytest.mark.parametrize(
+    ("certified", "bound", "sentence"),
+    [
+        (0.9, 0.9, "the cuts of the certificate prove that no selection exceeds 0.9, so it is the best there is"),
+        (0.95, 0.95, "no selection exceeds 0.95, so it is at most 0.05 (5.26 %) below the best there is"),
+        (0.95, 0.92, "CP-SAT says that none exceeds 0.92, and then this is at most 0.02 (2.17 %) below the best there is"),
+        (None, 0.9, "no bound can be rechecked, because of this; CP-SAT says that none exceeds 0.9, and then this is the best there is"),
+        (None, None, "no bound can be rechecked, because of this"),
+    ],
+)  # fmt: skip
+def test_the_line_of_proof_has_one_order(certified: float | None, bound: float | None, sentence: str) -> None:
+    known = Evidence(
+        objective="accuracy", value=0.9, certified_bound=certified, certified_by="" if certified is None else "cuts",
+        no_certificate="of this", bound=bound, bound_by="cuts" if bound == certified else "CP-SAT",
+    )  # fmt: skip
+
+    text = known.sentence()
+
+    assert text.startswith("accuracy 0.9 on the validation rows, counted from the votes; ")
+    assert text.endswith(sentence)
+    assert known.is_certified == (certified == 0.9)
+    assert known.as_dict()["sentence"] == text

@@ -1,0 +1,192 @@
+"""IBEA and SATIBEA: kernels against plain twins, and what every run keeps to."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shortlist.errors import BadInputError
+from shortlist.front import Objective, ProofKind
+from shortlist.logic.clauses import Clauses
+from shortlist.logic.sat import Solver
+from shortlist.methods.evolution import _kernels as kernels
+from shortlist.methods.evolution.ibea import ibea
+from shortlist.methods.evolution.variation import Evolution, EvolvedProblem, repaired
+from shortlist.runs.cancellation import Cancellation
+from shortlist.runs.progress import Progress
+from tests.methods import evolution_oracles as oracles
+
+N = 6
+literal = st.integers(1, N).flatmap(lambda v: st.sampled_from([v, -v]))
+clause_lists = st.lists(st.lists(literal, min_size=1, max_size=4), max_size=8)
+selections = st.lists(st.integers(0, 1), min_size=N, max_size=N)
+points = st.integers(1, 4).flatmap(
+    lambda n: st.lists(st.lists(st.integers(0, 4), min_size=n, max_size=n), min_size=2, max_size=12)
+)
+COSTS = [[-1, -1, -1, -1, -1, -1], [3, 1, 4, 1, 5, 9]]
+GOALS = [Objective("left out"), Objective("price")]
+NAMES = "abcdef"
+SHOP = Clauses.from_clauses(N, [(1,), (-2, 3), (-4, -5), (2, 4, 6)])
+
+
+def bits(values: list[list[int]]) -> np.ndarray:
+    return np.array(values, dtype=np.uint8).reshape(len(values), -1)
+
+
+@given(listed=clause_lists, rows=st.lists(selections, min_size=1, max_size=5))
+def test_evaluation_agrees_with_its_twin(listed: list[list[int]], rows: list[list[int]]) -> None:
+    clauses = Clauses.from_clauses(N, listed)
+    found = np.ones((len(rows), 3), dtype=np.int64)
+
+    kernels.evaluate(
+        bits(rows), clauses.literals, clauses.offsets, np.ascontiguousarray(np.array(COSTS).T), found
+    )
+
+    assert found.tolist() == [oracles.point(row, listed, COSTS) for row in rows]
+
+
+@given(
+    listed=clause_lists, row=selections, seed=st.integers(0, 2**32), error_rate=st.sampled_from([0, 0.5, 1])
+)
+def test_feedback_directed_mutation_agrees_with_its_twin(
+    listed: list[list[int]], row: list[int], seed: int, error_rate: float
+) -> None:
+    clauses = Clauses.from_clauses(N, listed)
+    mutated, marks = bits([row])[0], np.zeros(N, dtype=np.uint8)
+
+    kernels.mutate_with_feedback(
+        mutated, clauses.literals, clauses.offsets, marks, error_rate, 0.25, np.array([seed], dtype=np.uint64)
+    )
+
+    assert mutated.tolist() == oracles.mutated(row, listed, error_rate, 0.25, oracles.uniforms(seed))
+    assert not marks.any()
+
+
+@given(listed=clause_lists, row=selections)
+def test_a_product_is_never_changed_without_other_mutation(listed: list[list[int]], row: list[int]) -> None:
+    clauses = Clauses.from_clauses(N, listed)
+    if oracles.violated(row, listed):
+        return
+    mutated, marks = bits([row])[0], np.zeros(N, dtype=np.uint8)
+    kernels.mutate_with_feedback(
+        mutated, clauses.literals, clauses.offsets, marks, 1.0, 0.0, np.array([1], dtype=np.uint64)
+    )
+
+    assert mutated.tolist() == row
+
+
+@given(rows=points, data=st.data())
+def test_fitness_and_selection_agree_with_their_twin(rows: list[list[int]], data: st.DataObject) -> None:
+    n_kept = data.draw(st.integers(1, len(rows)))
+    kept, fitness = np.empty(n_kept, dtype=np.int64), np.empty(len(rows))
+
+    kernels.select_by_indicator(np.array(rows), 0.05, n_kept, kept, fitness)
+
+    loss, members = oracles.losses(rows, 0.05), frozenset(kept.tolist())
+    expected = oracles.fitness_among(members, loss)
+    assert members in oracles.selections(rows, 0.05, n_kept)
+    for i in members:
+        assert fitness[i] == pytest.approx(expected[i], rel=1e-9, abs=2 * oracles.rounding(loss, len(rows)))
+    assert (np.flatnonzero(fitness > -np.inf) == kept).all()
+
+
+def test_fitness_of_two_points_is_the_closed_form() -> None:
+    kept, fitness = np.empty(2, dtype=np.int64), np.empty(2)
+    kernels.select_by_indicator(np.array([[0, 2], [4, 0]]), 0.05, 2, kept, fitness)
+
+    assert fitness == pytest.approx([-np.exp(-1 / 0.05)] * 2)
+
+
+@pytest.mark.parametrize("repair", [0.0, 0.5], ids=["IBEA", "SATIBEA"])
+@pytest.mark.parametrize("valid_first", [False, True], ids=["as the study", "valid first"])
+def test_a_small_model_is_solved_and_every_member_of_the_front_is_a_product(
+    repair: float, *, valid_first: bool
+) -> None:
+    few = Evolution(n_evaluations=3000, population_size=30, mutation=0.05, valid_first=valid_first)
+    front = ibea(SHOP, COSTS, GOALS, NAMES, offsets=[N, 0], settings=few, repair=repair)
+    products = [row for row in itertools.product([0, 1], repeat=N) if not oracles.violated(row, list(SHOP))]
+    vectors = {tuple(oracles.point(row, [], COSTS)[1:]) for row in products}
+    best = {
+        (a + N, b) for a, b in vectors if not any((c, d) != (a, b) and c <= a and d <= b for c, d in vectors)
+    }
+
+    assert set(map(tuple, front.points.tolist())) == best
+    assert SHOP.satisfied(front.decisions.astype(bool)).all()
+    assert front.proof.kind is ProofKind.APPROXIMATE
+    assert front.extras["n_evaluations"] == 3000
+    assert 0 < front.extras["correctness"] <= 1
+
+
+def test_the_same_seed_gives_the_same_front_and_another_may_not() -> None:
+    few = Evolution(n_evaluations=300, population_size=10)
+    runs = [ibea(SHOP, COSTS, GOALS, NAMES, settings=few, repair=0.2, seed=seed) for seed in (4, 4)]
+
+    assert np.array_equal(runs[0].decisions, runs[1].decisions)
+
+
+def test_seeds_are_in_the_first_population() -> None:
+    problem = EvolvedProblem(SHOP, np.array(COSTS))
+    seed = np.array([[1, 1, 1, 0, 1, 0]], dtype=bool)
+    population = problem.first_population(5, seed, np.random.default_rng(0))
+
+    assert problem.presolved.restore(population.astype(bool))[0].tolist() == seed[0].tolist()
+
+
+@given(listed=clause_lists, row=selections)
+def test_repair_gives_a_product_and_leaves_a_product_alone(listed: list[list[int]], row: list[int]) -> None:
+    clauses = Clauses.from_clauses(N, listed)
+    if not Solver(clauses).solve().satisfiable:
+        return
+    result = repaired(Solver(clauses), np.array(row, dtype=np.uint8))
+
+    assert not oracles.violated(result.tolist(), listed)
+    if not oracles.violated(row, listed):
+        assert result.tolist() == row
+
+
+def test_progress_has_a_total_and_cancelling_keeps_what_there_is() -> None:
+    cancellation, events = Cancellation(), list[Progress]()
+
+    def report(event: Progress) -> None:
+        events.append(event)
+        if event.done >= 200:
+            cancellation.cancel()
+
+    few = Evolution(n_evaluations=5000, population_size=50)
+    front = ibea(SHOP, COSTS, GOALS, NAMES, settings=few, report=report, cancellation=cancellation)
+
+    assert front.proof.limit == "interrupted"
+    assert front.extras["n_evaluations"] == 200
+    assert {event.total for event in events} == {5000}
+
+
+@settings(max_examples=10)
+@given(listed=clause_lists, seed=st.integers(0, 3))
+def test_any_clauses_are_evolved_or_refused(listed: list[list[int]], seed: int) -> None:
+    clauses = Clauses.from_clauses(N, listed)
+    few = Evolution(n_evaluations=60, population_size=10)
+    if not Solver(clauses).solve().satisfiable:
+        with pytest.raises(BadInputError, match="must have a model"):
+            ibea(clauses, COSTS, GOALS, NAMES, settings=few)
+        return
+    front = ibea(clauses, COSTS, GOALS, NAMES, settings=few, repair=1.0, seed=seed)
+
+    assert front.extras["correctness"] > 0
+    assert clauses.satisfied(front.decisions.astype(bool)).all()
+
+
+def test_wrong_arguments_are_named() -> None:
+    with pytest.raises(BadInputError, match="costs must be integers of shape"):
+        ibea(SHOP, [[1, 2]], GOALS, NAMES)
+    with pytest.raises(BadInputError, match="objectives must be 2"):
+        ibea(SHOP, COSTS, GOALS[:1], NAMES)
+    with pytest.raises(BadInputError, match="seeds must be products"):
+        ibea(SHOP, COSTS, GOALS, NAMES, seeds=[[0] * N])
+    with pytest.raises(BadInputError, match="repair must be a share"):
+        ibea(SHOP, COSTS, GOALS, NAMES, repair=2)
+    with pytest.raises(BadInputError, match="kappa must be above 0"):
+        Evolution(kappa=0)
+    with pytest.raises(BadInputError, match="crossover must be a probability"):
+        Evolution(crossover=1.5)

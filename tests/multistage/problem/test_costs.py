@@ -1,0 +1,115 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.multistage.problem.costs import feature_costs, read_costs
+
+NAMES = ["a", "b", "c"]
+
+
+@given(
+    st.lists(st.integers(0, 30), min_size=3, max_size=3),
+    st.lists(st.sampled_from(["", "x", "y"]), min_size=3, max_size=3),
+)
+def test_the_price_table_equals_one_sum_per_subset(prices: list[int], groups: list[str]) -> None:
+    of_group = {name: group for name, group in zip(NAMES, groups, strict=True) if group}
+    costs = feature_costs([p / 10 for p in prices], NAMES, groups=of_group, first_prices={"x": 2.1, "y": 0.5})
+    table = costs.table()
+    for mask in range(8):
+        inside = [i for i in range(3) if mask >> i & 1]
+        opened = {groups[i] for i in inside} - {""}
+        wanted = sum(prices[i] / 10 for i in inside) + sum({"x": 2.1, "y": 0.5}[g] for g in opened)
+        assert table[mask] / costs.scale == pytest.approx(wanted)
+        subset = np.array([i in inside for i in range(3)])
+        assert costs.price(subset) == table[mask]
+    assert costs.total == table[7]
+
+
+def test_a_mapping_is_read_by_name() -> None:
+    costs = feature_costs({"c": 3, "a": 1, "b": 2}, NAMES)
+
+    assert costs.prices.tolist() == [1, 2, 3]
+    assert feature_costs(costs, ["b", "c", "a"]).prices.tolist() == [2, 3, 1]
+    assert feature_costs(None, NAMES).prices.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("costs", "sentence"),
+    [
+        ({"a": 1, "b": 2}, "feature_costs must price every feature, got none for 'c'"),
+        ({"a": 1, "b": 2, "c": 3, "d": 4}, "feature_costs must name columns of the table, got 'd'"),
+        ({"a": 1, "b": -2, "c": 3}, "the cost of 'b' must be a number of at least 0, got -2"),
+        ({"a": 1, "b": float("nan"), "c": 3}, "the cost of 'b' must be a number"),
+        ({"a": 1, "b": "dear", "c": 3}, "the cost of 'b' must be a number"),
+        ([1, 2], "feature_costs must have one cost per feature, 3, got 2"),
+    ],
+)
+def test_bad_prices_are_refused(costs: object, sentence: str) -> None:
+    with pytest.raises(BadInputError, match=sentence):
+        feature_costs(costs, NAMES)  # type: ignore[arg-type]  # bad on purpose
+
+
+def test_bad_groups_are_refused() -> None:
+    with pytest.raises(BadInputError, match="first_prices must hold every group, got none for 'x'"):
+        feature_costs(None, NAMES, groups={"a": "x"})
+    with pytest.raises(BadInputError, match="groups must name columns"):
+        feature_costs(None, NAMES, groups={"z": "x"}, first_prices={"x": 1})
+
+
+def test_a_file_with_group_discounts_gives_the_shared_first_price(tmp_path: Path) -> None:
+    file = tmp_path / "costs.csv"
+    file.write_text("test,cost,discount_cost,group\na,7.27,5.17,A\nb,5.20,3.10,A\nc,15.5,15.5,\n")
+    costs = read_costs(file, NAMES)
+
+    assert int(costs.price(np.array([True, False, False]))) / costs.scale == 7.27
+    assert int(costs.price(np.array([True, True, False]))) / costs.scale == pytest.approx(10.37)
+    assert costs.total / costs.scale == pytest.approx(25.87)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("name,price\na,1\n", "must have the columns feature and cost"),
+        ("feature,cost\na,1\na,2\nb,1\nc,1\n", "must name each feature once, got 'a' twice"),
+        ("feature,cost\na,1\nb,1\n", "got none for 'c'"),
+        ("feature,cost,discount_cost,group\na,3,1,A\nb,3,2,A\nc,1,1,\n", "every test must save the same"),
+        ("", "is empty"),
+    ],
+)
+def test_bad_files_are_refused(tmp_path: Path, text: str, sentence: str) -> None:
+    file = tmp_path / "costs.csv"
+    file.write_text(text)
+    with pytest.raises(BadInputError, match=sentence):
+        read_costs(file, NAMES)
+
+
+def test_the_dataset_must_be_one_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "costs.csv"
+    file.write_text("dataset,test,cost\nx,a,1\nx,b,2\nx,c,3\ny,a,9\n")
+
+    assert read_costs(file, NAMES, dataset="x").prices.tolist() == [1, 2, 3]
+    with pytest.raises(BadInputError, match=r"dataset must be x or y.*got 'z'"):
+        read_costs(file, NAMES, dataset="z")
+    with pytest.raises(BadInputError, match=r"got 'a' twice\. Say which dataset's rows to use"):
+        read_costs(file, NAMES)
+    file.write_text("test,cost\na,1\nb,2\nc,3\n")
+    with pytest.raises(BadInputError, match="must have a column dataset to choose 'x' by"):
+        read_costs(file, NAMES, dataset="x")
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadFileError, match="cannot be read"):
+        read_costs(tmp_path / "none.csv", NAMES)
+
+
+def test_turneys_heart_costs_are_read(data_folder: Path) -> None:
+    names = ["age", "sex", "cp", "trestbps", "chol", "fbs", "restecg", "thalach", "exang", "oldpeak", "slope", "ca", "thal"]  # fmt: skip
+    costs = read_costs(data_folder / "costs" / "turney_costs.csv", names, dataset="heart-disease")
+    blood = np.isin(names, ["chol", "fbs"])
+
+    assert int(costs.price(blood)) / costs.scale == pytest.approx(10.37)
+    assert len(costs.first_prices) == 3

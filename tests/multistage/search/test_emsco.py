@@ -1,0 +1,277 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shortlist.errors import BadInputError
+from shortlist.front import ProofKind
+from shortlist.multistage.problem.stages import compress, has_gaps
+from shortlist.multistage.search._variation import mutate_row, normalized_stage
+from shortlist.multistage.search.emsco import (
+    EmscoOptions,
+    Generation,
+    beta_binomial,
+    elite,
+    emsco,
+    initial_population,
+    recombine,
+    roulette,
+    score,
+)
+from shortlist.multistage.search.enumeration import enumerate_front
+from shortlist.multistage.search.recall import recall
+from tests.multistage import oracles
+from tests.multistage.strategies import facts, problem_of
+
+OPTIONS = EmscoOptions(population=12, generations=8, patience=None)
+
+
+def test_recombination_follows_figure_5() -> None:
+    parent = np.array([0, 2, 1, 2, 1], dtype=np.int8)
+
+    assert recombine(parent, parent, 2, np.zeros(5)).tolist() == [0, 1, 0, 1, 0]
+    other = np.array([1, 0, 0, 1, 0], dtype=np.int8)
+    picks = np.array([0.0, 0.9, 0.9, 0.0, 0.9])
+    assert recombine(parent, other, 2, picks).tolist() == [0, 0, 0, 1, 0]
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.data())
+def test_a_stage_keeps_its_relative_place(own: int, child: int, data: st.DataObject) -> None:
+    stage = data.draw(st.integers(0, own - 1))
+    exact = (stage + 1) / own * child
+
+    assert normalized_stage(stage, own, child) == max(0, math.floor(exact + 0.5) - 1)
+    assert 0 <= normalized_stage(stage, own, child) < child
+
+
+@pytest.mark.parametrize("m", range(6))
+@pytest.mark.parametrize("beta", [1.0, 2.0, 2.5, 7.0])
+def test_the_beta_binomial_has_the_papers_mass_and_mean(m: int, beta: float) -> None:
+    mass = np.diff(beta_binomial(m + 1, beta)[m], prepend=0.0)
+    gamma = math.gamma
+    for j in range(m + 1):
+        beta_of = gamma(j + 1) * gamma(m - j + beta) / gamma(m + 1 + beta)
+        assert mass[j] == pytest.approx(math.comb(m, j) * beta_of * gamma(1 + beta) / gamma(beta))
+    assert mass @ np.arange(m + 1) == pytest.approx(m / (beta + 1))
+    assert mass.sum() == pytest.approx(1)
+
+
+@given(
+    st.lists(st.integers(0, 4), min_size=1, max_size=8),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([0.0, 0.5, 1.0]),
+    st.sampled_from([0.0, 0.4]),
+)
+def test_mutation_equals_algorithm_1(stages: list[int], seed: int, rate: float, removal: float) -> None:
+    before = compress(stages)
+    k = max(3, int(before.max()) + 1)
+    rng = np.random.default_rng(seed)
+    gates, draws = rng.random(len(before)), rng.random(len(before))
+    after = before.copy()
+    cumulative = beta_binomial(k, 2.0)
+    mutate_row(after, k, rate, cumulative, removal, gates, draws)
+
+    plain = before.tolist()
+    for i in range(len(plain)):
+        if gates[i] <= rate and (plain[i] < 0 or plain.count(plain[i]) > 1):
+            last = min(max(plain) + 1, k - 1)
+            if draws[i] < removal:
+                plain[i] = -1
+            else:
+                draw = (draws[i] - removal) / (1 - removal)
+                plain[i] = sum(draw >= c for c in cumulative[last, :last])
+    assert after.tolist() == plain
+    assert not has_gaps(after)
+    assert after.max() < k
+
+
+def test_a_new_stage_can_appear_and_the_limit_holds() -> None:
+    rows = initial_population(
+        6, 3, EmscoOptions(population=200, mutation=0.5, beta=1.0), np.random.default_rng(0)
+    )
+
+    assert {int(row.max()) for row in rows} == {0, 1, 2}
+    assert not any(has_gaps(row) for row in rows)
+
+
+@given(facts(), st.integers(1, 3))
+def test_selection_prefers_rank_then_norm(known: oracles.Facts, k: int) -> None:
+    k = min(k, known.n_features)
+    problem = problem_of(known, k)
+    assignments = np.array(list(oracles.all_assignments(known.n_features, k)), dtype=np.int8)
+    scores = score(problem, problem.measures(assignments))
+    chance = np.diff(roulette(scores), prepend=0.0)
+
+    for a in range(len(chance)):
+        for b in range(len(chance)):
+            if scores.norms[a] == 0 or scores.norms[b] == 0:
+                continue
+            # Property 2, on logarithms: the probabilities themselves may underflow
+            higher = scores.ranks[a] > scores.ranks[b]
+            same = scores.ranks[a] == scores.ranks[b]
+            if higher or (same and scores.norms[a] > scores.norms[b] * (1 + 1e-12)):
+                assert scores.log_fitness[a] > scores.log_fitness[b]
+                assert chance[a] >= chance[b] * (1 - 1e-9)
+    assert chance.sum() == pytest.approx(1)
+
+
+@settings(max_examples=30)
+@given(facts(), st.integers(1, 4), st.integers(0, 99), st.sampled_from(["vector", "chromosome"]))
+def test_what_is_globally_non_dominated_is_never_lost(
+    known: oracles.Facts, k: int, seed: int, elites: str
+) -> None:
+    k = min(k, known.n_features)
+    problem = problem_of(known, k)
+    truth = {row.tobytes() for row in problem.vectors(enumerate_front(problem).measures)}
+    seen: set[bytes] = set()
+    generations: list[Generation] = []
+
+    def note(generation: Generation) -> None:
+        generations.append(generation)
+        now = {row.tobytes() for row in generation.vectors} & truth
+        assert seen <= now
+        seen.update(now)
+
+    result = emsco(
+        problem,
+        EmscoOptions(population=12, generations=6, patience=None, elites=elites),
+        seed=seed,
+        observe=note,
+    )
+    assert seen <= {row.tobytes() for row in problem.vectors(result.measures)}
+    for generation in generations:
+        assert len(generation.assignments) == 12
+        assert not any(has_gaps(row) for row in generation.assignments)
+        assert generation.assignments.max() < k
+
+
+@settings(max_examples=30)
+@given(facts(), st.integers(1, 3), st.integers(0, 99))
+def test_the_fittest_is_non_dominated_and_returned_first(known: oracles.Facts, k: int, seed: int) -> None:
+    k = min(k, known.n_features)
+    result = emsco(problem_of(known, k), OPTIONS, seed=seed)
+    outcomes = [known.outcome(tuple(q.tolist())) for q in result.assignments]
+
+    assert not any(oracles.dominates(b, a) for a in outcomes for b in outcomes)
+    assert len({q.tobytes() for q in result.assignments}) == len(outcomes)
+    norms = score(result.problem, result.measures).norms
+    assert (np.diff(norms) <= 1e-12).all()
+    assert result.front().proof.kind is ProofKind.APPROXIMATE
+
+
+@given(facts(), st.integers(1, 3), st.sampled_from(["vector", "chromosome"]))
+def test_the_elite_is_as_large_as_the_paper_says(known: oracles.Facts, k: int, elites: str) -> None:
+    k = min(k, known.n_features)
+    problem = problem_of(known, k)
+    options = EmscoOptions(population=20, generations=0, elitism=0.3, elites=elites)
+    seen: list[Generation] = []
+    emsco(problem, options, observe=seen.append)
+    generation = seen[0]
+    rows = generation.assignments if elites == "chromosome" else generation.vectors
+    top = generation.scores.ranks == generation.scores.ranks.max()
+    unique = len({row.tobytes() for row in rows})
+    unique_top = len({row.tobytes() for row in rows[top]})
+    chosen = elite(generation, options)
+
+    assert len(chosen) == max(math.ceil(0.3 * unique), unique_top)
+    assert len({rows[i].tobytes() for i in chosen}) == len(chosen)
+
+
+def tied_problem() -> oracles.Facts:
+    """One feature alone decides every row rightly, so that all assignments that start with it tie."""
+    answers = {}
+    for mask in range(1, 64):
+        inside = frozenset(i for i in range(6) if mask >> i & 1)
+        answers[inside] = ((0 in inside, 0 in inside),) * 3
+    return oracles.Facts(6, (0, 1, 1), answers, (0, 1, 1, 1, 1, 1))
+
+
+def test_the_papers_elite_fills_the_population_where_assignments_tie_and_vectors_do_not() -> None:
+    problem = problem_of(tied_problem(), 4)
+    options = EmscoOptions(population=10, generations=300, patience=None, mutation=0.3, elites="chromosome")
+    literal = emsco(problem, options, seed=1)
+    vector = emsco(problem, EmscoOptions(population=10, generations=50, patience=None), seed=1)
+
+    assert literal.stopped == "elite fills the population"
+    assert literal.front().proof.limit == "elite fills the population"
+    assert vector.stopped == "generations"
+    assert vector.n_generations == 50
+
+
+@pytest.mark.parametrize("tries", [0, 6])
+def test_children_that_were_measured_before_are_mutated_again(tries: int) -> None:
+    generations: list[Generation] = []
+    options = EmscoOptions(population=12, generations=15, patience=None, mutation=0.3, tries=tries)
+
+    emsco(problem_of(tied_problem(), 3), options, seed=3, observe=generations.append)
+
+    before: set[bytes] = set()
+    repeats = 0
+    for generation in generations:
+        rows = [row.tobytes() for row in generation.assignments]
+        repeats += sum(row in before for row in rows)
+        before.update(rows)
+    n_distinct = len(before)
+    if tries:
+        assert n_distinct > 0.7 * 12 * 15
+    else:
+        assert n_distinct < 0.7 * 12 * 15
+    assert repeats > 0  # the elite goes on unchanged
+
+
+def test_patience_stops_when_the_fittest_stays() -> None:
+    result = emsco(
+        problem_of(tied_problem(), 2), EmscoOptions(population=30, generations=500, patience=5), seed=0
+    )
+
+    assert result.stopped == "patience"
+    assert result.n_generations < 500
+
+
+def test_the_same_seed_gives_the_same_answer() -> None:
+    problem = problem_of(tied_problem(), 3)
+    first, second = (emsco(problem, OPTIONS, seed=7) for _ in range(2))
+
+    assert first.assignments.tolist() == second.assignments.tolist()
+
+
+def test_removal_finds_assignments_without_some_feature() -> None:
+    answers = {
+        frozenset(i for i in range(3) if m >> i & 1): ((m & 1 == 1, m & 1 == 1), (False, False))
+        for m in range(1, 8)
+    }
+    known = oracles.Facts(3, (0, 1), answers, (1, 5, 5))
+    result = emsco(
+        problem_of(known, 2, removal=True), EmscoOptions(population=20, generations=40, mutation=0.3), seed=0
+    )
+
+    assert result.assignments.tolist() == [[0, -1, -1]]
+
+
+def test_recall_compares_with_the_complete_front() -> None:
+    truth = enumerate_front(problem_of(tied_problem(), 3))
+    measured = recall(truth, EmscoOptions(population=30, generations=20, patience=None), seeds=[0, 1])
+
+    assert measured.points.shape == (2, 21)
+    assert (np.diff(measured.points, axis=1) >= 0).all()
+    assert measured.points[:, -1].tolist() == [1.0, 1.0]
+    assert (measured.assignments[:, -1] <= 1).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"population": 1}, "population must be at least 2"),
+        ({"elitism": 1.0}, r"elitism must be in \(0, 1\)"),
+        ({"mutation": 1.5}, r"mutation must be in \[0, 1\]"),
+        ({"beta": 0.5}, "beta must be at least 1"),
+        ({"epsilon": 0.0}, "epsilon must be above 0"),
+        ({"elites": "all"}, "elites must be one of"),
+        ({"patience": 0}, "patience must be at least 1"),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, object], sentence: str) -> None:
+    with pytest.raises(BadInputError, match=sentence):
+        EmscoOptions(**options)  # type: ignore[arg-type]  # bad on purpose

@@ -1,0 +1,214 @@
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shortlist.front import ProofKind
+from shortlist.multistage import MultiStageClassifier, feature_costs
+from shortlist.multistage.search import walkers
+from shortlist.multistage.search.enumeration import EnumerationResult, enumerate_front, tied_assignments
+from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, OBJECTIVES
+from shortlist.runs import Cancellation
+from tests.multistage import oracles
+from tests.multistage.strategies import facts, problem_of
+
+Outcome = tuple[Fraction, Fraction, Fraction]
+
+
+def plain_front(known: oracles.Facts, k: int) -> Counter[Outcome]:
+    """Return the non-dominated outcomes of S(n, k) with how many assignments share each."""
+    counts = Counter(known.outcome(q) for q in oracles.all_assignments(known.n_features, k))
+    return Counter(
+        {a: count for a, count in counts.items() if not any(oracles.dominates(b, a) for b in counts)}
+    )
+
+
+def found_front(result: EnumerationResult) -> dict[Outcome, int]:
+    n = result.problem.n_rows
+    return {
+        (
+            Fraction(int(m[0]), n),
+            Fraction(int(m[1]), max(1, int(m[0]))),
+            Fraction(int(m[2]), n),
+        ): int(count)
+        for m, count in zip(result.measures, result.n_tied, strict=True)
+    }
+
+
+@pytest.mark.parametrize("bounds", [True, False])
+@given(known=facts(), k=st.integers(1, 4), jobs=st.sampled_from([1, 2]))
+def test_the_front_and_its_ties_equal_the_plain_twin(
+    bounds: bool, known: oracles.Facts, k: int, jobs: int
+) -> None:
+    k = min(k, known.n_features)
+    result = enumerate_front(problem_of(known, k), bounds=bounds, n_jobs=jobs)
+
+    assert found_front(result) == plain_front(known, k)
+    assert result.proof.kind is ProofKind.COMPLETE
+    for assignment, measure in zip(result.assignments, result.measures, strict=True):
+        assert result.problem.measures(assignment[None, :])[0, :3].tolist() == measure[:3].tolist()
+
+
+@settings(max_examples=10)
+@given(known=facts(max_features=6, max_price=1), k=st.integers(2, 5))
+def test_bounds_change_nothing_for_more_features(known: oracles.Facts, k: int) -> None:
+    k = min(k, known.n_features)
+    problem = problem_of(known, k)
+    with_bounds, without = (enumerate_front(problem, bounds=bounds) for bounds in (True, False))
+
+    assert found_front(with_bounds) == found_front(without)
+    assert with_bounds.assignments.tolist() == without.assignments.tolist()
+
+
+@given(known=facts(), k=st.integers(1, 4), bounds=st.booleans())
+def test_the_archive_for_many_rows_gives_the_same(known: oracles.Facts, k: int, bounds: bool) -> None:
+    k = min(k, known.n_features)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walkers, "TABLE_ROWS", 0)
+        result = enumerate_front(problem_of(known, k), bounds=bounds)
+        listed = [sorted(q.tolist() for q in tied_assignments(result, p)) for p in range(len(result.n_tied))]
+
+    assert found_front(result) == plain_front(known, k)
+    check_ties(known, k, result, listed)
+
+
+@given(known=facts(), k=st.integers(1, 4))
+def test_every_tied_assignment_can_be_listed(known: oracles.Facts, k: int) -> None:
+    k = min(k, known.n_features)
+    result = enumerate_front(problem_of(known, k))
+    listed = [sorted(q.tolist() for q in tied_assignments(result, p)) for p in range(len(result.n_tied))]
+
+    check_ties(known, k, result, listed)
+
+
+def check_ties(
+    known: oracles.Facts, k: int, result: EnumerationResult, listed: list[list[list[int]]]
+) -> None:
+    outcomes = {q: known.outcome(q) for q in oracles.all_assignments(known.n_features, k)}
+    for point, (assignment, found) in enumerate(zip(result.assignments, listed, strict=True)):
+        wanted = outcomes[tuple(assignment.tolist())]
+        assert found == sorted(list(q) for q, outcome in outcomes.items() if outcome == wanted)
+        assert len(found) == result.n_tied[point]
+
+
+OBJECTIVE_SETS = [
+    DEFAULT_OBJECTIVES,
+    ("coverage", "conclusive_accuracy", "acquisition_cost", "stages"),
+    ("conclusive_accuracy", "false_positive_rate", "acquisition_cost"),
+    ("coverage", "worst_case_cost", "conclusive_accuracy"),
+    ("evaluation_cost", "coverage", "conclusive_accuracy"),
+]
+
+
+def exact_values(result: EnumerationResult) -> dict[tuple[Fraction, ...], int]:
+    """Return the exact objective vectors of a result, minimised, with their ties."""
+    problem = result.problem
+    found = {}
+    for measures, ties in zip(result.measures.tolist(), result.n_tied.tolist(), strict=True):
+        vector = []
+        for objective in problem.objectives:
+            whole = measures[OBJECTIVES[objective.name]]
+            scale = problem.unit * max(1, measures[0]) if objective.scale is None else objective.scale
+            vector.append(Fraction(whole, scale) * objective.sign)
+        found[tuple(vector)] = ties
+    return found
+
+
+PENALTIES = st.sampled_from([0.0, 0.25, 0.5, 0.51, 1.0])
+
+
+@pytest.mark.parametrize("objectives", OBJECTIVE_SETS, ids="+".join)
+@pytest.mark.parametrize("removal", [False, True], ids=["all features", "removal"])
+@settings(max_examples=25)
+@given(
+    known=facts(max_features=3),
+    k=st.integers(1, 3),
+    bounds=st.booleans(),
+    penalties=st.one_of(PENALTIES.map(lambda p: (p, p)), st.tuples(PENALTIES, PENALTIES)),
+    call_cost_per_feature=st.sampled_from([0.0, 0.5]),
+)
+def test_any_objectives_penalties_and_removal_equal_brute_force(
+    *,
+    objectives: tuple[str, ...],
+    removal: bool,
+    known: oracles.Facts,
+    k: int,
+    bounds: bool,
+    penalties: tuple[float, float],
+    call_cost_per_feature: float,
+) -> None:
+    k = min(k, known.n_features)
+    problem = problem_of(
+        known,
+        k,
+        objectives=objectives,
+        removal=removal,
+        penalties=dict(enumerate(penalties)),
+        call_cost_per_feature=call_cost_per_feature,
+    )
+    result = enumerate_front(problem, bounds=bounds)
+
+    assert exact_values(result) == known.front(
+        k,
+        objectives,
+        removal=removal,
+        penalties={label: Fraction(str(penalty)) for label, penalty in enumerate(penalties)},
+        call_cost=Fraction(1),
+        call_cost_per_feature=Fraction(str(call_cost_per_feature)),
+    )
+    again = problem.values(problem.measures(result.assignments))
+    assert again.tolist() == problem.values(result.measures).tolist()
+
+
+@pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
+@pytest.mark.parametrize("seed", range(8))
+def test_fitted_classifiers_with_every_option_equal_brute_force(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n_classes = 2 + seed % 2
+    X = rng.normal(size=(70, 3)).round(1)
+    y = (X @ rng.normal(size=(3, n_classes)) + rng.gumbel(size=(70, n_classes))).argmax(axis=1)
+    X, y = np.concatenate([X, X[:30]]), np.concatenate([y, y[:30]])  # rows to judge that were fitted too
+    groups = feature_costs(
+        {"0": 2, "1": 1, "2": 3}, "012", groups={"0": "blood", "2": "blood"}, first_prices={"blood": 4}
+    )
+    penalties = [{0: 0.5, 1: 0.5}, {0: 0.25}, dict.fromkeys(range(n_classes), 0.1), None][seed % 4]
+    objectives = OBJECTIVE_SETS[0] if n_classes > 2 else OBJECTIVE_SETS[seed // 2 % len(OBJECTIVE_SETS)]
+    clf = MultiStageClassifier(
+        feature_costs=groups, confidence={0: 0.6, 1: 0.5, 2: 0.7} if n_classes > 2 else {0: 0.5, 1: 0.65},
+        max_stages=3, objectives=objectives, penalties=penalties, removal=seed % 3 == 0,
+        accuracy_risk=[None, 0.9, 0.7][seed % 3],
+    ).fit(X[:70], y[:70], validation=(X[50:], y[50:]))  # fmt: skip
+    known = oracles.facts_of(clf.problem_)
+    given_penalties = {label: Fraction(str(value)) for label, value in (penalties or {}).items()}
+
+    assert exact_values(clf.result_) == known.front(
+        3, objectives, removal=seed % 3 == 0, penalties=given_penalties, call_cost=Fraction(1),
+        call_cost_per_feature=Fraction(0),
+    )  # fmt: skip
+
+
+def test_a_cancelled_walk_claims_nothing() -> None:
+    known = oracles.Facts(
+        2, (0, 1), {frozenset(s): ((True, True), (False, False)) for s in ({0}, {1}, {0, 1})}, (1, 2)
+    )
+    cancellation = Cancellation()
+    cancellation.cancel()
+    result = enumerate_front(problem_of(known, 2), cancellation=cancellation)
+
+    assert result.proof.kind is ProofKind.APPROXIMATE
+    assert result.proof.limit == "interrupted"
+    assert result.proof.n_unresolved > 0
+
+
+def test_the_front_reports_ties_and_proof() -> None:
+    known = oracles.Facts(
+        2, (0, 1), {frozenset(s): ((True, True), (True, False)) for s in ({0}, {1}, {0, 1})}, (1, 1)
+    )
+    front = enumerate_front(problem_of(known, 2)).front()
+
+    assert front.values.tolist() == [[1.0, 0.5, 1.0]]
+    assert front.extras["n_tied"] == [2]
+    assert front.proof.kind is ProofKind.COMPLETE

@@ -1,0 +1,194 @@
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from shortlist.errors import BadInputError, FitsStoppedError
+from shortlist.multistage.problem.reject_rules import RejectRule, raised_threshold, reject_rule
+from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, subset_masks
+from shortlist.multistage.subclassifiers.encoding import learn_encoding
+from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
+from shortlist.multistage.subclassifiers.subclassifiers import (
+    LogisticSubclassifiers,
+    StageRows,
+    decision_bits,
+    subclassifiers,
+)
+from shortlist.runs import Cancellation
+from tests.multistage import oracles
+
+
+def stage_rows(n_classes: int, *, n: int = 4, seed: int = 0, spread: float = 1.0) -> StageRows:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(120, n)) * spread ** np.arange(n) + 3
+    y = (X @ rng.normal(size=(n, n_classes)) / X.std() + rng.gumbel(size=(120, n_classes))).argmax(axis=1)
+    encoding = learn_encoding(X, [str(i) for i in range(n)])
+    return StageRows(encoding, X[:80], y[:80], X[80:], y[80:], n_classes)
+
+
+def unpacked(words: NDArray[np.uint64], n_rows: int) -> list[bool]:
+    return [bool(words[r // 64] >> np.uint64(r % 64) & np.uint64(1)) for r in range(n_rows)]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize("C", [0.1, 50.0])
+def test_probabilities_equal_scikit_learns(n_classes: int, scale: bool, C: float) -> None:
+    rows = stage_rows(n_classes)
+    X, V = rows.fit_rows, rows.validation_rows
+    if scale:
+        X, V = (X - rows.fit_rows.mean(axis=0)) / X.std(axis=0), (V - X.mean(axis=0)) / X.std(axis=0)
+    ours = LogisticSubclassifiers(rows, C=C, scale=scale)
+    for subset in subset_masks(4)[[0, 4, 8, 14]]:
+        theirs = LogisticRegression(C=C, tol=1e-12, max_iter=100_000).fit(X[:, subset], rows.fit_labels)
+        probabilities = ours.model(subset).probabilities(rows.validation_rows)
+        assert np.abs(probabilities - theirs.predict_proba(V[:, subset])).max() < 1e-6
+
+
+def test_wildly_different_units_and_separable_classes_converge() -> None:
+    rows = stage_rows(2, spread=1e3)
+    labels = (rows.fit_rows[:, 0] > 3).astype(np.int64)
+    separable = StageRows(
+        rows.encoding, rows.fit_rows, labels, rows.validation_rows, rows.validation_labels, 2
+    )
+    model = LogisticSubclassifiers(separable, C=1e6).model(np.ones(4, dtype=bool))
+
+    assert (model.probabilities(rows.fit_rows).argmax(axis=1) == labels).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("confidence", [0.3, 0.5, 0.75, 0.99, 1.0])
+def test_bits_say_who_is_confident_and_who_is_right(n_classes: int, confidence: float) -> None:
+    rows = stage_rows(n_classes)
+    ours = LogisticSubclassifiers(rows)
+    bits = DecisionBits(ours, reject_rule(confidence, np.arange(n_classes))).every_subset()
+    for mask, subset in enumerate(subset_masks(4), start=1):
+        probabilities = ours.model(subset).probabilities(rows.validation_rows)
+        confident = probabilities.max(axis=1) >= confidence
+        right = confident & (probabilities.argmax(axis=1) == rows.validation_labels)
+        assert unpacked(bits[mask, 0], 40) == confident.tolist()
+        assert unpacked(bits[mask, 1], 40) == right.tolist()
+    assert not bits[0].any()
+
+
+def test_each_class_can_have_its_own_threshold() -> None:
+    rows = stage_rows(2)
+    ours = LogisticSubclassifiers(rows)
+    rule = reject_rule({0: 0.6, 1: 0.9}, np.array([0, 1]))
+    bits = DecisionBits(ours, rule).every_subset()
+    probabilities = ours.model(np.ones(4, dtype=bool)).probabilities(rows.validation_rows)
+    wanted = np.where(probabilities[:, 1] > 0.5, probabilities[:, 1] >= 0.9, probabilities[:, 0] >= 0.6)
+
+    assert unpacked(bits[15, 0], 40) == wanted.tolist()
+
+
+def test_subsets_are_fitted_once_and_threads_change_nothing() -> None:
+    rows = stage_rows(2, n=8)
+    one, two = LogisticSubclassifiers(rows), LogisticSubclassifiers(rows, n_jobs=2)
+    for each in (one, two):
+        each.slots(subset_masks(8)[:20])
+        each.slots(subset_masks(8))
+        assert each.n_fits == 255
+    for subset in subset_masks(8):
+        assert one.model(subset).coefficients.tolist() == two.model(subset).coefficients.tolist()
+
+
+def test_with_many_features_places_are_given_up_when_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = stage_rows(2, n=5)
+    dense = DecisionBits(LogisticSubclassifiers(rows), RejectRule((0.75, 0.75)))
+    dense.every_subset()
+    for module in (decision_bits, subclassifiers):
+        monkeypatch.setattr(module, "DENSE_FEATURES", 3)
+    small = LogisticSubclassifiers(rows, capacity=10)
+    sparse = DecisionBits(small, RejectRule((0.75, 0.75)))
+    for start in range(0, 31, 7):
+        some = subset_masks(5)[start : start + 7]
+        slots = sparse.slots(some)
+        assert sparse.bits[slots].tolist() == dense.bits[dense.slots(some)].tolist()
+    assert small.places.epoch > 0
+    with pytest.raises(BadInputError, match="at most 3 features, got 5"):
+        sparse.every_subset()
+
+
+def test_any_classifier_with_probabilities_will_do() -> None:
+    rows = stage_rows(3)
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    ours = ForeignSubclassifiers(rows, tree)
+    bits = DecisionBits(ours, RejectRule((0.6,) * 3)).every_subset()
+    for mask, subset in enumerate(subset_masks(4), start=1):
+        fitted = tree.fit(rows.fit_rows[:, subset], rows.fit_labels)
+        confident = fitted.predict_proba(rows.validation_rows[:, subset]).max(axis=1) >= 0.6
+        assert unpacked(bits[mask, 0], 40) == confident.tolist()
+    with pytest.raises(BadInputError, match="subclassifier must have predict_proba, got LinearSVC"):
+        ForeignSubclassifiers(rows, LinearSVC())
+
+
+def test_a_raised_threshold_keeps_accuracy_on_the_fitted_rows() -> None:
+    rows = stage_rows(2)
+    rule = reject_rule(0.6, np.array([0, 1]), risk=0.2, max_stages=3)
+    ours = LogisticSubclassifiers(rows)
+    subset = np.ones(4, dtype=bool)
+    probabilities = ours.model(subset).probabilities(rows.fit_rows)
+    threshold = raised_threshold(probabilities, rows.fit_labels, rule)
+    accepted = probabilities.max(axis=1) >= threshold
+    right = (probabilities.argmax(axis=1) == rows.fit_labels)[accepted]
+    slack = np.sqrt(np.log(3 / 0.2) / (2 * accepted.sum()))
+
+    assert 0.6 <= threshold < 1
+    assert right.mean() - slack >= 0.6
+    bits = DecisionBits(ours, rule)
+    slot = bits.slots(subset[None, :])[0]
+    on_validation = ours.model(subset).probabilities(rows.validation_rows).max(axis=1) >= threshold
+    assert unpacked(bits.bits[slot, 0], 40) == on_validation.tolist()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("confidence", [0.5, {0: 0.5, 1: 0.7, 2: 0.6}], ids=["one", "per class"])
+def test_a_row_at_the_raised_threshold_is_confident(
+    n_classes: int, confidence: float | dict[int, float]
+) -> None:
+    rows = stage_rows(n_classes, n=5, seed=1)
+    same = StageRows(rows.encoding, rows.fit_rows, rows.fit_labels, rows.fit_rows, rows.fit_labels, n_classes)
+    wanted = confidence if isinstance(confidence, float) else {c: confidence[c] for c in range(n_classes)}
+    rule = reject_rule(wanted, np.arange(n_classes), risk=0.5, max_stages=1)
+    ours = LogisticSubclassifiers(same)
+    bits = DecisionBits(ours, rule).every_subset()
+    raised = 0
+    for mask, subset in enumerate(subset_masks(5), start=1):
+        # what fitted the threshold, what the bits say, and what predicts are one and the same number
+        probabilities = ours.model(subset).probabilities(rows.fit_rows)
+        best, labels = probabilities.max(axis=1), probabilities.argmax(axis=1)
+        own = np.array(rule.thresholds)[labels]
+        least = oracles.plain_threshold(best, labels, rows.fit_labels, rule)
+        assert ours.least_probability(mask, rule) == least
+        assert unpacked(bits[mask, 0], 80) == ((best >= own) & (best >= least)).tolist()
+        raised += own.min() < least < 1
+    assert raised
+
+
+def test_cancelled_fits_say_so_and_can_go_on() -> None:
+    cancellation = Cancellation()
+    cancellation.cancel()
+    ours = LogisticSubclassifiers(stage_rows(2), cancellation=cancellation)
+    with pytest.raises(FitsStoppedError):
+        ours.slots(subset_masks(4))
+    ours.cancellation = None
+    ours.slots(subset_masks(4))
+
+    assert ours.n_fits == 15
+
+
+@pytest.mark.parametrize(
+    ("confidence", "sentence"),
+    [
+        (0.0, r"confidence must be in \(0, 1\], got 0.0"),
+        (1.2, r"confidence must be in \(0, 1\], got 1.2"),
+        ("high", r"confidence must be in \(0, 1\], got 'high'"),
+        ({0: 0.5}, "confidence must hold one threshold per class"),
+    ],
+)
+def test_bad_thresholds_are_refused(confidence: object, sentence: str) -> None:
+    with pytest.raises(BadInputError, match=sentence):
+        reject_rule(confidence, np.array([0, 1]))  # type: ignore[arg-type]  # bad on purpose

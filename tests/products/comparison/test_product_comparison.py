@@ -1,0 +1,249 @@
+"""Methods on one product line: runs, their file, and the tables."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+
+from shortlist.errors import BadInputError, SolverError
+from shortlist.front import ProofKind
+from shortlist.products import (
+    Attribute,
+    are_valid,
+    chosen_attributes,
+    make_group,
+    make_model,
+    make_requirements,
+    read_attributes,
+    read_model,
+)
+from shortlist.products.comparison import product_comparison
+from shortlist.products.comparison.product_comparison import (
+    Comparison,
+    compare_products,
+    run_quality,
+    tabulated,
+    unions,
+)
+from shortlist.runs import Cancellation, Progress
+
+N = 14
+LINE = make_model(
+    [f"F{i}" for i in range(N)],
+    root=0,
+    groups=[
+        make_group(0, [1, 2, 3], "or"),
+        make_group(0, [4, 5], "alternative"),
+        make_group(1, [6, 7], "or"),
+        *(make_group(2, [i], "optional") for i in range(8, N)),
+    ],
+)
+RNG = np.random.default_rng(0)
+COSTS = {name: Attribute(name, RNG.integers(0, 30, N)) for name in ("cost", "risk")}
+GOALS = "min deselected, min cost, min risk"
+EVOLUTION: dict[str, Any] = {"n_evaluations": 400, "n_seeds": 3}
+
+
+def compared(methods: list[str], **options: Any) -> Comparison:
+    return compare_products(LINE, GOALS, methods, attributes=COSTS, **{**EVOLUTION, **options})
+
+
+def content(comparison: Comparison) -> list[tuple[Any, ...]]:
+    """Everything but seconds."""
+    return [
+        (run.method, run.seed, run.front.points.tolist(), run.front.decisions.tolist(), run.front.proof)
+        for run in comparison.runs
+    ]
+
+
+@pytest.fixture(scope="module")
+def whole() -> Comparison:
+    return compared(["diagram", "solrep", "ibed", "ibea", "satibea"], n_points=10)
+
+
+def test_the_complete_front_tells_what_the_others_find(whole: Comparison) -> None:
+    assert [(row.method, row.n_runs) for row in whole.rows] == [
+        ("diagram", 1), ("solrep", 1), ("ibed", 3), ("ibea", 3), ("satibea", 3),
+    ]  # fmt: skip
+    assert whole.tables is not None
+    assert whole.tables.joint.proof.kind is ProofKind.COMPLETE
+    by_name = {row.method: row for row in whole.rows}
+    assert by_name["diagram"].share == 1
+    assert by_name["diagram"].union.epsilon == 0
+    assert 0 < (by_name["solrep"].share or 0) <= 1
+    assert by_name["solrep"].union.n_dominated == 0
+    assert 0 < (by_name["ibed"].share or 0) <= 1
+    assert all(0 < row.valid_share <= 1 for row in whole.rows)
+    for run in whole.runs:
+        assert are_valid(LINE, run.front.decisions).all()
+
+
+def test_medians_and_unions_are_those_of_the_runs(whole: Comparison) -> None:
+    assert whole.tables is not None
+    runs = [run for run in whole.runs if run.method == "ibed"]
+    row = next(row for row in whole.rows if row.method == "ibed")
+    each = [run_quality(run, whole.tables) for run in runs]
+    assert row.middle.hypervolume == sorted(quality.hypervolume for quality in each)[1]
+    assert row.middle.n_points == sorted(len(run.front) for run in runs)[1]
+    assert row.seconds == pytest.approx(sum(run.front.seconds for run in runs))
+    points = {tuple(point) for run in runs for point in run.front.points.tolist()}
+    best = {
+        p
+        for p in points
+        if not any(q != p and all(a <= b for a, b in zip(q, p, strict=True)) for q in points)
+    }
+    assert {tuple(point) for point in unions(whole.runs)["ibed"].points.tolist()} == best
+    assert [run.seed for run in runs] == [0, 1, 2]
+    assert len({str(run.front.points.tolist()) for run in runs}) > 1
+
+
+@pytest.mark.slow
+def test_results_are_the_same_for_one_and_two_workers(whole: Comparison) -> None:
+    two = compared(["diagram", "solrep", "ibed", "ibea", "satibea"], n_points=10, n_jobs=2)
+    assert content(two) == content(whole)
+
+
+def test_runs_side_by_side_are_told_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = Cancellation()
+
+    def interrupted(*_: Any, cancellation: Cancellation, **__: Any) -> None:
+        cancellation.cancel()
+
+    monkeypatch.setattr(product_comparison, "find_front", interrupted)
+    with parallel_config(backend="threading"):
+        assert not compared(["solrep", "ibed"], n_points=5, n_jobs=2, cancellation=stop).runs
+    assert stop.cancelled
+
+
+def test_a_comparison_goes_on_from_its_study(tmp_path: Path) -> None:
+    study, methods = tmp_path / "study.jsonl", ["solrep", "ibed", "ibea"]
+    stop, events = Cancellation(), list[Progress]()
+
+    def report(event: Progress) -> None:
+        events.append(event)
+        if event.stage == "runs" and event.done == 3:
+            stop.cancel()
+
+    part = compared(methods, n_points=5, study=study, report=report, cancellation=stop)
+    assert (len(part.runs), part.n_wanted) == (3, 7)
+    assert {event.total for event in events if event.stage == "runs"} == {7}
+    study.write_bytes(study.read_bytes()[:-20])  # a kill while the last run was being written
+
+    rest = list[Progress]()
+    again = compared(methods, n_points=5, study=study, report=rest.append)
+    assert max(event.done for event in rest if event.stage == "runs") == 5
+    assert content(again) == content(compared(methods, n_points=5))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["study.jsonl"]
+
+    none = list[Progress]()
+    third = compared(methods, n_points=5, study=study, report=none.append)
+    assert content(third) == content(again)
+    assert not any(event.total for event in none if event.stage == "runs")
+    assert [run.front.seconds for run in third.runs] == [run.front.seconds for run in again.runs]
+
+
+def test_methods_and_seeds_may_be_added_to_a_study_but_settings_stay(tmp_path: Path) -> None:
+    study = tmp_path / "study.jsonl"
+    compared(["ibea"], n_seeds=1, study=study)
+    events = list[Progress]()
+    more = compared(["ibea", "ibed"], n_seeds=2, study=study, report=events.append)
+    assert len(more.runs) == 4
+    assert {event.total for event in events if event.stage == "runs"} == {3}
+    for change in ({"n_evaluations": 500}, {"time_limit_s": 9.0}, {"limits": ["cost<=200"]}):
+        with pytest.raises(BadInputError, match="another problem or to other settings"):
+            compared(["ibea"], study=study, **change)
+    with pytest.raises(BadInputError, match="another problem"):
+        compare_products(
+            LINE, "min deselected, min cost", ["ibea"], attributes=COSTS, study=study, **EVOLUTION
+        )
+
+
+def test_a_study_that_was_changed_is_found_out(tmp_path: Path) -> None:
+    study = tmp_path / "study.jsonl"
+    compared(["ibea"], n_seeds=1, study=study)
+    head, line = study.read_text().splitlines()
+    record = json.loads(line)
+    record["points"][0][1] -= 1
+    study.write_text(f"{head}\n{json.dumps(record)}\n")
+    with pytest.raises(SolverError, match="are not those of its point"):
+        compared(["ibea"], n_seeds=1, study=study)
+    record["products"] = "none"
+    study.write_text(f"{head}\n{json.dumps(record)}\n")
+    with pytest.raises(BadInputError, match="holds a run of ibea that cannot be read"):
+        compared(["ibea"], n_seeds=1, study=study)
+
+
+def test_requirements_hold_in_every_run() -> None:
+    wanted = make_requirements(LINE, select=["F2"], deselect=["F5"])
+    found = compare_products(
+        LINE, GOALS, ["solrep", "ibea"], attributes=COSTS, requirements=wanted, n_points=3, **EVOLUTION
+    )
+    for run in found.runs:
+        assert run.front.decisions[:, 2].all()
+        assert not run.front.decisions[:, 5].any()
+
+
+def test_a_contradiction_is_an_answer() -> None:
+    wanted = make_requirements(LINE, select=["F4", "F5"])
+    found = compare_products(LINE, GOALS, ["ibea"], attributes=COSTS, requirements=wanted, **EVOLUTION)
+    assert len(found.conflict) == 3
+    assert (found.runs, found.tables, found.fronts) == ((), None, {})
+
+
+def test_no_finished_run_gives_no_tables() -> None:
+    assert tabulated((), 4).tables is None
+
+
+@pytest.mark.parametrize(
+    ("methods", "options", "message"),
+    [
+        pytest.param([], {}, "method must be one of", id="no method"),
+        pytest.param(["auto"], {}, "method must be one of", id="auto"),
+        pytest.param(
+            ["ibea"], {"n_points": 5}, "n_points is for solrep, got the methods ibea", id="not used"
+        ),
+        pytest.param(
+            ["solrep"],
+            {"n_evaluations": 5},
+            "n_evaluations is for ibea, satibea, ibed or nsga2",
+            id="evolution only",
+        ),
+        pytest.param(["ibea"], {"seed": 5}, "must be those of its methods, got 'seed'", id="own option"),
+        pytest.param(["ibea"], {"wings": 5}, "must be those of its methods, got 'wings'", id="unknown"),
+        pytest.param(["ibea"], {"n_evaluations": 5}, "n_evaluations must be at least 100", id="too few"),
+        pytest.param(["ibea"], {"n_seeds": 0}, "n_seeds must be at least 1", id="no seeds"),
+        pytest.param(["ibea"], {"n_jobs": 0}, "n_jobs must be a number of workers", id="no workers"),
+        pytest.param(["ibea"], {"time_limit_s": 0}, "time_limit_s must be", id="no time"),
+        pytest.param(["ibea"], {"first_seed": -1}, "first_seed must be at least 0", id="seed"),
+    ],
+)
+def test_bad_input_is_one_sentence(methods: list[str], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        compare_products(LINE, GOALS, methods, attributes=COSTS, **options)
+
+
+@pytest.mark.slow
+def test_the_chat_system_reproduces_the_published_counts(data_folder: Path) -> None:
+    folder = data_folder / "feature-models"
+    model = read_model(folder / "splot" / "jcs.sxfm.xml")
+    path = folder / "paper-instances" / "attributes" / "ChatSystem_PREDEFINE_ONE.csv"
+    table = read_attributes(path, model, renames={"Enrcyption": "Encryption"})
+    attributes = chosen_attributes(["cost", "defects", "not_used_before"], [table], model)
+    found = compare_products(
+        model, "min deselected, min not_used_before, min defects, min cost",
+        ["cwmoip", "epsilon-constraint", "ibed", "solrep"],
+        attributes=attributes, n_seeds=5, n_evaluations=5_000, n_points=100,
+    )  # fmt: skip
+    assert found.tables is not None
+    rows = {row.method: row for row in found.rows}
+    for name in ("cwmoip", "epsilon-constraint"):  # Table 3: 39 points each, and the same ones
+        assert (rows[name].union.n_points, rows[name].share, rows[name].unique) == (39, 1.0, 0)
+        assert rows[name].union.hypervolume == pytest.approx(0.288548753, abs=1e-9)
+        assert rows[name].union.spread == pytest.approx(0.691011983, abs=1e-9)
+    assert found.tables.pairs[0].n_common == found.tables.pairs[0].n_joint == 39
+    assert (rows["ibed"].share or 0) >= 0.7
+    assert rows["ibed"].valid_share >= 0.9
+    assert rows["solrep"].union.n_dominated == 0

@@ -1,0 +1,94 @@
+"""Options, and the methods that take them."""
+
+import importlib.util
+from typing import Any
+
+import pytest
+
+from shortlist.errors import BadInputError, MissingDependencyError
+from shortlist.products.configure.search_options import METHODS, SearchOptions, search_options, takes
+
+VALUES: dict[str, Any] = {
+    "tolerance": {"cost": 1.0},
+    "max_nodes": 100,
+    "max_bytes": 100,
+    "solver": "cpsat",
+    "seed": 3,
+    "n_points": 5,
+    "rule": "hit-and-run",
+    "solve_limit_s": 0.5,
+    "study": "file",
+    "n_jobs": 2,
+    "n_evaluations": 200,
+    "n_starts": 2,
+}
+
+
+def test_there_is_a_value_here_for_every_option() -> None:
+    assert set(VALUES) == set(SearchOptions.__dataclass_fields__)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("option", VALUES)
+def test_an_option_is_taken_or_refused_by_name(method: str, option: str) -> None:
+    if takes(method, option):
+        assert getattr(search_options(method, **{option: VALUES[option]}), option) == VALUES[option]
+    else:
+        with pytest.raises(BadInputError, match=rf"^{option} is for method .*, got method '{method}'"):
+            search_options(method, **{option: VALUES[option]})
+
+
+@pytest.mark.parametrize("option", VALUES)
+def test_every_option_is_for_some_method_but_not_for_all(option: str) -> None:
+    having = [method for method in METHODS if takes(method, option)]
+    assert having
+    assert option == "seed" or len(having) < len(METHODS)
+
+
+def test_none_stands_for_the_default() -> None:
+    assert search_options("ibea", n_points=None, seed=None) == SearchOptions()
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "message"),
+    [
+        pytest.param("guess", {}, "method must be one of", id="method"),
+        pytest.param("ibea", {"wings": 2}, "options must be among", id="unknown"),
+        pytest.param("exact", {"solver": "abacus"}, "solver must be one of", id="solver"),
+        pytest.param("solrep", {"rule": "dice"}, "rule must be one of", id="rule"),
+        pytest.param("solrep", {"n_points": -1}, "n_points must be at least 0", id="points"),
+        pytest.param("solrep", {"solve_limit_s": 0.0}, "solve_limit_s must be", id="no time"),
+        pytest.param("solrep", {"n_jobs": 0}, "n_jobs must be a number of workers", id="no workers"),
+        pytest.param(
+            "solrep", {"n_jobs": 2, "rule": "adaptive"}, "n_jobs must be 1 with rule", id="adaptive"
+        ),
+        pytest.param("ibed", {"n_evaluations": 99}, "n_evaluations must be at least 100", id="evaluations"),
+        pytest.param("ibed", {"n_starts": 101}, "at most 100", id="starts"),
+        pytest.param("ibed", {"seed": -1}, "seed must be at least 0", id="seed"),
+        pytest.param("diagram", {"max_bytes": 0}, "max_bytes must be at least 1", id="bytes"),
+    ],
+)
+def test_bad_options_are_named(method: str, given: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        search_options(method, **given)
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "package"),
+    [
+        ("nsga2", {}, "pymoo"),
+        ("exact", {"solver": "scip"}, "pyscipopt"),
+        ("auto", {"solver": "scip"}, "pyscipopt"),
+    ],
+)
+def test_a_package_that_is_not_there_is_told_before_anything_is_read(
+    method: str, options: dict[str, Any], package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search_options(method, **options)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else object())
+
+    with pytest.raises(
+        MissingDependencyError, match=rf"needs the {package} package. Install it: pip install"
+    ):
+        search_options(method, **options)
+    search_options("ibea")
