@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from shortlist.datasets.moip_benchmarks import read_known_front, read_moip
-from shortlist.front import Front
+from benchmarks.data.moip import read_known_front, read_moip
 from shortlist.logic.compilation import compile_diagram
 from shortlist.methods.diagram.diagram_front import diagram_front
 from shortlist.methods.integer.cwmoip import cwmoip
@@ -28,6 +27,7 @@ from shortlist.products import (
     to_clauses,
     to_program,
 )
+from shortlist.results.front import Front
 
 FOUR = "min deselected, min cost, min defects, min not_used_before"
 THREE = "min deselected, min defects, min not_used_before"

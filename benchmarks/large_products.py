@@ -22,7 +22,6 @@ import numpy as np
 from joblib import parallel_config
 
 from shortlist.arrays import Points
-from shortlist.front import Front
 from shortlist.methods.comparison import box_of, quality_of
 from shortlist.methods.evolution.ibea import ibea
 from shortlist.methods.evolution.ibed import ibed
@@ -40,10 +39,11 @@ from shortlist.products import (
 )
 from shortlist.products.configure.checked_front import checked_front
 from shortlist.products.configure.evolved_front import REPAIR_SHARE
+from shortlist.products.configure.found_front import find_front
 from shortlist.products.configure.front_search import Question, padded_costs
 from shortlist.products.configure.product_front import make_question
 from shortlist.products.configure.search_options import search_options
-from shortlist.products.found_front import find_front
+from shortlist.results.front import Front
 from shortlist.runs import Progress, Unit, run_units
 
 OBJECTIVES = "min deselected, min not_used_before, min defects, min cost"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.fronts import FOUR, by_diagram, problem, timed
-from shortlist.front import Front
+from shortlist.results.front import Front
 
 LIMIT_S = 120.0
 

@@ -20,8 +20,8 @@ from shortlist.ensembles.pruning.pruning import prune_for
 from shortlist.ensembles.pruning.weighted_pruning import AUTO, prune_exactly
 from shortlist.ensembles.search.search_starts import START_RULES, ordering_starts
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
-from shortlist.front import relative_gap
 from shortlist.milp import SOLVERS
+from shortlist.results.proof import relative_gap
 from shortlist.runs import Progress
 
 SETTINGS = {

@@ -14,7 +14,9 @@ import pytest
 import shortlist
 from shortlist.errors import BadFileError, UntrustedFileError
 from shortlist.files import check_writable, dump_object, load_object, whole_file, write_text
-from shortlist.front import Front, Objective, Proof, ProofKind
+from shortlist.results.front import Front
+from shortlist.results.objective import Objective
+from shortlist.results.proof import Proof, ProofKind
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -101,7 +103,7 @@ from pathlib import Path
 import pandas as pd, pyarrow as pa
 from shortlist.tables.learning import read_table
 from shortlist.files import write_parquet
-from shortlist.front import Front
+from shortlist.results.front import Front
 
 before = len(os.listdir("/proc/self/task"))
 print(Front.load(sys.argv[1]).to_frame().to_string())

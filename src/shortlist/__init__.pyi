@@ -19,14 +19,6 @@ from shortlist.errors import MissingDependencyError as MissingDependencyError
 from shortlist.errors import ShortlistError as ShortlistError
 from shortlist.errors import SolverError as SolverError
 from shortlist.errors import UntrustedFileError as UntrustedFileError
-from shortlist.front import Front as Front
-from shortlist.front import Objective as Objective
-from shortlist.front import Pick as Pick
-from shortlist.front import Proof as Proof
-from shortlist.front import ProofKind as ProofKind
-from shortlist.front import Selection as Selection
-from shortlist.front import Sense as Sense
-from shortlist.front import Status as Status
 from shortlist.multistage.estimators import MultiStageClassifier as MultiStageClassifier
 from shortlist.multistage.problem.costs import FeatureCosts as FeatureCosts
 from shortlist.multistage.problem.costs import feature_costs as feature_costs
@@ -39,5 +31,13 @@ from shortlist.products.configure.requirements import read_requirements as read_
 from shortlist.products.feature_models.model import FeatureModel as FeatureModel
 from shortlist.products.formats import read_model as read_model
 from shortlist.products.formats import write_model as write_model
+from shortlist.results.front import Front as Front
+from shortlist.results.objective import Objective as Objective
+from shortlist.results.objective import Sense as Sense
+from shortlist.results.picking import Pick as Pick
+from shortlist.results.proof import Proof as Proof
+from shortlist.results.proof import ProofKind as ProofKind
+from shortlist.results.proof import Status as Status
+from shortlist.results.selection import Selection as Selection
 
 __version__: str

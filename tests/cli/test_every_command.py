@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.commands import called, commands, files, line
+from tests.cli.command_lines import called, commands, files, line
 from tests.cli.made import PRINTING, WRITING
 from tests.cli.running import shortlist
 

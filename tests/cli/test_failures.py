@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from shortlist.cli import main
-from tests.cli.commands import called, commands, files
+from tests.cli.command_lines import called, commands, files
 from tests.cli.made import ADDING, CONFIGURE, PRINTING, WRITING
 from tests.cli.running import Ran, shortlist
 

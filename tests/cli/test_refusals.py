@@ -14,8 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 from shortlist.cli.commands.evolve import USES as EVOLVE_USES
 from shortlist.cli.main import app
 from shortlist.cli.options.prune_options import USES as PRUNE_USES
-from shortlist.ensembles.estimators.exact_pruner import exact_pruner as estimators
-from shortlist.ensembles.estimators.exact_pruner import rule_estimators
+from shortlist.ensembles.estimators import exact_pruner as estimators
+from shortlist.ensembles.estimators import rule_estimators
 from shortlist.ensembles.pools import pool
 from shortlist.ensembles.pools.pool import Pool, as_pool
 from shortlist.ensembles.studies import method_comparison as comparison

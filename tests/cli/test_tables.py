@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.cli.commands import commands, line
+from tests.cli.command_lines import commands, line
 from tests.cli.running import shortlist
 
 COMMANDS = {

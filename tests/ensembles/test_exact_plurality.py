@@ -43,10 +43,10 @@ from shortlist.ensembles.search import plurality_search
 from shortlist.ensembles.search.plurality_search import FoundMembers, rule_selections, search_plurality
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows, n_right
 from shortlist.errors import SolverError
-from shortlist.front import ProofKind, Status
 from shortlist.milp import Limits, Program, Solution
 from shortlist.milp.session import installed_solvers
 from shortlist.milp.watch import OnBound
+from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress
 from tests.ensembles import oracles, rule_oracles
 from tests.ensembles.class_pools import Pool, as_votes, class_pools

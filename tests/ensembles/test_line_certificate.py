@@ -19,7 +19,7 @@ from shortlist.ensembles.proofs.lines.slope_proof import prove_slope
 from shortlist.ensembles.proofs.lines.slope_rows import slope_rows
 from shortlist.ensembles.pruning.pruning import prune_for
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
-from shortlist.front import Objective, Sense
+from shortlist.results.objective import Objective, Sense
 from tests.ensembles import oracles, strategies
 from tests.ensembles.proofs.test_certificate import assert_refused
 

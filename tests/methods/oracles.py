@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.front import Front, Objective, Sense
 from shortlist.milp.program import LinearObjective, Program, make_program
+from shortlist.results.front import Front
+from shortlist.results.objective import Objective, Sense
 
 Point = tuple[Fraction, ...]
 

@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from shortlist.front import Objective, Sense
 from shortlist.milp.program import LinearObjective, Program, make_program
+from shortlist.results.objective import Objective, Sense
 
 
 @st.composite

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError, SolverError
-from shortlist.front import Front, Objective, Proof, ProofKind, Sense
 from shortlist.methods.comparison import (
     Box,
     box_of,
@@ -17,6 +16,9 @@ from shortlist.methods.comparison import (
     median,
     quality_of,
 )
+from shortlist.results.front import Front
+from shortlist.results.objective import Objective, Sense
+from shortlist.results.proof import Proof, ProofKind
 
 GOALS = (Objective("cost"), Objective("worth", Sense.MAX, scale=10))
 

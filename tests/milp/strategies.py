@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shortlist.front import Objective
 from shortlist.milp import LinearObjective, Program, make_program
+from shortlist.results.objective import Objective
 
 SMALL = st.integers(-3, 3)
 

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from shortlist.errors import BadInputError
-from shortlist.front import Objective, Sense
 from shortlist.milp import LinearObjective, Program, make_program
+from shortlist.results.objective import Objective, Sense
 
 
 def small(**changes: object) -> Program:

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError, MissingDependencyError
-from shortlist.front import Objective, Status
 from shortlist.milp import (
     SOLVERS,
     Limits,
@@ -28,6 +27,8 @@ from shortlist.milp import (
 )
 from shortlist.milp.backends.cpsat import CpSat
 from shortlist.milp.session import installed_solvers
+from shortlist.results.objective import Objective
+from shortlist.results.proof import Status
 from shortlist.runs import Cancellation, cancel_on_interrupt
 from tests.milp import oracles, strategies
 

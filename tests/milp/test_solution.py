@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError, SolverError
-from shortlist.front import Objective, Status
 from shortlist.milp import Limits, LinearObjective, Program, make_program, watch
 from shortlist.milp.current import CurrentProgram
 from shortlist.milp.engine import CheckedSession
 from shortlist.milp.solution import Claim, checked_solution, largest_violation
+from shortlist.results.objective import Objective
+from shortlist.results.proof import Status
 from tests.milp import oracles, strategies
 
 inf = math.inf

@@ -14,10 +14,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shortlist.errors import BadInputError, LowCoverageWarning, UnmetChoiceError
-from shortlist.front import ProofKind
 from shortlist.multistage import AcquisitionError, EmscoOptions, MultiStageClassifier, feature_costs
-from shortlist.multistage.subclassifiers.subclassifiers import decision_bits
+from shortlist.multistage.subclassifiers import decision_bits
 from shortlist.results.limits import read_limit
+from shortlist.results.proof import ProofKind
 
 pytestmark = pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
 
@@ -166,7 +166,7 @@ def test_an_enumeration_that_does_not_fit_into_memory_is_not_begun(monkeypatch: 
     clf.fit(X, y, validation=many)
     assert clf.front_.method == "enumerate"
     enough = decision_bits.bytes_of_every_subset(clf.problem_.decisions.subclassifiers.rows)
-    for module in ("decision_bits", "estimators"):
+    for module in ("subclassifiers.decision_bits", "estimators"):
         monkeypatch.setattr(f"shortlist.multistage.{module}.MOST_BYTES", enough - 1)
 
     assert clf.fit(X, y, validation=many).front_.method == "emsco"

@@ -22,9 +22,9 @@ from shortlist.products import (
     write_model,
 )
 from shortlist.products.feature_models.model import Constraint
+from shortlist.products.feature_models.source import Source
 from shortlist.products.formats import model_text
 from shortlist.products.formats.dimacs import read_dimacs
-from shortlist.products.formats.source import Source
 from shortlist.products.formats.uvl import read_uvl
 from tests.products import oracles, strategies
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shortlist.front import ProofKind
+from shortlist.results.proof import ProofKind
 from tests.products.large_numbers import asked, falsehood, random_question, true_points
 
 

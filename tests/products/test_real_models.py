@@ -28,7 +28,7 @@ from shortlist.products import (
     to_clauses,
     to_program,
 )
-from shortlist.products.formats.source import Source
+from shortlist.products.feature_models.source import Source
 from shortlist.products.formats.sxfm import read_sxfm
 from tests.products import oracles
 

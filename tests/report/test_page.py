@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError
-from shortlist.front import Front, Objective, Proof, ProofKind, Sense
 from shortlist.report.page import POLICY, Table, front_page, write_page
+from shortlist.results.front import Front
+from shortlist.results.objective import Objective, Sense
+from shortlist.results.proof import Proof, ProofKind
 
 HOSTILE = "</script><script src='https://evil.example/x.js'></script><img src=x onerror=alert(1)> & \"cost\""
 LOADING = {"src", "href", "srcset", "data", "action", "poster", "xlink:href"}

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shortlist.front import Front, Objective, Proof, ProofKind, Sense
 from shortlist.report.page import front_page
+from shortlist.results.front import Front
+from shortlist.results.objective import Objective, Sense
+from shortlist.results.proof import Proof, ProofKind
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 

@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 
 from shortlist.errors import BadFileError
-from shortlist.front import Front, Objective, Proof, ProofKind, Sense
+from shortlist.results.front import Front
+from shortlist.results.objective import Objective, Sense
+from shortlist.results.proof import Proof, ProofKind
 
 
 def test_a_table_has_a_named_column_for_everything_and_the_exact_values(tmp_path: Path) -> None:

@@ -8,8 +8,11 @@ import pytest
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.proofs.incumbent import ClassSelection, EnsembleSelection
 from shortlist.ensembles.votes.binary_votes import Confusion
-from shortlist.front import Front, Objective, Proof, ProofKind, Selection, Sense, Status
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model
+from shortlist.results.front import Front
+from shortlist.results.objective import Objective, Sense
+from shortlist.results.proof import Proof, ProofKind, Status
+from shortlist.results.selection import Selection
 
 EVIL = "<b>&amp"
 PROOF = Proof(ProofKind.APPROXIMATE, limit="60 s")

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError, SolverError
-from shortlist.front import Front, Proof, ProofKind
 from shortlist.pareto.dominance import nondominated_unique
 from shortlist.pareto.indicators import additive_epsilon, hypervolume, igd_plus, scaled, spread
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind
 
 Vectors: TypeAlias = set[tuple[int, ...]]
 """Points as a set, to be counted."""
@@ -138,7 +139,7 @@ def compare_fronts(fronts: Mapping[str, Front]) -> FrontTables:
 
     Examples
     --------
-    >>> from shortlist.front import Objective
+    >>> from shortlist.results.objective import Objective
     >>> goals = [Objective("cost"), Objective("defects")]
     >>> def front(points):
     ...     return Front.from_points(goals, np.array(points), np.zeros((len(points), 0), int), (), Proof(ProofKind.APPROXIMATE))

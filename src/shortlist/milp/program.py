@@ -10,7 +10,7 @@ from scipy import sparse
 
 from shortlist.arrays import Costs, Mask
 from shortlist.errors import BadInputError
-from shortlist.front import Objective
+from shortlist.results.objective import Objective
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ def make_program(
 
     Examples
     --------
-    >>> from shortlist.front import Objective
+    >>> from shortlist.results.objective import Objective
     >>> cost = LinearObjective(Objective("cost"), np.array([3.0, 2.0]))
     >>> cover = make_program(
     ...     [[1, 1]], row_lower=1, row_upper=np.inf, column_lower=0, column_upper=1, integer=True, objectives=[cost]

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError, SolverError
-from shortlist.front import Status, relative_gap
 from shortlist.milp.current import CurrentProgram
 from shortlist.milp.program import Program
+from shortlist.results.proof import Status, relative_gap
 
 FEASIBILITY_TOLERANCE = 1e-6
 """A row with fractions may miss its limit by this much, relative to its terms: doubles cannot do better."""

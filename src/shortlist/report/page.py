@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, any_of
 from shortlist.errors import BadInputError
 from shortlist.files import write_text
-from shortlist.front import Front
+from shortlist.results.front import Front
 
 COLOURS = (
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000", "#8c564b", "#bcbd22",

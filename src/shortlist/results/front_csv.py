@@ -5,7 +5,7 @@ import io
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shortlist.front import Front
+    from shortlist.results.front import Front
 
 STAGED_METHODS = ("emsco", "enumerate")
 """Methods whose decisions are the stage of each feature, from 0; -1 is a feature that is never bought."""
@@ -22,7 +22,9 @@ def csv_text(front: "Front") -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> from shortlist.front import Front, Objective, Proof, ProofKind
+    >>> from shortlist.results.front import Front
+    >>> from shortlist.results.objective import Objective
+    >>> from shortlist.results.proof import Proof, ProofKind
     >>> front = Front.from_points(
     ...     [Objective("cost", scale=10)], np.array([[25]]), np.array([[1, 0]]), ["GPS", "=1+1"], Proof(ProofKind.COMPLETE)
     ... )

@@ -1,24 +1,34 @@
 """Rules that name one point of a front."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.errors import BadInputError
 from shortlist.results.limits import Limit
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from shortlist.front import Front
+    from shortlist.results.front import Front
 
 Limits: TypeAlias = Mapping[str, float] | Sequence[Limit] | None
 """Limits on objectives: by name, each in its better direction, or as people write them; None: none."""
 
 RULES = ("ideal", "knee", "weights", "lexicographic")
 """The names of the rules."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pick:
+    """One point of a front, chosen by a rule."""
+
+    index: int
+    values: dict[str, float]
+    decision: NDArray[np.integer[Any]]
+    rule: str
 
 
 def pick_index(

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from shortlist.front import Front
+from shortlist.results.front import Front
 from tests.cli.running import shortlist
 
 MODELS = Path(__file__).parent.parent / "products" / "models"

@@ -10,8 +10,10 @@ import pytest
 
 from shortlist import __version__
 from shortlist.cli.commands.configure import work_lines
-from shortlist.front import Front, Objective, Proof, ProofKind
+from shortlist.results.front import Front
 from shortlist.results.limits import OPERATORS
+from shortlist.results.objective import Objective
+from shortlist.results.proof import Proof, ProofKind
 from tests.cli.running import shortlist
 
 MODELS = Path(__file__).parent.parent / "products" / "models"

@@ -9,9 +9,11 @@ import pandas as pd
 import pytest
 
 from shortlist import __version__ as shortlist_version
-from shortlist.front import Front, Objective, Proof, ProofKind
 from shortlist.products import evaluate, make_requirements, read_model
+from shortlist.results.front import Front
 from shortlist.results.limits import OPERATORS
+from shortlist.results.objective import Objective
+from shortlist.results.proof import Proof, ProofKind
 from tests.cli.running import shortlist
 
 MODELS = Path(__file__).parent.parent / "products" / "models"

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from shortlist import __version__
-from shortlist.front import Front
+from shortlist.results.front import Front
 from shortlist.tables.fingerprints import table_fingerprint
 from tests.cli.running import shortlist
 

@@ -18,7 +18,6 @@ from shortlist.ensembles.pools.pool import load_pool, make_pool
 from shortlist.ensembles.studies.holdout import evolve_table, prune_table
 from shortlist.ensembles.studies.method_comparison import compare_methods, pruning_methods
 from shortlist.ensembles.verification.recheck import verify
-from shortlist.front import Front
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import stage_table
 from shortlist.multistage.presets import preset
@@ -32,9 +31,10 @@ from shortlist.products.configure.product_front import configure
 from shortlist.products.configure.requirements import make_requirements
 from shortlist.products.configure.search_options import search_options
 from shortlist.products.formats import read_model
+from shortlist.results.front import Front
 from shortlist.saved_models import load_model
 from shortlist.tables.learning import read_table, split_target
-from tests.cli.commands import called, commands
+from tests.cli.command_lines import called, commands
 
 COMMANDS = commands()
 

@@ -22,9 +22,10 @@ from shortlist.ensembles.pruning.engine import EngineSettings, pair_cuts, prove
 from shortlist.ensembles.pruning.problems import ThresholdProblem
 from shortlist.ensembles.pruning.weighted_pruning import prune_exactly
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
-from shortlist.front import Objective, ProofKind, Sense, Status
 from shortlist.milp import open_solver
 from shortlist.milp.backends.cpsat import CpSat
+from shortlist.results.objective import Objective, Sense
+from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress
 from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies

@@ -10,7 +10,7 @@ from shortlist.ensembles.pruning.pruning import parse_objective, prune_for
 from shortlist.ensembles.pruning.weighted_pruning import prune_exactly
 from shortlist.ensembles.votes.binary_votes import confusion, merge_rows
 from shortlist.errors import BadInputError
-from shortlist.front import Status
+from shortlist.results.proof import Status
 from shortlist.runs import Cancellation
 from tests.ensembles import oracles, strategies
 from tests.ensembles.pruning.test_engine import hard_votes

@@ -20,10 +20,10 @@ from shortlist.ensembles.pruning.problems import ThresholdProblem
 from shortlist.ensembles.pruning.weighted_pruning import prune_exactly
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.errors import SolverError
-from shortlist.front import ProofKind, Status
 from shortlist.milp import Limits, Program, Session, Solution, open_solver
 from shortlist.milp.session import installed_solvers
 from shortlist.milp.watch import OnBound
+from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress
 from tests.ensembles import oracles, strategies
 

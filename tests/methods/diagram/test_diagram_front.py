@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
-from shortlist.front import Front, Objective, ProofKind, Sense
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.compilation import compile_diagram
 from shortlist.logic.diagram import Diagram
@@ -22,6 +21,9 @@ from shortlist.products.attributes.attribute_files import read_attributes
 from shortlist.products.configure.product_objectives import parse_objectives
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.formats import read_model
+from shortlist.results.front import Front
+from shortlist.results.objective import Objective, Sense
+from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Progress
 from tests.logic.oracles import clause_sets, models
 

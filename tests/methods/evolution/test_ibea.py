@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
-from shortlist.front import Objective, ProofKind
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import Solver
 from shortlist.methods.evolution import _kernels as kernels
 from shortlist.methods.evolution.ibea import ibea
 from shortlist.methods.evolution.variation import Evolution, EvolvedProblem, repaired
+from shortlist.results.objective import Objective
+from shortlist.results.proof import ProofKind
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress
 from tests.methods import evolution_oracles as oracles

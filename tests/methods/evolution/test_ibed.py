@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError
-from shortlist.front import Objective, ProofKind
 from shortlist.logic.clauses import Clauses
 from shortlist.methods.evolution.ibed import ibed
 from shortlist.methods.evolution.variation import Evolution
 from shortlist.products import exact_attribute, parse_objectives, read_attributes, read_model, to_clauses
+from shortlist.results.objective import Objective
+from shortlist.results.proof import ProofKind
 
 PAPER = "feature-models/paper-instances"
 SHOP = Clauses.from_clauses(6, [(1,), (-2, 3), (-4, -5), (2, 4, 6)])

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError, MissingDependencyError
-from shortlist.front import Objective, ProofKind
 from shortlist.logic.clauses import Clauses
 from shortlist.methods.evolution.variation import Evolution
 from shortlist.pareto.dominance import nondominated
+from shortlist.results.objective import Objective
+from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Progress
 
 pytest.importorskip("pymoo", reason="NSGA-II is an extra: pip install 'shortlist[nsga2]'")

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from shortlist.front import Objective, ProofKind
 from shortlist.methods.integer import bounded_solves
 from shortlist.methods.integer.bounded_solves import safe_weights
 from shortlist.methods.integer.cwmoip import cwmoip
 from shortlist.methods.integer.integer_objectives import integer_objectives
 from shortlist.milp.program import LinearObjective, Program, make_program
+from shortlist.results.objective import Objective
+from shortlist.results.proof import ProofKind
 from tests.methods import oracles
 
 

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError
-from shortlist.front import Objective, ProofKind, Sense
 from shortlist.methods.integer.bound_sweep import BoundSweep, nondominated
 from shortlist.methods.integer.epsilon_constraint import epsilon_constraint
 from shortlist.methods.integer.integer_objectives import Vector
 from shortlist.milp.program import LinearObjective, Program, make_program
+from shortlist.results.objective import Objective, Sense
+from shortlist.results.proof import ProofKind
 from tests.methods import oracles
 
 

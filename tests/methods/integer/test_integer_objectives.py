@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError, SolverError
-from shortlist.front import Objective
 from shortlist.methods.integer.integer_objectives import UNLIMITED, integer_objectives
 from shortlist.milp.program import LinearObjective, Program, make_program
+from shortlist.results.objective import Objective
 from tests.methods import oracles
 from tests.methods.strategies import multiobjective_programs
 

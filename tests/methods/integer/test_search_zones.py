@@ -11,13 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError, SolverError
-from shortlist.front import Front, Objective, ProofKind, Sense, Status
 from shortlist.methods.integer.cwmoip import cwmoip
 from shortlist.methods.integer.epsilon_constraint import epsilon_constraint
 from shortlist.methods.integer.search_zones import search_zones, split_zones
 from shortlist.milp.program import LinearObjective, Program, make_program
 from shortlist.milp.session import Session, open_solver
 from shortlist.milp.solution import Limits, Solution
+from shortlist.results.front import Front
+from shortlist.results.objective import Objective, Sense
+from shortlist.results.proof import ProofKind, Status
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress
 from tests.methods import oracles

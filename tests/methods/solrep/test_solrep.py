@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError, SolverError
-from shortlist.front import Objective, ProofKind, Sense
 from shortlist.logic.clauses import Clauses
 from shortlist.methods.integer.integer_objectives import integer_objectives
 from shortlist.methods.integer.reduced_program import reduce_program
@@ -23,6 +22,8 @@ from shortlist.methods.solrep.solrep import solrep
 from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_corner
 from shortlist.milp.program import LinearObjective, Program, make_program
 from shortlist.pareto.indicators import hypervolume, scaled
+from shortlist.results.objective import Objective, Sense
+from shortlist.results.proof import ProofKind
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress
 from tests.methods import oracles
@@ -304,10 +305,10 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
 
 
 def test_a_solver_that_proves_a_dominated_point_is_caught() -> None:
-    from shortlist.front import Proof, Status
     from shortlist.methods.solrep.checked_answers import answers_front
     from shortlist.methods.solrep.limited_solves import Outcome
     from shortlist.methods.solrep.solve_journal import Record
+    from shortlist.results.proof import Proof, Status
 
     program = knapsack(n=2, n_objectives=2)
     reduced = reduce_program(program)

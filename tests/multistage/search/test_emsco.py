@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
-from shortlist.front import ProofKind
 from shortlist.multistage.problem.stages import compress, has_gaps
 from shortlist.multistage.search._variation import mutate_row, normalized_stage
 from shortlist.multistage.search.emsco import (
@@ -22,6 +21,7 @@ from shortlist.multistage.search.emsco import (
 )
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.recall import recall
+from shortlist.results.proof import ProofKind
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
 

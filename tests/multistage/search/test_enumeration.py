@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist.front import ProofKind
 from shortlist.multistage import MultiStageClassifier, feature_costs
 from shortlist.multistage.search import walkers
 from shortlist.multistage.search.enumeration import EnumerationResult, enumerate_front, tied_assignments
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, OBJECTIVES
+from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of

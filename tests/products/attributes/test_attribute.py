@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadFileError, BadInputError
-from shortlist.front import Sense
 from shortlist.products import (
     Attribute,
     AttributeTable,
@@ -25,6 +24,7 @@ from shortlist.products import (
 from shortlist.products.attributes.attribute import needs_rounding, scaled_attribute
 from shortlist.products.attributes.attribute_columns import numeric_attributes
 from shortlist.products.attributes.attribute_files import attributes_beside
+from shortlist.results.objective import Sense
 from tests.products import oracles
 
 MODEL = make_model(["Web Server", "Pop-ups", "Logging"])

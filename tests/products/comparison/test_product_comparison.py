@@ -9,7 +9,6 @@ import pytest
 from joblib import parallel_config
 
 from shortlist.errors import BadInputError, SolverError
-from shortlist.front import ProofKind
 from shortlist.products import (
     Attribute,
     are_valid,
@@ -28,6 +27,7 @@ from shortlist.products.comparison.product_comparison import (
     tabulated,
     unions,
 )
+from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Progress
 
 N = 14

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError, SolverError
-from shortlist.front import Front, ProofKind, Status
 from shortlist.products import (
     Attribute,
     FeatureModel,
@@ -20,10 +19,12 @@ from shortlist.products import (
     parse_limit,
     with_constraints,
 )
-from shortlist.products import found_front as front_module
+from shortlist.products.configure import found_front as front_module
 from shortlist.products.configure.feasibility import some_products
 from shortlist.products.configure.requirements import Requirements
 from shortlist.products.configure.search_options import EVOLUTIONARY_METHODS
+from shortlist.results.front import Front
+from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress
 from tests.products import oracles
 from tests.products.configure.test_product_front import as_tuples, front_by_hand, questions

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
-from shortlist.front import Front, ProofKind, Status
 from shortlist.products import (
     Attribute,
     FeatureModel,
@@ -26,11 +25,13 @@ from shortlist.products import (
     rule_text,
     with_constraints,
 )
-from shortlist.products import found_front as configure_module
+from shortlist.products.configure import found_front as configure_module
 from shortlist.products.configure.feasibility import NO_REQUIREMENTS, check_feasibility
 from shortlist.products.configure.model_summary import summarise
 from shortlist.products.configure.product_front import Configured, configure
 from shortlist.products.configure.requirements import Requirements
+from shortlist.results.front import Front
+from shortlist.results.proof import ProofKind, Status
 from tests.products import oracles
 from tests.products.strategies import models
 

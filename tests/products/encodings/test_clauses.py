@@ -9,7 +9,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
-from shortlist.front import Objective
 from shortlist.logic.clauses import Clauses
 from shortlist.milp.program import LinearObjective, Program
 from shortlist.products import (
@@ -23,6 +22,7 @@ from shortlist.products import (
 )
 from shortlist.products.encodings import cnf, pseudo_boolean
 from shortlist.products.feature_models.formulas import And, Formula, Iff, Implies, Linear, Literal, Or
+from shortlist.results.objective import Objective
 from tests.products import oracles, strategies
 
 

@@ -10,8 +10,8 @@ from shortlist.cli.text.output import finite, print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion
-    from shortlist.front import Front
     from shortlist.products.configure.product_front import Configured
+    from shortlist.results.front import Front
 
 DEFAULT_SECONDS = 60.0
 """Time limit of methods that look for a complete front; the work of the others is limited by points or evaluations."""

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from shortlist.front import Front, Pick
+    from shortlist.results.front import Front
+    from shortlist.results.picking import Pick
 
 app = typer.Typer(
     help="Look at a saved front, take one point of it, or write it as CSV.", no_args_is_help=True
@@ -58,7 +59,7 @@ def show(
     from shortlist._validation import as_choice, as_count
     from shortlist.cli.options.limits import read_limits
     from shortlist.cli.text.front_text import front_facts, front_status, proof_text, range_lines
-    from shortlist.front import Front
+    from shortlist.results.front import Front
     from shortlist.results.picking import RULES, mark_within, why_none
 
     as_count(rows, "--rows", at_least=0)
@@ -126,7 +127,7 @@ def pick(
     from shortlist._validation import as_choice
     from shortlist.cli.options.limits import read_limits
     from shortlist.cli.text.front_text import front_status
-    from shortlist.front import Front
+    from shortlist.results.front import Front
     from shortlist.results.picking import RULES, mark_within, why_none
 
     if rule is not None:
@@ -178,7 +179,7 @@ def export(
 
     check_files(inputs={"FRONT": front}, outputs={"--out": out}, endings={"--out": TABLE_FILE})
     from shortlist.cli.text.front_text import front_status
-    from shortlist.front import Front
+    from shortlist.results.front import Front
 
     loaded = Front.load(front)
     out = save(out, loaded.save)

@@ -352,8 +352,8 @@ def _recall(
     from dataclasses import replace
 
     from shortlist.errors import BadInputError
-    from shortlist.front import ProofKind
     from shortlist.multistage.search.recall import recall
+    from shortlist.results.proof import ProofKind
 
     truth = staged.classifier.result_
     if truth.proof.kind is not ProofKind.COMPLETE:

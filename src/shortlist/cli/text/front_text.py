@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from shortlist.cli.text.output import finite, stopped_by
-from shortlist.front import Front, ProofKind, Status
+from shortlist.results.front import Front
+from shortlist.results.proof import ProofKind, Status
 
 
 def front_facts(front: Front) -> dict[str, Any]:

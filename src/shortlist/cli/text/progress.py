@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from shortlist.front import relative_gap
+from shortlist.results.proof import relative_gap
 from shortlist.runs import Progress
 from shortlist.runs.cancellation import say_on_stderr
 

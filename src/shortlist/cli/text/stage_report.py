@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shortlist.front import Front
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
     from shortlist.multistage.search.recall import Recall
+    from shortlist.results.front import Front
     from shortlist.results.limits import Limit
 
 
@@ -31,7 +31,7 @@ def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, 
     import numpy as np
 
     from shortlist.cli.text.front_text import front_facts
-    from shortlist.front import ProofKind, Status
+    from shortlist.results.proof import ProofKind, Status
 
     front = classifier.front_
     complete = front.proof.kind is ProofKind.COMPLETE

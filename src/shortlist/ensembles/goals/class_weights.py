@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shortlist._validation import as_choice
 from shortlist.arrays import Counts, Mask
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_tally, plurality
-from shortlist.front import Objective, Sense
+from shortlist.results.objective import Objective, Sense
 
 CLASS_OBJECTIVES = {
     "accuracy": "share of right decisions",

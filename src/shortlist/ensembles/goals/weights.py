@@ -13,7 +13,7 @@ from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Mask
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes, tally
 from shortlist.errors import BadInputError
-from shortlist.front import Objective, Sense
+from shortlist.results.objective import Objective, Sense
 
 WEIGHT_NAMES = ("tp", "fn", "tn", "fp")
 """W_T+, W_F-, W_T- and W_F+ of the paper, by what they weigh."""

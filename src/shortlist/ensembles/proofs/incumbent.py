@@ -12,7 +12,9 @@ from shortlist.arrays import Mask
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.votes.binary_votes import Confusion
 from shortlist.errors import SolverError
-from shortlist.front import Objective, Proof, ProofKind, Selection, Status
+from shortlist.results.objective import Objective
+from shortlist.results.proof import Proof, ProofKind, Status
+from shortlist.results.selection import Selection
 
 History: TypeAlias = tuple[tuple[float, float | None, float], ...]
 """Seconds, best value (None before the first) and bound, in the user's unit, as they got better.

@@ -23,9 +23,9 @@ from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.proofs.subset_walk import n_selections, walk_subsets
 from shortlist.ensembles.pruning.problems import PruningProblem, SolverProgram
 from shortlist.errors import SolverError
-from shortlist.front import Status
 from shortlist.milp import Limits, Program, Solver
 from shortlist.milp.session import Session
+from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
 
 CUTS, WALK, CP_SAT = "cuts", "a walk over all selections", "CP-SAT"

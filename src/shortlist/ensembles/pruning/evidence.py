@@ -7,7 +7,7 @@ from typing import Any
 
 from shortlist.ensembles.proofs.incumbent import ClassSelection, EnsembleSelection
 from shortlist.ensembles.pruning.weighted_pruning import AUTO, solver_name
-from shortlist.front import Status, shortfall
+from shortlist.results.proof import Status, shortfall
 
 
 @dataclass(frozen=True, kw_only=True)

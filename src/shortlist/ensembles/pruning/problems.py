@@ -29,8 +29,8 @@ from shortlist.ensembles.search.plurality_search import rule_selections, search_
 from shortlist.ensembles.search.threshold_search import Found, search_selection
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion, tally
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_tally, plurality
-from shortlist.front import Objective
 from shortlist.milp import Program
+from shortlist.results.objective import Objective
 from shortlist.runs.budget import Budget
 
 Offer: TypeAlias = Callable[[Mask], int | None]

@@ -19,8 +19,8 @@ from shortlist.ensembles.pruning.weighted_pruning import AUTO, prune_exactly, so
 from shortlist.ensembles.search.threshold_search import Found, search_selection
 from shortlist.ensembles.votes.binary_votes import Votes, confusion
 from shortlist.errors import BadInputError
-from shortlist.front import ProofKind, Status
 from shortlist.milp import open_solver
+from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Report, silent
 
 ObjectiveName: TypeAlias = str | Mapping[str, float]

@@ -18,8 +18,9 @@ from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows, slope_rows
 from shortlist.ensembles.pruning.problems import ThresholdProblem
 from shortlist.ensembles.search.threshold_search import search_selection
 from shortlist.ensembles.votes.binary_votes import confusion
-from shortlist.front import Objective, Proof, ProofKind, Sense, Status
 from shortlist.milp import Solver
+from shortlist.results.objective import Objective, Sense
+from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs import Cancellation, Progress, Report
 from shortlist.runs.progress import SECONDS
 

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from shortlist._validation import as_count, as_positive_seconds
 from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError, SolverError
-from shortlist.front import Front, Objective, Proof, ProofKind
 from shortlist.logic.diagram import Diagram
 from shortlist.methods.diagram.plan import Plan, make_coding, make_plan
 from shortlist.methods.diagram.sweep import Pass
+from shortlist.results.front import Front
+from shortlist.results.objective import Objective
+from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Cancellation, Report, silent
 
 

@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist._validation import as_seed
 from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError
-from shortlist.front import Front, Objective
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import Solver
 from shortlist.methods.evolution import _kernels as kernels
 from shortlist.methods.evolution.variation import Evolution, EvolvedProblem, random_state, repaired
+from shortlist.results.front import Front
+from shortlist.results.objective import Objective
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress, Report, silent
 

@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist._validation import as_seed
 from shortlist.errors import BadInputError, MissingDependencyError
-from shortlist.front import Front, Objective
 from shortlist.logic.clauses import Clauses
 from shortlist.methods.evolution.ibea import DEFAULTS, check_evolution
 from shortlist.methods.evolution.variation import Evolution, EvolvedProblem
+from shortlist.results.front import Front
+from shortlist.results.objective import Objective
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress, Report, silent
 

@@ -10,12 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist._validation import as_count
 from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError
-from shortlist.front import Front, Objective, Proof, ProofKind
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.presolve import Presolved, presolve
 from shortlist.logic.sat import Solver
 from shortlist.methods.evolution import _kernels as kernels
 from shortlist.pareto.dominance import nondominated
+from shortlist.results.front import Front
+from shortlist.results.objective import Objective
+from shortlist.results.proof import Proof, ProofKind
 
 
 @dataclass(frozen=True)

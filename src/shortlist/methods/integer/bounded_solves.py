@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from shortlist._validation import as_count, as_positive_seconds, as_seed
 from shortlist._words import all_of
 from shortlist.errors import BadInputError, SolverError
-from shortlist.front import Front, Proof, Status
 from shortlist.methods.integer.integer_objectives import (
     UNLIMITED,
     IntegerObjectives,
@@ -22,6 +21,8 @@ from shortlist.methods.integer.integer_objectives import (
 from shortlist.milp.program import Program
 from shortlist.milp.session import Session, Solver, open_solver
 from shortlist.milp.solution import Limits, Solution
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, Status
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress, Report, silent
 

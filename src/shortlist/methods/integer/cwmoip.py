@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shortlist.front import Front, Proof, ProofKind
 from shortlist.methods.integer.bound_sweep import BoundSweep, sweep_order
 from shortlist.methods.integer.bounded_solves import BoundedSolves, Budget, LimitReachedError, safe_weights
 from shortlist.methods.integer.epsilon_constraint import bounds_by_solves
 from shortlist.methods.integer.integer_objectives import Vector
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Report, silent
 
@@ -65,7 +66,7 @@ def cwmoip(
 
     Examples
     --------
-    >>> from shortlist.front import Objective
+    >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program
     >>> price = LinearObjective(Objective("price", scale=None), np.array([1.25, 3.5]))
     >>> chosen = LinearObjective(Objective("chosen", "max"), np.array([1.0, 1.0]))

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from shortlist.errors import BadInputError
-from shortlist.front import Front, Proof, ProofKind
 from shortlist.methods.integer.bound_sweep import BoundSweep, nondominated, sweep_order
 from shortlist.methods.integer.bounded_solves import BoundedSolves, Budget, LimitReachedError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, Vector
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Report, silent
 
@@ -69,7 +70,7 @@ def epsilon_constraint(
 
     Examples
     --------
-    >>> from shortlist.front import Objective
+    >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program
     >>> price = LinearObjective(Objective("price", scale=None), np.array([1.25, 3.5]))
     >>> chosen = LinearObjective(Objective("chosen", "max"), np.array([1.0, 1.0]))

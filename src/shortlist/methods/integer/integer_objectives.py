@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from shortlist._words import all_of
 from shortlist.arrays import Points
 from shortlist.errors import BadInputError, SolverError
-from shortlist.front import Objective
 from shortlist.milp.program import LinearObjective, Program
+from shortlist.results.objective import Objective
 
 Vector: TypeAlias = NDArray[np.int64]
 """One integer per objective, ``(n_objectives,)``, minimised, in steps."""

@@ -19,11 +19,12 @@ import numpy as np
 
 from shortlist.arrays import Mask, Points
 from shortlist.errors import SolverError
-from shortlist.front import Front, Proof, ProofKind
 from shortlist.methods.integer.bounded_solves import BoundedSolves, Budget, LimitReachedError, safe_weights
 from shortlist.methods.integer.integer_objectives import UNLIMITED, Vector
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Report, silent
 
@@ -82,7 +83,7 @@ def search_zones(
 
     Examples
     --------
-    >>> from shortlist.front import Objective
+    >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program
     >>> price = LinearObjective(Objective("price"), np.array([3.0, 5.0, 4.0]))
     >>> quality = LinearObjective(Objective("quality", "max"), np.array([1.0, 4.0, 2.0]))

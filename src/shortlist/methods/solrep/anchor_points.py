@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shortlist.front import Status
 from shortlist.methods.integer.bounded_solves import Budget
 from shortlist.methods.integer.integer_objectives import IntegerObjectives, Vector
 from shortlist.methods.solrep.limited_solves import LimitedSolves, Outcome
@@ -15,6 +14,7 @@ from shortlist.methods.solrep.solve_journal import Journal, Record
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver, open_solver
 from shortlist.milp.solution import Limits
+from shortlist.results.proof import Status
 from shortlist.runs.cancellation import Cancellation
 
 STAGE = "reference points"

@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Points
 from shortlist.errors import BadInputError, SolverError
-from shortlist.front import Front, Proof, ProofKind, Status, relative_gap
 from shortlist.methods.integer.integer_objectives import IntegerObjectives, integer_objectives
 from shortlist.methods.integer.reduced_program import ReducedProgram
 from shortlist.methods.solrep.solve_journal import Record
 from shortlist.milp.program import Program
 from shortlist.pareto.dominance import nondominated
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind, Status, relative_gap
 
 
 def answers_front(

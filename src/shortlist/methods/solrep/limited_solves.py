@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError, SolverError
-from shortlist.front import Status
 from shortlist.methods.integer.bounded_solves import (
     N_ATTEMPTS,
     WITHIN_A_STEP,
@@ -16,6 +15,7 @@ from shortlist.methods.integer.bounded_solves import (
 )
 from shortlist.methods.integer.integer_objectives import UNLIMITED, Vector
 from shortlist.milp.solution import Limits, Solution
+from shortlist.results.proof import Status
 
 NO_LIMITS = Limits()
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from shortlist.arrays import Points
 from shortlist.errors import BadInputError
-from shortlist.front import Status
 from shortlist.methods.integer.bounded_solves import LimitReachedError, safe_weights
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
 from shortlist.methods.solrep.anchor_points import SolveSetting, best_start, remembered
@@ -19,6 +18,7 @@ from shortlist.methods.solrep.reference_points import neighbour_order
 from shortlist.methods.solrep.relaxed_bounds import RelaxedBounds
 from shortlist.methods.solrep.solve_journal import Record
 from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_corner
+from shortlist.results.proof import Status
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.units import Unit, run_units
 

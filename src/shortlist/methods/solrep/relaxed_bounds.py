@@ -5,12 +5,12 @@ import math
 
 import numpy as np
 
-from shortlist.front import Status
 from shortlist.methods.integer.integer_objectives import Vector, integer_objectives
 from shortlist.milp.program import Program
 from shortlist.milp.session import open_solver
 from shortlist.milp.solution import Limits
 from shortlist.milp.whole_rows import largest_sum, tells_apart
+from shortlist.results.proof import Status
 from shortlist.runs.cancellation import Cancellation
 
 ROUNDING = 1e-6
@@ -24,7 +24,7 @@ class RelaxedBounds:
 
     Examples
     --------
-    >>> from shortlist.front import Objective
+    >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program
     >>> price = LinearObjective(Objective("price"), np.array([3.0, 5.0]))
     >>> weight = LinearObjective(Objective("weight"), np.array([4.0, 1.0]))

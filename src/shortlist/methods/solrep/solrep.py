@@ -17,7 +17,6 @@ import numpy as np
 from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
 from shortlist.arrays import Points
 from shortlist.errors import BadInputError
-from shortlist.front import Front, Proof, ProofKind, Status
 from shortlist.logic.clauses import Clauses
 from shortlist.methods.integer.bounded_solves import LimitReachedError
 from shortlist.methods.integer.integer_objectives import IntegerObjectives, integer_objectives
@@ -30,6 +29,8 @@ from shortlist.methods.solrep.solve_journal import Record, open_journal
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver
 from shortlist.milp.solution import Limits
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress, Report, silent
 
@@ -120,7 +121,7 @@ def solrep(
 
     Examples
     --------
-    >>> from shortlist.front import Objective
+    >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program
     >>> price = LinearObjective(Objective("price"), np.array([3.0, 5.0, 4.0]))
     >>> quality = LinearObjective(Objective("quality", "max"), np.array([1.0, 4.0, 2.0]))

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.front import Status
 from shortlist.methods.integer.integer_objectives import Vector
 from shortlist.methods.solrep.limited_solves import Outcome
 from shortlist.milp.program import Program
+from shortlist.results.proof import Status
 from shortlist.runs.journal import append_line, open_lines
 
 

@@ -11,7 +11,6 @@ from ortools.sat.python import cp_model_helper as sat
 from shortlist._validation import as_count
 from shortlist.arrays import Costs, Mask
 from shortlist.errors import BadInputError
-from shortlist.front import Status
 from shortlist.milp.current import Change
 from shortlist.milp.engine import CheckedSession, Engine
 from shortlist.milp.implied_bounds import implied_bounds
@@ -19,6 +18,7 @@ from shortlist.milp.program import Program
 from shortlist.milp.scaling import scaled_to_integers
 from shortlist.milp.solution import Claim, Limits
 from shortlist.milp.watch import Post
+from shortlist.results.proof import Status
 
 STATUSES = {
     sat.CpSolverStatus.OPTIMAL: Status.OPTIMAL,

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from shortlist._validation import as_count
 from shortlist.arrays import Costs
 from shortlist.errors import SolverError
-from shortlist.front import Status
 from shortlist.milp.current import Change
 from shortlist.milp.engine import CheckedSession
 from shortlist.milp.program import Program
 from shortlist.milp.solution import Claim, Limits
 from shortlist.milp.watch import Post
 from shortlist.milp.whole_rows import FINEST_TOLERANCE, tolerance_for
+from shortlist.results.proof import Status
 
 STATUSES = {
     HighsModelStatus.kOptimal: (Status.OPTIMAL, ""),

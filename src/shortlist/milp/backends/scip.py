@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from shortlist._validation import as_count
 from shortlist.arrays import Costs
 from shortlist.errors import MissingDependencyError, SolverError
-from shortlist.front import Status
 from shortlist.milp.current import Change
 from shortlist.milp.engine import CheckedSession
 from shortlist.milp.program import Program
 from shortlist.milp.solution import Claim, Limits
 from shortlist.milp.watch import Post
 from shortlist.milp.whole_rows import FINEST_TOLERANCE, tolerance_for
+from shortlist.results.proof import Status
 
 try:
     from pyscipopt import Eventhdlr, Model

@@ -9,8 +9,8 @@ from shortlist._validation import as_choice, as_count
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, UnmetChoiceError
-from shortlist.front import Front
 from shortlist.multistage.search.stage_objectives import StageProblem, merits
+from shortlist.results.front import Front
 from shortlist.results.picking import RULES, Limits, pick_index, within_limits
 
 USUAL = "one-se"

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from shortlist._validation import as_choice, as_count, as_positive_seconds
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
-from shortlist.front import Front, Proof, ProofKind
 from shortlist.multistage.problem.stages import stage_counts
 from shortlist.multistage.search._evaluation import domination_levels
 from shortlist.multistage.search._variation import breed, mutate_again, mutate_row, recombine_rows
 from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Cancellation, Progress, Report, silent
 
 ELITES = ("vector", "chromosome")

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import as_positive_seconds
-from shortlist.front import Front, Proof, ProofKind
 from shortlist.multistage.problem.stages import assignment_of_chain, completions, ordered_partitions
 from shortlist.multistage.search._enumeration import UNSEEN
 from shortlist.multistage.search._evaluation import N_MEASURES, nondominated_rows
@@ -17,6 +16,8 @@ from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.search.walkers import Found, Space, Walker, make_walker
 from shortlist.multistage.subclassifiers.decision_bits import subset_masks
 from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
 
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Values
 from shortlist.errors import BadInputError
-from shortlist.front import Front, Objective, Proof, Sense
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.stages import acquired, check_max_stages, stage_counts
 from shortlist.multistage.search._evaluation import (
@@ -28,6 +27,9 @@ from shortlist.multistage.search._evaluation import (
 )
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.subclassifiers import pack
+from shortlist.results.front import Front
+from shortlist.results.objective import Objective, Sense
+from shortlist.results.proof import Proof
 
 OBJECTIVES = {
     "coverage": CONCLUSIVE,

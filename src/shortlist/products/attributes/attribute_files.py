@@ -9,7 +9,7 @@ from shortlist.decimals import as_decimal
 from shortlist.products.attributes.attribute import BUILT_IN, AttributeTable
 from shortlist.products.feature_models.model import FeatureModel, Value
 from shortlist.products.feature_models.names import FeatureNames, feature_names
-from shortlist.products.formats.source import Source, read_source
+from shortlist.products.feature_models.source import Source, read_source
 
 
 def read_attributes(

@@ -12,7 +12,6 @@ import numpy as np
 from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
 from shortlist._words import all_of, any_of
 from shortlist.errors import BadFileError, BadInputError
-from shortlist.front import Front, Proof
 from shortlist.methods.comparison import (
     FrontTables,
     Quality,
@@ -26,6 +25,7 @@ from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.comparison.unit_journal import UnitJournal, open_units
 from shortlist.products.configure.checked_front import checked_front, products_front
 from shortlist.products.configure.feasibility import NO_REQUIREMENTS
+from shortlist.products.configure.found_front import find_front
 from shortlist.products.configure.front_search import Question, program_of
 from shortlist.products.configure.product_front import make_question, parse_question
 from shortlist.products.configure.product_objectives import FeatureObjective
@@ -38,7 +38,8 @@ from shortlist.products.configure.search_options import (
     takes,
 )
 from shortlist.products.feature_models.model import Constraint, FeatureModel
-from shortlist.products.found_front import find_front
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
 
 COMPARED_METHODS = tuple(method for method in METHODS if method != "auto")

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Points
 from shortlist.errors import SolverError
-from shortlist.front import Front, Proof, ProofKind
 from shortlist.products.configure.front_search import Question
 from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.model import with_constraints
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind
 
 
 def checked_front(question: Question, found: Front, method: str) -> Front:

@@ -10,12 +10,13 @@ import numpy as np
 from shortlist._validation import as_seed
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
-from shortlist.front import Objective, Status
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SearchStoppedError, Solver, backbone, minimal_conflict
 from shortlist.products.configure.requirements import Requirements
 from shortlist.products.encodings.clauses import traced_clauses
 from shortlist.products.feature_models.model import Constraint, FeatureModel, rule_text, with_constraints
+from shortlist.results.objective import Objective
+from shortlist.results.proof import Status
 from shortlist.runs import Cancellation
 
 NO_REQUIREMENTS = Requirements()

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError, SolverError
-from shortlist.front import Front, Objective, Status
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.diagram import Diagram
 from shortlist.products.configure.product_objectives import FeatureObjective
@@ -20,6 +19,9 @@ from shortlist.products.configure.search_options import SearchOptions
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.formulas import Linear
 from shortlist.products.feature_models.model import Constraint, FeatureModel, with_constraints
+from shortlist.results.front import Front
+from shortlist.results.objective import Objective
+from shortlist.results.proof import Status
 from shortlist.runs import Cancellation, Report
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from shortlist._validation import as_count, as_positive_seconds
 from shortlist._words import all_of, did_you_mean
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
-from shortlist.front import Front, Proof, ProofKind, Status
 from shortlist.logic.diagram import Diagram
 from shortlist.products.attributes.attribute import Attribute, chosen_attributes, model_attributes
 from shortlist.products.configure.checked_front import products_front
@@ -23,6 +22,7 @@ from shortlist.products.configure.feasibility import (
     conflicting_limits,
     some_products,
 )
+from shortlist.products.configure.found_front import find_front
 from shortlist.products.configure.front_search import (
     Question,
     configurations_by_diagram,
@@ -39,7 +39,8 @@ from shortlist.products.configure.requirements import Requirements
 from shortlist.products.configure.search_options import SearchOptions, search_options
 from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.model import Constraint, FeatureModel, with_constraints
-from shortlist.products.found_front import find_front
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.runs.cancellation import Until
 

@@ -10,7 +10,7 @@ from shortlist.decimals import as_decimal
 from shortlist.errors import BadInputError
 from shortlist.files import write_text
 from shortlist.products.feature_models.model import FeatureModel
-from shortlist.products.formats.source import Source, read_source
+from shortlist.products.feature_models.source import Source, read_source
 
 
 class Format(StrEnum):

@@ -10,7 +10,7 @@ from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.model import FeatureModel, make_model
-from shortlist.products.formats.source import Source, read_source
+from shortlist.products.feature_models.source import Source, read_source
 
 _NAME = re.compile(r"^c[ \t]+(\d+)(\$?)[ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
 _HEADER = re.compile(r"^p[ \t].*$", re.MULTILINE)

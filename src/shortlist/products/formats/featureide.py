@@ -13,7 +13,7 @@ from shortlist.products.feature_models.model import (
     make_group,
     make_model,
 )
-from shortlist.products.formats.source import Source
+from shortlist.products.feature_models.source import Source
 from shortlist.products.formats.xml_tree import Element, parse_xml
 
 _KINDS = {"and": "and", "or": "or", "alt": "alternative", "feature": "and"}

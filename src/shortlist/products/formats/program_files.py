@@ -10,10 +10,10 @@ from scipy import sparse
 
 from shortlist.decimals import as_decimal
 from shortlist.errors import BadInputError
-from shortlist.front import Objective
 from shortlist.milp.program import LinearObjective, Program, make_program
 from shortlist.products.attributes.attribute import n_decimals
-from shortlist.products.formats.source import Source, read_source
+from shortlist.products.feature_models.source import Source, read_source
+from shortlist.results.objective import Objective
 
 _SECTIONS = {
     "objectives": "objectives",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from shortlist.errors import BadInputError
 from shortlist.products.feature_models.formulas import Literal, Or
 from shortlist.products.feature_models.model import Constraint, FeatureModel, Group, make_group, make_model
-from shortlist.products.formats.source import Source
+from shortlist.products.feature_models.source import Source
 from shortlist.products.formats.xml_tree import Element, parse_xml
 
 _LINE = re.compile(r"^(\s*):([rmog]?)(?:\s+(.*?))?\s*$")

@@ -12,7 +12,7 @@ from shortlist.products.feature_models.model import (
     make_group,
     make_model,
 )
-from shortlist.products.formats.source import Source
+from shortlist.products.feature_models.source import Source
 from shortlist.products.formats.uvl_attributes import read_attribute_list
 from shortlist.products.formats.uvl_expressions import ExpressionReader
 

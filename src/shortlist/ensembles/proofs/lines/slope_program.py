@@ -20,8 +20,9 @@ from shortlist.ensembles.proofs.programs.pruning_program import (
     without_selection,
 )
 from shortlist.errors import SolverError
-from shortlist.front import Objective, Status
 from shortlist.milp import Limits, LinearObjective, Program, Session, Solver, make_program
+from shortlist.results.objective import Objective
+from shortlist.results.proof import Status
 from shortlist.runs import Cancellation
 
 MOST_BINARIES = 2_000_000

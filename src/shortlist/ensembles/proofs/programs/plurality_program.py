@@ -17,8 +17,8 @@ from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.proofs.cuts.cuts import Cut
 from shortlist.ensembles.proofs.programs.pruning_program import diversity_rows, member_pairs
 from shortlist.ensembles.proofs.row_forms import RightRows
-from shortlist.front import Objective
 from shortlist.milp import LinearObjective, Program, make_program
+from shortlist.results.objective import Objective
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from shortlist.ensembles.goals.diversity import SLACK, UNITS, DiversityLimits
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.votes.binary_votes import Votes
-from shortlist.front import Objective
 from shortlist.milp import LinearObjective, Program, make_program
+from shortlist.results.objective import Objective
 
 
 @dataclass(frozen=True, eq=False)

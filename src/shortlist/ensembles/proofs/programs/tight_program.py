@@ -10,8 +10,8 @@ from shortlist.ensembles.proofs.cuts.cuts import Cut
 from shortlist.ensembles.proofs.programs.pruning_program import PruningProgram, pruning_program
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.votes.binary_votes import Votes
-from shortlist.front import Objective, Sense
 from shortlist.milp import Program
+from shortlist.results.objective import Objective, Sense
 
 UNIT = Weights(Objective("gain", Sense.MAX, scale=None), tp=1, fn=0, tn=1, fp=0, denominator=1)
 """Gains are counts already."""

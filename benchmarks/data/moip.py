@@ -12,8 +12,8 @@ import numpy as np
 from shortlist.arrays import Points
 from shortlist.errors import BadFileError
 from shortlist.files import read_bytes
-from shortlist.front import Objective, Sense
 from shortlist.milp.program import LinearObjective, Program, make_program
+from shortlist.results.objective import Objective, Sense
 
 _ROW = re.compile(
     r"(?:(?P<label>\w+)\s*:)?(?P<terms>[^<>=:]*)(?P<relation><=|>=|=|<|>)\s*(?P<limit>[-+]?[\d.]+)$"

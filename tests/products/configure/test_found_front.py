@@ -7,17 +7,19 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError, SolverError
-from shortlist.front import Front, Proof, ProofKind, Status
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.compilation import compile_diagram
 from shortlist.logic.sat import SearchStoppedError, Solver, backbone
 from shortlist.milp.engine import CheckedSession
 from shortlist.milp.solution import Solution
-from shortlist.products import Attribute, FeatureModel, found_front
+from shortlist.products import Attribute, FeatureModel
+from shortlist.products.configure import found_front
+from shortlist.products.configure.found_front import DIAGRAM_SHARE
 from shortlist.products.configure.front_search import front_by_diagram, front_by_program
 from shortlist.products.configure.product_front import configure
 from shortlist.products.feature_models.model import make_group, make_model
-from shortlist.products.found_front import DIAGRAM_SHARE
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs import Cancellation
 from shortlist.runs.cancellation import Until
 

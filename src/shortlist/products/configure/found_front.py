@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from shortlist.errors import BadInputError
-from shortlist.front import Front, Proof, ProofKind
 from shortlist.logic.diagram import Diagram
 from shortlist.pareto.dominance import nondominated_unique
 from shortlist.products.configure.checked_front import checked_front, products_front
 from shortlist.products.configure.evolved_front import front_by_evolution
 from shortlist.products.configure.front_search import Question, diagram_of, front_by_diagram, front_by_program
 from shortlist.products.configure.search_options import EVOLUTIONARY_METHODS, SearchOptions
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.runs.cancellation import Until
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shortlist.datasets.moip_benchmarks import read_known_front, read_moip
+from benchmarks.data.moip import read_known_front, read_moip
 from shortlist.errors import BadFileError
-from shortlist.front import Sense
 from shortlist.methods.integer.search_zones import search_zones
+from shortlist.results.objective import Sense
 
 FOLDER = "feature-models/moip-benchmarks"
 

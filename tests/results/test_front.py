@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist import BadFileError, BadInputError, Front, Objective, Proof, ProofKind, Sense
-from shortlist.front import relative_gap, shortfall
+from shortlist.results.proof import relative_gap, shortfall
 
 COMPLETE = Proof(ProofKind.COMPLETE)
 COST, ROOM = Objective("cost", scale=100, unit="EUR"), Objective("room", Sense.MAX)
@@ -90,13 +90,6 @@ def test_another_file_is_not_a_front(tmp_path: Path) -> None:
 def test_a_proof_claims_no_more_than_it_can() -> None:
     with pytest.raises(BadInputError, match="no unresolved subproblems, got 2"):
         Proof(ProofKind.COMPLETE, n_unresolved=2)
-
-
-def test_joined_proofs_claim_what_both_support() -> None:
-    first = Proof(ProofKind.COMPLETE, missing=(0.0, 0.0))
-    second = Proof(ProofKind.NONDOMINATED, (0.0, 1.0), (2.0, 0.5), n_unresolved=1, limit="10 solves")
-    assert first.weakest(second) == second.weakest(first) == second
-    assert first.weakest(Proof(ProofKind.APPROXIMATE)).missing is None
 
 
 @pytest.mark.parametrize(

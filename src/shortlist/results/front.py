@@ -1,11 +1,9 @@
-"""What every method answers with: a front, or one selection, and what is proved about it."""
+"""The non-dominated points that a method found, what to choose for each, and what is proved."""
 
 import dataclasses
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of, counted
-from shortlist.arrays import Mask, Points, Values
+from shortlist.arrays import Points, Values
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import read_parquet, write_parquet, write_text
 from shortlist.results.front_csv import csv_text
 from shortlist.results.notebook import html_table
+from shortlist.results.objective import Objective
+from shortlist.results.picking import Pick
+from shortlist.results.proof import Proof
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,213 +28,6 @@ if TYPE_CHECKING:
 
 LARGEST_POINT = 2**51
 """Scaled integers up to here survive the division by their scale and back."""
-
-
-class Sense(StrEnum):
-    """Whether less or more of an objective is better."""
-
-    MIN = "min"
-    MAX = "max"
-
-
-class Status(StrEnum):
-    """What is known of a single answer."""
-
-    OPTIMAL = "optimal"  # the answer is proved best
-    FEASIBLE = "feasible"  # an answer, with a bound on how much better another could be
-    INFEASIBLE = "infeasible"  # proved: nothing satisfies the limits
-    UNBOUNDED = "unbounded"  # the objective has no best value
-    UNKNOWN = "unknown"  # stopped before an answer was found
-
-
-class ProofKind(StrEnum):
-    """How much of a front is proved, strongest first."""
-
-    COMPLETE = "complete"  # every non-dominated point is here
-    NONDOMINATED = "nondominated"  # each point is proved non-dominated, some may be missing
-    APPROXIMATE = "approximate"  # found, nothing proved
-
-
-@dataclass(frozen=True)
-class Objective:
-    """One thing that matters.
-
-    Parameters
-    ----------
-    name : str
-        What the user calls it; unique within a front.
-    sense : Sense, default=Sense.MIN
-        Whether less or more is better.
-    scale : int or None, default=1
-        Every value times `scale` is an integer below 2^53, so comparisons are exact; None for a real
-        value, which is compared as a double.
-    unit : str, default=""
-        Unit of the values, for people.
-    """
-
-    name: str
-    sense: Sense = Sense.MIN
-    scale: int | None = 1
-    unit: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sense", Sense(self.sense))
-        if self.scale is not None and self.scale < 1:
-            raise BadInputError(
-                f"scale of objective {self.name!r} must be at least 1 or None, got {self.scale}."
-            )
-
-    @property
-    def sign(self) -> int:
-        """Factor that turns the user's value into one to minimise."""
-        return 1 if self.sense is Sense.MIN else -1
-
-
-@dataclass(frozen=True)
-class Proof:
-    """What is proved about a front or a selection, and what is not.
-
-    Parameters
-    ----------
-    kind : ProofKind
-        The claim.
-    tolerances : tuple of float, default=()
-        Per objective, in its unit: values that differ by no more count as equal in the claim. Empty: exact.
-    missing : tuple of float or None, default=None
-        Bound on what may be missing: to every feasible point there is a point here that is worse by at most
-        this much in each objective. None: not known. Zero in all when complete.
-    n_unresolved : int, default=0
-        Subproblems whose answer is not known; must be 0 for a complete front.
-    limit : str, default=""
-        The limit that was hit, for people (``"60 s"``, ``"1000 solves"``, ``"interrupted"``); empty if none.
-    """
-
-    kind: ProofKind
-    tolerances: tuple[float, ...] = ()
-    missing: tuple[float, ...] | None = None
-    n_unresolved: int = 0
-    limit: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", ProofKind(self.kind))
-        if self.kind is ProofKind.COMPLETE and self.n_unresolved:
-            raise BadInputError(
-                f"a complete front has no unresolved subproblems, got {self.n_unresolved}. Claim less."
-            )
-
-    def weakest(self, other: Self) -> "Proof":
-        """Join two proofs into the one that both support."""
-        kinds = list(ProofKind)
-        return Proof(
-            kind=kinds[max(kinds.index(self.kind), kinds.index(other.kind))],
-            tolerances=_largest(self.tolerances, other.tolerances) or (),
-            missing=None
-            if self.missing is None or other.missing is None
-            else _largest(self.missing, other.missing),
-            n_unresolved=self.n_unresolved + other.n_unresolved,
-            limit="; ".join(dict.fromkeys(filter(None, (self.limit, other.limit)))),
-        )
-
-
-def relative_gap(value: float, bound: float) -> float:
-    """Distance from `value` to `bound` relative to `value`: 0 when equal, infinite when only `value` is 0."""
-    if value == bound:
-        return 0.0
-    return abs(bound - value) / abs(value) if value else math.inf
-
-
-def shortfall(value: float, bound: float) -> str:
-    """Say how far a value may be from the best there is, where no value can beat the bound.
-
-    The share is that of the best value, which is largest when the best is the bound; where value and bound have different
-    signs there is no such share, and only the difference is told. What is maximised is below the best, what is minimised above.
-
-    Parameters
-    ----------
-    value, bound : float
-        In the user's sign; they differ.
-
-    Examples
-    --------
-    >>> print(shortfall(0.594, 0.752))
-    at most 0.158 (21.0 %) below the best there is
-    >>> print(shortfall(120, 100), "|", shortfall(-3, 1), "|", shortfall(-8, -5))
-    at most 20 (20.0 %) above the best there is | at most 4 below the best there is | at most 3 (60.0 %) below the best there is
-    """
-    side = "below" if value < bound else "above"
-    difference = abs(bound - value)
-    if not math.isfinite(difference):
-        return f"an unknown amount {side} the best there is"
-    one_sign = value * bound >= 0 and bound != 0
-    share = f" ({_three_digits(100 * difference / abs(bound))} %)" if one_sign else ""
-    amount = f"{difference:.3g}" if difference < 1000 else f"{difference:,.0f}"
-    return f"at most {amount}{share} {side} the best there is"
-
-
-def _three_digits(number: float) -> str:
-    """Show three digits, zeros at the end included, and all that are before the point."""
-    return f"{number:#.3g}".rstrip(".") if number < 999.5 else f"{number:,.0f}"
-
-
-@dataclass(frozen=True, eq=False)
-class Selection:
-    """One answer to a problem with one objective.
-
-    Parameters
-    ----------
-    mask : ndarray of bool, shape (n_candidates,)
-        What is chosen; all False when there is no answer.
-    objective : Objective
-        What was optimised.
-    value, bound : float
-        Objective value of the choice, and the value that no choice can beat, in the user's sign; NaN when unknown.
-    status : Status
-        What is known of it.
-    proof : Proof
-        The claim, its tolerance, and the limit that was hit.
-    seconds : float
-        Wall-clock time spent.
-    """
-
-    mask: Mask
-    objective: Objective
-    value: float
-    bound: float
-    status: Status
-    proof: Proof
-    seconds: float
-
-    def __repr__(self) -> str:
-        size = f"{int(np.sum(self.mask)):,} of {len(self.mask):,} candidates"
-        value = f"{self.objective.name} {self.value:.6g}, bound {self.bound:.6g}"
-        return f"{type(self).__name__}({size}; {value}; {self.status})"
-
-    def _repr_html_(self) -> str:
-        limit = [("stopped by", self.proof.limit)] if self.proof.limit else []
-        facts = [
-            ("status", self.status),
-            (self.objective.name, float(self.value)),
-            ("bound", float(self.bound)),
-            *limit,
-            ("chosen", f"{int(np.sum(self.mask)):,} of {len(self.mask):,} candidates"),
-            ("seconds", float(self.seconds)),
-        ]
-        return html_table(type(self).__name__, [], facts, n_rows=len(facts))
-
-    @property
-    def gap(self) -> float:
-        """Relative distance of the value to the bound; 0 when proved, NaN without an answer."""
-        return 0.0 if self.status is Status.OPTIMAL else relative_gap(self.value, self.bound)
-
-
-@dataclass(frozen=True, eq=False)
-class Pick:
-    """One point of a front, chosen by a rule."""
-
-    index: int
-    values: dict[str, float]
-    decision: NDArray[np.integer[Any]]
-    rule: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -455,10 +249,3 @@ class Front:
             seconds=header["seconds"],
             extras=header["extras"],
         )
-
-
-def _largest(first: tuple[float, ...], second: tuple[float, ...]) -> tuple[float, ...]:
-    """Take the larger entry per objective; an empty tuple means zero everywhere."""
-    if not first or not second:
-        return first or second
-    return tuple(map(max, first, second))

@@ -1,1 +1,0 @@
-"""Tables: read from files, or shipped with scikit-learn."""

@@ -1,0 +1,48 @@
+"""What matters: a name, a sense, and the scale that makes it whole."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from shortlist.errors import BadInputError
+
+
+class Sense(StrEnum):
+    """Whether less or more of an objective is better."""
+
+    MIN = "min"
+    MAX = "max"
+
+
+@dataclass(frozen=True)
+class Objective:
+    """One thing that matters.
+
+    Parameters
+    ----------
+    name : str
+        What the user calls it; unique within a front.
+    sense : Sense, default=Sense.MIN
+        Whether less or more is better.
+    scale : int or None, default=1
+        Every value times `scale` is an integer below 2^53, so comparisons are exact; None for a real
+        value, which is compared as a double.
+    unit : str, default=""
+        Unit of the values, for people.
+    """
+
+    name: str
+    sense: Sense = Sense.MIN
+    scale: int | None = 1
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sense", Sense(self.sense))
+        if self.scale is not None and self.scale < 1:
+            raise BadInputError(
+                f"scale of objective {self.name!r} must be at least 1 or None, got {self.scale}."
+            )
+
+    @property
+    def sign(self) -> int:
+        """Factor that turns the user's value into one to minimise."""
+        return 1 if self.sense is Sense.MIN else -1

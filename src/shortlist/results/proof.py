@@ -1,0 +1,98 @@
+"""What is proved about an answer, and how far it may be from the best there is."""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from shortlist.errors import BadInputError
+
+
+class Status(StrEnum):
+    """What is known of a single answer."""
+
+    OPTIMAL = "optimal"  # the answer is proved best
+    FEASIBLE = "feasible"  # an answer, with a bound on how much better another could be
+    INFEASIBLE = "infeasible"  # proved: nothing satisfies the limits
+    UNBOUNDED = "unbounded"  # the objective has no best value
+    UNKNOWN = "unknown"  # stopped before an answer was found
+
+
+class ProofKind(StrEnum):
+    """How much of a front is proved, strongest first."""
+
+    COMPLETE = "complete"  # every non-dominated point is here
+    NONDOMINATED = "nondominated"  # each point is proved non-dominated, some may be missing
+    APPROXIMATE = "approximate"  # found, nothing proved
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is proved about a front or a selection, and what is not.
+
+    Parameters
+    ----------
+    kind : ProofKind
+        The claim.
+    tolerances : tuple of float, default=()
+        Per objective, in its unit: values that differ by no more count as equal in the claim. Empty: exact.
+    missing : tuple of float or None, default=None
+        Bound on what may be missing: to every feasible point there is a point here that is worse by at most
+        this much in each objective. None: not known. Zero in all when complete.
+    n_unresolved : int, default=0
+        Subproblems whose answer is not known; must be 0 for a complete front.
+    limit : str, default=""
+        The limit that was hit, for people (``"60 s"``, ``"1000 solves"``, ``"interrupted"``); empty if none.
+    """
+
+    kind: ProofKind
+    tolerances: tuple[float, ...] = ()
+    missing: tuple[float, ...] | None = None
+    n_unresolved: int = 0
+    limit: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", ProofKind(self.kind))
+        if self.kind is ProofKind.COMPLETE and self.n_unresolved:
+            raise BadInputError(
+                f"a complete front has no unresolved subproblems, got {self.n_unresolved}. Claim less."
+            )
+
+
+def relative_gap(value: float, bound: float) -> float:
+    """Distance from `value` to `bound` relative to `value`: 0 when equal, infinite when only `value` is 0."""
+    if value == bound:
+        return 0.0
+    return abs(bound - value) / abs(value) if value else math.inf
+
+
+def shortfall(value: float, bound: float) -> str:
+    """Say how far a value may be from the best there is, where no value can beat the bound.
+
+    The share is that of the best value, which is largest when the best is the bound; where value and bound have different
+    signs there is no such share, and only the difference is told. What is maximised is below the best, what is minimised above.
+
+    Parameters
+    ----------
+    value, bound : float
+        In the user's sign; they differ.
+
+    Examples
+    --------
+    >>> print(shortfall(0.594, 0.752))
+    at most 0.158 (21.0 %) below the best there is
+    >>> print(shortfall(120, 100), "|", shortfall(-3, 1), "|", shortfall(-8, -5))
+    at most 20 (20.0 %) above the best there is | at most 4 below the best there is | at most 3 (60.0 %) below the best there is
+    """
+    side = "below" if value < bound else "above"
+    difference = abs(bound - value)
+    if not math.isfinite(difference):
+        return f"an unknown amount {side} the best there is"
+    one_sign = value * bound >= 0 and bound != 0
+    share = f" ({_three_digits(100 * difference / abs(bound))} %)" if one_sign else ""
+    amount = f"{difference:.3g}" if difference < 1000 else f"{difference:,.0f}"
+    return f"at most {amount}{share} {side} the best there is"
+
+
+def _three_digits(number: float) -> str:
+    """Show three digits, zeros at the end included, and all that are before the point."""
+    return f"{number:#.3g}".rstrip(".") if number < 999.5 else f"{number:,.0f}"
