@@ -37,12 +37,12 @@ from shortlist.products import (
     read_requirements,
     to_clauses,
 )
-from shortlist.products.configure.checked_front import checked_front
-from shortlist.products.configure.evolved_front import REPAIR_SHARE
-from shortlist.products.configure.found_front import find_front
-from shortlist.products.configure.front_search import Question, padded_costs
-from shortlist.products.configure.product_front import make_question
-from shortlist.products.configure.search_options import search_options
+from shortlist.products.configuration.checked_front import checked_front
+from shortlist.products.configuration.evolved_front import REPAIR_SHARE
+from shortlist.products.configuration.found_front import find_front
+from shortlist.products.configuration.front_search import Question, padded_costs
+from shortlist.products.configuration.product_front import make_question
+from shortlist.products.configuration.search_options import search_options
 from shortlist.results.front import Front
 from shortlist.runs import Progress, Unit, run_units
 

@@ -24,10 +24,10 @@ from shortlist.multistage.problem.costs import FeatureCosts as FeatureCosts
 from shortlist.multistage.problem.costs import feature_costs as feature_costs
 from shortlist.multistage.problem.costs import read_costs as read_costs
 from shortlist.products.attributes.attribute_files import read_attributes as read_attributes
-from shortlist.products.configure.product_front import Configured as Configured
-from shortlist.products.configure.product_front import configure as configure
-from shortlist.products.configure.requirements import Requirements as Requirements
-from shortlist.products.configure.requirements import read_requirements as read_requirements
+from shortlist.products.configuration.product_front import Configured as Configured
+from shortlist.products.configuration.product_front import configure as configure
+from shortlist.products.configuration.requirements import Requirements as Requirements
+from shortlist.products.configuration.requirements import read_requirements as read_requirements
 from shortlist.products.feature_models.model import FeatureModel as FeatureModel
 from shortlist.products.formats import read_model as read_model
 from shortlist.products.formats import write_model as write_model

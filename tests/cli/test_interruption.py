@@ -19,7 +19,7 @@ PATIENCE_S = 300
 
 BLOCKED = """
 import sys, threading
-import shortlist.products.configure.product_front as product_front
+import shortlist.products.configuration.product_front as product_front
 def configure(*_, report, **__):
     print("working", file=sys.stderr, flush=True)
     threading.Event().wait()

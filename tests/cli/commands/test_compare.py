@@ -16,7 +16,7 @@ import pytest
 from shortlist.results.front import Front
 from tests.cli.running import shortlist
 
-MODELS = Path(__file__).parent.parent / "products" / "models"
+MODELS = Path(__file__).parents[2] / "products" / "models"
 COST = ("--objectives", "min deselected, min cost", "--default", "cost=0")
 FEW = ("--seeds", "2", "--evaluations", "300", "--points", "5")
 

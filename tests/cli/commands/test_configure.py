@@ -16,7 +16,7 @@ from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
 from tests.cli.running import shortlist
 
-MODELS = Path(__file__).parent.parent / "products" / "models"
+MODELS = Path(__file__).parents[2] / "products" / "models"
 PHONE = ("Phone", "Calls", "Screen", "Basic", "Colour", "High resolution", "GPS", "Media", "Camera", "MP3")
 COST = ("--objectives", "min deselected, min cost", "--default", "cost=0")
 

@@ -16,7 +16,7 @@ from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
 from tests.cli.running import shortlist
 
-MODELS = Path(__file__).parent.parent / "products" / "models"
+MODELS = Path(__file__).parents[2] / "products" / "models"
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.running import shortlist
 
-MODELS = Path(__file__).parent.parent / "products" / "models"
+MODELS = Path(__file__).parents[2] / "products" / "models"
 
 
 @pytest.mark.parametrize("name", ["phone.uvl", "phone.sxfm.xml", "phone.featureide.xml", "phone.dimacs"])

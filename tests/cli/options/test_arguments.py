@@ -26,10 +26,10 @@ from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.recall import recall
 from shortlist.products.attributes.attribute import chosen_attributes
 from shortlist.products.comparison.product_comparison import check_methods, compare_products
-from shortlist.products.configure.model_summary import summarise
-from shortlist.products.configure.product_front import configure
-from shortlist.products.configure.requirements import make_requirements
-from shortlist.products.configure.search_options import search_options
+from shortlist.products.configuration.model_summary import summarise
+from shortlist.products.configuration.product_front import configure
+from shortlist.products.configuration.requirements import make_requirements
+from shortlist.products.configuration.search_options import search_options
 from shortlist.products.formats import read_model
 from shortlist.results.front import Front
 from shortlist.saved_models import load_model

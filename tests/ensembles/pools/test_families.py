@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from shortlist.ensembles.pools.families import FAMILIES, RidgeCovariance
 from shortlist.ensembles.pools.members import draw_columns, draw_rows, fit_member
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "model-families.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "model-families.md"
 CLASSES = np.array(["no", "perhaps", "yes"])
 
 

@@ -430,7 +430,7 @@ def test_sampled_flips_reach_what_all_flips_reach(monkeypatch: pytest.MonkeyPatc
 
 
 def test_breast_cancer_with_diversity_reaches_the_proved_optimum() -> None:
-    golden = json.loads((Path(__file__).parent.parent / "golden" / "breast_cancer_votes.json").read_text())
+    golden = json.loads((Path(__file__).parents[2] / "golden" / "breast_cancer_votes.json").read_text())
     votes = Votes(
         np.array([[int(c) for c in row] for row in golden["votes"]], dtype=np.uint8),
         np.array(golden["labels"], dtype=np.uint8),

@@ -10,7 +10,7 @@ from shortlist.cli.text.output import finite, print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion
-    from shortlist.products.configure.product_front import Configured
+    from shortlist.products.configuration.product_front import Configured
     from shortlist.results.front import Front
 
 DEFAULT_SECONDS = 60.0
@@ -123,8 +123,8 @@ def configure(
     from shortlist.cli.text.delivery import save
     from shortlist.cli.work import check_found, long_work
     from shortlist.errors import BadInputError
-    from shortlist.products.configure.product_front import configure as find_front
-    from shortlist.products.configure.search_options import EVOLUTIONARY_METHODS, search_options
+    from shortlist.products.configuration.product_front import configure as find_front
+    from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS, search_options
 
     if max_memory is not None and not 0 < max_memory < float("inf"):
         raise BadInputError(f"--max-memory must be gigabytes above 0, got {max_memory}.")

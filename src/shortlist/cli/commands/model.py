@@ -36,7 +36,7 @@ def info(
 
     check_files(inputs={"MODEL": model}, outputs={})
     from shortlist._validation import as_count
-    from shortlist.products.configure.model_summary import summarise
+    from shortlist.products.configuration.model_summary import summarise
     from shortlist.products.formats import read_model
 
     if max_nodes is not None and max_nodes != 0:

@@ -9,7 +9,7 @@ from shortlist.cli.options.pairs import read_pairs
 
 if TYPE_CHECKING:
     from shortlist.products.attributes.attribute import Attribute, AttributeTable
-    from shortlist.products.configure.requirements import Requirements
+    from shortlist.products.configuration.requirements import Requirements
     from shortlist.products.feature_models.model import FeatureModel
 
 USUAL_ORDER = ("not_used_before", "defects", "cost")
@@ -85,8 +85,8 @@ def read_question(
     from shortlist.errors import BadInputError
     from shortlist.products.attributes.attribute import BUILT_IN, chosen_attributes, needs_rounding
     from shortlist.products.attributes.attribute_files import attributes_beside
-    from shortlist.products.configure.product_objectives import objective_names
-    from shortlist.products.configure.requirements import make_requirements
+    from shortlist.products.configuration.product_objectives import objective_names
+    from shortlist.products.configuration.requirements import make_requirements
     from shortlist.products.formats import read_model
 
     line = read_model(model)

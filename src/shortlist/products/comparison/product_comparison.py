@@ -23,14 +23,14 @@ from shortlist.methods.comparison import (
 from shortlist.methods.solrep.solve_journal import fingerprint
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.comparison.unit_journal import UnitJournal, open_units
-from shortlist.products.configure.checked_front import checked_front, products_front
-from shortlist.products.configure.feasibility import NO_REQUIREMENTS
-from shortlist.products.configure.found_front import find_front
-from shortlist.products.configure.front_search import Question, program_of
-from shortlist.products.configure.product_front import make_question, parse_question
-from shortlist.products.configure.product_objectives import FeatureObjective
-from shortlist.products.configure.requirements import Requirements
-from shortlist.products.configure.search_options import (
+from shortlist.products.configuration.checked_front import checked_front, products_front
+from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
+from shortlist.products.configuration.found_front import find_front
+from shortlist.products.configuration.front_search import Question, program_of
+from shortlist.products.configuration.product_front import make_question, parse_question
+from shortlist.products.configuration.product_objectives import FeatureObjective
+from shortlist.products.configuration.requirements import Requirements
+from shortlist.products.configuration.search_options import (
     EVOLUTIONARY_METHODS,
     METHODS,
     SearchOptions,
@@ -157,7 +157,7 @@ def compare_products(
     Parameters
     ----------
     model, objectives, attributes, limits, requirements
-        As in :func:`shortlist.products.configure.product_front.configure`.
+        As in :func:`shortlist.products.configuration.product_front.configure`.
     methods : sequence of str
         Names out of :data:`COMPARED_METHODS`; a complete one, such as ``diagram``, tells what share of the complete
         front the others find.
@@ -174,7 +174,7 @@ def compare_products(
     report, cancellation
         As everywhere. A run that is stopped is left out.
     **options
-        Those of :class:`~shortlist.products.configure.search_options.SearchOptions` but :data:`OWN_OPTIONS`, each for
+        Those of :class:`~shortlist.products.configuration.search_options.SearchOptions` but :data:`OWN_OPTIONS`, each for
         the methods that use it. `n_evaluations` is 100,000 by default.
 
     Returns

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.products.configure.feasibility import some_models
-from shortlist.products.configure.front_search import Question, padded_costs
-from shortlist.products.configure.search_options import POPULATION, SearchOptions
+from shortlist.products.configuration.feasibility import some_models
+from shortlist.products.configuration.front_search import Question, padded_costs
+from shortlist.products.configuration.search_options import POPULATION, SearchOptions
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.model import with_constraints
 from shortlist.results.front import Front

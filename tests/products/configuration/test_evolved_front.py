@@ -19,15 +19,15 @@ from shortlist.products import (
     parse_limit,
     with_constraints,
 )
-from shortlist.products.configure import found_front as front_module
-from shortlist.products.configure.feasibility import some_products
-from shortlist.products.configure.requirements import Requirements
-from shortlist.products.configure.search_options import EVOLUTIONARY_METHODS
+from shortlist.products.configuration import found_front as front_module
+from shortlist.products.configuration.feasibility import some_products
+from shortlist.products.configuration.requirements import Requirements
+from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress
 from tests.products import oracles
-from tests.products.configure.test_product_front import as_tuples, front_by_hand, questions
+from tests.products.configuration.test_product_front import as_tuples, front_by_hand, questions
 from tests.products.strategies import models
 
 LINE = make_model(

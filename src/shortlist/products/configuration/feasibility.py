@@ -12,7 +12,7 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SearchStoppedError, Solver, backbone, minimal_conflict
-from shortlist.products.configure.requirements import Requirements
+from shortlist.products.configuration.requirements import Requirements
 from shortlist.products.encodings.clauses import traced_clauses
 from shortlist.products.feature_models.model import Constraint, FeatureModel, rule_text, with_constraints
 from shortlist.results.objective import Objective
@@ -65,7 +65,7 @@ def check_feasibility(
     Examples
     --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
-    >>> from shortlist.products.configure.requirements import make_requirements
+    >>> from shortlist.products.configuration.requirements import make_requirements
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "alternative")])
     >>> check_feasibility(shop, make_requirements(shop, select=["Card"])).implied
     (-3,)

@@ -13,10 +13,10 @@ from shortlist.logic.sat import SearchStoppedError, Solver, backbone
 from shortlist.milp.engine import CheckedSession
 from shortlist.milp.solution import Solution
 from shortlist.products import Attribute, FeatureModel
-from shortlist.products.configure import found_front
-from shortlist.products.configure.found_front import DIAGRAM_SHARE
-from shortlist.products.configure.front_search import front_by_diagram, front_by_program
-from shortlist.products.configure.product_front import configure
+from shortlist.products.configuration import found_front
+from shortlist.products.configuration.found_front import DIAGRAM_SHARE
+from shortlist.products.configuration.front_search import front_by_diagram, front_by_program
+from shortlist.products.configuration.product_front import configure
 from shortlist.products.feature_models.model import make_group, make_model
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind, Status

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from shortlist.logic.sat import backbone
-from shortlist.products.configure.feasibility import check_feasibility
+from shortlist.products.configuration.feasibility import check_feasibility
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.model import FeatureModel
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Points
 from shortlist.errors import SolverError
-from shortlist.products.configure.front_search import Question
+from shortlist.products.configuration.front_search import Question
 from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.model import with_constraints
 from shortlist.results.front import Front

@@ -10,7 +10,7 @@ from shortlist.products import (
     read_requirements,
     write_configuration,
 )
-from shortlist.products.configure.requirements import from_literals
+from shortlist.products.configuration.requirements import from_literals
 
 MODEL = make_model(["Shop", "Web Server", "-dash", "Pop-ups"])
 
@@ -105,7 +105,7 @@ def test_names_and_files_are_joined_and_contradictions_refused(tmp_path: Path) -
 
 @pytest.mark.parametrize("ending", [".csv", ".config"])
 def test_a_written_product_reads_back_as_requirements(ending: str, tmp_path: Path) -> None:
-    model = read_model(Path(__file__).parent / "models" / "phone.uvl")
+    model = read_model(Path(__file__).parents[1] / "models" / "phone.uvl")
     selection = [1, 1, 1, 0, 1, 0, 0, 1, 0, 1]
     path = tmp_path / f"product{ending}"
     write_configuration(path, model, selection)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shortlist.errors import BadInputError, MissingDependencyError
-from shortlist.products.configure.search_options import METHODS, SearchOptions, search_options, takes
+from shortlist.products.configuration.search_options import METHODS, SearchOptions, search_options, takes
 
 VALUES: dict[str, Any] = {
     "tolerance": {"cost": 1.0},

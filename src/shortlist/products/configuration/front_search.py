@@ -13,9 +13,9 @@ from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.diagram import Diagram
-from shortlist.products.configure.product_objectives import FeatureObjective
-from shortlist.products.configure.requirements import Requirements
-from shortlist.products.configure.search_options import SearchOptions
+from shortlist.products.configuration.product_objectives import FeatureObjective
+from shortlist.products.configuration.requirements import Requirements
+from shortlist.products.configuration.search_options import SearchOptions
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.formulas import Linear
 from shortlist.products.feature_models.model import Constraint, FeatureModel, with_constraints

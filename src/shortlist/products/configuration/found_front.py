@@ -9,10 +9,15 @@ import numpy as np
 from shortlist.errors import BadInputError
 from shortlist.logic.diagram import Diagram
 from shortlist.pareto.dominance import nondominated_unique
-from shortlist.products.configure.checked_front import checked_front, products_front
-from shortlist.products.configure.evolved_front import front_by_evolution
-from shortlist.products.configure.front_search import Question, diagram_of, front_by_diagram, front_by_program
-from shortlist.products.configure.search_options import EVOLUTIONARY_METHODS, SearchOptions
+from shortlist.products.configuration.checked_front import checked_front, products_front
+from shortlist.products.configuration.evolved_front import front_by_evolution
+from shortlist.products.configuration.front_search import (
+    Question,
+    diagram_of,
+    front_by_diagram,
+    front_by_program,
+)
+from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS, SearchOptions
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Cancellation, Report, silent
@@ -44,7 +49,7 @@ def find_front(
     """Return what a method finds for a question whose requirements contradict nothing, every product checked.
 
     `started` is when the clock of the limit began, by ``time.perf_counter``; default: now. ``front.extras["why"]`` says
-    why this method was taken. See :func:`shortlist.products.configure.product_front.configure` for the rest.
+    why this method was taken. See :func:`shortlist.products.configuration.product_front.configure` for the rest.
     """
     begin = time.perf_counter() if started is None else started
     search = _Search(question, options, begin, time_limit_s, report, cancellation)

@@ -25,17 +25,17 @@ from shortlist.products import (
     rule_text,
     with_constraints,
 )
-from shortlist.products.configure import found_front as configure_module
-from shortlist.products.configure.feasibility import NO_REQUIREMENTS, check_feasibility
-from shortlist.products.configure.model_summary import summarise
-from shortlist.products.configure.product_front import Configured, configure
-from shortlist.products.configure.requirements import Requirements
+from shortlist.products.configuration import found_front as configure_module
+from shortlist.products.configuration.feasibility import NO_REQUIREMENTS, check_feasibility
+from shortlist.products.configuration.model_summary import summarise
+from shortlist.products.configuration.product_front import Configured, configure
+from shortlist.products.configuration.requirements import Requirements
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind, Status
 from tests.products import oracles
 from tests.products.strategies import models
 
-MODELS = Path(__file__).parent / "models"
+MODELS = Path(__file__).parents[1] / "models"
 METHODS = ("diagram", "exact", "cwmoip", "epsilon-constraint")
 SHOP = make_model(
     ["Shop", "Card", "Cash", "Log"],

@@ -14,29 +14,29 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.logic.diagram import Diagram
 from shortlist.products.attributes.attribute import Attribute, chosen_attributes, model_attributes
-from shortlist.products.configure.checked_front import products_front
-from shortlist.products.configure.feasibility import (
+from shortlist.products.configuration.checked_front import products_front
+from shortlist.products.configuration.feasibility import (
     NO_REQUIREMENTS,
     Feasibility,
     check_feasibility,
     conflicting_limits,
     some_products,
 )
-from shortlist.products.configure.found_front import find_front
-from shortlist.products.configure.front_search import (
+from shortlist.products.configuration.found_front import find_front
+from shortlist.products.configuration.front_search import (
     Question,
     configurations_by_diagram,
     configurations_by_program,
 )
-from shortlist.products.configure.product_objectives import (
+from shortlist.products.configuration.product_objectives import (
     FeatureObjective,
     limit_name,
     objective_names,
     parse_limit,
     parse_objectives,
 )
-from shortlist.products.configure.requirements import Requirements
-from shortlist.products.configure.search_options import SearchOptions, search_options
+from shortlist.products.configuration.requirements import Requirements
+from shortlist.products.configuration.search_options import SearchOptions, search_options
 from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.model import Constraint, FeatureModel, with_constraints
 from shortlist.results.front import Front
@@ -141,7 +141,7 @@ def configure(
     report, cancellation
         As everywhere: progress, and stopping with what there is.
     **options
-        Those of :class:`~shortlist.products.configure.search_options.SearchOptions` that the method uses.
+        Those of :class:`~shortlist.products.configuration.search_options.SearchOptions` that the method uses.
 
     Returns
     -------
