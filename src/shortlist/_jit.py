@@ -13,7 +13,8 @@ _COMPILING = threading.RLock()
 class Deferred(Generic[P, R]):
     """A function that is made when it is first called, by Python or by a kernel that is compiled.
 
-    Loading numba and the compiled kernels takes a second of processor time, and most commands call few kernels or none.
+    Loading numba and the compiled kernels takes a second of processor time, and most commands call few
+    kernels or none.
 
     Parameters
     ----------
@@ -41,7 +42,8 @@ class Deferred(Generic[P, R]):
 def kernel(signature: str | Callable[[Any], Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Compile for one explicit `signature`, without Python objects, and keep the result on disk.
 
-    A signature is text, or, for kernels that take named tuples, a function that makes it from ``numba.types``.
+    A signature is text, or, for kernels that take named tuples, a function that makes it from
+    ``numba.types``.
     """
 
     def defer_kernel(function: Callable[P, R]) -> Callable[P, R]:

@@ -17,7 +17,8 @@ def as_choice(value: str, argument: str, choices: Sequence[str]) -> str:
     """Return `value` if it is one of `choices`."""
     if value not in choices:
         raise BadInputError(
-            f"{argument} must be one of {any_of(sorted(choices))}, got {value!r}.{did_you_mean(value, choices)}"
+            f"{argument} must be one of {any_of(sorted(choices))}, got "
+            f"{value!r}.{did_you_mean(value, choices)}"
         )
     return value
 

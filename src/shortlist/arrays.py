@@ -30,4 +30,6 @@ Counts: TypeAlias = NDArray[np.int64]
 """How many identical rows each row stands for, ``(n_rows,)``, at least 1."""
 
 CreditMatrix: TypeAlias = NDArray[np.int64]
-"""Failure credit of every pair in billionths, ``(n_classifiers, n_classifiers)``, symmetric, 0 on the diagonal."""
+"""Failure credit of every pair in billionths, ``(n_classifiers, n_classifiers)``, symmetric, 0 on the
+diagonal.
+"""

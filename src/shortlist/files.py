@@ -19,7 +19,10 @@ PICKLE_BEGINNINGS = (b"\x80", b"x", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"]\x00", 
 
 
 def check_writable(path: str | Path, name: str = "out") -> None:
-    """Raise now what :func:`whole_file` would raise after hours of work; `name` is what the user calls the file."""
+    """Raise now what :func:`whole_file` would raise after hours of work.
+
+    `name` is what the user calls the file.
+    """
     target = Path(path).resolve()
     if target.is_dir():
         raise UnwritableFileError(f"{name} must be a file, got the folder {target}. Add a file name.")
@@ -78,9 +81,10 @@ def read_bytes(path: str | Path) -> bytes:
 def read_parquet(path: str | Path) -> "pa.Table":
     """Read a Parquet file, and start no thread for it.
 
-    ``pyarrow.parquet.read_table`` and ``pandas.read_parquet`` leave threads behind that may still run when Python ends;
-    then the process aborts ("terminate called without an active exception", exit code 134) although all went well. Turn
-    the table into a frame with ``to_pandas(use_threads=False)``, which starts none either.
+    ``pyarrow.parquet.read_table`` and ``pandas.read_parquet`` leave threads behind that may still run when
+    Python ends; then the process aborts ("terminate called without an active exception", exit code 134)
+    although all went well. Turn the table into a frame with ``to_pandas(use_threads=False)``, which starts
+    none either.
 
     Raises
     ------
@@ -140,8 +144,9 @@ def load_object(path: str | Path, *, trust: bool = False) -> Any:
         )
     if not trust and hashlib.sha256(content).hexdigest() not in _own_digests():
         raise UntrustedFileError(
-            f"{path} is not one of the files that Shortlist wrote for you on this machine, and loading it runs the code "
-            "inside it. Pass --trust (trust=True in Python) if you trust whoever made it, or made it yourself."
+            f"{path} is not one of the files that Shortlist wrote for you on this machine, and loading it "
+            "runs the code inside it. Pass --trust (trust=True in Python) if you trust whoever made it, or "
+            "made it yourself."
         )
     import joblib
 

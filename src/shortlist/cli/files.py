@@ -35,19 +35,20 @@ def check_files(
 ) -> None:
     """Refuse files that cannot be read or written, or of which one would overwrite another.
 
-    Every command calls it once, before it does anything else, with every file that it may read or write, those that
-    it finds by itself included. Two files are the same if they lead to the same place on the disk, whatever they are
-    called: through links of both kinds, ``./`` and ``..``.
+    Every command calls it once, before it does anything else, with every file that it may read or write,
+    those that it finds by itself included. Two files are the same if they lead to the same place on the disk,
+    whatever they are called: through links of both kinds, ``./`` and ``..``.
 
     Parameters
     ----------
     inputs : mapping of str to str, Path, sequence of them, or None
-        Files that are read, by what the user calls them, such as ``TABLE`` or ``--fixed``. ``-`` and ``example:NAME``
-        are no files.
+        Files that are read, by what the user calls them, such as ``TABLE`` or ``--fixed``. ``-`` and
+        ``example:NAME`` are no files.
     outputs : mapping of str to str, Path or None
         Files that are written, likewise.
     endings : mapping of str to sequence of str, optional
-        The endings that an output may have, such as ``(".parquet",)``; an output without an entry may have any.
+        The endings that an output may have, such as ``(".parquet",)``; an output without an entry may have
+        any.
 
     Raises
     ------

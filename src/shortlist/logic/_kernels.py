@@ -1,9 +1,10 @@
 """Kernels of unit propagation and of conflict-driven search.
 
-Inside, variable v (from 1) is v - 1, and its literals are ``2 * (v - 1)`` for true and ``2 * (v - 1) + 1`` for false,
-so that the opposite of a literal is ``literal ^ 1``. Clause c lies in ``arena[starts[c]:starts[c + 1]]``; its first two
-literals are watched. Watch w of clause c is node ``2 * c + w`` of the list that begins at ``heads[literal]`` and goes on
-in ``links``; lists end with -1. ``counts`` holds the numbers that a kernel changes: see the names below.
+Inside, variable v (from 1) is v - 1, and its literals are ``2 * (v - 1)`` for true and ``2 * (v - 1) + 1``
+for false, so that the opposite of a literal is ``literal ^ 1``. Clause c lies in
+``arena[starts[c]:starts[c + 1]]``; its first two literals are watched. Watch w of clause c is node
+``2 * c + w`` of the list that begins at ``heads[literal]`` and goes on in ``links``; lists end with -1.
+``counts`` holds the numbers that a kernel changes: see the names below.
 """
 
 from typing import Any, TypeAlias
@@ -24,8 +25,9 @@ TRAIL, HEAD, LEVEL, CLAUSES, FIXED, HEAP, CONFLICTS, LEARNED = range(8)
 clauses that are never forgotten, entries in the heap, conflicts so far, learned clauses allowed."""
 
 UNSATISFIABLE, SATISFIABLE, NO_ROOM, REFUTED, PAUSED = range(5)
-"""What a search answers: no model at all, a model, the store is full (enlarge it and go on), no model under the
-assumptions, nothing yet (go on)."""
+"""What a search answers: no model at all, a model, the store is full (enlarge it and go on), no model under
+the assumptions, nothing yet (go on).
+"""
 
 RESTARTS_AT_ONCE = 64
 """Restarts until a search pauses, some thousand conflicts: its caller may want to stop."""
@@ -67,7 +69,8 @@ def assign(
 
 
 @kernel(
-    "int64(int32[::1], int64[::1], int32[::1], int32[::1], int8[::1], int32[::1], int32[::1], int32[::1], int64[::1])"
+    "int64(int32[::1], int64[::1], int32[::1], int32[::1], int8[::1], int32[::1], int32[::1], int32[::1], "
+    "int64[::1])"
 )
 def propagate(
     arena: Ints,
@@ -160,7 +163,8 @@ def pop(heap: Ints, places: Ints, activity: Doubles, counts: Longs) -> int:
 
 
 @kernel(
-    "void(int64, int8[::1], int8[::1], int32[::1], int32[::1], int32[::1], int32[::1], float64[::1], int64[::1])"
+    "void(int64, int8[::1], int8[::1], int32[::1], int32[::1], int32[::1], int32[::1], float64[::1], "
+    "int64[::1])"
 )
 def backtrack(
     level: int,
@@ -192,8 +196,8 @@ def backtrack(
 
 
 @kernel(
-    "int64(int64, int32[::1], int64[::1], int32[::1], int32[::1], int32[::1], int8[::1], int32[::1], int32[::1],"
-    " int32[::1], float64[::1], float64[::1], int64[::1])"
+    "int64(int64, int32[::1], int64[::1], int32[::1], int32[::1], int32[::1], int8[::1], int32[::1], "
+    "int32[::1], int32[::1], float64[::1], float64[::1], int64[::1])"
 )
 def learn(
     conflict: int,
@@ -210,10 +214,12 @@ def learn(
     step: Doubles,
     counts: Longs,
 ) -> int:
-    """Resolve `conflict` back to its first unique implication point; write the clause to `learned`, return its length.
+    """Resolve `conflict` back to its first unique implication point.
 
-    The asserting literal comes first, then one of the highest other level (Marques-Silva & Sakallah 1999). Literals
-    that the others imply in one step are left out.
+    Write the clause to `learned`, return its length.
+
+    The asserting literal comes first, then one of the highest other level (Marques-Silva & Sakallah 1999).
+    Literals that the others imply in one step are left out.
     """
     n_open = 0
     size = 1
@@ -298,8 +304,8 @@ def forget(arena: Ints, starts: Longs, ranks: Ints, heads: Ints, links: Ints, co
 
 
 @kernel(
-    "int64(int32, int32[::1], int64[::1], int32[::1], int32[::1], int32[::1], int32[::1], int8[::1], int32[::1],"
-    " int64[::1])"
+    "int64(int32, int32[::1], int64[::1], int32[::1], int32[::1], int32[::1], int32[::1], int8[::1], "
+    "int32[::1], int64[::1])"
 )
 def explain(
     literal: int,
@@ -347,9 +353,9 @@ def luby(index: int) -> int:
 
 
 @kernel(
-    "int64(int32[::1], int64[::1], int32[::1], int32[::1], int32[::1], int8[::1], int8[::1], int32[::1], int32[::1],"
-    " int32[::1], int32[::1], int8[::1], int32[::1], int32[::1], int32[::1], float64[::1], float64[::1], int64[::1],"
-    " int32[::1], int8[::1], int32[::1])"
+    "int64(int32[::1], int64[::1], int32[::1], int32[::1], int32[::1], int8[::1], int8[::1], int32[::1], "
+    "int32[::1], int32[::1], int32[::1], int8[::1], int32[::1], int32[::1], int32[::1], float64[::1], "
+    "float64[::1], int64[::1], int32[::1], int8[::1], int32[::1])"
 )
 def search(
     arena: Ints,
@@ -376,8 +382,8 @@ def search(
 ) -> int:
     """Look for a model under `assumptions`; write it to `model`, or the assumptions in conflict to `found`.
 
-    Returns one of the answers above and leaves every variable above level 0 unassigned. The length of what is in
-    `found` is written to its last entry.
+    Returns one of the answers above and leaves every variable above level 0 unassigned. The length of what is
+    in `found` is written to its last entry.
     """
     n_restarts = 1
     budget = 64 * luby(n_restarts)

@@ -17,7 +17,8 @@ SMALL = 256
 """A diagram of so few nodes is not worth another variable order."""
 
 TRIES_OF_NODES = 100_000
-"""So many nodes may be made in all on further variable orders, but one is always tried, and at most twelve."""
+"""So many nodes may be made in all on further variable orders, but one is always tried, and at most twelve.
+"""
 
 
 def compile_diagram(
@@ -30,17 +31,18 @@ def compile_diagram(
 ) -> Diagram | None:
     """Compile all models of `clauses` into a decision diagram.
 
-    Fixed and equivalent variables are taken out first (:func:`shortlist.logic.presolve.presolve`). Variable orders come
-    from FORCE with several starts; those of least span are compiled and the diagram with fewest nodes is kept. OxiDD
-    (Husung, Dubslaff, Hermanns & Köhl 2024) does the compiling, with plain nodes and no complement edges.
+    Fixed and equivalent variables are taken out first (:func:`shortlist.logic.presolve.presolve`). Variable
+    orders come from FORCE with several starts; those of least span are compiled and the diagram with fewest
+    nodes is kept. OxiDD (Husung, Dubslaff, Hermanns & Köhl 2024) does the compiling, with plain nodes and no
+    complement edges.
 
     Parameters
     ----------
     clauses : Clauses
         What must hold. Variables in no clause are free: they get levels below all others, and no node.
     max_nodes : int, default=2_000_000
-        Budget: how many nodes may be in store at once while compiling, those of intermediate results included. Each
-        takes about 32 bytes.
+        Budget: how many nodes may be in store at once while compiling, those of intermediate results
+        included. Each takes about 32 bytes.
     n_starts : int, default=20
         Starts of FORCE, one from the given order and the others from random orders.
     rng : numpy.random.Generator, optional
@@ -91,7 +93,10 @@ def compile_diagram(
 def _compiled(
     clauses: Clauses, order: NDArray[np.int64], max_nodes: int, stop: Cancellation
 ) -> tuple[Any, int] | None:
-    """Conjoin all clauses with variables in `order`; return the function and its nodes, None beyond the budget or stopped."""
+    """Conjoin all clauses with variables in `order`.
+
+    Return the function and its nodes, None beyond the budget or stopped.
+    """
     from oxidd.bdd import BDDManager
     from oxidd.util import DDMemoryError
 

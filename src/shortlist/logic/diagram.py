@@ -16,9 +16,9 @@ from shortlist.errors import BadInputError
 class Diagram:
     """A reduced ordered binary decision diagram (Bryant 1986) of all models of some clauses.
 
-    Make one with :func:`shortlist.logic.compilation.compile_diagram`. Nodes are numbered from the bottom: node 0 is
-    false, node 1 is true, and both children of a node have smaller numbers. A child may lie several levels below its
-    parent: the levels between may take either value.
+    Make one with :func:`shortlist.logic.compilation.compile_diagram`. Nodes are numbered from the bottom:
+    node 0 is false, node 1 is true, and both children of a node have smaller numbers. A child may lie several
+    levels below its parent: the levels between may take either value.
 
     Parameters
     ----------
@@ -74,12 +74,16 @@ class Diagram:
         return self.counts[self.root] << int(self.levels[self.root])
 
     def commonality(self) -> list[int]:
-        """Return for each variable the exact number of models in which it is true. Takes time linear in the nodes."""
+        """Return for each variable the exact number of models in which it is true.
+
+        Takes time linear in the nodes.
+        """
         levels, low, high = self.levels.tolist(), self.low.tolist(), self.high.tolist()
         above = [0] * self.n_nodes  # ways to reach each node from the top
         above[self.root] = 1 << levels[self.root]
         on_high = [0] * self.n_levels
-        # paths that skip a level set it either way, so half of them set it high: kept as differences along the levels
+        # paths that skip a level set it either way, so half of them set it high: kept as differences along
+        # the levels
         skipping = [0] * (self.n_levels + 2)
         skipping[0] += self.n_models
         skipping[levels[self.root]] -= self.n_models

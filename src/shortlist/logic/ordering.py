@@ -20,8 +20,8 @@ def force_order(
 ) -> NDArray[np.int64]:
     """Improve a variable order by the FORCE heuristic (Aloul, Markov & Sakallah 2003).
 
-    Every clause moves to the mean place of its variables, every variable to the mean place of its clauses, and places
-    are then numbered anew, until the total span has not fallen for `patience` rounds.
+    Every clause moves to the mean place of its variables, every variable to the mean place of its clauses,
+    and places are then numbered anew, until the total span has not fallen for `patience` rounds.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def force_order(
     Returns
     -------
     ndarray of int64, shape (n_variables,)
-        Variables in the order of least span that was met, `start` included. Variables that occur in no clause come
-        last, in the order of `start`.
+        Variables in the order of least span that was met, `start` included. Variables that occur in no clause
+        come last, in the order of `start`.
 
     Notes
     -----

@@ -23,12 +23,13 @@ class Presolved:
     Parameters
     ----------
     clauses : Clauses
-        What is left, over its own variables 1 to ``clauses.n_variables``; one false clause if there is no model.
+        What is left, over its own variables 1 to ``clauses.n_variables``; one false clause if there is no
+        model.
     places : ndarray of int32, shape (n_variables,)
         For every original variable its new variable minus 1, or -1 if it has the same value in every model.
     polarities : ndarray of bool, shape (n_variables,)
-        The value of a fixed variable; otherwise its value when the new variable is true. Equivalent variables share
-        a new one; opposite ones share it with opposite polarities.
+        The value of a fixed variable; otherwise its value when the new variable is true. Equivalent variables
+        share a new one; opposite ones share it with opposite polarities.
     """
 
     clauses: Clauses
@@ -59,16 +60,17 @@ def presolve(
 ) -> Presolved:
     """Replace fixed and equivalent variables and drop clauses that others imply.
 
-    The models of the result correspond one to one to the models of `clauses`, through :meth:`Presolved.restore`.
+    The models of the result correspond one to one to the models of `clauses`, through
+    :meth:`Presolved.restore`.
 
     Parameters
     ----------
     clauses : Clauses
         What must hold.
     complete : bool, default=True
-        Find every fixed variable by :func:`shortlist.logic.sat.backbone`; otherwise only those that unit propagation
-        finds. Equivalences are the strongly connected components of the implications that clauses of two literals
-        make (Aspvall, Plass & Tarjan 1979), repeated until nothing changes.
+        Find every fixed variable by :func:`shortlist.logic.sat.backbone`; otherwise only those that unit
+        propagation finds. Equivalences are the strongly connected components of the implications that clauses
+        of two literals make (Aspvall, Plass & Tarjan 1979), repeated until nothing changes.
     cancellation : Cancellation, optional
         Ends the search for fixed variables by :class:`shortlist.logic.sat.SearchStoppedError`.
 
@@ -80,7 +82,8 @@ def presolve(
     """
     n = clauses.n_variables
     known = backbone(clauses, cancellation) if complete else ()
-    # variable n + 1 stands for truth: what is fixed is mapped to it, what is equivalent to the first of its kind
+    # variable n + 1 stands for truth: what is fixed is mapped to it, what is equivalent to the first of its
+    # kind
     roots = np.arange(n + 2)
     current = clauses if known is None else _lifted(clauses).with_units(known)
     while known is not None:
@@ -113,8 +116,8 @@ def equivalent_literals(clauses: Clauses) -> NDArray[np.int64] | None:
     Returns
     -------
     ndarray of int64, shape (n_variables + 1,), or None
-        At each variable's number the literal of smallest variable that is equivalent to it (itself, if alone); entry 0
-        is 0. None if a variable is equivalent to its opposite, so that there is no model.
+        At each variable's number the literal of smallest variable that is equivalent to it (itself, if
+        alone); entry 0 is 0. None if a variable is equivalent to its opposite, so that there is no model.
 
     Examples
     --------

@@ -20,8 +20,8 @@ class Propagation:
     values : ndarray of int8, shape (n_variables,)
         1 where the variable must be true, 0 where it must be false, -1 where propagation does not tell.
     consistent : bool
-        False if the clauses and the given literals contradict each other; `values` is then what was found before the
-        contradiction.
+        False if the clauses and the given literals contradict each other; `values` is then what was found
+        before the contradiction.
     """
 
     values: NDArray[np.int8]
@@ -37,8 +37,9 @@ class Propagation:
 def propagate(clauses: Clauses, literals: Iterable[int] = ()) -> Propagation:
     """Follow unit clauses from `literals` to the end.
 
-    Sound and not complete: every value found holds in all models, others may too. Two literals of each clause are
-    watched (Moskewicz et al. 2001), so the time is about proportional to the clauses that become unit or are passed.
+    Sound and not complete: every value found holds in all models, others may too. Two literals of each clause
+    are watched (Moskewicz et al. 2001), so the time is about proportional to the clauses that become unit or
+    are passed.
 
     Raises
     ------

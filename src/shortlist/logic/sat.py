@@ -21,7 +21,8 @@ class Answer:
     model : ndarray of bool, shape (n_variables,), or None
         Values that satisfy the clauses and the assumptions; None if there are none.
     conflict : tuple of int
-        Without a model: assumptions that contradict the clauses, not always fewest; empty if the clauses alone do.
+        Without a model: assumptions that contradict the clauses, not always fewest; empty if the clauses
+        alone do.
     """
 
     model: Mask | None
@@ -40,9 +41,10 @@ class SearchStoppedError(Exception):
 class Solver:
     """Answers many questions about the same clauses, and learns from each.
 
-    Conflict-driven clause learning (Marques-Silva & Sakallah 1999) with watched literals, activities and restarts as in
-    MiniSat (Eén & Sörensson 2003), saved phases, and assumptions as first decisions. Complete: it stops with a model
-    or with a refutation. Answers depend on the clauses and the questions asked so far only, never on time.
+    Conflict-driven clause learning (Marques-Silva & Sakallah 1999) with watched literals, activities and
+    restarts as in MiniSat (Eén & Sörensson 2003), saved phases, and assumptions as first decisions. Complete:
+    it stops with a model or with a refutation. Answers depend on the clauses and the questions asked so far
+    only, never on time.
 
     Parameters
     ----------
@@ -175,10 +177,10 @@ class Solver:
 def backbone(clauses: Clauses, cancellation: Cancellation | None = None) -> tuple[int, ...] | None:
     """Return the literals that are true in every model, by variable; None if there is no model.
 
-    The positive ones are the core features of a product line, the negative ones its dead features. Each model found
-    rules out every literal that it does not share, and the search prefers values that rule out more, so far fewer
-    questions are asked than there are variables (Janota, Lynce & Marques-Silva 2015, Algorithm 3). Raises
-    :class:`SearchStoppedError` if the cancellation is set before the end.
+    The positive ones are the core features of a product line, the negative ones its dead features. Each model
+    found rules out every literal that it does not share, and the search prefers values that rule out more, so
+    far fewer questions are asked than there are variables (Janota, Lynce & Marques-Silva 2015, Algorithm 3).
+    Raises :class:`SearchStoppedError` if the cancellation is set before the end.
 
     Examples
     --------
@@ -216,19 +218,19 @@ def minimal_conflict(clauses: Clauses, groups: Sequence[int] | None = None) -> t
     clauses : Clauses
         What should hold.
     groups : sequence of int, optional
-        The constraint that each clause belongs to, at least 0; a negative number marks a clause that always holds.
-        Default: every clause is its own constraint.
+        The constraint that each clause belongs to, at least 0; a negative number marks a clause that always
+        holds. Default: every clause is its own constraint.
 
     Returns
     -------
     tuple of int or None
-        Numbers of the constraints, rising: with any one of them left out there is a model. Empty if the clauses that
-        always hold already contradict each other; None if there is no contradiction.
+        Numbers of the constraints, rising: with any one of them left out there is a model. Empty if the
+        clauses that always hold already contradict each other; None if there is no contradiction.
 
     Notes
     -----
-    Each constraint is switched on by a new variable. Constraints are dropped one by one, and with each all that the
-    refutation did not need (clause-set refinement; Belov, Lynce & Marques-Silva 2012).
+    Each constraint is switched on by a new variable. Constraints are dropped one by one, and with each all
+    that the refutation did not need (clause-set refinement; Belov, Lynce & Marques-Silva 2012).
 
     Examples
     --------

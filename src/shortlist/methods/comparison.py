@@ -47,12 +47,14 @@ class Quality:
     n_dominated : int
         The others.
     hypervolume : float
-        Within the box scaled to [0, 1], below (1, ..., 1): 1 would be a single point that is best in everything.
+        Within the box scaled to [0, 1], below (1, ..., 1): 1 would be a single point that is best in
+        everything.
     spread : float
         0 when neighbours in the order of the objectives are equally far apart; see
         :func:`shortlist.pareto.indicators.spread`.
     igd_plus, epsilon : float or None
-        IGD+ and additive ε against the joint front, in the scaled box; 0 when it is covered; None without points.
+        IGD+ and additive ε against the joint front, in the scaled box; 0 when it is covered; None without
+        points.
     """
 
     n_points: int
@@ -103,8 +105,8 @@ class FrontTables:
     Attributes
     ----------
     joint : Front
-        The non-dominated points of all fronts; ``extras["found_by"]`` names the fronts that have each point, and
-        ``extras["n_proved"]`` counts those that a front of proved points has.
+        The non-dominated points of all fronts; ``extras["found_by"]`` names the fronts that have each point,
+        and ``extras["n_proved"]`` counts those that a front of proved points has.
     box : Box or None
         Its range; None without points.
     qualities : dict of str to Quality
@@ -128,14 +130,16 @@ class FrontTables:
 def compare_fronts(fronts: Mapping[str, Front]) -> FrontTables:
     """Compare fronts over the same objectives.
 
-    Points that are dominated within their own front count as dominated, so unions of runs may be passed as they are.
+    Points that are dominated within their own front count as dominated, so unions of runs may be passed as
+    they are.
 
     Raises
     ------
     BadInputError
         If there is no front, or objectives differ.
     SolverError
-        If a point that one method proved non-dominated is dominated by another's, or a complete front lacks a point.
+        If a point that one method proved non-dominated is dominated by another's, or a complete front lacks a
+        point.
 
     Examples
     --------
@@ -171,8 +175,8 @@ def compare_fronts(fronts: Mapping[str, Front]) -> FrontTables:
 def joint_front(fronts: Mapping[str, Front]) -> Front:
     """Return the non-dominated points of all fronts, with the strongest proof that they support together.
 
-    COMPLETE if a front is; then it is the joint front. NONDOMINATED if each point is in a front of proved points; APPROXIMATE otherwise. A bound on
-    what may be missing from one front holds for the joint one too.
+    COMPLETE if a front is; then it is the joint front. NONDOMINATED if each point is in a front of proved
+    points; APPROXIMATE otherwise. A bound on what may be missing from one front holds for the joint one too.
     """
     first = next(iter(fronts.values()))
     for name, front in fronts.items():
@@ -202,8 +206,8 @@ def box_of(points: Points) -> Box | None:
 def quality_of(points: Points, joint: Points, box: Box | None) -> Quality:
     """Return counts and indicators of a set beside the joint front, whose range is `box`.
 
-    An objective without range counts in its own smallest step, so that a set that is worse in it shows. Dominated
-    points take part in the spread, as they would in a published set, and change no other indicator.
+    An objective without range counts in its own smallest step, so that a set that is worse in it shows.
+    Dominated points take part in the spread, as they would in a published set, and change no other indicator.
     """
     own, whole = _as_set(points), _as_set(joint)
     n_joint = len(own & whole)

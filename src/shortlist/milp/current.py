@@ -19,8 +19,8 @@ Change: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.flo
 class CurrentProgram:
     """A program with the costs, bounds, limits, cutoff and start that hold now.
 
-    Rows of decimals at integer columns are kept in whole steps (:mod:`shortlist.milp.whole_rows`): whatever is solved or
-    checked here is this program.
+    Rows of decimals at integer columns are kept in whole steps (:mod:`shortlist.milp.whole_rows`): whatever
+    is solved or checked here is this program.
 
     Attributes
     ----------

@@ -54,13 +54,13 @@ class Engine(Protocol):
 class CheckedSession:
     """A :class:`~shortlist.milp.session.Session` over any engine: checks what goes in and what comes out.
 
-    The engine runs in a thread of its own (:mod:`shortlist.milp.watch`). A session is for one thread at a time;
-    different sessions are independent.
+    The engine runs in a thread of its own (:mod:`shortlist.milp.watch`). A session is for one thread at a
+    time; different sessions are independent.
 
-    Where the sums of integers in a row, or in the costs, are so large that the engine's tolerance hides the next integer
-    (:func:`shortlist.milp.whole_rows.tells_apart`), CP-SAT solves the program, in integers. Where it cannot hold the
-    program either, the claim is lowered, with the limit "size". `tolerance` is by how much the engine may miss an integer
-    or a limit, 0 if its arithmetic is exact.
+    Where the sums of integers in a row, or in the costs, are so large that the engine's tolerance hides the
+    next integer (:func:`shortlist.milp.whole_rows.tells_apart`), CP-SAT solves the program, in integers.
+    Where it cannot hold the program either, the claim is lowered, with the limit "size". `tolerance` is by
+    how much the engine may miss an integer or a limit, 0 if its arithmetic is exact.
     """
 
     def __init__(

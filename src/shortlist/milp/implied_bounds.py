@@ -12,9 +12,10 @@ from shortlist.milp.program import Program
 def implied_bounds(program: Program) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return bounds of the columns in which the infinite ones are replaced by what the rows imply.
 
-    In the row ``lower <= a @ x <= upper``, the other terms together are at least m, so ``a_j x_j <= upper - m``, and
-    likewise from below. Bounds found are used for further ones until nothing more is found; finite bounds stay as
-    they are. What no row implies stays infinite. Every point that satisfies rows and bounds stays within the result.
+    In the row ``lower <= a @ x <= upper``, the other terms together are at least m, so
+    ``a_j x_j <= upper - m``, and likewise from below. Bounds found are used for further ones until nothing
+    more is found; finite bounds stay as they are. What no row implies stays infinite. Every point that
+    satisfies rows and bounds stays within the result.
 
     Returns
     -------

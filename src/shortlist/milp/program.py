@@ -24,7 +24,9 @@ class LinearObjective:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Find columns x with ``row_lower <= rows @ x <= row_upper`` within their bounds; build with :func:`make_program`.
+    """Find columns x with ``row_lower <= rows @ x <= row_upper`` within their bounds.
+
+    Build with :func:`make_program`.
 
     Attributes
     ----------

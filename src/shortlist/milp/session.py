@@ -14,7 +14,10 @@ from shortlist.runs.cancellation import Cancellation
 
 
 class Session(Protocol):
-    """One program in a solver's memory. Rows and columns are numbered as in the program; costs are to minimise."""
+    """One program in a solver's memory.
+
+    Rows and columns are numbered as in the program; costs are to minimise.
+    """
 
     def set_costs(self, costs: ArrayLike) -> None:
         """Minimise ``costs @ x`` from now on, shape (n_columns,)."""
@@ -40,8 +43,9 @@ class Session(Protocol):
     ) -> Solution:
         """Solve as the model now stands.
 
-        A cancellation stops it within about a second, with the best found. `on_bound` is called in the caller's
-        thread whenever objective or bound got better, and once more at the end. Ctrl-C is felt in the main thread.
+        A cancellation stops it within about a second, with the best found. `on_bound` is called in the
+        caller's thread whenever objective or bound got better, and once more at the end. Ctrl-C is felt in
+        the main thread.
 
         Raises
         ------
@@ -71,7 +75,8 @@ SOLVERS = ("highs", "cpsat", "scip")
 def open_solver(name: str = "highs", *, short_programs: bool = False) -> Solver:
     """Return the backend called `name`, importing its solver only now.
 
-    `short_programs` says that each session solves many programs of fractions of a second; only HiGHS makes use of it.
+    `short_programs` says that each session solves many programs of fractions of a second; only HiGHS makes
+    use of it.
 
     Raises
     ------

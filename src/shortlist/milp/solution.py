@@ -15,7 +15,9 @@ FEASIBILITY_TOLERANCE = 1e-6
 """A row with fractions may miss its limit by this much, relative to its terms: doubles cannot do better."""
 
 CONTRADICTION = 1e-4
-"""With fractional costs, a bound above a verified answer by more than this, relative to the terms, is an error."""
+"""With fractional costs, a bound above a verified answer by more than this, relative to the terms, is an
+error.
+"""
 
 
 @dataclass(frozen=True)
@@ -27,10 +29,11 @@ class Limits:
     seconds : float, default=inf
         Wall-clock limit of one solve; 0 stops at once.
     nodes : int or None, default=None
-        Limit on the search that does not depend on the clock: branch-and-bound nodes for HiGHS and SCIP, thousandths
-        of deterministic time for CP-SAT.
+        Limit on the search that does not depend on the clock: branch-and-bound nodes for HiGHS and SCIP,
+        thousandths of deterministic time for CP-SAT.
     absolute_gap : float, default=0
-        Stop when the objective is within this of the bound. With integer objective values 1 - 1e-6 loses nothing.
+        Stop when the objective is within this of the bound. With integer objective values 1 - 1e-6 loses
+        nothing.
 
     Raises
     ------
@@ -70,8 +73,9 @@ class Solution:
         Branch-and-bound nodes of this solve, as the solver counts them.
     limit : str
         Why the claim is not stronger: "seconds", "nodes", "interrupted", "solver" (it gave up by itself),
-        "precision" (its answer did not stand the check and was dropped) or "size" (the numbers are so large that no
-        solver at hand tells one sum from the next, so its claim does not count); "" if nothing stopped it.
+        "precision" (its answer did not stand the check and was dropped) or "size" (the numbers are so large
+        that no solver at hand tells one sum from the next, so its claim does not count); "" if nothing
+        stopped it.
     handed_over : bool
         Whether CP-SAT solved it, because the numbers are too large for the session's solver.
     """
@@ -126,8 +130,8 @@ class Claim:
 def largest_violation(program: Program, values: NDArray[np.float64]) -> float:
     """Return by how much `values` misses a row or a bound at most.
 
-    A row of integer coefficients at integer columns is measured as it is, which is exact below 2^53. In any other row
-    the miss is relative to the size of its terms (at least 1).
+    A row of integer coefficients at integer columns is measured as it is, which is exact below 2^53. In any
+    other row the miss is relative to the size of its terms (at least 1).
     """
     activity = program.rows @ values
     size = np.maximum(1.0, abs(program.rows) @ np.abs(values))
@@ -160,17 +164,18 @@ def checked_solution(
 ) -> Solution:
     """Turn a solver's claim into a solution that the data supports.
 
-    Integer columns are rounded and continuous ones moved into their bounds; then rows, bounds and cutoff are checked
-    on the program and the objective is computed anew. Values that fail are dropped, and the status falls to UNKNOWN
-    with the limit "precision": a rounded column with a huge coefficient can do that to an honest solver. The status
-    follows from the numbers: OPTIMAL if and only if the verified objective is within the absolute gap of the bound.
-    The bound itself and the verdict INFEASIBLE are the solver's word, and cannot be checked but by contradiction.
+    Integer columns are rounded and continuous ones moved into their bounds; then rows, bounds and cutoff are
+    checked on the program and the objective is computed anew. Values that fail are dropped, and the status
+    falls to UNKNOWN with the limit "precision": a rounded column with a huge coefficient can do that to an
+    honest solver. The status follows from the numbers: OPTIMAL if and only if the verified objective is
+    within the absolute gap of the bound. The bound itself and the verdict INFEASIBLE are the solver's word,
+    and cannot be checked but by contradiction.
 
     Raises
     ------
     SolverError
-        If the bound exceeds the objective of a verified answer, or the program is called infeasible although the
-        offered start satisfies it: then nothing that the solver says can be used.
+        If the bound exceeds the objective of a verified answer, or the program is called infeasible although
+        the offered start satisfies it: then nothing that the solver says can be used.
     """
     bound = _bound(current, claim.bound)
     nothing = Solution(
@@ -179,7 +184,8 @@ def checked_solution(
     if claim.status is Status.INFEASIBLE:
         if current.start is not None and is_answer(current, current.start):
             raise SolverError(
-                "the solver says that nothing satisfies the program, but the given start does. Use another solver."
+                "the solver says that nothing satisfies the program, but the given start does. Use another "
+                "solver."
             )
         return replace(nothing, bound=math.inf, limit="")
     if claim.status is Status.UNBOUNDED:
@@ -194,8 +200,8 @@ def checked_solution(
     allowed = _bound_error(objective) if current.integral_costs else CONTRADICTION * size
     if claim.bound - objective > allowed:
         raise SolverError(
-            f"the solver says that nothing costs less than {claim.bound}, but its own answer costs {objective}. "
-            "Use another solver."
+            f"the solver says that nothing costs less than {claim.bound}, but its own answer costs "
+            f"{objective}. Use another solver."
         )
     bound = min(bound, objective)
     slack = 0.0 if current.integral_costs else FEASIBILITY_TOLERANCE * size

@@ -1,8 +1,8 @@
 """Running a solver in a thread of its own, so that the caller stays reachable.
 
-A solver's loop returns to Python seldom, and Python runs its signal handlers only in the main thread. So the solver
-runs in a worker thread without the interpreter's lock, while the caller's thread waits: it takes the bounds that the
-solver posts, looks at the cancellation, and feels Ctrl-C at once.
+A solver's loop returns to Python seldom, and Python runs its signal handlers only in the main thread. So the
+solver runs in a worker thread without the interpreter's lock, while the caller's thread waits: it takes the
+bounds that the solver posts, looks at the cancellation, and feels Ctrl-C at once.
 """
 
 import contextlib
@@ -26,7 +26,9 @@ OnBound: TypeAlias = Callable[[float, float], None]
 POLL_S = 0.05
 
 PATIENCE_S = 10.0
-"""So long a solver may go on after it was told to stop; SCIP has been seen to look at neither clock nor flag for minutes."""
+"""So long a solver may go on after it was told to stop; SCIP has been seen to look at neither clock nor flag
+for minutes.
+"""
 
 
 LATE_S = 1.0
@@ -48,16 +50,16 @@ def run_watched(
 ) -> T:
     """Return ``run(post)``, computed in another thread.
 
-    `on_bound` is called in this thread, whenever the objective or the bound got better. `stop` is called, repeatedly,
-    once the cancellation is set, or once an exception (KeyboardInterrupt included) comes up here; the exception goes
-    on when the solver has stopped. An exception in `run` is raised here. A solver knows its limit in `seconds`, and is told
-    to stop when it is :data:`LATE_S` late.
+    `on_bound` is called in this thread, whenever the objective or the bound got better. `stop` is called,
+    repeatedly, once the cancellation is set, or once an exception (KeyboardInterrupt included) comes up here;
+    the exception goes on when the solver has stopped. An exception in `run` is raised here. A solver knows
+    its limit in `seconds`, and is told to stop when it is :data:`LATE_S` late.
 
     Raises
     ------
     NotStoppedError
-        If it goes on for more than :data:`PATIENCE_S` after it was first told to stop. `left_alone` is called then, as
-        what it works on may not be touched again.
+        If it goes on for more than :data:`PATIENCE_S` after it was first told to stop. `left_alone` is called
+        then, as what it works on may not be touched again.
     """
     inbox: queue.SimpleQueue[tuple[float, float]] = queue.SimpleQueue()
     results: list[T] = []

@@ -1,10 +1,11 @@
 """Rows of integers, and whether a solver's arithmetic can tell one sum of integers from the next.
 
-A row that adds decimals at integer columns takes values that are a step apart. Multiplied by a power of ten and divided by
-the greatest common divisor of its coefficients, it takes integers, and its limits can be rounded to integers too. A solver
-in floating point may miss an integer, or a limit, by its tolerance. In a row of coefficients a it is then off by no more than
-the sum of ``|a_j| max(1, |x_j|)`` times the tolerance. While this is below a half, whatever it takes for a solution
-becomes one when its columns are rounded, and what it calls optimal or infeasible is so. Beyond that its claims do not count.
+A row that adds decimals at integer columns takes values that are a step apart. Multiplied by a power of ten
+and divided by the greatest common divisor of its coefficients, it takes integers, and its limits can be
+rounded to integers too. A solver in floating point may miss an integer, or a limit, by its tolerance. In a
+row of coefficients a it is then off by no more than the sum of ``|a_j| max(1, |x_j|)`` times the tolerance.
+While this is below a half, whatever it takes for a solution becomes one when its columns are rounded, and
+what it calls optimal or infeasible is so. Beyond that its claims do not count.
 """
 
 import dataclasses
@@ -20,15 +21,19 @@ from shortlist.milp.program import Program
 from shortlist.milp.scaling import LARGEST_INTEGER, decimal_steps, nearest_integers
 
 TOLERANCE, FINEST_TOLERANCE = 1e-7, 7e-8
-"""What solvers in floating point may miss an integer or a limit by, and the least that is asked of them for larger numbers.
+"""What solvers in floating point may miss an integer or a limit by, and the least that is asked of them for
+larger numbers.
 
-Measured with HiGHS on 3,000 reference programs of uClinux, presolve off, which strains it most (decision 11): it called dominated
-points optimal 8 times at 1e-9, twice at 5e-8, and never at 7e-8, 1e-7 and 1e-6. HiGHS takes a tenth of it for reduced costs; near
-the rounding errors of the solver's own sums a tolerance cuts off solutions that are within it. The finer one is for the
-cost of compact Linux, which adds up to 6.7 million steps."""
+Measured with HiGHS on 3,000 reference programs of uClinux, presolve off, which strains it most (decision 11):
+it called dominated points optimal 8 times at 1e-9, twice at 5e-8, and never at 7e-8, 1e-7 and 1e-6. HiGHS
+takes a tenth of it for reduced costs; near the rounding errors of the solver's own sums a tolerance cuts off
+solutions that are within it. The finer one is for the cost of compact Linux, which adds up to 6.7 million
+steps.
+"""
 
 FORGIVEN = 1e-6
-"""A limit so little below an integer, in steps, means the integer: callers compute limits in floating point."""
+"""A limit so little below an integer, in steps, means the integer: callers compute limits in floating point.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +92,10 @@ def whole_rows(program: Program) -> WholeRows:
 def _floor(
     limits: NDArray[np.float64], scales: NDArray[np.float64], divisors: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the largest integers whose multiples by the divisor are at most the scaled limits; infinite ones stay."""
+    """Return the largest integers whose multiples by the divisor are at most the scaled limits.
+
+    Infinite ones stay.
+    """
     finite = np.isfinite(limits)
     known = np.where(finite, limits, 0.0)
     steps = nearest_integers(known, scales)

@@ -67,28 +67,30 @@ def _answers_every_row(estimator: "MultiStageClassifier") -> bool:
 class MultiStageClassifier(ClassifierMixin, BaseEstimator):
     """A classifier that acquires features in stages and stops as soon as it is confident.
 
-    Section 2 of :cite:t:`Hamilton2022`: every row starts with the first stage's features; where the largest class
-    probability reaches the confidence threshold, that class is the answer and nothing more is bought; where even the
-    last stage is not confident, the row is rejected. :meth:`fit` finds the trade-offs between coverage, accuracy on
-    what is covered, and cost, on validation rows, and takes one of them.
+    Section 2 of :cite:t:`Hamilton2022`: every row starts with the first stage's features; where the largest
+    class probability reaches the confidence threshold, that class is the answer and nothing more is bought;
+    where even the last stage is not confident, the row is rejected. :meth:`fit` finds the trade-offs between
+    coverage, accuracy on what is covered, and cost, on validation rows, and takes one of them.
 
     Parameters
     ----------
     feature_costs : mapping, sequence, FeatureCosts or None, default=None
-        Price per feature; :func:`shortlist.multistage.feature_costs` adds groups with a shared first price. None: 1 each.
+        Price per feature; :func:`shortlist.multistage.feature_costs` adds groups with a shared first price.
+        None: 1 each.
     confidence : float or mapping from class to float, default=0.75
         p̂, in (0, 1].
     max_stages : int or None, default=None
         k; None: 4, or the number of features if less.
     method : {"auto", "emsco", "enumerate"}, default="auto"
-        Evolution, or the complete front by enumeration; ``"auto"`` enumerates when at most `enumeration_budget` stage
-        assignments exist, of at most 18 features, and what all subsets decide fits into memory.
+        Evolution, or the complete front by enumeration; ``"auto"`` enumerates when at most
+        `enumeration_budget` stage assignments exist, of at most 18 features, and what all subsets decide fits
+        into memory.
     objectives : sequence of str
         Names in :data:`shortlist.multistage.OBJECTIVES`.
     pick : str or int, default="one-se"
-        Which point of the front predicts: ``"one-se"``, the cheapest of those with about as many right answers as the best
-        one, ``"norm"``, the paper's fitness, a rule of :meth:`Front.pick`, or the number of a point. See
-        :func:`shortlist.multistage.predict.point_choice.choose_point`.
+        Which point of the front predicts: ``"one-se"``, the cheapest of those with about as many right
+        answers as the best one, ``"norm"``, the paper's fitness, a rule of :meth:`Front.pick`, or the number
+        of a point. See :func:`shortlist.multistage.predict.point_choice.choose_point`.
     limits : mapping from objective to number, sequence of Limit, or None, default=None
         Pick only among points within these limits.
     subclassifier : estimator or None, default=None
@@ -98,25 +100,28 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
     scale : bool, default=True
         Penalise coefficients of standardised columns.
     validation_share : float, default=1/3
-        Part of the rows that judges stage assignments, unless :meth:`fit` gets validation rows: the paper's 25 of 75.
+        Part of the rows that judges stage assignments, unless :meth:`fit` gets validation rows: the paper's
+        25 of 75.
     reject_label : label or None, default=None
-        Answer for rejected rows; None: -1 for numeric classes (one less than the smallest where -1 is a class),
-        ``"REJECT"`` otherwise.
+        Answer for rejected rows; None: -1 for numeric classes (one less than the smallest where -1 is a
+        class), ``"REJECT"`` otherwise.
     answer_rejected : bool, default=False
-        Whether rejected rows get their most probable class at the last stage as answer instead of `reject_label`. Then
-        :meth:`predict_proba` exists; :meth:`decision_report` still marks the rejected rows.
+        Whether rejected rows get their most probable class at the last stage as answer instead of
+        `reject_label`. Then :meth:`predict_proba` exists; :meth:`decision_report` still marks the rejected
+        rows.
     penalties : mapping from class to number in [0, 1] or None, default=None
         What a wrong answer about a row of that class takes from its credit in conclusive accuracy.
     call_cost, call_cost_per_feature : float, default=1.0 and 0.0
-        What calling a stage's classifier costs, and per feature that it reads: for the objective ``"evaluation_cost"``.
+        What calling a stage's classifier costs, and per feature that it reads: for the objective
+        ``"evaluation_cost"``.
     positive : label or None, default=None
         Positive class for false positives; None: the last of two classes.
     removal : bool, default=False
         Whether features may be left out of every stage.
     accuracy_risk : float or None, default=None
-        Raise each subset's threshold until Hoeffding's bound with this risk, shared among the stages, supports p̂ on the
-        rows it was fitted on. Careful, but no guarantee for new rows: those rows made the classifier, and rows that
-        reach a later stage are harder than most. None: the paper's rule.
+        Raise each subset's threshold until Hoeffding's bound with this risk, shared among the stages,
+        supports p̂ on the rows it was fitted on. Careful, but no guarantee for new rows: those rows made the
+        classifier, and rows that reach a later stage are harder than most. None: the paper's rule.
     enumeration_budget : int, default=300_000_000
         See `method`.
     emsco_options : EmscoOptions or None, default=None
@@ -245,7 +250,8 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         BadInputError
             If the input or a parameter cannot be used; the sentence says how to mend it.
         UnmetChoiceError
-            If no point of the front is as `pick` and `limits` ask for; ``front_`` is there, and :meth:`use` takes another.
+            If no point of the front is as `pick` and `limits` ask for; ``front_`` is there, and :meth:`use`
+            takes another.
 
         Warns
         -----
@@ -315,7 +321,10 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
 
     @available_if(_answers_every_row)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return :meth:`stage_probabilities`; exists with ``answer_rejected=True``, where :meth:`predict` agrees with it."""
+        """Return :meth:`stage_probabilities`.
+
+        Exists with ``answer_rejected=True``, where :meth:`predict` agrees with it.
+        """
         return self.stage_probabilities(X)
 
     def stage_probabilities(self, X: Any) -> NDArray[np.float64]:
@@ -335,17 +344,17 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         acquire : callable
-            ``acquire(rows, features)`` gets row numbers and a tuple of features (names, or column numbers when fitted
-            without names), and returns their values, ``(len(rows), len(features))``. It is called at most once per
-            stage, and never for a row that is decided or a feature that is not needed.
+            ``acquire(rows, features)`` gets row numbers and a tuple of features (names, or column numbers
+            when fitted without names), and returns their values, ``(len(rows), len(features))``. It is called
+            at most once per stage, and never for a row that is decided or a feature that is not needed.
         n_rows : int
             Number of rows.
 
         Raises
         ------
         AcquisitionError
-            If `acquire` raises, or returns the wrong shape or values that cannot be used; its ``partial`` holds the rows
-            decided before and what was paid.
+            If `acquire` raises, or returns the wrong shape or values that cannot be used; its ``partial``
+            holds the rows decided before and what was paid.
         """
         self._check_chosen()
         names = getattr(self, "feature_names_in_", None)
@@ -368,7 +377,8 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         bought = np.empty(len(self.model_.stages), dtype=object)
         for place, stage in enumerate(self.model_.stages):
             bought[place] = ", ".join(names[feature] for feature in np.flatnonzero(stage.subset))
-        # columns are arrays, in the order of the rows: a series would be laid beside the index of X by its own
+        # columns are arrays, in the order of the rows: a series would be laid beside the index of X by its
+        # own
         return pd.DataFrame(
             {
                 "label": self._labels(decisions),
@@ -424,7 +434,8 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
             unknown = [label for label in given if label is not None and label not in labels]
             if unknown:
                 raise BadInputError(
-                    f"{argument} must name a class, {any_of(labels)}, got {unknown[0]!r}.{did_you_mean(unknown[0], labels)}"
+                    f"{argument} must name a class, {any_of(labels)}, got "
+                    f"{unknown[0]!r}.{did_you_mean(unknown[0], labels)}"
                 )
         return stage_problem(
             DecisionBits(

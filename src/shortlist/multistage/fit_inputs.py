@@ -15,7 +15,8 @@ def two_or_more_classes(y: Labels) -> Labels:
     classes = np.unique(y)
     if len(classes) < 2:
         raise BadInputError(
-            f"y must hold at least two classes, got one class only: {classes.tolist()[0]!r}. Add rows of another class."
+            f"y must hold at least two classes, got one class only: {classes.tolist()[0]!r}. Add rows of "
+            "another class."
         )
     return np.asarray(classes)
 
@@ -28,7 +29,8 @@ def checked_labels(y: Any, classes: Labels, n_rows: int) -> Labels:
     unknown = sorted(set(y.tolist()) - set(classes.tolist()), key=str)
     if unknown:
         raise BadInputError(
-            f"validation must hold the classes of y, {any_of(classes)}, got {unknown[0]!r} besides. Drop those rows."
+            f"validation must hold the classes of y, {any_of(classes)}, got {unknown[0]!r} besides. Drop "
+            "those rows."
         )
     if len(np.unique(y)) < 2:
         raise BadInputError(

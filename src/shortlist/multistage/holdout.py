@@ -115,8 +115,8 @@ def split_three(
         members = rng.permutation(np.flatnonzero(y == label))
         if len(members) < 4 or len(labels) < 2:
             raise BadInputError(
-                f"every part of a 50 : 25 : 25 split needs two classes, so 4 rows of each, got {len(members)} of "
-                f"{label!r} and {len(labels)} classes. Add rows or join classes."
+                "every part of a 50 : 25 : 25 split needs two classes, so 4 rows of each, got "
+                f"{len(members)} of {label!r} and {len(labels)} classes. Add rows or join classes."
             )
         ends = [round(len(members) * SHARES[0]), round(len(members) * (SHARES[0] + SHARES[1]))]
         for part, piece in zip(parts, np.split(members, ends), strict=True):

@@ -10,7 +10,9 @@ from shortlist._validation import as_choice
 from shortlist.multistage.search.emsco import EmscoOptions
 
 SCALINGS = ("10T", "10^T", "100T")
-"""How a cost class T becomes a cost. The paper prints 10T for Heart and Credit, where a superscript may have been lost."""
+"""How a cost class T becomes a cost. The paper prints 10T for Heart and Credit, where a superscript may have
+been lost.
+"""
 
 
 @dataclass(frozen=True)
@@ -96,9 +98,9 @@ def preset(name: str) -> Preset:
 def synthetic30(seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int64], dict[str, int]]:
     """Make Synthetic30 by the recipe of Sec. 4.1.3.
 
-    30 features of which 25 are informative, 1,000 rows, three labels in equal parts; the Gini importance of a forest
-    puts the features into five cost classes by percentile, the most important ones dearest, at 100 per class. The
-    paper names neither the forest nor the seed: here it has 100 trees and the same seed.
+    30 features of which 25 are informative, 1,000 rows, three labels in equal parts; the Gini importance of a
+    forest puts the features into five cost classes by percentile, the most important ones dearest, at 100 per
+    class. The paper names neither the forest nor the seed: here it has 100 trees and the same seed.
 
     Returns
     -------

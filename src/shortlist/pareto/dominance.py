@@ -11,13 +11,15 @@ from shortlist.errors import BadInputError
 def nondominated(points: ArrayLike) -> Mask:
     """Mark the points that no other point dominates.
 
-    Point `a` dominates point `b` when it is no worse in every objective and better in at least one (Ehrgott 2005,
-    Section 2.1). Equal points do not dominate each other, so duplicates of a marked point are all marked.
+    Point `a` dominates point `b` when it is no worse in every objective and better in at least one (Ehrgott
+    2005, Section 2.1). Equal points do not dominate each other, so duplicates of a marked point are all
+    marked.
 
     Parameters
     ----------
     points : array-like of shape (n_points, n_objectives)
-        Objective vectors, every objective minimised, in any unit; integers must stay below 2^53. Not modified.
+        Objective vectors, every objective minimised, in any unit; integers must stay below 2^53. Not
+        modified.
 
     Returns
     -------
@@ -27,12 +29,13 @@ def nondominated(points: ArrayLike) -> Mask:
     Raises
     ------
     BadInputError
-        If `points` is not two-dimensional, holds NaN or infinity, or an integer that a double cannot tell from its
-        neighbours.
+        If `points` is not two-dimensional, holds NaN or infinity, or an integer that a double cannot tell
+        from its neighbours.
 
     Notes
     -----
-    By moocore, in O(n log n) time up to three objectives and O(n log^(m - 2) n) beyond (Kung, Luccio & Preparata 1975).
+    By moocore, in O(n log n) time up to three objectives and O(n log^(m - 2) n) beyond (Kung, Luccio &
+    Preparata 1975).
 
     Examples
     --------

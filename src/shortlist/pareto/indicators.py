@@ -12,7 +12,9 @@ from shortlist.pareto.dominance import as_exact_doubles
 
 
 def scaled(points: ArrayLike, low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
-    """Scale each objective so that `low` becomes 0 and `high` becomes 1; an objective without range becomes 0.
+    """Scale each objective so that `low` becomes 0 and `high` becomes 1.
+
+    An objective without range becomes 0.
 
     Compare sets under one common box only, and say which: the range of the complete front, if it is known.
 
@@ -65,9 +67,10 @@ def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:
 def spread(points: ArrayLike, *, order: Sequence[int] | None = None) -> float:
     """Return how unevenly neighbouring points lie: 0 when all distances to the next point are equal.
 
-    The spread Δ of Deb, Pratap, Agarwal & Meyarivan (2002), as jMetal computes it for points sorted lexicographically,
-    with both extreme terms zero because the front is its own reference: Σ |d_i − d̄| / ((n − 1) · d̄), where d_i is the
-    Euclidean distance from point i to the next one and d̄ the mean of these n − 1 distances.
+    The spread Δ of Deb, Pratap, Agarwal & Meyarivan (2002), as jMetal computes it for points sorted
+    lexicographically, with both extreme terms zero because the front is its own reference: Σ |d_i − d̄| / ((n
+    − 1) · d̄), where d_i is the Euclidean distance from point i to the next one and d̄ the mean of these n −
+    1 distances.
 
     Parameters
     ----------
@@ -90,7 +93,8 @@ def spread(points: ArrayLike, *, order: Sequence[int] | None = None) -> float:
     columns = list(range(doubles.shape[1])) if order is None else list(order)
     if sorted(columns) != list(range(doubles.shape[1])):
         raise BadInputError(
-            f"order must name each of the {doubles.shape[1]} objectives once, got {all_of(columns)}. Count from 0."
+            f"order must name each of the {doubles.shape[1]} objectives once, got {all_of(columns)}. Count "
+            "from 0."
         )
     ranked = doubles[np.lexsort(doubles.T[columns[::-1]])]
     distances = np.linalg.norm(np.diff(ranked, axis=0), axis=1)
@@ -101,8 +105,8 @@ def spread(points: ArrayLike, *, order: Sequence[int] | None = None) -> float:
 def additive_epsilon(points: ArrayLike, reference: ArrayLike) -> float:
     """Return the least ε such that every reference point has a point worse by at most ε in each objective.
 
-    The additive ε-indicator of Zitzler, Thiele, Laumanns, Fonseca & Grunert da Fonseca (2003), by moocore: not above
-    zero when `points` covers all of `reference`.
+    The additive ε-indicator of Zitzler, Thiele, Laumanns, Fonseca & Grunert da Fonseca (2003), by moocore:
+    not above zero when `points` covers all of `reference`.
 
     Examples
     --------
@@ -115,8 +119,9 @@ def additive_epsilon(points: ArrayLike, reference: ArrayLike) -> float:
 def igd_plus(points: ArrayLike, reference: ArrayLike) -> float:
     """Return the mean over reference points of the distance to what `points` lacks of them (IGD+), by moocore.
 
-    The modified inverted generational distance of Ishibuchi, Masuda, Tanigaki & Nojima (2015): for each reference point
-    the least Euclidean length of the part by which a point is worse. Zero when `points` covers all of `reference`.
+    The modified inverted generational distance of Ishibuchi, Masuda, Tanigaki & Nojima (2015): for each
+    reference point the least Euclidean length of the part by which a point is worse. Zero when `points`
+    covers all of `reference`.
 
     Examples
     --------

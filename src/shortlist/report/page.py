@@ -18,16 +18,19 @@ from shortlist.results.front import Front
 COLOURS = (
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000", "#8c564b", "#bcbd22",
 )  # fmt: skip
-"""One colour per front; the first eight can be told apart by people who see few colours (Okabe & Ito 2008)."""
+"""One colour per front; the first eight can be told apart by people who see few colours (Okabe & Ito 2008).
+"""
 
 POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
-    "connect-src 'none'; form-action 'none'; base-uri 'none'"
+    "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: "
+    "blob:; connect-src 'none'; form-action 'none'; base-uri 'none'"
 )
 """What a browser may do for the page: run what is inside it, load nothing, and send nothing anywhere."""
 
 CONFIG = {"displaylogo": False, "responsive": True, "showSendToCloud": False, "plotlyServerURL": ""}
-"""How plotly draws: without its logo, and without the button "Share chart", which uploads the points to its maker."""
+"""How plotly draws: without its logo, and without the button "Share chart", which uploads the points to its
+maker.
+"""
 
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; color: #222; }
@@ -88,10 +91,10 @@ def front_page(
 ) -> str:
     """Return an HTML page with tables, and with the points of fronts over the same objectives.
 
-    The charts are parallel coordinates, one line per point and one colour per front, which can be brushed on every
-    axis; and, with two objectives or more, the points in the plane of the first two, where a click on a name hides its
-    front. The page carries plotly, about 5 MB; it tells browsers to load nothing and to send nothing, and has no button
-    that would share a chart. Every text is escaped.
+    The charts are parallel coordinates, one line per point and one colour per front, which can be brushed on
+    every axis; and, with two objectives or more, the points in the plane of the first two, where a click on a
+    name hides its front. The page carries plotly, about 5 MB; it tells browsers to load nothing and to send
+    nothing, and has no button that would share a chart. Every text is escaped.
 
     Parameters
     ----------

@@ -41,8 +41,8 @@ class Front:
     objectives : tuple of Objective
         What matters, in order.
     values : ndarray of float, shape (n_points, n_objectives)
-        Objective values in the user's signs and units, sorted from best to worst by the first objective, then the
-        second, and so on; no two rows are equal.
+        Objective values in the user's signs and units, sorted from best to worst by the first objective, then
+        the second, and so on; no two rows are equal.
     decisions : ndarray of int, shape (n_points, n_candidates)
         What to choose for each point (the witness): 0/1 per candidate, or the stage per feature.
     candidates : tuple of str
@@ -81,7 +81,8 @@ class Front:
         Raises
         ------
         BadInputError
-            If shapes disagree, a value passes 2^51 (then a quotient by the scale could round to its neighbour's), or an
+            If shapes disagree, a value passes 2^51 (then a quotient by the scale could round to its
+            neighbour's), or an
         objective has no integer scale.
         """
         points = np.asarray(points)
@@ -224,8 +225,8 @@ class Front:
             raise
         except (pa.ArrowException, KeyError, TypeError, ValueError):
             raise BadFileError(
-                f"{path} must be a front saved by Shortlist as .parquet, got another kind of file or version. "
-                "Write one with --out."
+                f"{path} must be a front saved by Shortlist as .parquet, got another kind of file or "
+                "version. Write one with --out."
             ) from None
 
     @classmethod

@@ -15,9 +15,9 @@ def csv_text(front: "Front") -> str:
     """Return a front as CSV: a row per point, a column per objective and per candidate, which say what they are.
 
     The header reads ``objective: min cost`` and, for products, ``feature: GPS`` with 1 for selected and 0 for
-    deselected; for stages ``stage of: age`` with the stage from 1 on, and nothing for a feature that is never bought.
-    Values are written so that reading them back gives the same numbers. As every heading begins with a word of ours and
-    every other cell is a number, no name can become a formula in a spreadsheet.
+    deselected; for stages ``stage of: age`` with the stage from 1 on, and nothing for a feature that is never
+    bought. Values are written so that reading them back gives the same numbers. As every heading begins with
+    a word of ours and every other cell is a number, no name can become a formula in a spreadsheet.
 
     Examples
     --------

@@ -75,7 +75,8 @@ def read_limit(text: str) -> Limit:
     Raises
     ------
     BadInputError
-        If the text does not read like that, or the number is not finite or has more than nineteen digits before the point.
+        If the text does not read like that, or the number is not finite or has more than nineteen digits
+        before the point.
 
     Examples
     --------

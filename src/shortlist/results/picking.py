@@ -41,29 +41,32 @@ def pick_index(
 ) -> int:
     """Return the index of the point that a rule names.
 
-    All rules but ``lexicographic`` look at objectives scaled to [0, 1] by the range of the front, 0 the best; an
-    objective with one value counts 0. Ties go to the first point, that is the best in the first objectives.
+    All rules but ``lexicographic`` look at objectives scaled to [0, 1] by the range of the front, 0 the best;
+    an objective with one value counts 0. Ties go to the first point, that is the best in the first
+    objectives.
 
     Parameters
     ----------
     front : Front
         At least one point.
     rule : {"ideal", "knee", "weights", "lexicographic"}, default="ideal"
-        ``ideal``: smallest Euclidean distance to the ideal point. ``knee``: farthest towards the ideal point from
-        the plane through the anchors, the best point of each objective (:cite:t:`Das1999`); where several planes go
-        through them, from the one farthest from the ideal point, and where none does that faces it, from the plane
-        through the unit vectors. A knee is where a small gain in any objective costs much in
-        another (:cite:t:`Branke2004`), so the ends are left out: points with the best or the worst value of an
-        objective that has three values or more on the front. Where only such points are allowed, those with a worst
-        value are left out, and where these are all, none is. ``weights``: smallest weighted sum. ``lexicographic``: best
-        in the first objective of `order`, among those best in the second, and so on.
+        ``ideal``: smallest Euclidean distance to the ideal point. ``knee``: farthest towards the ideal point
+        from the plane through the anchors, the best point of each objective (:cite:t:`Das1999`); where
+        several planes go through them, from the one farthest from the ideal point, and where none does that
+        faces it, from the plane through the unit vectors. A knee is where a small gain in any objective costs
+        much in another (:cite:t:`Branke2004`), so the ends are left out: points with the best or the worst
+        value of an objective that has three values or more on the front. Where only such points are allowed,
+        those with a worst value are left out, and where these are all, none is. ``weights``: smallest
+        weighted sum. ``lexicographic``: best in the first objective of `order`, among those best in the
+        second, and so on.
     weights : mapping of str to float, optional
-        Non-negative weight per objective for ``weights`` and ``ideal``; what is not named counts 0. Default: all 1.
+        Non-negative weight per objective for ``weights`` and ``ideal``; what is not named counts 0. Default:
+        all 1.
     order : sequence of str, optional
         Objectives for ``lexicographic``; the rest follow in the front's order.
     limits : mapping of str to float, or sequence of Limit, optional
-        Only points within these limits are considered. A mapping means at most this value of a minimised objective, at
-        least this of a maximised one.
+        Only points within these limits are considered. A mapping means at most this value of a minimised
+        objective, at least this of a maximised one.
 
     Raises
     ------
@@ -118,8 +121,9 @@ def _between_ends(scaled: "NDArray[np.float64]", allowed: "NDArray[np.intp]") ->
 def _anchor_plane(scaled: "NDArray[np.float64]") -> "NDArray[np.float64]":
     """Return the positive normal of the plane through the best point of each objective, or all ones.
 
-    Objectives that go together share their best point; of the planes through the fewer points, the one farthest from the
-    ideal point is taken, so that three objectives that rise and fall together count as much as one against them.
+    Objectives that go together share their best point; of the planes through the fewer points, the one
+    farthest from the ideal point is taken, so that three objectives that rise and fall together count as much
+    as one against them.
     """
     normal = np.ones(scaled.shape[1])
     active = scaled.any(axis=0)  # an objective with one value says nothing

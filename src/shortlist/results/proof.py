@@ -68,8 +68,9 @@ def relative_gap(value: float, bound: float) -> float:
 def shortfall(value: float, bound: float) -> str:
     """Say how far a value may be from the best there is, where no value can beat the bound.
 
-    The share is that of the best value, which is largest when the best is the bound; where value and bound have different
-    signs there is no such share, and only the difference is told. What is maximised is below the best, what is minimised above.
+    The share is that of the best value, which is largest when the best is the bound; where value and bound
+    have different signs there is no such share, and only the difference is told. What is maximised is below
+    the best, what is minimised above.
 
     Parameters
     ----------
@@ -81,7 +82,8 @@ def shortfall(value: float, bound: float) -> str:
     >>> print(shortfall(0.594, 0.752))
     at most 0.158 (21.0 %) below the best there is
     >>> print(shortfall(120, 100), "|", shortfall(-3, 1), "|", shortfall(-8, -5))
-    at most 20 (20.0 %) above the best there is | at most 4 below the best there is | at most 3 (60.0 %) below the best there is
+    at most 20 (20.0 %) above the best there is | at most 4 below the best there is | at most 3 (60.0 %) below
+    the best there is
     """
     side = "below" if value < bound else "above"
     difference = abs(bound - value)

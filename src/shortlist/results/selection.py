@@ -21,7 +21,8 @@ class Selection:
     objective : Objective
         What was optimised.
     value, bound : float
-        Objective value of the choice, and the value that no choice can beat, in the user's sign; NaN when unknown.
+        Objective value of the choice, and the value that no choice can beat, in the user's sign; NaN when
+        unknown.
     status : Status
         What is known of it.
     proof : Proof

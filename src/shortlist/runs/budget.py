@@ -17,16 +17,17 @@ LEAST_SECONDS = 0.01
 class Budget:
     """What a method may use; its clock runs from the moment it is made.
 
-    Parts of a budget share its clock, its cancellation and its way of telling, so that a limit is always the user's: a method
-    that gets a third of 60 seconds and uses it up says that it was stopped by the limit of 60 s.
+    Parts of a budget share its clock, its cancellation and its way of telling, so that a limit is always the
+    user's: a method that gets a third of 60 seconds and uses it up says that it was stopped by the limit of
+    60 s.
 
     Parameters
     ----------
     seconds : float, default=inf
         Wall-clock limit of the whole.
     nodes : int or None, default=None
-        Limit that does not depend on the clock. With one, a part of a budget may take all of the time, so that the clock decides as
-        little as it can.
+        Limit that does not depend on the clock. With one, a part of a budget may take all of the time, so
+        that the clock decides as little as it can.
     seed : int, default=0
         Of every draw.
     threads : int, default=1

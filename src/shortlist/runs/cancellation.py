@@ -76,8 +76,8 @@ def cancel_on_interrupt(say: Callable[[str], None] = say_on_stderr) -> Iterator[
     Parameters
     ----------
     say : callable, optional
-        Receives the sentence that answers the first signal, at once and from within the signal handler; by default
-        it goes to stderr.
+        Receives the sentence that answers the first signal, at once and from within the signal handler; by
+        default it goes to stderr.
     """
     cancellation = Cancellation()
     if threading.current_thread() is not threading.main_thread():

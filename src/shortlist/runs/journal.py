@@ -13,7 +13,9 @@ GO_ON = "What was finished before is in it: make room, and run the same again to
 
 
 def open_lines(path: str, header: Mapping[str, Any], *, mark: str, argument: str) -> list[dict[str, Any]]:
-    """Start a journal, or return the lines after the header of one that is there; a line that was cut off is dropped.
+    """Start a journal, or return the lines after the header of one that is there.
+
+    A line that was cut off is dropped.
 
     Parameters
     ----------
@@ -49,7 +51,8 @@ def open_lines(path: str, header: Mapping[str, Any], *, mark: str, argument: str
         )
     if lines[0] != json.loads(json.dumps(first)):
         raise BadInputError(
-            f"{argument} {path} belongs to another problem or to other settings. Name another file, or delete it."
+            f"{argument} {path} belongs to another problem or to other settings. Name another file, or "
+            "delete it."
         )
     if not content.endswith(b"\n"):
         _write(path, b"\n")

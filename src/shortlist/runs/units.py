@@ -32,8 +32,8 @@ def run_units(
     units : sequence of Unit
         What to run. Calls and arguments must pickle when `n_jobs` is not 1.
     n_jobs : int or None, default=1
-        Workers, in joblib's sense: -1 for every core, None for the enclosing joblib context, so a Dask or another
-        joblib backend takes over from outside.
+        Workers, in joblib's sense: -1 for every core, None for the enclosing joblib context, so a Dask or
+        another joblib backend takes over from outside.
     stage : str
         What the progress events say is being done.
     report : callable, optional

@@ -39,16 +39,17 @@ def read_table_file(
 ) -> "pd.DataFrame":
     """Read a table from a file, or from standard input for ``-``.
 
-    The format is told by the content, not by the name: text with columns parted by commas, semicolons or tabs (UTF-8, or
-    UTF-16 with its mark), the same compressed with gzip, bzip2, xz or zip, Parquet, or an Excel workbook.
+    The format is told by the content, not by the name: text with columns parted by commas, semicolons or tabs
+    (UTF-8, or UTF-16 with its mark), the same compressed with gzip, bzip2, xz or zip, Parquet, or an Excel
+    workbook.
 
     Parameters
     ----------
     source : str or Path
         The file.
     notes : list of str, optional
-        Gets a sentence for everything that a reader of the answer should know: another separator than the comma, decimal
-        commas, a sheet that was chosen, an index that was left out.
+        Gets a sentence for everything that a reader of the answer should know: another separator than the
+        comma, decimal commas, a sheet that was chosen, an index that was left out.
     words : sequence of str, default=()
         Columns that are text, even if they look like numbers.
 
@@ -60,8 +61,8 @@ def read_table_file(
     Raises
     ------
     BadFileError
-        If the file cannot be read, is empty, has a row with more or fewer cells than the header, a name twice, or is no
-        table; the sentence names the file and, where there is one, the line.
+        If the file cannot be read, is empty, has a row with more or fewer cells than the header, a name
+        twice, or is no table; the sentence names the file and, where there is one, the line.
     MissingDependencyError
         If it is a workbook, and the package that reads those is not installed.
     """
@@ -116,7 +117,8 @@ def _only_member(name: str, content: bytes) -> bytes:
         ]
         if len(members) != 1:
             raise BadFileError(
-                f"{name} must hold one table, got an archive of {counted(len(members), 'file')}. Unpack it first."
+                f"{name} must hold one table, got an archive of {counted(len(members), 'file')}. Unpack it "
+                "first."
             )
         return archive.read(members[0])
 

@@ -47,7 +47,8 @@ class RowMatch:
     Attributes
     ----------
     places : ndarray of int, shape (n_rows,)
-        For each row of the first table its place in the second one; -1 where it is not there. No place comes twice.
+        For each row of the first table its place in the second one; -1 where it is not there. No place comes
+        twice.
     extra : ndarray of int
         Places in the second table of rows that are not in the first.
     """
@@ -69,9 +70,10 @@ class RowMatch:
 def table_fingerprint(X: Any, y: Any) -> Fingerprint:
     """Return the fingerprint of a table of features with its classes.
 
-    It goes by values, so that one table read from CSV and from Parquet has one fingerprint: 1 is 1.0 and True, a missing number
-    is a missing text, -0.0 is 0.0, a category is its value, and a time is the text that pandas writes. The order of the rows
-    counts; the index does not, nor does the order of the columns, which are taken by name.
+    It goes by values, so that one table read from CSV and from Parquet has one fingerprint: 1 is 1.0 and
+    True, a missing number is a missing text, -0.0 is 0.0, a category is its value, and a time is the text
+    that pandas writes. The order of the rows counts; the index does not, nor does the order of the columns,
+    which are taken by name.
 
     Parameters
     ----------
@@ -108,8 +110,8 @@ def table_fingerprint(X: Any, y: Any) -> Fingerprint:
 def match_rows(first: Fingerprint, second: Fingerprint) -> RowMatch:
     """Say where the rows of the first table are in the second one.
 
-    A row that is in its old place is matched with that. The others are matched with equal rows elsewhere; of several equal
-    ones, in their order.
+    A row that is in its old place is matched with that. The others are matched with equal rows elsewhere; of
+    several equal ones, in their order.
     """
     common = min(len(first.rows), len(second.rows))
     places = np.full(len(first.rows), -1, dtype=np.intp)

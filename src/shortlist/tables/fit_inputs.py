@@ -76,8 +76,8 @@ def _check_classes(y: Labels) -> None:
         if not len(fractions):
             raise BadInputError(str(error)) from None
         raise BadInputError(
-            f"y must hold classes, as words or whole numbers, got {fractions[0]:g}. Unknown label type: this looks like a "
-            "number to predict, not a class."
+            f"y must hold classes, as words or whole numbers, got {fractions[0]:g}. Unknown label type: "
+            "this looks like a number to predict, not a class."
         ) from None
 
 

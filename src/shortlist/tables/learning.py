@@ -79,13 +79,14 @@ def split_target(
     drop : sequence of str, default=()
         Columns to leave out.
     notes : list of str, optional
-        Gets a sentence for every column that looks like a name or a number of the row, and for every empty one.
+        Gets a sentence for every column that looks like a name or a number of the row, and for every empty
+        one.
 
     Raises
     ------
     BadInputError
-        If a named column is missing, no feature is left, a row has no target, or the target looks like a number to
-        predict: it has fractions, or more than 20 different values with fewer than 5 rows each.
+        If a named column is missing, no feature is left, a row has no target, or the target looks like a
+        number to predict: it has fractions, or more than 20 different values with fewer than 5 rows each.
     """
     columns = list(table.columns)
     for name in (target, *drop):
@@ -98,7 +99,8 @@ def split_target(
     y = table[target]
     if y.isna().any():
         raise BadInputError(
-            f"the target {target!r} of {_file(table)} must be known in every row, got {int(y.isna().sum())} gaps. Drop them."
+            f"the target {target!r} of {_file(table)} must be known in every row, got {int(y.isna().sum())} "
+            "gaps. Drop them."
         )
     _refuse_numbers_to_predict(y, _file(table))
     X = table.drop(columns=[target, *drop])

@@ -49,13 +49,14 @@ def decoded(name: str, content: bytes) -> str:
         place = content[: len(mark) + error.start].count(b"\n") + 1
         found = f"byte 0x{content[len(mark) + error.start]:02x} in line {place}"
         raise BadFileError(
-            f"{name} must be UTF-8 text, Parquet or an Excel workbook, but {found} is not {encoding.upper()}. Save it as "
-            "UTF-8, or convert it: iconv -f WINDOWS-1252 -t UTF-8 OLD.csv > NEW.csv."
+            f"{name} must be UTF-8 text, Parquet or an Excel workbook, but {found} is not "
+            f"{encoding.upper()}. Save it as UTF-8, or convert it: iconv -f WINDOWS-1252 -t UTF-8 OLD.csv > "
+            "NEW.csv."
         ) from None
     if "\0" in text:
         raise BadFileError(
-            f"{name} must be UTF-8 text, Parquet or an Excel workbook, but it holds zero bytes, as other files and "
-            "UTF-16 without its mark do. Save it as UTF-8."
+            f"{name} must be UTF-8 text, Parquet or an Excel workbook, but it holds zero bytes, as other "
+            "files and UTF-16 without its mark do. Save it as UTF-8."
         )
     return text
 
@@ -107,7 +108,8 @@ def _separator(name: str, text: str) -> str:
     if len(found) > 1:
         ways = all_of(SEPARATORS[one] for one in found)
         raise BadFileError(
-            f"{name} reads as a table with its columns parted by {ways} alike. Put names with such signs in quotes."
+            f"{name} reads as a table with its columns parted by {ways} alike. Put names with such signs in "
+            "quotes."
         )
     return found[0] if found else ","
 
@@ -151,8 +153,8 @@ def _checked_header(name: str, text: str, separator: str, place: str) -> list[st
             raise BadFileError(f"{name}, {place} {line}: a quote that opened before is not closed.")
         if len(cells) != len(header):
             raise BadFileError(
-                f"{name}, {place} {line}: expected {counted(len(header), 'cell')} as in the header, got {len(cells)}. "
-                "Mend the row, or put cells that hold a separator in quotes."
+                f"{name}, {place} {line}: expected {counted(len(header), 'cell')} as in the header, got "
+                f"{len(cells)}. Mend the row, or put cells that hold a separator in quotes."
             )
     return header
 
@@ -172,8 +174,8 @@ def _read_decimal_commas(name: str, table: "pd.DataFrame", notes: list[str], wor
         if all(isinstance(cell, str) and _is_european(cell) for cell in cells) and len(cells):
             if grouped is not None:
                 raise BadFileError(
-                    f"{name} has the number {grouped!r} in column {column!r}, which may be read in two ways. Write numbers "
-                    "without marks between thousands."
+                    f"{name} has the number {grouped!r} in column {column!r}, which may be read in two "
+                    "ways. Write numbers without marks between thousands."
                 )
             commas.append(column)
     if not commas:
@@ -181,8 +183,8 @@ def _read_decimal_commas(name: str, table: "pd.DataFrame", notes: list[str], wor
     points = [column for column in table.columns if _has_fractions(table[column])]
     if points:
         raise BadFileError(
-            f"{name} has numbers with decimal commas in column {commas[0]!r} and with decimal points in column "
-            f"{points[0]!r}. Write them alike."
+            f"{name} has numbers with decimal commas in column {commas[0]!r} and with decimal points in "
+            f"column {points[0]!r}. Write them alike."
         )
     for column in commas:
         table[column] = pd.to_numeric(table[column].str.strip().str.replace(",", ".", regex=False))

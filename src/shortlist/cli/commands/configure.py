@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from shortlist.results.front import Front
 
 DEFAULT_SECONDS = 60.0
-"""Time limit of methods that look for a complete front; the work of the others is limited by points or evaluations."""
+"""Time limit of methods that look for a complete front; the work of the others is limited by points or
+evaluations.
+"""
 
 
 def configure(
@@ -222,7 +224,8 @@ def _print(answer: "Configured", asked: "AskedQuestion", saved: Path | None, stu
     else:
         points = "point" if len(front) == 1 else "points"
         print(
-            f"{len(front):,} {points}, {proof_text(front)} ({front.method}: {answer.reason}; {front.seconds:.2f} s)."
+            f"{len(front):,} {points}, {proof_text(front)} ({front.method}: {answer.reason}; "
+            f"{front.seconds:.2f} s)."
         )
         for line in (*work_lines(front), *range_lines(front)):
             print(line)
@@ -241,11 +244,12 @@ def work_lines(front: "Front") -> list[str]:
             f"{extras['n_reference_points']:,} reference points: "
             + (f"{left:,} without an answer, " if left else "")
             + f"{extras['n_infeasible']:,} without any product, "
-            f"{extras['n_without_program']:,} answered by another one; {extras['n_unproved']:,} points not proved."
+            f"{extras['n_without_program']:,} answered by another one; {extras['n_unproved']:,} points not "
+            "proved."
         )
     if "correctness" in extras:
         lines.append(
-            f"{extras['n_evaluations']:,} configurations tried; {100 * extras['correctness']:.1f} % of the last "
-            "population are products."
+            f"{extras['n_evaluations']:,} configurations tried; {100 * extras['correctness']:.1f} % of the "
+            "last population are products."
         )
     return lines

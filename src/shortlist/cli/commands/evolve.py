@@ -83,8 +83,9 @@ def evolve(
 ) -> None:
     """Breed classifiers that are right where others are wrong, and choose an ensemble of them by margins.
 
-    Splits the rows 90 : 10, evolves on the first part, and reports on the second. Any number of classes; text columns
-    and missing values are fine. Ctrl-C stops evolution and keeps the ensemble of the generations so far.
+    Splits the rows 90 : 10, evolves on the first part, and reports on the second. Any number of classes; text
+    columns and missing values are fine. Ctrl-C stops evolution and keeps the ensemble of the generations so
+    far.
     """
     from shortlist.cli.files import MODEL_FILE, check_files
 
@@ -126,7 +127,8 @@ def evolve(
     classifier.check_options(labels)
     if mode == "online" and max_members is None:
         notes.append(
-            "an online ensemble grows in every generation and may come to thousands of members. --max-members bounds it."
+            "an online ensemble grows in every generation and may come to thousands of members. "
+            "--max-members bounds it."
         )
     print_notes(notes)  # now, while there is time to stop
     with (
@@ -154,7 +156,8 @@ def _notes(evolved: "EvolvedTable") -> list[str]:
     size = len(evolved.classifier.members_)
     if size >= MANY_MEMBERS:
         notes.append(
-            f"the ensemble has {size:,} members, and each is asked about every row. --max-members keeps fewer."
+            f"the ensemble has {size:,} members, and each is asked about every row. --max-members keeps "
+            "fewer."
         )
     return notes
 
@@ -203,12 +206,12 @@ def _print(evolved: "EvolvedTable", saved: Path | None) -> None:
     print(f"{rows['train']} rows to evolve on, {rows['test']} to test; {len(classifier.classes_)} classes.")
     stopped = f", stopped: {result.stopped}" if result.stopped else ""
     print(
-        f"{classifier.mode}, {classifier.space}: {len(result.history)} of {classifier.n_generations} generations "
-        f"of {classifier.population_size} ({evolved.seconds:.1f} s{stopped})."
+        f"{classifier.mode}, {classifier.space}: {len(result.history)} of {classifier.n_generations} "
+        f"generations of {classifier.population_size} ({evolved.seconds:.1f} s{stopped})."
     )
     print(
-        f"The ensemble has {len(result.members)} members; error {result.error:.4f} on the rows it was evolved on, "
-        f"{1 - evolved.test['evolved'].accuracy:.4f} on the test rows."
+        f"The ensemble has {len(result.members)} members; error {result.error:.4f} on the rows it was "
+        f"evolved on, {1 - evolved.test['evolved'].accuracy:.4f} on the test rows."
     )
     print()
     print_measured(evolved.test)

@@ -197,7 +197,8 @@ def export(
         print_json(facts | run_facts(context))
         return
     print(
-        f"{len(loaded):,} points with {len(loaded.objectives)} objectives and {len(loaded.candidates):,} features in {out}."
+        f"{len(loaded):,} points with {len(loaded.objectives)} objectives and {len(loaded.candidates):,} "
+        f"features in {out}."
     )
 
 
@@ -227,7 +228,8 @@ def _order(front: "Front", names: "Sequence[str]") -> list[str]:
     for objective in front.objectives:
         if objective.name in names and objective.sign < 0:
             raise BadInputError(
-                f"--minimise names {objective.name!r}, which the front maximises. Use --rule lexicographic or --weights."
+                f"--minimise names {objective.name!r}, which the front maximises. Use --rule lexicographic "
+                "or --weights."
             )
     return list(names)
 

@@ -37,8 +37,8 @@ def prune(
     method: Annotated[
         str,
         typer.Option(
-            help="exact, or a rule: full, best-single, random, margin, kappa, kappa-pairs, backfitting, reduced-error, "
-            "complementariness, concurrency, uwa, orientation, margin-distance, drep."
+            help="exact, or a rule: full, best-single, random, margin, kappa, kappa-pairs, backfitting, "
+            "reduced-error, complementariness, concurrency, uwa, orientation, margin-distance, drep."
         ),
     ] = EXACT,
     methods: Annotated[
@@ -51,8 +51,8 @@ def prune(
     objective: Annotated[
         str,
         typer.Option(
-            help="accuracy, balanced-accuracy, theta-weighted, recall, specificity, precision-cost, perhaps with "
-            "+margin, +slope-8 or +auto; auto; or weights such as tp=1,tn=1,fp=-5,fn=0."
+            help="accuracy, balanced-accuracy, theta-weighted, recall, specificity, precision-cost, perhaps "
+            "with +margin, +slope-8 or +auto; auto; or weights such as tp=1,tn=1,fp=-5,fn=0."
         ),
     ] = "accuracy",
     positive: Annotated[
@@ -84,7 +84,8 @@ def prune(
     solver: Annotated[
         str,
         typer.Option(
-            help="auto, or highs, cpsat, scip: that one alone, on the paper's program, or a slope's for every size."
+            help="auto, or highs, cpsat, scip: that one alone, on the paper's program, or a slope's for "
+            "every size."
         ),
     ] = "auto",
     seed: Annotated[int, typer.Option(help="Seed of the split, the pool and the solver.")] = 0,
@@ -102,9 +103,9 @@ def prune(
 ) -> None:
     """Choose the classifiers that vote, with proof or by a rule.
 
-    Splits the rows 63 : 27 : 10, fits a pool of classifiers on the first part, chooses members and threshold on the
-    second, and reports on the third. Ctrl-C stops the proof and keeps the best selection found. With --methods it
-    does so in every fold of a cross-validation, and ranks the methods.
+    Splits the rows 63 : 27 : 10, fits a pool of classifiers on the first part, chooses members and threshold
+    on the second, and reports on the third. Ctrl-C stops the proof and keeps the best selection found. With
+    --methods it does so in every fold of a cross-validation, and ranks the methods.
     """
     from shortlist.cli.files import JOURNAL_FILE, MODEL_FILE, RESULTS_FILE, check_files
 
@@ -287,7 +288,10 @@ def _choice_text(choice: dict[str, Any]) -> str:
         return f"Taken without a comparison: {what}; {choice['reason']}."
     best = choice["tried"][0]["score"]
     own = next(one["score"] for one in choice["tried"] if _same(one, setting))
-    return f"Chosen by cross-validation among {len(choice['tried'])} settings: {what} ({own:.4f}; best {best:.4f})."
+    return (
+        f"Chosen by cross-validation among {len(choice['tried'])} settings: {what} ({own:.4f}; best "
+        f"{best:.4f})."
+    )
 
 
 def _same(tried: dict[str, Any], setting: dict[str, Any]) -> bool:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 
 MEANING = (
-    "mean rank over the folds of one table, 1 is best, ties share ranks; folds share rows, so ranks over them "
-    "show no significant difference: that takes several tables"
+    "mean rank over the folds of one table, 1 is best, ties share ranks; folds share rows, so ranks over "
+    "them show no significant difference: that takes several tables"
 )
 
 
@@ -52,7 +52,8 @@ def compare(
     for pruner in chosen.values():
         check_pruner(pruner, y, classifiers)
     start = time.monotonic()
-    # threads: Ctrl-C in a terminal would kill worker processes, and each of those would import everything anew
+    # threads: Ctrl-C in a terminal would kill worker processes, and each of those would import everything
+    # anew
     threads = parallel_config(backend="threading")
     with calm_fits(), threads, long_work(store) as (cancellation, report):
         results = compare_methods(

@@ -47,8 +47,8 @@ def stage(
     costs: Annotated[
         Path | None,
         typer.Option(
-            help="CSV with columns feature,cost; with discount_cost,group as well, the first feature of a group "
-            "costs its full price. Default: 1 each."
+            help="CSV with columns feature,cost; with discount_cost,group as well, the first feature of a "
+            "group costs its full price. Default: 1 each."
         ),
     ] = None,
     costs_dataset: Annotated[
@@ -81,22 +81,22 @@ def stage(
     objectives: Annotated[
         str,
         typer.Option(
-            help="What matters: coverage, conclusive_accuracy, acquisition_cost, false_positive_rate, stages, "
-            "worst_case_cost, evaluation_cost."
+            help="What matters: coverage, conclusive_accuracy, acquisition_cost, false_positive_rate, "
+            "stages, worst_case_cost, evaluation_cost."
         ),
     ] = "coverage,conclusive_accuracy,acquisition_cost",
     pick: Annotated[
         str,
         typer.Option(
-            help="Point that predicts: one-se (the cheapest of those with about the most right answers), norm (the "
-            "paper's), ideal, knee, weights, lexicographic, or its number."
+            help="Point that predicts: one-se (the cheapest of those with about the most right answers), "
+            "norm (the paper's), ideal, knee, weights, lexicographic, or its number."
         ),
     ] = "one-se",
     limit: Annotated[
         list[str] | None,
         typer.Option(
-            help="Pick within it, such as 'acquisition_cost<=30' or 'coverage>=0.9'; with <=, <, >=, > or ==; "
-            "may be repeated."
+            help="Pick within it, such as 'acquisition_cost<=30' or 'coverage>=0.9'; with <=, <, >=, > or "
+            "==; may be repeated."
         ),
     ] = None,
     positive: Annotated[
@@ -116,8 +116,8 @@ def stage(
     accuracy_risk: Annotated[
         float | None,
         typer.Option(
-            help="Raise each classifier's threshold until Hoeffding's bound with this risk, shared among the stages, "
-            "supports it on the rows it was fitted on: careful, but no guarantee for new rows."
+            help="Raise each classifier's threshold until Hoeffding's bound with this risk, shared among "
+            "the stages, supports it on the rows it was fitted on: careful, but no guarantee for new rows."
         ),
     ] = None,
     population: Annotated[int | None, typer.Option(help="Size of a generation of emsco.")] = None,
@@ -153,10 +153,11 @@ def stage(
 ) -> None:
     """Find out which features to buy at which stage: coverage, accuracy and cost, with proof.
 
-    Splits the rows 50 : 25 : 25, fits classifiers on the first part, judges stage assignments on the second, and measures the
-    chosen one on the third. --out front.parquet writes the front (shortlist front show), --model-out stages.joblib the
-    classifier (shortlist predict stages.joblib NEW.csv --explain), which shortlist stage use changes to another point of its
-    front. Ctrl-C stops the search and keeps what was found.
+    Splits the rows 50 : 25 : 25, fits classifiers on the first part, judges stage assignments on the second,
+    and measures the chosen one on the third. --out front.parquet writes the front (shortlist front show),
+    --model-out stages.joblib the classifier (shortlist predict stages.joblib NEW.csv --explain), which
+    shortlist stage use changes to another point of its front. Ctrl-C stops the search and keeps what was
+    found.
     """
     import time
 
@@ -257,7 +258,10 @@ def _print(
 def _staged(
     X: Any, labels: Any, classifier: "MultiStageClassifier", seed: int, **run: Any
 ) -> "tuple[StagedTable | None, BadInputError | None]":
-    """Do the work; where the front has no point as it was asked for, return why, and the classifier has its front."""
+    """Do the work.
+
+    Where the front has no point as it was asked for, return why, and the classifier has its front.
+    """
     import warnings
 
     from shortlist.errors import LowCoverageWarning, UnmetChoiceError
@@ -305,7 +309,8 @@ def _notes(
         ]
         if evolution:
             notes.append(
-                f"the front was enumerated, so {all_of(evolution)} did nothing. --method emsco evolves it instead."
+                f"the front was enumerated, so {all_of(evolution)} did nothing. --method emsco evolves it "
+                "instead."
             )
     if staged is None:
         return notes
@@ -358,7 +363,8 @@ def _recall(
     truth = staged.classifier.result_
     if truth.proof.kind is not ProofKind.COMPLETE:
         raise BadInputError(
-            f"--recall needs the complete front, but the enumeration was stopped: {truth.proof.limit}. Allow more time."
+            f"--recall needs the complete front, but the enumeration was stopped: {truth.proof.limit}. "
+            "Allow more time."
         )
     return recall(
         truth, replace(options, patience=None), seeds=range(n_seeds), report=report, cancellation=cancellation

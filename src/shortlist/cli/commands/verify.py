@@ -36,8 +36,9 @@ def verify(
 ) -> None:
     """Recheck value and bound of a pruned ensemble, independently of what found them.
 
-    Without a certificate, as of a named solver, several classes, a rule or evolution, the value is counted again. Exits with 1 if
-    something is not as the model claims, and with 3 if nothing proves the bound that it claims.
+    Without a certificate, as of a named solver, several classes, a rule or evolution, the value is counted
+    again. Exits with 1 if something is not as the model claims, and with 3 if nothing proves the bound that
+    it claims.
     """
     import time
 
@@ -60,7 +61,8 @@ def verify(
     saved = load_model(model, trust=trust)
     if not (hasattr(saved.estimator, "validation_") or hasattr(saved.estimator, "training_")):
         raise BadInputError(
-            f"verify needs a model of shortlist prune or shortlist evolve, got a {type(saved.estimator).__name__}."
+            "verify needs a model of shortlist prune or shortlist evolve, got a "
+            f"{type(saved.estimator).__name__}."
         )
     notes: list[str] = []
     rows = select_columns(read_table(table, notes), [*saved.features, saved.target])
@@ -118,11 +120,13 @@ def _print(found: "Verification") -> None:
         others = [name for field, name in (("budget", "cost"), ("each", "diversity")) if field in limits]
         kept = f", within the limits on {' and '.join(others)}" if others else ""
         print(
-            f"Selections are those of {limits['min_size']} to {limits['max_size']} of {found.n_classifiers} classifiers{kept}."
+            f"Selections are those of {limits['min_size']} to {limits['max_size']} of {found.n_classifiers} "
+            f"classifiers{kept}."
         )
     if found.certificate is not None and not found.all_votes:
         print(
-            "The votes of the classifiers that were left out are taken from the model; --pool recomputes them."
+            "The votes of the classifiers that were left out are taken from the model; --pool recomputes "
+            "them."
         )
     if found.status == "counted":
         print("The value was counted again; nothing proves the bound (exit code 3).")

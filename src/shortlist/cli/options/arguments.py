@@ -1,7 +1,8 @@
 """What the library's arguments are called on the command line.
 
-Messages of the library speak of its arguments, as Python has them; the command translates. An argument that has the
-name of an option needs no entry: ``max_stages`` is ``--max-stages`` where the command has that option.
+Messages of the library speak of its arguments, as Python has them; the command translates. An argument that
+has the name of an option needs no entry: ``max_stages`` is ``--max-stages`` where the command has that
+option.
 """
 
 import functools

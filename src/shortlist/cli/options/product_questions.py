@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from shortlist.products.feature_models.model import FeatureModel
 
 USUAL_ORDER = ("not_used_before", "defects", "cost")
-"""How attributes follow `deselected` where nobody names objectives: as the study of Xue and Li (2018) sorts points."""
+"""How attributes follow `deselected` where nobody names objectives: as the study of Xue and Li (2018) sorts
+points.
+"""
 
 
 ROUNDED = 2
@@ -151,8 +153,8 @@ def _defaults(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     for name in defaults:
         if name not in names:
             raise BadInputError(
-                f"--default must name an attribute that is asked for, {any_of(dict.fromkeys(names))}, got {name!r}."
-                f"{did_you_mean(name, names)}"
+                f"--default must name an attribute that is asked for, {any_of(dict.fromkeys(names))}, got "
+                f"{name!r}.{did_you_mean(name, names)}"
             )
     return defaults
 
@@ -163,8 +165,8 @@ def _refuse_unused_draws(seed: int | None, sources: dict[str, str]) -> None:
 
     if seed is not None and not sources:
         raise BadInputError(
-            "--random-attributes draws cost, defects and not_used_before, but of these nothing is asked for that is not "
-            "given by a file. Leave it out."
+            "--random-attributes draws cost, defects and not_used_before, but of these nothing is asked for "
+            "that is not given by a file. Leave it out."
         )
 
 

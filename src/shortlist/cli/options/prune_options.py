@@ -136,8 +136,8 @@ def read_member_costs(path: Path, names: tuple[str, ...]) -> tuple[list[float], 
     Raises
     ------
     BadInputError
-        If a column or a classifier is missing, a classifier comes twice, or a cost is no number of at least 0; the sentence
-        names the file, and where it can the line.
+        If a column or a classifier is missing, a classifier comes twice, or a cost is no number of at least
+        0; the sentence names the file, and where it can the line.
     """
     import math
 
@@ -166,6 +166,7 @@ def read_member_costs(path: Path, names: tuple[str, ...]) -> tuple[list[float], 
     missing = [name for name in names if name not in costs]
     if missing:
         raise BadFileError(
-            f"{path} must price every classifier of the pool, got no cost for {all_of(missing, most=8)}. Add a line for each."
+            f"{path} must price every classifier of the pool, got no cost for {all_of(missing, most=8)}. "
+            "Add a line for each."
         )
     return [costs[name] for name in names], [name for name in costs if name not in names]

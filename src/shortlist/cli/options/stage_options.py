@@ -65,7 +65,9 @@ USES = (
     ),
     Use(("rows",), lambda given: not given["json"], "the table for people", "leave out --json"),
 )
-"""When each option of stage is used. The others are used in every run: whatever is chosen, the report measures its cost."""
+"""When each option of stage is used. The others are used in every run: whatever is chosen, the report
+measures its cost.
+"""
 
 
 def check_numbers(given: Mapping[str, Any]) -> None:
@@ -133,7 +135,10 @@ def read_prices(
     dropped: Sequence[str],
     notes: list[str],
 ) -> "FeatureCosts":
-    """Return prices from the file, else from the preset, else 1 each; those of dropped columns are passed over."""
+    """Return prices from the file, else from the preset, else 1 each.
+
+    Those of dropped columns are passed over.
+    """
     from shortlist._words import all_of
     from shortlist.errors import BadInputError
     from shortlist.multistage.problem.costs import feature_costs, read_costs
@@ -147,7 +152,8 @@ def read_prices(
     unpriced = [name for name in names if name not in costs]
     if unknown:
         raise BadInputError(
-            f"--preset prices the columns of another table: there is no column {unknown[0]!r} here. Pass --costs instead."
+            f"--preset prices the columns of another table: there is no column {unknown[0]!r} here. Pass "
+            "--costs instead."
         )
     if unpriced:
         raise BadInputError(
@@ -156,7 +162,8 @@ def read_prices(
     passed_over = [name for name in costs if name in dropped]
     if passed_over:
         notes.append(
-            f"the preset also prices {all_of(passed_over)}, which {'are' if len(passed_over) > 1 else 'is'} dropped: passed over."
+            f"the preset also prices {all_of(passed_over)}, which {'are' if len(passed_over) > 1 else 'is'} "
+            "dropped: passed over."
         )
     return feature_costs({name: cost for name, cost in costs.items() if name not in dropped}, names)
 
@@ -178,7 +185,10 @@ def read_confidence(text: str | None, paper: "Preset | None", labels: Any) -> fl
 
 
 def as_label(text: str, labels: Any) -> Any:
-    """Return the class that is written so; an unknown one stays text and is refused later, with the classes."""
+    """Return the class that is written so.
+
+    An unknown one stays text and is refused later, with the classes.
+    """
     import numpy as np
 
     return {str(label): label for label in np.unique(labels).tolist()}.get(text, text)

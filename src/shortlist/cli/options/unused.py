@@ -42,7 +42,8 @@ def refuse_unused(context: typer.Context, uses: Sequence[Use]) -> None:
     Raises
     ------
     BadInputError
-        For the first entry of the table with an option that was given in vain; the sentence names all of that entry.
+        For the first entry of the table with an option that was given in vain; the sentence names all of that
+        entry.
     """
     from shortlist._words import all_of
     from shortlist.errors import BadInputError

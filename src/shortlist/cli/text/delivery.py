@@ -17,7 +17,9 @@ unwritten: list[str] = []
 
 
 def save(path: Path, write: Callable[[Path], object]) -> Path:
-    """Write a result, or where that fails, write it to the temporary folder; the command ends with its own exit code.
+    """Write a result, or where that fails, write it to the temporary folder.
+
+    The command ends with its own exit code.
 
     Parameters
     ----------
@@ -54,7 +56,8 @@ def save(path: Path, write: Callable[[Path], object]) -> Path:
 def deliver(text: str) -> None:
     """Write all that a command prints to stdout; where that fails, keep it in a file in the temporary folder.
 
-    A reader that has closed the pipe, as ``head`` does, has what it wanted: the rest is dropped without a word.
+    A reader that has closed the pipe, as ``head`` does, has what it wanted: the rest is dropped without a
+    word.
     """
     if sys.stdout is None:  # closed by the caller
         return
@@ -76,7 +79,10 @@ def complain(sentence: str) -> None:
 
 
 def wrapped(text: str, stream: TextIO) -> str:
-    """Break the sentences of a text at words where `stream` is a terminal; tables and JSON stay as they are."""
+    """Break the sentences of a text at words where `stream` is a terminal.
+
+    Tables and JSON stay as they are.
+    """
     if not stream.isatty():
         return text
     width = shutil.get_terminal_size().columns

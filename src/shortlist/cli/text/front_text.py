@@ -81,7 +81,10 @@ def _ranges(front: Front) -> tuple[list[float], list[float]]:
 
 
 def unless_complete(front: Front) -> str:
-    """Say of a front without a point that was wanted that it may be elsewhere; empty where the front is complete."""
+    """Say of a front without a point that was wanted that it may be elsewhere.
+
+    Empty where the front is complete.
+    """
     if front.proof.kind is ProofKind.COMPLETE:
         return ""
     return " The front is not complete, so there may be others that it does not have."

@@ -63,7 +63,8 @@ def one_answer_notes(fitted: str | None, test: str | None, *, who: str, rows: st
     Parameters
     ----------
     fitted, test : str or None
-        The class that it gives all rows that it was chosen on, and all test rows; None where it gives several.
+        The class that it gives all rows that it was chosen on, and all test rows; None where it gives
+        several.
     who : str
         What answers, such as ``"the selection"``.
     rows : str

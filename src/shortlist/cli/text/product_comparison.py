@@ -13,16 +13,17 @@ if TYPE_CHECKING:
 
 
 COUNTS = (
-    "points: of all runs together, without those that others of the method dominate; valid: mean share of products in "
-    "the final population; joint: points on the joint front; unique: those that no other method has; seconds: all runs."
+    "points: of all runs together, without those that others of the method dominate; valid: mean share of "
+    "products in the final population; joint: points on the joint front; unique: those that no other method "
+    "has; seconds: all runs."
 )
 INDICATORS = (
-    "HV and SP: hypervolume (more is better) and spread (less is better) in the common box; IGD+ and epsilon: distance "
-    "to the joint front (less is better, 0 covers it)."
+    "HV and SP: hypervolume (more is better) and spread (less is better) in the common box; IGD+ and "
+    "epsilon: distance to the joint front (less is better, 0 covers it)."
 )
 PAIRS = (
-    "N: the non-dominated points of A and B together; N_U: those that only one of them has; dominated: points that the "
-    "other one dominates."
+    "N: the non-dominated points of A and B together; N_U: those that only one of them has; dominated: "
+    "points that the other one dominates."
 )
 
 

@@ -115,12 +115,13 @@ def print_front(classifier: "MultiStageClassifier", seconds: float, rows: int) -
     print(f"{len(front):,} {points}{behind}, {proof_text(front)} ({front.method}, {seconds:.2f} s).")
     if front.method == "emsco":
         print(
-            f"{front.extras['n_generations']} generations, {front.extras['n_evaluations']:,} assignments measured, "
-            f"ended by: {front.extras['stopped']}."
+            f"{front.extras['n_generations']} generations, {front.extras['n_evaluations']:,} assignments "
+            f"measured, ended by: {front.extras['stopped']}."
         )
     if front.extras.get("stopped") == ELITE_FILLS:
         print(
-            "As many elites as there are places: nothing new can be bred. Use --elites vector, or a larger --population."
+            "As many elites as there are places: nothing new can be bred. Use --elites vector, or a larger "
+            "--population."
         )
     print("\n".join(range_lines(front)))
     print()

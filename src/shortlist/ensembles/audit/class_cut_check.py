@@ -1,7 +1,7 @@
 """Checking a certificate of pruning for several classes: slow, plain, and apart from everything that made it.
 
-As in :mod:`shortlist.ensembles.audit.cut_check`, no number of the certificate is taken on trust. A row of true class c is right where
-every rival class d has fewer votes, or as many where d comes after c.
+As in :mod:`shortlist.ensembles.audit.cut_check`, no number of the certificate is taken on trust. A row of
+true class c is right where every rival class d has fewer votes, or as many where d comes after c.
 """
 
 import hashlib
@@ -23,13 +23,13 @@ def check_class_certificate(
 
     1. The data has the SHA-256 of the certificate.
     2. The members keep the limits, and their plurality vote is worth the value.
-    3. Every cut is true: its rows are right only where, for each of its rivals, the votes for the true class less those for the
-       rival are at least 1, or 0 for a rival that comes after. For multipliers y the sum of these leads is ``c · x`` for
-       members x, and would have to reach the sum of y over the rivals that come before; the largest ``c · x`` of a selection within the
-       sizes is below that.
+    3. Every cut is true: its rows are right only where, for each of its rivals, the votes for the true class
+       less those for the rival are at least 1, or 0 for a rival that comes after. For multipliers y the sum
+       of these leads is ``c · x`` for members x, and would have to reach the sum of y over the rivals that
+       come before; the largest ``c · x`` of a selection within the sizes is below that.
     4. With weights λ / denominator >= 0 of the cuts, no selection gains more than
-       ``Σ λ (rows of the cut − 1) + Σ over rows of max(0, gain − Σ of λ of its cuts)``, rows left out that no selection within the sizes is
-       right on.
+       ``Σ λ (rows of the cut − 1) + Σ over rows of max(0, gain − Σ of λ of its cuts)``, rows left out that no
+       selection within the sizes is right on.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """Checking a pruning certificate: slow, plain, and apart from everything that made it.
 
-Nothing but :mod:`shortlist.ensembles.audit.line_check`, of the same kind, is imported from the rest of the library, and no number
-of the certificate is taken on trust: an auditor can read these loops, or write others like them.
+Nothing but :mod:`shortlist.ensembles.audit.line_check`, of the same kind, is imported from the rest of the
+library, and no number of the certificate is taken on trust: an auditor can read these loops, or write others
+like them.
 """
 
 import hashlib
@@ -45,8 +46,8 @@ def check_certificate(
     1. The data has the SHA-256 of the certificate.
     2. The members keep the limits, and with the threshold are worth the value.
     3. Every cut is true: for multipliers y with sum P over positive and N over negative rows, the largest
-       ``Σ y · votes (positive) − Σ y · votes (negative) + max(0, N − P) · size`` of a selection within the sizes is
-       below P, which it would have to reach if all rows of the cut were right.
+       ``Σ y · votes (positive) − Σ y · votes (negative) + max(0, N − P) · size`` of a selection within the
+       sizes is below P, which it would have to reach if all rows of the cut were right.
     4. With weights λ / denominator >= 0 of the cuts, no selection gains more than
        ``Σ λ (rows of the cut − 1) + Σ over rows of max(0, gain − Σ of λ of its cuts)``: a set of right rows
        misses one row of every cut.
@@ -64,7 +65,8 @@ def check_certificate(
 
     Notes
     -----
-    Takes O(n_samples · n_classifiers + entries of the cuts · n_classifiers) steps of Python; lines take more, see there.
+    Takes O(n_samples · n_classifiers + entries of the cuts · n_classifiers) steps of Python; lines take more,
+    see there.
     """
     table = _distinct([[int(v) for v in row] for row in votes], [int(label) for label in labels])
     n_classifiers = len(table[0][0]) if table else 0
@@ -96,7 +98,8 @@ def count_selection(
     Parameters
     ----------
     claim : mapping
-        The fields ``members``, ``threshold``, ``weights`` and ``limits`` of a certificate, and ``utility`` if it has one.
+        The fields ``members``, ``threshold``, ``weights`` and ``limits`` of a certificate, and ``utility`` if
+        it has one.
     votes, labels
         As of :func:`check_certificate`.
     """
@@ -129,14 +132,20 @@ def _sha256(table: Table, n_classifiers: int) -> str:
 
 
 def _check_problem(certificate: Mapping[str, Any], n_classifiers: int) -> None:
-    """Check that weights and limits are whole numbers, and sizes not beyond the classifiers; ValueError if they are not."""
+    """Check that weights and limits are whole numbers, and sizes not beyond the classifiers.
+
+    ValueError if they are not.
+    """
     for name, weight in certificate["weights"].items():
         whole(weight, f"weight {name}", -MOST, MOST)
     _check_limits(certificate["limits"], n_classifiers)
 
 
 def _check_limits(limits: Mapping[str, Any], n_classifiers: int) -> None:
-    """Check that limits are whole numbers, and sizes not beyond the classifiers; ValueError if they are not."""
+    """Check that limits are whole numbers, and sizes not beyond the classifiers.
+
+    ValueError if they are not.
+    """
     most = whole(limits["max_size"], "max_size", 0, n_classifiers)
     whole(limits["min_size"], "min_size", 0, most)
     for name in {"budget", "each", "mean"} & limits.keys():
@@ -165,7 +174,10 @@ def _value(certificate: Mapping[str, Any], table: Table, n_classifiers: int, fai
 
 
 def checked_members(certificate: Mapping[str, Any], n_classifiers: int, failures: list[str]) -> list[int]:
-    """Return the members, and note where they break the limits on size and cost; ValueError where something is no whole number."""
+    """Return the members, and note where they break the limits on size and cost.
+
+    ValueError where something is no whole number.
+    """
     limits = certificate["limits"]
     _check_limits(limits, n_classifiers)
     members = [whole(k, "member", 0, n_classifiers - 1) for k in certificate["members"]]

@@ -1,7 +1,7 @@
 """Checking what proves a bound on the worth of margins: slow, plain, and apart from everything that made it.
 
-Like :mod:`shortlist.ensembles.audit.cut_check`, whose table of distinct vote vectors it is given, this imports nothing of the
-library and takes no number of the certificate on trust.
+Like :mod:`shortlist.ensembles.audit.cut_check`, whose table of distinct vote vectors it is given, this
+imports nothing of the library and takes no number of the certificate on trust.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,15 +33,18 @@ def worth_of_margins(certificate: Mapping[str, Any], table: Table) -> int:
 def bound_of_lines(
     certificate: Mapping[str, Any], table: Table, n_classifiers: int, failures: list[str]
 ) -> int:
-    """Return what no selection of the certificate's sizes and affordable classifiers exceeds; note thresholds without lines.
+    """Return what no selection of the certificate's sizes and affordable classifiers exceeds.
 
-    For a size S and thresholds from `first` to `last` a row with t votes has the distance d = t − L, or 1 − t + L on the negative
-    side, and lies between the votes that S members can give it at least and at most. With a tilt q per row,
-    ``worth · u(d) <= worth · (q · d + max of (u(e) − q · e) over these distances e)``, and the sum of the right sides is linear
-    in members and threshold: the S classifiers that add most, and the better end of the thresholds.
+    Note thresholds without lines.
 
-    Takes O(n_rows · (n_classifiers + S)) steps of Python for each part of the lines: some 60 s for a million tilts and 100
-    classifiers.
+    For a size S and thresholds from `first` to `last` a row with t votes has the distance d = t − L, or 1 − t
+    + L on the negative side, and lies between the votes that S members can give it at least and at most. With
+    a tilt q per row, ``worth · u(d) <= worth · (q · d + max of (u(e) − q · e) over these distances e)``, and
+    the sum of the right sides is linear in members and threshold: the S classifiers that add most, and the
+    better end of the thresholds.
+
+    Takes O(n_rows · (n_classifiers + S)) steps of Python for each part of the lines: some 60 s for a million
+    tilts and 100 classifiers.
     """
     limits, rows = certificate["limits"], list(_rows(certificate["weights"], table))
     allowed = [
@@ -105,7 +108,10 @@ class _Worths:
 
 
 def _rows(weights: Mapping[str, Any], table: Table) -> Iterator[tuple[tuple[int, ...], int, bool]]:
-    """Yield vote vectors with what right decisions on them add, and whether being positive is right; those of 0 are left out."""
+    """Yield vote vectors with what right decisions on them add, and whether being positive is right.
+
+    Those of 0 are left out.
+    """
     for row, positives, negatives in table:
         gain = (weights["tp"] - weights["fn"]) * positives - (weights["tn"] - weights["fp"]) * negatives
         if gain:

@@ -33,19 +33,22 @@ from shortlist.tables.fit_inputs import checked_fit, checked_rows, integer_seed,
 class ExactPruner(ClassifierMixin, BaseEstimator):
     """The best members of a pool and the best threshold, by integer programming, with proof.
 
-    Solves Eqs. 1 to 20 of :cite:t:`Bastos2022` on the rows given to :meth:`fit`. A row is positive when more than
-    ``threshold_`` members give the positive class a probability above 0.5 (0.5 itself is a negative vote). With more than
-    two classes each member has one vote and the class with most votes wins, the first of equals.
+    Solves Eqs. 1 to 20 of :cite:t:`Bastos2022` on the rows given to :meth:`fit`. A row is positive when more
+    than ``threshold_`` members give the positive class a probability above 0.5 (0.5 itself is a negative
+    vote). With more than two classes each member has one vote and the class with most votes wins, the first
+    of equals.
 
     Parameters
     ----------
     pool : Pool, list of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
-        What to choose from. It should not have been fitted on the rows given to :meth:`fit`. None: :meth:`fit`
-        splits its rows, stratified, fits :func:`shortlist.ensembles.make_pool` on 70 % and prunes on 30 %.
+        What to choose from. It should not have been fitted on the rows given to :meth:`fit`. None:
+        :meth:`fit` splits its rows, stratified, fits :func:`shortlist.ensembles.make_pool` on 70 % and prunes
+        on 30 %.
     objective : str or mapping, default="accuracy"
-        A name in :data:`shortlist.ensembles.goals.weights.OBJECTIVES`, or weights such as ``{"tp": 1, "fp": -5}``. A name may be
-        followed by ``+margin`` (among equals, the better margins), ``+slope-A`` (a sigmoid of the margins, A from above 0 to 100), or ``+auto``,
-        which chooses among these by cross-validation on the rows that prune; ``"auto"`` is ``"accuracy+auto"``. See
+        A name in :data:`shortlist.ensembles.goals.weights.OBJECTIVES`, or weights such as
+        ``{"tp": 1, "fp": -5}``. A name may be followed by ``+margin`` (among equals, the better margins),
+        ``+slope-A`` (a sigmoid of the margins, A from above 0 to 100), or ``+auto``, which chooses among
+        these by cross-validation on the rows that prune; ``"auto"`` is ``"accuracy+auto"``. See
         :func:`shortlist.ensembles.pruning.pruning.prune_for`.
     positive : label or None, default=None
         The positive class; None: the last of the sorted classes.
@@ -60,8 +63,9 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
     node_limit : int or None, default=None
         Limit in the solver's own steps, which gives the same answer on every machine.
     solver : {"auto", "cpsat", "highs", "scip"}, default="auto"
-        ``"auto"``: the engine of :mod:`shortlist.ensembles.pruning.engine`, or for a slope :mod:`shortlist.ensembles.proofs.lines.slope_proof`. A
-        name: that solver alone, on the paper's program, or for a slope on the program of every size.
+        ``"auto"``: the engine of :mod:`shortlist.ensembles.pruning.engine`, or for a slope
+        :mod:`shortlist.ensembles.proofs.lines.slope_proof`. A name: that solver alone, on the paper's
+        program, or for a slope on the program of every size.
     n_classifiers : int, default=100
         Size of the pool when `pool` is None.
     n_jobs : int or None, default=None
@@ -75,18 +79,22 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
     selection_ : ndarray of bool, shape (n_classifiers,)
         Which classifiers of the pool are members.
     threshold_ : int or None
-        Positive where more than this many members vote so; None with more than two classes, where a plurality decides.
+        Positive where more than this many members vote so; None with more than two classes, where a plurality
+        decides.
     objective_value_, bound_, gap_ : float
-        Value on the validation rows, the value no selection can beat, and their relative distance (0 when proved).
+        Value on the validation rows, the value no selection can beat, and their relative distance (0 when
+        proved).
     status_ : Status
         ``optimal``, ``feasible``, ``infeasible`` or ``unknown``.
     result_ : EnsembleSelection or ClassSelection
-        All of it, with the proof, the history of value and bound, the certificate, the confusion counts and the seconds.
+        All of it, with the proof, the history of value and bound, the certificate, the confusion counts and
+        the seconds.
     choice_ : Choice or None
         What ``+auto`` tried and chose.
     validation_ : RecordedRows
-        The rows that pruned: which they are among those given to :meth:`fit`, a fingerprint of those, their classes, and with two
-        classes the votes of the whole pool, packed into bits. ``shortlist verify`` rechecks value and bound from them.
+        The rows that pruned: which they are among those given to :meth:`fit`, a fingerprint of those, their
+        classes, and with two classes the votes of the whole pool, packed into bits. ``shortlist verify``
+        rechecks value and bound from them.
     pool_ : Pool
         The members only.
     classes_ : ndarray of shape (n_classes,)
@@ -206,10 +214,13 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return vote shares, ``(n_samples, n_classes)``; the columns follow ``classes_``. Only members are called.
+        """Return vote shares, ``(n_samples, n_classes)``; the columns follow ``classes_``.
 
-        Two classes: stretched so that ``threshold_ + ½`` votes are one half, and the larger entry is always the class predicted.
-        More: the share of members that vote for each class; the first of the largest is predicted.
+        Only members are called.
+
+        Two classes: stretched so that ``threshold_ + ½`` votes are one half, and the larger entry is always
+        the class predicted. More: the share of members that vote for each class; the first of the largest is
+        predicted.
         """
         check_is_fitted(self, "result_")
         if self.result_.reason:
@@ -238,7 +249,10 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[(probabilities[:, 1] > 0.5).astype(np.intp)])
 
     def _prune_two_classes(self, pool: Pool, X: Any, y: Labels, common: dict[str, Any]) -> NDArray[np.uint8]:
-        """Choose members and threshold by votes for the positive class; return all votes, packed into bits."""
+        """Choose members and threshold by votes for the positive class.
+
+        Return all votes, packed into bits.
+        """
         answers = round_votes(positive_probabilities(pool, X, self.positive_))
         votes = merge_rows(answers, _is_class(y, self.positive_))
         limits = self._limits(pool, diversity_limits(self.diversity, votes))
@@ -336,11 +350,13 @@ def _check_plurality_options(pruner: ExactPruner, n_classes: int) -> None:
     """Refuse what means something with two classes only."""
     if pruner.positive is not None:
         raise BadInputError(
-            f"positive must be left out with {n_classes} classes, got {pruner.positive!r}. They vote by plurality."
+            f"positive must be left out with {n_classes} classes, got {pruner.positive!r}. They vote by "
+            "plurality."
         )
     if str(pruner.objective).replace("_", "-") not in CLASS_OBJECTIVES:
         raise BadInputError(
-            f"objective must be {any_of(sorted(CLASS_OBJECTIVES))} with {n_classes} classes, got {pruner.objective!r}."
+            f"objective must be {any_of(sorted(CLASS_OBJECTIVES))} with {n_classes} classes, got "
+            f"{pruner.objective!r}."
         )
 
 
@@ -360,7 +376,8 @@ def _positive_class(positive: Any, classes: Labels) -> Any:
         if label == positive or str(label) == str(positive):
             return label
     raise BadInputError(
-        f"positive must be one of the classes {any_of(classes)}, got {str(positive)!r}.{did_you_mean(positive, classes)}"
+        f"positive must be one of the classes {any_of(classes)}, got "
+        f"{str(positive)!r}.{did_you_mean(positive, classes)}"
     )
 
 

@@ -18,7 +18,8 @@ class RecordedRows:
     rows : ndarray of int, shape (n_recorded,)
         Places among the rows given to ``fit``, or in the table that a command read.
     labels : ndarray of uint8, shape (n_recorded,)
-        With two classes of which one is positive, 1 for the positive class; otherwise the place of the class among the sorted ones.
+        With two classes of which one is positive, 1 for the positive class; otherwise the place of the class
+        among the sorted ones.
     table : Fingerprint
         Of the whole table that `rows` counts in.
     packed_votes : ndarray of uint8, shape (n_recorded, ceil(n_classifiers / 8)), or None

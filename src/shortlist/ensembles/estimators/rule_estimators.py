@@ -117,7 +117,10 @@ class PluralityPruner(ClassifierMixin, BaseEstimator, ABC):
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the share of members that vote for each class, ``(n_samples, n_classes)``. Only members are called."""
+        """Return the share of members that vote for each class, ``(n_samples, n_classes)``.
+
+        Only members are called.
+        """
         check_is_fitted(self, "members_")
         X = checked_rows(self, X)
         return _vote_shares(class_answers(self.pool_, X), len(self.classes_))
@@ -137,8 +140,9 @@ class OrderedPruner(PluralityPruner):
     Parameters
     ----------
     pool : Pool, list of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
-        What to choose from. It should not have been fitted on the rows given to :meth:`fit`. None: :meth:`fit`
-        splits its rows, stratified, fits :func:`shortlist.ensembles.make_pool` on 70 % and prunes on 30 %.
+        What to choose from. It should not have been fitted on the rows given to :meth:`fit`. None:
+        :meth:`fit` splits its rows, stratified, fits :func:`shortlist.ensembles.make_pool` on 70 % and prunes
+        on 30 %.
     rule : str, default="reduced-error"
         A name in :data:`shortlist.ensembles.rules.orderings.RULES`.
     stop : {"accuracy", "fitness"}, default="accuracy"
@@ -215,7 +219,8 @@ class MarginPruner(PluralityPruner):
     pool, n_classifiers, n_jobs, random_state
         As of :class:`OrderedPruner`.
     criterion : {"histogram", "minimum"}, default="histogram"
-        What candidates are compared by; see :func:`shortlist.ensembles.rules.margin_selection.grow_by_margins`.
+        What candidates are compared by; see
+        :func:`shortlist.ensembles.rules.margin_selection.grow_by_margins`.
 
     Attributes
     ----------
@@ -271,16 +276,16 @@ class BackfittingPruner(PluralityPruner):
 class EvolutionaryEnsembleClassifier(ClassifierMixin, BaseEstimator):
     """An ensemble of evolved classifiers (Off-EEL and On-EEL of :cite:t:`Gagne2007`).
 
-    Columns are encoded and standardised by :func:`shortlist.ensembles.pools.encoder.fit_table`, so text and missing values
-    may be in them. Every member has one vote; ties go to the lowest class.
+    Columns are encoded and standardised by :func:`shortlist.ensembles.pools.encoder.fit_table`, so text and
+    missing values may be in them. Every member has one vote; ties go to the lowest class.
 
     Parameters
     ----------
     mode : {"offline", "online", "single"}, default="offline"
         Off-EEL, On-EEL, or a plain genetic algorithm.
     space : str or callable, default="linear"
-        A name in :data:`shortlist.ensembles.evolution.spaces.SPACES`, or what takes the numbers of columns and classes and
-        returns a :class:`shortlist.ensembles.evolution.spaces.SearchSpace`, such as a class.
+        A name in :data:`shortlist.ensembles.evolution.spaces.SPACES`, or what takes the numbers of columns
+        and classes and returns a :class:`shortlist.ensembles.evolution.spaces.SearchSpace`, such as a class.
     population_size, n_generations : int, default=500 and 200
         Individuals, and generations in all.
     gamma : float, default=1.0

@@ -40,7 +40,8 @@ class Generation:
     best_error, mean_error : float
         Least and mean share of rows that an individual of the population gets wrong.
     ensemble_error : float
-        The same for the ensemble's vote; in ``offline`` and ``single`` that of the best individual until the end.
+        The same for the ensemble's vote; in ``offline`` and ``single`` that of the best individual until the
+        end.
     ensemble_size : int
         Number of members so far.
     """
@@ -80,8 +81,8 @@ class Evolved:
 def row_weights(n_wrong: ArrayLike, n_reference: int, gamma: float = 1.0) -> NDArray[np.float64]:
     """Return w_i^γ, where w_i is the share of a reference set that gets row i wrong; 0^0 = 1.
 
-    Section 3.1 of :cite:t:`Gagne2007`: the hardness of a row, bounded by 0 and 1. Where the reference set is right on
-    every row all weights are 1 instead, so that fitness falls back on accuracy.
+    Section 3.1 of :cite:t:`Gagne2007`: the hardness of a row, bounded by 0 and 1. Where the reference set is
+    right on every row all weights are 1 instead, so that fitness falls back on accuracy.
 
     Parameters
     ----------
@@ -106,8 +107,8 @@ def row_weights(n_wrong: ArrayLike, n_reference: int, gamma: float = 1.0) -> NDA
 def room_for_members(max_members: int | None, number: int, n_generations: int) -> int | None:
     """Return how many members an online ensemble may have after a generation, None for any number.
 
-    The room grows in step with the generations, from 1 to `max_members` in the last one. Room that the selection does not take
-    stays for later generations.
+    The room grows in step with the generations, from 1 to `max_members` in the last one. Room that the
+    selection does not take stays for later generations.
 
     Examples
     --------
@@ -179,13 +180,14 @@ def evolve(
 ) -> Evolved:
     """Evolve classifiers that are right where others are wrong, and choose an ensemble of them by margins.
 
-    Every generation weighs the rows anew (:func:`row_weights`), and an individual's fitness is the weight of the rows
-    that it gets right. Parents win tournaments; children are recombined or copied, then mutated. In ``offline``
-    (Section 3.3 of :cite:t:`Gagne2007`) the whole population is the reference set, and the ensemble is chosen from the
-    last one, starting from its most accurate individual. In ``online`` (Section 3.4) the ensemble is the reference set:
-    the best individual in generation 1, from then on Figure 1 started from the ensemble with the new population as
-    pool, so that it never shrinks within a selection. Individuals with the votes of another or of a member are
-    duplicates, and never join. A plurality's ties go to the lowest class.
+    Every generation weighs the rows anew (:func:`row_weights`), and an individual's fitness is the weight of
+    the rows that it gets right. Parents win tournaments; children are recombined or copied, then mutated. In
+    ``offline`` (Section 3.3 of :cite:t:`Gagne2007`) the whole population is the reference set, and the
+    ensemble is chosen from the last one, starting from its most accurate individual. In ``online`` (Section
+    3.4) the ensemble is the reference set: the best individual in generation 1, from then on Figure 1 started
+    from the ensemble with the new population as pool, so that it never shrinks within a selection.
+    Individuals with the votes of another or of a member are duplicates, and never join. A plurality's ties go
+    to the lowest class.
 
     Parameters
     ----------
@@ -208,8 +210,8 @@ def evolve(
     crossover_rate : float, default=0.9
         Share of the children with two parents.
     survivors : {"children", "best"}, default="children"
-        Children replace all but the `n_elites` fittest parents; or the fittest of parents and children together
-        survive, weighed by the same reference set, which in ``offline`` is then all of them.
+        Children replace all but the `n_elites` fittest parents; or the fittest of parents and children
+        together survive, weighed by the same reference set, which in ``offline`` is then all of them.
     n_elites : int, default=1
         Of ``survivors="children"``.
     patience : int, optional
@@ -217,9 +219,10 @@ def evolve(
     criterion : {"histogram", "minimum"}, default="histogram"
         Of the selection; see :func:`shortlist.ensembles.rules.margin_selection.grow_by_margins`.
     max_members : int, optional
-        Most members of the ensemble, at least 1; default as many as the selection takes, in ``online`` often thousands.
-        Among the prefixes of the selection's order that are short enough, the best is taken. ``online`` shares the room out
-        over the generations (:func:`room_for_members`), so that the last ones, which are bred best, still have some.
+        Most members of the ensemble, at least 1; default as many as the selection takes, in ``online`` often
+        thousands. Among the prefixes of the selection's order that are short enough, the best is taken.
+        ``online`` shares the room out over the generations (:func:`room_for_members`), so that the last ones,
+        which are bred best, still have some.
     rng : Generator, optional
         Where all random choices come from; default seed 0.
     callback : callable, optional
@@ -326,7 +329,8 @@ class _Rows:
         wanted = (len(self.X), len(population))
         if codes.shape != wanted or codes.dtype.kind not in "biu":
             raise BadInputError(
-                f"predict of the space must return class indices of shape {wanted}, got {codes.dtype} {codes.shape}."
+                f"predict of the space must return class indices of shape {wanted}, got {codes.dtype} "
+                f"{codes.shape}."
             )
         if codes.size and (codes.min() < 0 or codes.max() >= self.n_classes):
             raise BadInputError(
@@ -441,7 +445,8 @@ def _counted(population: Population, wanted: int, method: str) -> Population:
     """Return a population if it has as many individuals as were asked for."""
     if len(population) != wanted:
         raise BadInputError(
-            f"{method} of the space must return {wanted} individuals, as many as asked for, got {len(population)}."
+            f"{method} of the space must return {wanted} individuals, as many as asked for, got "
+            f"{len(population)}."
         )
     return population
 

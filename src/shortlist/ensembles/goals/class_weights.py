@@ -18,7 +18,9 @@ CLASS_OBJECTIVES = {
 """The named objectives."""
 
 EXACT_DENOMINATOR, LARGEST_DENOMINATOR = 2**28, 2**40
-"""Solvers' bounds, which are doubles, tell weighted sums apart up to the first; larger than the second ones are rounded."""
+"""Solvers' bounds, which are doubles, tell weighted sums apart up to the first; larger than the second ones
+are rounded.
+"""
 
 BOUND_TOLERANCE = 2e-9
 """By how much a solver's bound may be off beyond :data:`EXACT_DENOMINATOR`, for a value of 1."""
@@ -80,9 +82,9 @@ def class_weights(objective: str, votes: ClassVotes) -> ClassWeights:
 
     Notes
     -----
-    Balanced accuracy weighs class c by the least common multiple of the class sizes over the size n_c. Where that
-    passes :data:`LARGEST_DENOMINATOR`, as it may with many classes, weights are multiples of one part in 2^40 instead:
-    a value then lies within half of `tolerance` of the definition.
+    Balanced accuracy weighs class c by the least common multiple of the class sizes over the size n_c. Where
+    that passes :data:`LARGEST_DENOMINATOR`, as it may with many classes, weights are multiples of one part in
+    2^40 instead: a value then lies within half of `tolerance` of the definition.
 
     Examples
     --------
@@ -120,7 +122,10 @@ def decide(votes: ClassVotes, mask: Mask) -> NDArray[np.uint8]:
 
 
 def decision_table(votes: ClassVotes, mask: Mask) -> NDArray[np.int64]:
-    """Count the samples by true class and decision, ``(n_classes, n_classes)``; right ones stand on the diagonal."""
+    """Count the samples by true class and decision, ``(n_classes, n_classes)``.
+
+    Right ones stand on the diagonal.
+    """
     table = np.zeros((votes.n_classes, votes.n_classes), dtype=np.int64)
     np.add.at(table, (votes.labels, decide(votes, mask)), votes.counts)
     return table

@@ -120,7 +120,8 @@ def diversity_limits(setting: str | Mapping[str, float], votes: Votes) -> Divers
     Parameters
     ----------
     setting : str or mapping
-        A name in :data:`SETTINGS`, or ``{"each": τ, "mean": γ}`` with numbers in [0, 1], either left out counts 0.
+        A name in :data:`SETTINGS`, or ``{"each": τ, "mean": γ}`` with numbers in [0, 1], either left out
+        counts 0.
     votes : Votes
         The validation rows.
 
@@ -133,7 +134,8 @@ def diversity_limits(setting: str | Mapping[str, float], votes: Votes) -> Divers
         return _explicit(setting, votes)
     if setting not in SETTINGS:
         raise BadInputError(
-            f"diversity must be {any_of(SETTINGS)}, or limits such as each=0.2, got {setting!r}.{did_you_mean(str(setting), SETTINGS)}"
+            f"diversity must be {any_of(SETTINGS)}, or limits such as each=0.2, got "
+            f"{setting!r}.{did_you_mean(str(setting), SETTINGS)}"
         )
     if setting == "none" or votes.n_classifiers < 2:
         return None

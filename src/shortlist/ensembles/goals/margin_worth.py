@@ -36,20 +36,24 @@ _exp = np.frompyfunc(math.exp, 1, 1)
 class MarginUtility:
     """What a row is worth by its margin, how far the votes are on the right side of the threshold.
 
-    The margin of a positive row with t votes is m = (t − L − ½) / S, that of a negative one −m, where L is the threshold
-    and S the number of members, counted as 1 when there is none: Eqs. 3 and 4 of :cite:t:`Gagne2007` around a free
-    threshold instead of half the votes. The row is right iff its margin is above 0.
+    The margin of a positive row with t votes is m = (t − L − ½) / S, that of a negative one −m, where L is
+    the threshold and S the number of members, counted as 1 when there is none: Eqs. 3 and 4 of
+    :cite:t:`Gagne2007` around a free threshold instead of half the votes. The row is right iff its margin is
+    above 0.
 
     Attributes
     ----------
     shape : {"concave", "sigmoid"}
-        ``concave``: (e^(3α/2) − e^(−αm)) / (e^(3α/2) − e^(−3α/2)), the exponential loss turned round and scaled to
-        [0, 1]; the steeper, the more the lowest margins count, and without end it is the order of margin histograms
-        (Eq. 5 of :cite:t:`Gagne2007`). ``sigmoid``: 1 / (1 + e^(−αm)); without end it counts right rows.
+        ``concave``: (e^(3α/2) − e^(−αm)) / (e^(3α/2) − e^(−3α/2)), the exponential loss turned round and
+        scaled to [0, 1]; the steeper, the more the lowest margins count, and without end it is the order of
+        margin histograms (Eq. 5 of :cite:t:`Gagne2007`). ``sigmoid``: 1 / (1 + e^(−αm)); without end it
+        counts right rows.
     slope : float
-        α, above 0 and at most 100; at most 10 when concave, beyond which integers tell high margins apart no more.
+        α, above 0 and at most 100; at most 10 when concave, beyond which integers tell high margins apart no
+        more.
     leads : bool, default=False
-        Whether the utility is the objective itself. False: it tells apart selections of the same weighted sum.
+        Whether the utility is the objective itself. False: it tells apart selections of the same weighted
+        sum.
 
     Raises
     ------
@@ -82,10 +86,12 @@ class MarginUtility:
 def split_objective(
     objective: str | Mapping[str, float],
 ) -> tuple[str | Mapping[str, float], MarginUtility | None]:
-    """Split ``"accuracy+margin"`` into the objective that comes first and the utility; without ``+`` there is none.
+    """Split ``"accuracy+margin"`` into the objective that comes first and the utility.
 
-    After the ``+`` stands ``margin``, a concave utility of slope 4 that decides among equals, or ``slope-A`` with a number A,
-    a sigmoid that is maximised itself, weighted by what right decisions on the rows gain.
+    Without ``+`` there is none.
+
+    After the ``+`` stands ``margin``, a concave utility of slope 4 that decides among equals, or ``slope-A``
+    with a number A, a sigmoid that is maximised itself, weighted by what right decisions on the rows gain.
 
     Raises
     ------
@@ -131,14 +137,16 @@ def utility_scale(votes: Votes, weights: Weights) -> int:
 
 @functools.lru_cache(maxsize=4)
 def utility_table(utility: MarginUtility, n_classifiers: int, scale: int) -> NDArray[np.int64]:
-    """Return the utility by size and distance, rounded to integers; kept for the next call, so not to be written to.
+    """Return the utility by size and distance, rounded to integers.
+
+    Kept for the next call, so not to be written to.
 
     Returns
     -------
     table : ndarray of int64, shape (n_classifiers + 1, 2 · n_classifiers + 5)
-        Entry ``[S, K + 2 + d]`` is the worth of margin (d − ½) / S, where d is t − L for a positive row and 1 − t + L for
-        a negative one; margins beyond ±3/2, which no row has, are cut there. A sigmoid's entries for d and 1 − d, opposite
-        margins, add to `scale` after rounding too.
+        Entry ``[S, K + 2 + d]`` is the worth of margin (d − ½) / S, where d is t − L for a positive row and 1
+        − t + L for a negative one; margins beyond ±3/2, which no row has, are cut there. A sigmoid's entries
+        for d and 1 − d, opposite margins, add to `scale` after rounding too.
     """
     sizes = np.maximum(np.arange(n_classifiers + 1), 1)[:, None]
     is_symmetric = utility.shape == "sigmoid"
@@ -154,7 +162,8 @@ def utility_table(utility: MarginUtility, n_classifiers: int, scale: int) -> NDA
 def utility_total(votes: Votes, weights: Weights, utility: MarginUtility, mask: Mask, threshold: int) -> int:
     """Return the sum over rows of |gain| times utility, as an exact integer in units of ``1 / utility_scale``.
 
-    The gain of a row is what a right decision adds; a row with a negative gain counts as one of the other class.
+    The gain of a row is what a right decision adds; a row with a negative gain counts as one of the other
+    class.
 
     Notes
     -----

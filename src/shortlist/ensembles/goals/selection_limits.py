@@ -49,7 +49,10 @@ class SelectionLimits:
     def conflict(self) -> str:
         """Say why no selection can keep the size and cost limits, or nothing when one can."""
         if self.min_size > self.max_size:
-            return f"at least {self.min_size} members are wanted, but max_size and the pool allow {self.max_size}"
+            return (
+                f"at least {self.min_size} members are wanted, but max_size and the pool allow "
+                f"{self.max_size}"
+            )
         if self.costs is None or self.min_size == 0:
             return ""
         cheapest = int(np.sort(self.costs)[: self.min_size].sum())

@@ -21,10 +21,12 @@ WEIGHT_NAMES = ("tp", "fn", "tn", "fp")
 OBJECTIVES = {
     "accuracy": "share of right decisions",
     "balanced-accuracy": "mean of the shares of right decisions in the two classes",
-    "theta-weighted": "the paper's weights 1 - θ and θ: the same best selections as balanced-accuracy (Theorem 1)",
+    "theta-weighted": "the paper's weights 1 - θ and θ: the same best selections as balanced-accuracy "
+    "(Theorem 1)",
     "recall": "share of the positive rows that are found",
     "specificity": "share of the negative rows that are left alone",
-    "precision-cost": "true positives minus twice the false positives, per row: calls pay above a precision of 2/3",
+    "precision-cost": "true positives minus twice the false positives, per row: calls pay above a precision "
+    "of 2/3",
 }
 """The named objectives."""
 
@@ -88,8 +90,9 @@ def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights
     Parameters
     ----------
     objective : str or mapping
-        A name in :data:`OBJECTIVES` (``_`` and ``-`` are the same), or weights per decision by the names ``tp``,
-        ``fn``, ``tn``, ``fp``; those left out are 0. Weights of any sign; each must be a decimal number.
+        A name in :data:`OBJECTIVES` (``_`` and ``-`` are the same), or weights per decision by the names
+        ``tp``, ``fn``, ``tn``, ``fp``; those left out are 0. Weights of any sign; each must be a decimal
+        number.
     votes : Votes
         The rows; class sizes enter ``balanced-accuracy`` and the like.
 
@@ -116,7 +119,8 @@ def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights
     }.get(name)
     if parts is None:
         raise BadInputError(
-            f"objective must be {any_of(sorted(OBJECTIVES))}, or weights, got {objective!r}.{did_you_mean(name, OBJECTIVES)}"
+            f"objective must be {any_of(sorted(OBJECTIVES))}, or weights, got "
+            f"{objective!r}.{did_you_mean(name, OBJECTIVES)}"
         )
     return Weights(Objective(name, Sense.MAX, scale=None), *parts)
 

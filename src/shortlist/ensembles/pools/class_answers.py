@@ -16,8 +16,9 @@ from shortlist.errors import BadInputError
 def class_answers(pool: Pool, X: Any) -> ClassCodes:
     """Return the index into ``pool.classes`` that every classifier gives every row.
 
-    With two classes that is the second one where its probability is above 0.5, as in exact pruning; with more the most
-    probable class, the lowest of equals. A classifier without ``predict_proba`` is asked for its prediction.
+    With two classes that is the second one where its probability is above 0.5, as in exact pruning; with more
+    the most probable class, the lowest of equals. A classifier without ``predict_proba`` is asked for its
+    prediction.
 
     Parameters
     ----------
@@ -33,7 +34,8 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
     Raises
     ------
     BadInputError
-        If `X` has other columns, or a classifier answers NaN or an unknown class; the sentence names the classifier.
+        If `X` has other columns, or a classifier answers NaN or an unknown class; the sentence names the
+        classifier.
 
     Examples
     --------

@@ -35,7 +35,8 @@ class TableEncoder:
     words : ndarray of bool, shape (n_features,)
         True for columns of words, False for columns of numbers.
     numbers : Pipeline or None
-        Fitted steps for the columns of numbers: median for what is missing, an indicator of it, mean 0, variance 1.
+        Fitted steps for the columns of numbers: median for what is missing, an indicator of it, mean 0,
+        variance 1.
     categories : OneHotEncoder or None
         Fitted encoder of the columns of words.
     """
@@ -52,12 +53,14 @@ class TableEncoder:
         Raises
         ------
         BadInputError
-            If `X` is no table with the fitted number of columns, has words where numbers were, or holds infinity.
+            If `X` is no table with the fitted number of columns, has words where numbers were, or holds
+            infinity.
         """
         frame = as_frame(X)
         if frame.shape[1] != len(self.words):
             raise BadInputError(
-                f"X has {frame.shape[1]} features, but the pool is expecting {len(self.words)} features as input."
+                f"X has {frame.shape[1]} features, but the pool is expecting {len(self.words)} features as "
+                "input."
             )
         blocks = []
         if self.numbers is not None:
@@ -71,8 +74,8 @@ class TableEncoder:
 def fit_table(X: Any) -> TableEncoder:
     """Learn how to turn tables like `X` into standardised numbers.
 
-    Columns of a frame are words if their type is text or category, or object with any text in it; columns of an
-    array if any value does not read as a number. All others are numbers.
+    Columns of a frame are words if their type is text or category, or object with any text in it; columns of
+    an array if any value does not read as a number. All others are numbers.
 
     Parameters
     ----------
@@ -97,7 +100,8 @@ def fit_table(X: Any) -> TableEncoder:
     [[-1.0], [1.0], [0.5]]
     """
     frame = as_frame(X)
-    # an array has one type for all cells, so its numbers may have become text; a frame's column chose its type
+    # an array has one type for all cells, so its numbers may have become text; a frame's column chose its
+    # type
     of_array = not isinstance(X, pd.DataFrame)
     words = np.array(
         [_is_words(frame.iloc[:, index], text_may_be_numbers=of_array) for index in range(frame.shape[1])]

@@ -1,7 +1,7 @@
 """Ten model families that differ, each with randomised parameters: what a pool is made of.
 
-Rows reach them standardised (see :mod:`shortlist.ensembles.pools.encoder`), so that absolute penalties mean the same
-for every table. The imports of scikit-learn are lazy: naming the families costs nothing.
+Rows reach them standardised (see :mod:`shortlist.ensembles.pools.encoder`), so that absolute penalties mean
+the same for every table. The imports of scikit-learn are lazy: naming the families costs nothing.
 """
 
 from collections.abc import Callable, Mapping

@@ -17,8 +17,8 @@ from shortlist.ensembles.pools.members import Member
 from shortlist.errors import BadInputError
 
 TAKEN = (
-    "a Pool, a list of fitted classifiers, or a fitted VotingClassifier, BaggingClassifier, RandomForestClassifier, "
-    "ExtraTreesClassifier or Pipeline that ends in one"
+    "a Pool, a list of fitted classifiers, or a fitted VotingClassifier, BaggingClassifier, "
+    "RandomForestClassifier, ExtraTreesClassifier or Pipeline that ends in one"
 )
 
 
@@ -61,8 +61,9 @@ def _of_list(source: Sequence[Any]) -> Parts:
     for index, classes in enumerate(all_classes):
         if classes.tolist() != all_classes[0].tolist():
             raise BadInputError(
-                f"the classifiers must tell the same classes apart, but pool[0] has {all_of(all_classes[0])} and "
-                f"pool[{index}], a {type(source[index]).__name__}, has {all_of(classes)}. Fit them on the same labels."
+                "the classifiers must tell the same classes apart, but pool[0] has "
+                f"{all_of(all_classes[0])} and pool[{index}], a {type(source[index]).__name__}, has "
+                f"{all_of(classes)}. Fit them on the same labels."
             )
     names = [_feature_names(member) for member in source]
     counts = [getattr(member, "n_features_in_", None) for member in source]
@@ -80,7 +81,8 @@ def _of_pipeline(source: Pipeline) -> Parts:
     last = source.steps[-1][1]
     if not _is_ensemble(last):
         raise BadInputError(
-            f"pool must be {TAKEN}, got a Pipeline that ends in {_shown(last)}. Put a single classifier into a list."
+            f"pool must be {TAKEN}, got a Pipeline that ends in {_shown(last)}. Put a single classifier "
+            "into a list."
         )
     parts = _of_ensemble(last)
     if len(source.steps) == 1:

@@ -32,7 +32,8 @@ class Member:
     classes_ : ndarray of shape (n_classes,)
         What the indices stand for.
     columns : ndarray of int or None
-        The columns that the estimator sees, in its order; None: it sees the rows as they come, whatever their type.
+        The columns that the estimator sees, in its order; None: it sees the rows as they come, whatever their
+        type.
     """
 
     estimator: Any
@@ -41,7 +42,10 @@ class Member:
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return one column per class of `classes_`, ``(n_samples, n_classes)``; classes never seen have 0."""
+        """Return one column per class of `classes_`, ``(n_samples, n_classes)``.
+
+        Classes never seen have 0.
+        """
         answers = self.estimator.predict_proba(self._seen(X))
         probabilities = np.zeros((len(answers), len(self.classes_)))
         probabilities[:, np.asarray(self.estimator.classes_).astype(np.intp)] = answers
@@ -62,7 +66,8 @@ class Member:
 def calm_fits() -> Iterator[None]:
     """Fit in one thread, so that workers do not fight for cores, and without warnings that nobody can act on.
 
-    Both settings belong to the process: whoever fits in several threads has to enter this around all of them too.
+    Both settings belong to the process: whoever fits in several threads has to enter this around all of them
+    too.
     """
     with warnings.catch_warnings(), threadpool_limits(limits=1):
         # the number of iterations is one of the random parameters: stopping early is meant
@@ -79,8 +84,8 @@ def fit_member(
 ) -> Member:
     """Fit one classifier of a family on its own rows and columns of standardised data.
 
-    Every class is in the rows, at least twice. Columns that are constant there are left out; if none is left, the
-    member answers the shares of the classes.
+    Every class is in the rows, at least twice. Columns that are constant there are left out; if none is left,
+    the member answers the shares of the classes.
 
     Parameters
     ----------

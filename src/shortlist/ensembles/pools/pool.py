@@ -40,7 +40,8 @@ class Pool:
     names : tuple of str
         One per classifier, each different.
     families : tuple of str
-        What kind each classifier is: a name in :data:`shortlist.ensembles.pools.families.FAMILIES`, or its class.
+        What kind each classifier is: a name in :data:`shortlist.ensembles.pools.families.FAMILIES`, or its
+        class.
     preprocessor : transformer or None
         Applied once to the rows before any classifier sees them; None: they see the rows as they are.
     costs : ndarray of float, shape (n_classifiers,), or None
@@ -53,7 +54,8 @@ class Pool:
     Raises
     ------
     BadInputError
-        If there is not one name, family and cost for each classifier, names repeat, or a cost is no number >= 0.
+        If there is not one name, family and cost for each classifier, names repeat, or a cost is no number >=
+        0.
     """
 
     classifiers: tuple[Any, ...]
@@ -135,9 +137,9 @@ def make_pool(
 ) -> Pool:
     """Fit ten families of classifiers in equal numbers, each with its own parameters, rows and columns.
 
-    The families take turns, in the order of :data:`shortlist.ensembles.pools.families.FAMILIES`; Section 5.1 of
-    :cite:t:`Bastos2022` asks for ten and does not name them. Classifier i is the same whatever `n_classifiers` and
-    `n_jobs` are.
+    The families take turns, in the order of :data:`shortlist.ensembles.pools.families.FAMILIES`; Section 5.1
+    of :cite:t:`Bastos2022` asks for ten and does not name them. Classifier i is the same whatever
+    `n_classifiers` and `n_jobs` are.
 
     Parameters
     ----------
@@ -185,12 +187,14 @@ def make_pool(
     fitted = run_units(
         units, n_jobs=n_jobs, stage="fitting classifiers", report=report, cancellation=cancellation
     )
-    # threads, unless the caller's joblib context says otherwise: starting processes costs more than small fits do
+    # threads, unless the caller's joblib context says otherwise: starting processes costs more than small
+    # fits do
     with calm_fits(), parallel_config(prefer="threads"):
         members = tuple(member for _, member in fitted)
     if len(members) < n:
         raise ShortlistError(
-            f"fitting was stopped after {len(members)} of {n} classifiers. Run it again, or with a smaller n_classifiers."
+            f"fitting was stopped after {len(members)} of {n} classifiers. Run it again, or with a smaller "
+            "n_classifiers."
         )
     return Pool(members, classes, names, tuple(families), encoder, None, frame.shape[1], _feature_names(X))
 
@@ -202,15 +206,15 @@ def as_pool(source: Any) -> Pool:
     ----------
     source : Pool, list or tuple of fitted classifiers, or fitted ensemble
         An ensemble is a ``VotingClassifier``, ``BaggingClassifier``, ``RandomForestClassifier``,
-        ``ExtraTreesClassifier``, or a ``Pipeline`` that ends in one. Its weights are dropped; its classifiers answer
-        in the ensemble's own labels and see the columns that they were fitted on. A list may hold pipelines, and
-        classifiers that only have ``predict``.
+        ``ExtraTreesClassifier``, or a ``Pipeline`` that ends in one. Its weights are dropped; its classifiers
+        answer in the ensemble's own labels and see the columns that they were fitted on. A list may hold
+        pipelines, and classifiers that only have ``predict``.
 
     Raises
     ------
     BadInputError
-        If `source` is something else or empty, or a classifier is not fitted, is no classifier, or knows other
-        classes than the first one. The sentence names it.
+        If `source` is something else or empty, or a classifier is not fitted, is no classifier, or knows
+        other classes than the first one. The sentence names it.
 
     Examples
     --------
@@ -275,7 +279,8 @@ def positive_probabilities(pool: Pool, X: Any, positive: Any) -> NDArray[np.floa
     Returns
     -------
     probabilities : ndarray of float, shape (n_samples, n_classifiers)
-        Within [0, 1]; a classifier without ``predict_proba`` gives 1 where it predicts `positive`, otherwise 0.
+        Within [0, 1]; a classifier without ``predict_proba`` gives 1 where it predicts `positive`, otherwise
+        0.
 
     Raises
     ------
@@ -320,12 +325,13 @@ def ask(name: str, method: Callable[[Any], Any], rows: Any, width: tuple[int, ..
     except Exception as error:
         why = (str(error).splitlines() or [""])[0]
         raise BadInputError(
-            f"classifier {name} fails on these rows ({type(error).__name__}: {why}). Leave it out of the pool, or fit it "
-            "on the columns of this table."
+            f"classifier {name} fails on these rows ({type(error).__name__}: {why}). Leave it out of the "
+            "pool, or fit it on the columns of this table."
         ) from error
     if answers.shape != (n_rows, *width):
         raise BadInputError(
-            f"classifier {name} must answer with shape {(n_rows, *width)}, got {answers.shape}. Leave it out of the pool."
+            f"classifier {name} must answer with shape {(n_rows, *width)}, got {answers.shape}. Leave it "
+            "out of the pool."
         )
     return answers
 
@@ -344,8 +350,8 @@ def _answers(name: str, classifier: Any, rows: Any, classes: Labels, index: int)
         )
     if len(answers) and (answers.min() < -ROUNDING or answers.max() > 1 + ROUNDING):
         raise BadInputError(
-            f"classifier {name} must answer probabilities from 0 to 1, got {answers.min():g} to {answers.max():g}. "
-            "Calibrate it, or leave it out of the pool."
+            f"classifier {name} must answer probabilities from 0 to 1, got {answers.min():g} to "
+            f"{answers.max():g}. Calibrate it, or leave it out of the pool."
         )
     return np.clip(answers, 0.0, 1.0)
 

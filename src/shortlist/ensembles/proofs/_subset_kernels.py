@@ -1,9 +1,10 @@
 """Kernels of a walk over all selections that leaves out branches which cannot be better than the best so far.
 
-Classifiers are decided one after the other: first that one joins, then that it stays out. What rows can still reach is kept in
-counters that only fall on the way down. Each decision lowers those of its list by one: a classifier that stays out is a vote
-that rows of its side will not get, and one that joins is a vote against the rows of the other side. When all classifiers are decided the
-bound of a node is the worth of the selection.
+Classifiers are decided one after the other: first that one joins, then that it stays out. What rows can still
+reach is kept in counters that only fall on the way down. Each decision lowers those of its list by one: a
+classifier that stays out is a vote that rows of its side will not get, and one that joins is a vote against
+the rows of the other side. When all classifiers are decided the bound of a node is the worth of the
+selection.
 
 What a walk depends on is in its arrays, so that cutting it into blocks changes nothing.
 """
@@ -20,12 +21,15 @@ Shorts: TypeAlias = NDArray[np.int32]
 Longs: TypeAlias = NDArray[np.int64]
 
 (DEPTH, DONE, KNOWN, FOUND, BEST_TOTAL, BEST_THRESHOLD, SIZE, COST, REACH, NODES) = range(10)
-"""Entries of `scalars`: classifiers decided, whether the walk is over, whether there is a worth to exceed and whether a selection
-that exceeds it was found, the best of these within the limits, members and their cost now,
-gains that are in reach now (forms only), and nodes so far."""
+"""Entries of `scalars`: classifiers decided, whether the walk is over, whether there is a worth to exceed and
+whether a selection that exceeds it was found, the best of these within the limits, members and their cost
+now, gains that are in reach now (forms only), and nodes so far.
+"""
 
 MIN_SIZE, MAX_SIZE, BUDGET, EACH, MEAN, SLACK, COUNTED = range(7)
-"""Entries of `sizes`: what a selection must keep; `COUNTED` is half the length of `levels`, 0 for rows with forms."""
+"""Entries of `sizes`: what a selection must keep; `COUNTED` is half the length of `levels`, 0 for rows with
+forms.
+"""
 
 UNDECIDED, IN, OUT = range(3)
 """Entries of `choices`."""
@@ -35,7 +39,9 @@ class Rows(NamedTuple):
     """Rows, and the counters that each decision lowers."""
 
     starts: Longs
-    """Where the list of a decision begins in `items`, ``(2 · n_classifiers + 1,)``: 2k for k joining, 2k + 1 for k staying out."""
+    """Where the list of a decision begins in `items`, ``(2 · n_classifiers + 1,)``: 2k for k joining, 2k + 1
+    for k staying out.
+    """
     items: Shorts
     """Counters that are lowered, one list after the other."""
     places: Longs
@@ -136,7 +142,8 @@ def reach(limits: Limits, walk: Walk) -> tuple[np.int64, np.int64]:
     half, levels = limits.sizes[COUNTED], walk.levels
     if not half:
         return walk.scalars[REACH], np.int64(0)
-    # a positive row is in reach of threshold L where its votes may pass L, a negative one where they may stay at L or below
+    # a positive row is in reach of threshold L where its votes may pass L, a negative one where they may stay
+    # at L or below
     n = half - 1
     now = np.int64(0)
     for votes in range(1, half):

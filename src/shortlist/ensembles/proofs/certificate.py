@@ -33,7 +33,8 @@ def threshold_certificate(
     """Write down what is claimed of a selection for two classes, and what proves the bound.
 
     Rows are named by their place among all distinct vote vectors in lexicographic order. All sums are in the
-    integers of `weights`. :func:`shortlist.ensembles.audit.cut_check.check_certificate` says how it is checked.
+    integers of `weights`. :func:`shortlist.ensembles.audit.cut_check.check_certificate` says how it is
+    checked.
 
     Parameters
     ----------
@@ -64,8 +65,9 @@ def class_certificate(
 ) -> Certificate:
     """Write down what is claimed of a selection for several classes, and what proves the bound.
 
-    Rows are named by their place among the merged rows in the order of true class and votes; a cut has a rival class and a multiplier for each of its
-    forms. :func:`shortlist.ensembles.audit.class_cut_check.check_class_certificate` says how it is checked.
+    Rows are named by their place among the merged rows in the order of true class and votes; a cut has a
+    rival class and a multiplier for each of its forms.
+    :func:`shortlist.ensembles.audit.class_cut_check.check_class_certificate` says how it is checked.
 
     Parameters
     ----------
@@ -113,8 +115,8 @@ def make_line_certificate(
 ) -> Certificate:
     """Write down what is claimed of the worth of a selection's margins, and the lines that prove a bound.
 
-    ``lines`` has tilts for the distinct vote vectors in lexicographic order, those left out of which samples of both classes
-    are worth as much. Value and bound are in units of 1 / scale of ``utility``.
+    ``lines`` has tilts for the distinct vote vectors in lexicographic order, those left out of which samples
+    of both classes are worth as much. Value and bound are in units of 1 / scale of ``utility``.
 
     Parameters
     ----------
@@ -159,7 +161,8 @@ def fingerprint(votes: Votes) -> str:
 def class_fingerprint(votes: ClassVotes) -> str:
     """Return the SHA-256 of merged rows of several classes: numbers of classifiers and classes, then each row with its samples.
 
-    Rows come in the order of true class and votes, one byte for the class and one per vote, each followed by ``samples;``.
+    Rows come in the order of true class and votes, one byte for the class and one per vote, each followed by
+    ``samples;``.
     """
     digest = hashlib.sha256(f"{votes.n_classifiers},{votes.n_classes};".encode())
     for label, codes, count in zip(votes.labels, votes.codes, votes.counts.tolist(), strict=True):

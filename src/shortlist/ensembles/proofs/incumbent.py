@@ -36,15 +36,17 @@ class PrunedSelection(Selection):
     reason : str
         Why there is no selection, for people; empty when there is one.
     history : tuple of (float, float or None, float)
-        Seconds, value and bound as they got better, see :data:`History`; value None before a selection was found.
+        Seconds, value and bound as they got better, see :data:`History`; value None before a selection was
+        found.
     certificate : dict or None
         What proves the bound as far as cuts, or the lines of a slope, prove it, as plain data that
         :func:`shortlist.ensembles.audit.cut_check.check_certificate` rechecks.
     certified_bound : float or None
-        The bound that the certificate proves, in the user's unit; `bound` may be lower, by the word of `proved_by`.
+        The bound that the certificate proves, in the user's unit; `bound` may be lower, by the word of
+        `proved_by`.
     proved_by : str
-        Who claims `bound`: ``"cuts"``, ``"lines"``, ``"branch and bound"``, ``"a walk over all selections"`` or the name of a solver; empty
-        where nothing was bounded.
+        Who claims `bound`: ``"cuts"``, ``"lines"``, ``"branch and bound"``, ``"a walk over all selections"``
+        or the name of a solver; empty where nothing was bounded.
     """
 
     reason: str = ""
@@ -77,8 +79,8 @@ class ClassSelection(PrunedSelection):
     Attributes
     ----------
     decisions : ndarray of int64, shape (n_classes, n_classes)
-        Samples of the validation rows by true class and decision, counted from the votes; right ones stand on the
-        diagonal. All zero when there is no selection.
+        Samples of the validation rows by true class and decision, counted from the votes; right ones stand on
+        the diagonal. All zero when there is no selection.
     """
 
     decisions: NDArray[np.int64]
@@ -90,7 +92,10 @@ class ClassSelection(PrunedSelection):
 
 
 class Counting(Protocol):
-    """What an incumbent asks of a problem: counts of votes, and what they are worth; see ``pruning_problems``."""
+    """What an incumbent asks of a problem: counts of votes, and what they are worth.
+
+    See ``pruning_problems``.
+    """
 
     @property
     def limits(self) -> SelectionLimits:
@@ -168,7 +173,10 @@ class Incumbent:
             self.offer(mask)
 
     def offer(self, mask: Mask) -> int | None:
-        """Take a selection if it keeps the limits and is better; return what it is worth, None outside the limits."""
+        """Take a selection if it keeps the limits and is better.
+
+        Return what it is worth, None outside the limits.
+        """
         if not self.problem.limits.satisfied_by(mask):
             return None
         total, threshold = self.rate(mask)

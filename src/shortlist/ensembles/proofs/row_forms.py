@@ -16,17 +16,21 @@ from shortlist.ensembles.votes.class_votes import ClassVotes, class_tally
 
 @dataclass(frozen=True, eq=False)
 class RightRows:
-    """Rows that a selection is right on where all their forms hold; build with :func:`normalise` or :func:`class_rows`.
+    """Rows that a selection is right on where all their forms hold.
 
-    For members x, 0 or 1 per classifier, and a threshold L from 0 to the number of members, a form holds where
-    ``signs @ x + level · L >= least``. With two classes every row has one form: of the positive side
-    ``votes @ x − L >= 1``, of the negative side ``−votes @ x + L >= 0``. With several classes a row has one for each rival of the
-    true class, ``votes for the true class − votes for the rival >= least``, and no threshold. To maximise: the gains of the right rows.
+    Build with :func:`normalise` or :func:`class_rows`.
+
+    For members x, 0 or 1 per classifier, and a threshold L from 0 to the number of members, a form holds
+    where ``signs @ x + level · L >= least``. With two classes every row has one form: of the positive side
+    ``votes @ x − L >= 1``, of the negative side ``−votes @ x + L >= 0``. With several classes a row has one
+    for each rival of the true class, ``votes for the true class − votes for the rival >= least``, and no
+    threshold. To maximise: the gains of the right rows.
 
     Attributes
     ----------
     signs : ndarray of int8, shape (n_forms, n_classifiers)
-        −1, 0 or 1. With two classes plus or minus distinct vote vectors, none of them empty, in lexicographic order.
+        −1, 0 or 1. With two classes plus or minus distinct vote vectors, none of them empty, in lexicographic
+        order.
     levels : ndarray of int8, shape (n_forms,)
         −1, 0 or 1.
     least : ndarray of int64, shape (n_forms,)
@@ -34,15 +38,15 @@ class RightRows:
     row_of : ndarray of int64, shape (n_forms,)
         The row of each form, not decreasing.
     gains : ndarray of int64, shape (n_rows,)
-        What being right adds, at least 1, in units of `step`. With two classes gains of both signs and labels of both kinds are
-        already accounted for: a row need not be on the side of its label.
+        What being right adds, at least 1, in units of `step`. With two classes gains of both signs and labels
+        of both kinds are already accounted for: a row need not be on the side of its label.
     step : int
         Every difference of two weighted sums is a multiple of it.
     offset : int
         Weighted sum when every row is wrong.
     places : ndarray of int64, shape (n_rows,)
-        Place of each row among all distinct vote vectors of the data in lexicographic order; with several classes among the
-        merged rows.
+        Place of each row among all distinct vote vectors of the data in lexicographic order; with several
+        classes among the merged rows.
     limits : SelectionLimits
         What a selection must keep. Bounds use the sizes, and the budget for members that exceed it alone.
     rivals : ndarray of int64, shape (n_forms,)
@@ -109,7 +113,10 @@ class RightRows:
 
     @property
     def least_members(self) -> int:
-        """How many must be; at most :attr:`most_members`, so that bounds stay defined where no selection keeps the limits."""
+        """How many must be.
+
+        At most :attr:`most_members`, so that bounds stay defined where no selection keeps the limits.
+        """
         return max(0, min(self.limits.min_size, self.most_members))
 
     def weighted_sum(self, gain: int) -> int:
@@ -137,10 +144,10 @@ class RightRows:
 def normalise(votes: Votes, weights: Weights, limits: SelectionLimits) -> RightRows:
     """Rewrite pruning so that every distinct vote vector is on one side, with a positive gain.
 
-    Deciding positive on a vote vector adds the gains of its positive samples and takes those of its negative samples.
-    If the sum is above 0, the vector is on the positive side; if it is below 0, being negative is what gains. Samples
-    of both classes with the same votes so cancel out: of each such pair one is right, whatever is selected. The empty
-    vote vector is always decided negative, since L >= 0, and leaves no row.
+    Deciding positive on a vote vector adds the gains of its positive samples and takes those of its negative
+    samples. If the sum is above 0, the vector is on the positive side; if it is below 0, being negative is
+    what gains. Samples of both classes with the same votes so cancel out: of each such pair one is right,
+    whatever is selected. The empty vote vector is always decided negative, since L >= 0, and leaves no row.
 
     Parameters
     ----------
@@ -195,9 +202,10 @@ def normalise(votes: Votes, weights: Weights, limits: SelectionLimits) -> RightR
 def class_rows(votes: ClassVotes, weights: ClassWeights, limits: SelectionLimits) -> RightRows:
     """Rewrite pruning by plurality as rows with a form for every rival that can win.
 
-    A row of true class c is right where, for every rival class d, the votes for c less those for d are at least 1 where d < c,
-    since ties go to the lowest class, and 0 where d > c. Left out: rivals that win on no selection within the size limits; those
-    without a voter, where another rival that wins ties as they do has one; rows that are right, or wrong, on every selection.
+    A row of true class c is right where, for every rival class d, the votes for c less those for d are at
+    least 1 where d < c, since ties go to the lowest class, and 0 where d > c. Left out: rivals that win on no
+    selection within the size limits; those without a voter, where another rival that wins ties as they do has
+    one; rows that are right, or wrong, on every selection.
 
     Notes
     -----

@@ -1,7 +1,8 @@
 """A walk over all selections that leaves out what cannot be better: the shortest proof where there are few classifiers.
 
-The bound of a node counts every row that may still be right, each for itself, so that a node costs little more than the rows
-that one classifier votes on. That beats cuts and solvers up to some thirty classifiers (docs/decisions/0017).
+The bound of a node counts every row that may still be right, each for itself, so that a node costs little
+more than the rows that one classifier votes on. That beats cuts and solvers up to some thirty classifiers
+(docs/decisions/0017).
 """
 
 import math
@@ -38,7 +39,8 @@ class Walked:
     nodes : int
         Nodes visited.
     complete : bool
-        Whether every selection within the limits was looked at or left out with a reason, so that none gains more.
+        Whether every selection within the limits was looked at or left out with a reason, so that none gains
+        more.
     """
 
     mask: Mask | None
@@ -82,8 +84,8 @@ def walk_subsets(
 
     Notes
     -----
-    Takes O(n_forms + n_classifiers) time a node; at most 2 to the power of ``n_classifiers + 1`` nodes, usually a small part of
-    them. Memory for the votes alone. The kernel releases the interpreter's lock.
+    Takes O(n_forms + n_classifiers) time a node; at most 2 to the power of ``n_classifiers + 1`` nodes,
+    usually a small part of them. Memory for the votes alone. The kernel releases the interpreter's lock.
     """
     order = np.argsort(-(rows.gains[rows.row_of] @ np.abs(rows.signs)), kind="stable")
     signs, n = rows.signs[:, order], rows.n_classifiers

@@ -1,10 +1,11 @@
 """The engine of exact pruning: a strong selection, then bounds made for the problem, then a solver that knows both.
 
-In order: the minimum cut of conflicts for a first bound; rules and tabu search for the value; with few classifiers a walk over
-all selections, which ends the proof; combinatorial Benders cuts for a tighter bound; and CP-SAT on the integer program with all cuts
-as clauses, from the selection. The last two take turns where there is a time limit: the solver comes early where the gap is
-small, as it then often ends the proof, or where there is no selection yet, and late where it is not, as the cuts then bring more; on
-large programs with a large gap only when no more cuts are found. Every step stops the rest once value and bound meet.
+In order: the minimum cut of conflicts for a first bound; rules and tabu search for the value; with few
+classifiers a walk over all selections, which ends the proof; combinatorial Benders cuts for a tighter bound;
+and CP-SAT on the integer program with all cuts as clauses, from the selection. The last two take turns where
+there is a time limit: the solver comes early where the gap is small, as it then often ends the proof, or
+where there is no selection yet, and late where it is not, as the cuts then bring more; on large programs with
+a large gap only when no more cuts are found. Every step stops the rest once value and bound meet.
 """
 
 import dataclasses
@@ -43,20 +44,21 @@ class EngineSettings:
     long_search_share : float
         The same where no integer program follows.
     turns : tuple of float
-        Parts of the time limit at which the solver, cuts, the solver, cuts and the solver end where the gap is small; quick cuts come
-        first.
+        Parts of the time limit at which the solver, cuts, the solver, cuts and the solver end where the gap
+        is small; quick cuts come first.
     near : int
-        How many usual rows lie between value and bound where the solver may end the proof; it is then called early, and however
-        large the program is.
+        How many usual rows lie between value and bound where the solver may end the proof; it is then called
+        early, and however large the program is.
     far_cells : int
-        Forms times classifiers up to which the solver lowers a bound further away within seconds; beyond, the cuts lower it more, as
-        long as they find any.
+        Forms times classifiers up to which the solver lowers a bound further away within seconds; beyond, the
+        cuts lower it more, as long as they find any.
     cut_rounds : int
         Rounds of cuts where no clock ends them.
     most_pairs : int
         Most conflicts that the integer program gets as rows.
     program_cells : int
-        Forms times classifiers beyond which no integer program is built: solvers would need minutes to read it.
+        Forms times classifiers beyond which no integer program is built: solvers would need minutes to read
+        it.
     walk_classifiers : int
         Most classifiers for which a walk over all selections is begun: with more it hardly ever ends.
     walk_nodes : int
@@ -96,10 +98,12 @@ def prove(
     problem : PruningProblem
         Of two or of several classes.
     budget : Budget
-        With more than one thread CP-SAT looks for selections beside its proof. A limit in nodes is in thousandths of CP-SAT's
-        deterministic time; unless the time limit ends a step first, the answer then does not depend on the clock, nor on the threads.
+        With more than one thread CP-SAT looks for selections beside its proof. A limit in nodes is in
+        thousandths of CP-SAT's deterministic time; unless the time limit ends a step first, the answer then
+        does not depend on the clock, nor on the threads.
     solver : Solver, optional
-        A backend: that one alone, on the plain program, in place of the engine. A limit in nodes is then in its unit.
+        A backend: that one alone, on the plain program, in place of the engine. A limit in nodes is then in
+        its unit.
     solver_name : str
         What that backend is called.
     settings : EngineSettings, optional
@@ -317,9 +321,10 @@ class _Run:
     def _open(self, program: Program) -> Session:
         """Load a program into the solver that was asked for, or into the last one of the engine.
 
-        That is CP-SAT's best-first tree on the objective's bound, measured on the paper's sets (docs/decisions/0008): it proves sooner
-        than its usual strategies side by side, and lowers the bound where they do not. One thread where the answer must not depend
-        on the clock, else a second one for selections.
+        That is CP-SAT's best-first tree on the objective's bound, measured on the paper's sets
+        (docs/decisions/0008): it proves sooner than its usual strategies side by side, and lowers the bound
+        where they do not. One thread where the answer must not depend on the clock, else a second one for
+        selections.
         """
         budget = self.budget
         if self.solver is not None:

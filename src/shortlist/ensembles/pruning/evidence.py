@@ -29,7 +29,8 @@ class Evidence:
     bound : float or None
         The lowest bound that anybody claims; None where nobody does.
     bound_by : str
-        Who claims it: the same as `certified_by`, or a solver or ``"branch and bound"``; empty where nobody does.
+        Who claims it: the same as `certified_by`, or a solver or ``"branch and bound"``; empty where nobody
+        does.
     rows : str
         What the rows are called that the value is counted on.
     within_tolerance : bool
@@ -59,20 +60,23 @@ class Evidence:
         >>> known = Evidence(objective="accuracy", value=0.9, certified_bound=0.95, certified_by="cuts", no_certificate="",
         ...                  bound=0.9, bound_by="CP-SAT")
         >>> print(known.sentence())
-        accuracy 0.9 on the validation rows, counted from the votes; the cuts of the certificate prove that no selection exceeds 0.95, so it is at most 0.05 (5.26 %) below the best there is; CP-SAT says that none exceeds 0.9, and then this is the best there is
+        accuracy 0.9 on the validation rows, counted from the votes; the cuts of the certificate prove that no
+        selection exceeds 0.95, so it is at most 0.05 (5.26 %) below the best there is; CP-SAT says that none
+        exceeds 0.9, and then this is the best there is
         """
         parts = [f"{self.objective} {self.value:.6g} on the {self.rows}, counted from the votes"]
         if self.certified_bound is None:
             parts.append(f"no bound can be rechecked, because {self.no_certificate}")
         else:
             parts.append(
-                f"the {self.certified_by} of the certificate prove that no selection exceeds {self.certified_bound:.6g}, "
-                f"so it is {_standing(self.value, self.certified_bound)}"
+                f"the {self.certified_by} of the certificate prove that no selection exceeds "
+                f"{self.certified_bound:.6g}, so it is {_standing(self.value, self.certified_bound)}"
             )
         if self.bound is not None and (self.certified_bound is None or self.bound < self.certified_bound):
             bound = self.value if self.within_tolerance else self.bound
             parts.append(
-                f"{self.bound_by} says that none exceeds {self.bound:.6g}, and then this is {_standing(self.value, bound)}"
+                f"{self.bound_by} says that none exceeds {self.bound:.6g}, and then this is "
+                f"{_standing(self.value, bound)}"
             )
         return "; ".join(parts)
 

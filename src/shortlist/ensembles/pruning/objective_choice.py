@@ -20,7 +20,9 @@ from shortlist.errors import BadInputError
 from shortlist.runs import Cancellation, Progress, Report, silent
 
 SECOND_PARTS = ("+slope-8", "+margin", "+slope-16", "+slope-4", "")
-"""What may follow the metric, in the order in which they did best on five tables; the last is the metric alone."""
+"""What may follow the metric, in the order in which they did best on five tables; the last is the metric
+alone.
+"""
 
 ENOUGH_ROWS = 600
 """Rows that are held out in all, over the repeats, for small tables."""
@@ -104,17 +106,17 @@ def choose_objective(
 ) -> Choice:
     """Choose the objective, and how many members, whose selections do best on rows held out of the validation rows.
 
-    Stratified folds: a search on all but one, the metric on that one, in turn, for every setting on the same folds.
-    The first setting in order wins whose mean is within one standard error of the best: taking the best itself follows
-    the noise of small folds, and did worse on five tables.
+    Stratified folds: a search on all but one, the metric on that one, in turn, for every setting on the same
+    folds. The first setting in order wins whose mean is within one standard error of the best: taking the
+    best itself follows the noise of small folds, and did worse on five tables.
 
     Parameters
     ----------
     votes : Votes
         Validation rows.
     metric : str or mapping
-        What the user is after: a name in :data:`shortlist.ensembles.goals.weights.OBJECTIVES`, such as ``"accuracy"`` or
-        ``"balanced-accuracy"``, or weights.
+        What the user is after: a name in :data:`shortlist.ensembles.goals.weights.OBJECTIVES`, such as
+        ``"accuracy"`` or ``"balanced-accuracy"``, or weights.
     limits : SelectionLimits
         Size, cost and diversity; the latter two stay as they are.
     settings : sequence of Setting, optional
@@ -137,8 +139,8 @@ def choose_objective(
     Returns
     -------
     Choice
-        With a reason and the first setting where a class has a single row, no fold was finished in time, or no
-        selection keeps the limits.
+        With a reason and the first setting where a class has a single row, no fold was finished in time, or
+        no selection keeps the limits.
 
     Raises
     ------
@@ -251,7 +253,10 @@ def _held_out_value(held: Votes, weights: Weights, found: Found | None) -> float
 
 
 def _best(options: Sequence[Setting], scores: NDArray[np.float64]) -> Choice:
-    """Return the first setting within an error of the best mean; those without a selection in some fold are out."""
+    """Return the first setting within an error of the best mean.
+
+    Those without a selection in some fold are out.
+    """
     if not len(scores):
         return Choice(options[0], (), "no fold was finished in time")
     n_folds = len(scores)

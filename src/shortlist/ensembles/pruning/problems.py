@@ -1,7 +1,7 @@
 """Exact pruning as a problem that one engine solves: what two classes and several have of their own.
 
-Both are rows with forms (:mod:`shortlist.ensembles.proofs.row_forms`) for everything that bounds. They differ in how votes are counted,
-in the search for good selections, and in the integer program that a solver gets.
+Both are rows with forms (:mod:`shortlist.ensembles.proofs.row_forms`) for everything that bounds. They differ
+in how votes are counted, in the search for good selections, and in the integer program that a solver gets.
 """
 
 import functools

@@ -24,7 +24,9 @@ from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Report, silent
 
 ObjectiveName: TypeAlias = str | Mapping[str, float]
-"""``accuracy``, ``accuracy+margin``, ``accuracy+slope-8``, ``accuracy+auto``, weights, and so on; ``auto`` alone is of accuracy."""
+"""``accuracy``, ``accuracy+margin``, ``accuracy+slope-8``, ``accuracy+auto``, weights, and so on; ``auto``
+alone is of accuracy.
+"""
 
 CHOICE_SHARE = 0.3
 """Part of the time limit that choosing an objective may take."""
@@ -57,8 +59,8 @@ def parse_objective(objective: ObjectiveName) -> tuple[ObjectiveName, MarginUtil
         first, second = "accuracy", AUTO
     if first not in OBJECTIVES:
         raise BadInputError(
-            f"objective must be auto, {any_of(sorted(OBJECTIVES))}, perhaps followed by +margin, +slope-A or +auto, "
-            f"or weights, got {objective!r}.{did_you_mean(first, OBJECTIVES)}"
+            f"objective must be auto, {any_of(sorted(OBJECTIVES))}, perhaps followed by +margin, +slope-A "
+            f"or +auto, or weights, got {objective!r}.{did_you_mean(first, OBJECTIVES)}"
         )
     if second == AUTO:
         return first, None, True
@@ -85,15 +87,16 @@ def prune_for(
     votes : Votes
         Validation rows.
     objective : str or mapping
-        A weighted sum: :func:`shortlist.ensembles.pruning.weighted_pruning.prune_exactly`. With ``+margin``: the same, and among the
-        selections worth as much the one with the best concave utility of margins that a search finds; value and bound are
-        those of the weighted sum. With ``+slope-A``: the best sum of sigmoids of margins, see
-        :func:`shortlist.ensembles.pruning.slope_pruning.prune_by_slope`. With ``+auto``, or ``auto``: one of these and a largest
-        size, by cross-validation on `votes`.
+        A weighted sum: :func:`shortlist.ensembles.pruning.weighted_pruning.prune_exactly`. With ``+margin``:
+        the same, and among the selections worth as much the one with the best concave utility of margins that
+        a search finds; value and bound are those of the weighted sum. With ``+slope-A``: the best sum of
+        sigmoids of margins, see :func:`shortlist.ensembles.pruning.slope_pruning.prune_by_slope`. With
+        ``+auto``, or ``auto``: one of these and a largest size, by cross-validation on `votes`.
     limits : SelectionLimits
         Size, cost and diversity.
     solver, time_limit_s, node_limit, seed, threads, report, cancellation
-        As of :func:`shortlist.ensembles.pruning.weighted_pruning.prune_exactly`; the time limit is for all of it.
+        As of :func:`shortlist.ensembles.pruning.weighted_pruning.prune_exactly`; the time limit is for all of
+        it.
 
     Raises
     ------

@@ -47,7 +47,9 @@ def prune_by_slope(
     report: Report,
     cancellation: Cancellation | None,
 ) -> PrunedSelection:
-    """Return the selection with the best utility; the value is its share of what it would be if every row were worth 1.
+    """Return the selection with the best utility.
+
+    The value is its share of what it would be if every row were worth 1.
 
     Parameters
     ----------
@@ -56,21 +58,24 @@ def prune_by_slope(
     utility : MarginUtility
         One that leads.
     solver : Solver or None
-        A backend: that one alone, on :func:`shortlist.ensembles.proofs.lines.slope_program.slope_program` for every size, and its bounds are
-        its word. None: :func:`shortlist.ensembles.proofs.lines.slope_proof.prove_slope`, whose bounds are integers throughout.
+        A backend: that one alone, on :func:`shortlist.ensembles.proofs.lines.slope_program.slope_program` for
+        every size, and its bounds are its word. None:
+        :func:`shortlist.ensembles.proofs.lines.slope_proof.prove_slope`, whose bounds are integers
+        throughout.
     time_limit_s : float
         Wall-clock limit, in seconds; inf for none.
     node_limit : int or None
-        Nodes of the branch and bound, or each program's limit in the solver's unit; without a clock the answer then depends
-        on nothing but the problem and the seed.
+        Nodes of the branch and bound, or each program's limit in the solver's unit; without a clock the
+        answer then depends on nothing but the problem and the seed.
     seed, threads, report, cancellation
         As everywhere.
 
     Returns
     -------
     EnsembleSelection
-        OPTIMAL where value and bound are the same integer, for this objective; a solver's bound counts as the value where the
-        two differ by no more than :data:`shortlist.ensembles.proofs.lines.slope_program.PRECISION` of what all rows could be worth. The
+        OPTIMAL where value and bound are the same integer, for this objective; a solver's bound counts as the
+        value where the two differ by no more than
+        :data:`shortlist.ensembles.proofs.lines.slope_program.PRECISION` of what all rows could be worth. The
         certificate proves the bound before any classifier is decided; a solver leaves none.
     """
     start = time.monotonic()

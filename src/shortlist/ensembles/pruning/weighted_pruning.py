@@ -57,8 +57,8 @@ def prune_exactly(
     limits : SelectionLimits
         Size, cost and diversity.
     solver : str or Solver, default="auto"
-        ``"auto"``: :func:`shortlist.ensembles.pruning.engine.prove`. The name of a backend, or a backend: that one alone,
-        on the paper's program as it stands.
+        ``"auto"``: :func:`shortlist.ensembles.pruning.engine.prove`. The name of a backend, or a backend:
+        that one alone, on the paper's program as it stands.
     time_limit_s : float, default=inf
         Wall-clock limit, in seconds.
     node_limit : int, optional
@@ -73,9 +73,9 @@ def prune_exactly(
     Returns
     -------
     EnsembleSelection
-        Threshold, value and confusion are computed from the votes, whatever the solver says. OPTIMAL: the value equals
-        the bound, both integers before they are scaled; a solver's bound is its word. INFEASIBLE and UNKNOWN carry a
-        reason and choose nothing.
+        Threshold, value and confusion are computed from the votes, whatever the solver says. OPTIMAL: the
+        value equals the bound, both integers before they are scaled; a solver's bound is its word. INFEASIBLE
+        and UNKNOWN carry a reason and choose nothing.
 
     Raises
     ------
@@ -117,12 +117,13 @@ def prune_plurality_exactly(
     limits : SelectionLimits
         Size, cost and diversity; for the latter see :func:`class_diversity_limits`.
     solver : str, default="auto"
-        As in :func:`prune_exactly`; a backend alone gets the program of :mod:`shortlist.ensembles.proofs.programs.plurality_program`.
+        As in :func:`prune_exactly`; a backend alone gets the program of
+        :mod:`shortlist.ensembles.proofs.programs.plurality_program`.
     time_limit_s : float, default=inf
         Wall-clock limit, in seconds.
     node_limit : int, optional
-        Limit that does not depend on the clock, in the solver's unit (see :class:`shortlist.milp.Limits`), for
-        ``"auto"`` that of CP-SAT.
+        Limit that does not depend on the clock, in the solver's unit (see :class:`shortlist.milp.Limits`),
+        for ``"auto"`` that of CP-SAT.
     seed, threads : int
         For the searches; with one thread and no limit but nodes the answer is reproducible.
     report : callable, optional
@@ -133,9 +134,9 @@ def prune_plurality_exactly(
     Returns
     -------
     ClassSelection
-        Value and decisions are computed from the votes, whatever a solver says. OPTIMAL: the value equals the bound,
-        both integers before they are scaled, up to the tolerance in the proof, if any; a solver's bound is its word.
-        INFEASIBLE and UNKNOWN carry a reason and choose nothing.
+        Value and decisions are computed from the votes, whatever a solver says. OPTIMAL: the value equals the
+        bound, both integers before they are scaled, up to the tolerance in the proof, if any; a solver's
+        bound is its word. INFEASIBLE and UNKNOWN carry a reason and choose nothing.
 
     Raises
     ------
@@ -168,7 +169,8 @@ def prune_plurality_exactly(
 def class_diversity_limits(setting: str | Mapping[str, float], votes: ClassVotes) -> DiversityLimits | None:
     """Return the diversity limits of :func:`~shortlist.ensembles.goals.diversity.diversity_limits` for several classes.
 
-    Failure credit asks only who is right and who fails, so it is that of votes "right" on rows that are all positive.
+    Failure credit asks only who is right and who fails, so it is that of votes "right" on rows that are all
+    positive.
 
     Examples
     --------

@@ -1,10 +1,11 @@
 """Kernels of the pruning rules: who joins next, counted on rows by classes.
 
-In all of them ``codes`` is (n_rows, n_classifiers), ``columns`` the same transposed, ``tally[i, c]`` counts the members that give row i class c, and the
-*lead* of a row is the number of votes of its true class ahead of the strongest rival, one less where the rival is
-the lower class and so wins ties: the row is decided right iff its lead is at least 0. Of equal scores the classifier
-that is right most often alone (``alone``) wins, then the lowest index; margins go by index only. Only rows whose weight changed since the last step touch the scores. Callers
-allocate everything: allocation inside costs seconds of compilation.
+In all of them ``codes`` is (n_rows, n_classifiers), ``columns`` the same transposed, ``tally[i, c]`` counts
+the members that give row i class c, and the *lead* of a row is the number of votes of its true class ahead of
+the strongest rival, one less where the rival is the lower class and so wins ties: the row is decided right
+iff its lead is at least 0. Of equal scores the classifier that is right most often alone (``alone``) wins,
+then the lowest index; margins go by index only. Only rows whose weight changed since the last step touch the
+scores. Callers allocate everything: allocation inside costs seconds of compilation.
 """
 
 import numpy as np
@@ -106,7 +107,10 @@ def score_additions(
 
 @kernel("int64(uint8[::1], int64[::1], int32[:, ::1], int64[::1], int64[::1])")
 def keep_near_rows(labels: ClassCodes, counts: Counts, tally: Tally, near: Integers, right: Integers) -> int:
-    """List the rows whose decision one replacement can change, and return how many; ``right[0]``: others right."""
+    """List the rows whose decision one replacement can change, and return how many.
+
+    ``right[0]``: others right.
+    """
     n_near = 0
     right[0] = 0
     for i in range(len(labels)):
@@ -120,8 +124,8 @@ def keep_near_rows(labels: ClassCodes, counts: Counts, tally: Tally, near: Integ
 
 
 @kernel(
-    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64[::1], int64[::1],"
-    " boolean[::1], int64[::1], int64[::1])"
+    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64[::1], "
+    "int64[::1], boolean[::1], int64[::1], int64[::1])"
 )
 def climb_by_accuracy(
     codes: ClassCodes,
@@ -155,8 +159,8 @@ def drain(recent: NDArray[np.int16], scores: Integers) -> None:
 
 
 @kernel(
-    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64, int64[::1], int64[::1], int16[::1],"
-    " boolean[::1], int64[::1], int64[::1], int64[::1])"
+    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64, "
+    "int64[::1], int64[::1], int16[::1], boolean[::1], int64[::1], int64[::1], int64[::1])"
 )
 def climb_by_weights(
     codes: ClassCodes,
@@ -176,9 +180,9 @@ def climb_by_weights(
 ) -> None:
     """Add the classifier that is right on most weight, where the weight of a row depends on the members so far.
 
-    ``order[0]`` is given. Fitness is an integer; that of `UNCERTAINTY` is multiplied by the members before the step.
-    `recent` takes up changes of the scores in a quarter of the bytes, which is a quarter of the time, and is drained
-    before it can overflow.
+    ``order[0]`` is given. Fitness is an integer; that of `UNCERTAINTY` is multiplied by the members before
+    the step. `recent` takes up changes of the scores in a quarter of the bytes, which is a quarter of the
+    time, and is drained before it can overflow.
     """
     for size in range(1, len(order) + 1):
         last = order[size - 1]
@@ -256,9 +260,9 @@ def sort_by_margin(
 ) -> int:
     """Sort the rows by margin (Eqs. 3 and 4), and return how many samples are right.
 
-    ``rows[0]`` receives the rows in order, ``rows[1]`` and ``rows[2]`` the margin and the rival's votes of each row;
-    `span` the lowest and the highest margin; rows of margin low + m end before ``ends[m]``, and stand for
-    ``totals[m]`` samples.
+    ``rows[0]`` receives the rows in order, ``rows[1]`` and ``rows[2]`` the margin and the rival's votes of
+    each row; `span` the lowest and the highest margin; rows of margin low + m end before ``ends[m]``, and
+    stand for ``totals[m]`` samples.
     """
     sure = 0
     low, high = np.int64(2**40), -np.int64(2**40)
@@ -295,8 +299,8 @@ def sort_by_margin(
 
 
 @kernel(
-    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int32[:, ::1], boolean, int64[::1], int64[:, ::1],"
-    " int64[:, ::1], int64[:, ::1], int64[::1], int64[::1])"
+    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int32[:, ::1], boolean, int64[::1], "
+    "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1])"
 )
 def climb_by_margins(
     codes: ClassCodes,
@@ -312,13 +316,15 @@ def climb_by_margins(
     order: Integers,
     right: Integers,
 ) -> None:
-    """Add the candidate with the best margin histogram (Eq. 5), until all are members; `tally` is the start and grows.
+    """Add the candidate with the best margin histogram (Eq. 5), until all are members.
 
-    A vote moves a row's margin by one at most, so a candidate's histogram differs from the current one by its rises
-    and falls alone. Levels are compared from the lowest up, and only candidates still equal are counted on the next:
-    at level m, what differs between them is rises(m − 1) − rises(m) − falls(m) + falls(m + 1). `left` holds the
-    candidates in increasing order; the rows of `equal` are the places of those still equal, rises(m − 1), rises(m),
-    falls(m), rises(m + 1), falls(m + 1).
+    `tally` is the start and grows.
+
+    A vote moves a row's margin by one at most, so a candidate's histogram differs from the current one by its
+    rises and falls alone. Levels are compared from the lowest up, and only candidates still equal are counted
+    on the next: at level m, what differs between them is rises(m − 1) − rises(m) − falls(m) + falls(m + 1).
+    `left` holds the candidates in increasing order; the rows of `equal` are the places of those still equal,
+    rises(m − 1), rises(m), falls(m), rises(m + 1), falls(m + 1).
     """
     n_left = len(left)
     ends, totals, span = levels[0], levels[1], levels[2]
@@ -385,8 +391,8 @@ def climb_by_margins(
 
 
 @kernel(
-    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64[::1], int64[::1],"
-    " int64[::1], boolean[::1], int64[:, ::1], int64[::1])"
+    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64[::1], "
+    "int64[::1], int64[::1], boolean[::1], int64[:, ::1], int64[::1])"
 )
 def climb_with_backfitting(
     codes: ClassCodes,
@@ -404,7 +410,8 @@ def climb_with_backfitting(
 ) -> None:
     """Add as :func:`climb_by_accuracy`, and after every addition replace members while that helps.
 
-    Row s of `members` receives the s + 1 members after the revision, ``right[s]`` the samples that they decide right.
+    Row s of `members` receives the s + 1 members after the revision, ``right[s]`` the samples that they
+    decide right.
     """
     n_rows = len(rows)
     far_right = np.zeros(1, dtype=np.int64)

@@ -42,11 +42,11 @@ class Backfitted:
 def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
     """Add the classifier that helps accuracy most; after each addition replace members while that helps.
 
-    Section 5.2 of :cite:t:`Bastos2022`, after Margineantu and Dietterich (1997). The revision goes through the
-    members in the order of their places; one that can be replaced by a classifier left out so that more samples are
-    right is replaced by the best such one, and the revision starts again. Of equal classifiers the more accurate one alone
-    is taken, then the lowest index.
-    Members for size M are a step on the way to M + 1, so all sizes come from one run.
+    Section 5.2 of :cite:t:`Bastos2022`, after Margineantu and Dietterich (1997). The revision goes through
+    the members in the order of their places; one that can be replaced by a classifier left out so that more
+    samples are right is replaced by the best such one, and the revision starts again. Of equal classifiers
+    the more accurate one alone is taken, then the lowest index. Members for size M are a step on the way to M
+    + 1, so all sizes come from one run.
 
     Parameters
     ----------

@@ -72,8 +72,8 @@ def agreements(votes: ClassVotes) -> NDArray[np.float64]:
 def kappas(votes: ClassVotes) -> NDArray[np.int32]:
     """Return Cohen's κ of every pair in billionths, ``(n_classifiers, n_classifiers)`` (:cite:t:`Margineantu1997`).
 
-    κ = (Θ1 − Θ2) / (1 − Θ2): Θ1 is the share of samples on which the two agree, Θ2 the share that chance would give
-    from how often each votes for each class; 1 when Θ2 = 1.
+    κ = (Θ1 − Θ2) / (1 − Θ2): Θ1 is the share of samples on which the two agree, Θ2 the share that chance
+    would give from how often each votes for each class; 1 when Θ2 = 1.
 
     Examples
     --------
@@ -87,7 +87,8 @@ def kappas(votes: ClassVotes) -> NDArray[np.int32]:
         often = _votes_for(votes, index)
         possible -= np.outer(often, often)
     kappa = agreements(votes)
-    # n·agreements − chance, with chance = n² − possible: below 2^53 all is exact and only the quotient is rounded
+    # n·agreements − chance, with chance = n² − possible: below 2^53 all is exact and only the quotient is
+    # rounded
     kappa *= n
     kappa += possible
     kappa -= n * n
@@ -100,7 +101,8 @@ def kappas(votes: ClassVotes) -> NDArray[np.int32]:
 def kappa_order(votes: ClassVotes, first: int) -> NDArray[np.int64]:
     """Order greedily: after `first`, the classifier that makes the mean pairwise κ of the members least.
 
-    Section 5.2 of :cite:t:`Bastos2022`, read so that no member is revised; equal means go to the lowest index.
+    Section 5.2 of :cite:t:`Bastos2022`, read so that no member is revised; equal means go to the lowest
+    index.
     """
     kappa = kappas(votes)
     order = [first]

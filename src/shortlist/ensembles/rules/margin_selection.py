@@ -34,8 +34,8 @@ def vote_margins(votes: ClassVotes, members: ArrayLike) -> NDArray[np.int64]:
 def compare_histograms(first: ArrayLike, second: ArrayLike, counts: ArrayLike | None = None) -> int:
     """Return 1 if the margins `first` are better than `second` by Eq. 5 of :cite:t:`Gagne2007`, −1 if worse, else 0.
 
-    Better are fewer samples at the lowest margin at which the histograms differ: the order in which sorted margin
-    vectors of equal length compare as words.
+    Better are fewer samples at the lowest margin at which the histograms differ: the order in which sorted
+    margin vectors of equal length compare as words.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ def grow_by_margins(
 
     Notes
     -----
-    O(n_candidates · n_rows · n_classes) time, plus counting only candidates that are still equal, from the lowest
-    margin up; 12 bytes per row and class, and 24 per row, beside the votes.
+    O(n_candidates · n_rows · n_classes) time, plus counting only candidates that are still equal, from the
+    lowest margin up; 12 bytes per row and class, and 24 per row, beside the votes.
     """
     as_choice(criterion, "criterion", CRITERIA)
     left = np.array(candidates, dtype=np.int64)
@@ -139,9 +139,9 @@ def grow_by_margins(
 def select_by_margins(votes: ClassVotes, *, criterion: str = "histogram") -> Ordering:
     """Order a pool by margins from its most accurate classifier on, and keep the prefix with fewest errors.
 
-    Figure 1 of :cite:t:`Gagne2007` with L0 the classifier with fewest errors (Section 3.3). Classifiers with the
-    same votes are duplicates: the first stays, and none votes twice, so the order holds distinct classifiers only.
-    Equal prefixes go to the smallest.
+    Figure 1 of :cite:t:`Gagne2007` with L0 the classifier with fewest errors (Section 3.3). Classifiers with
+    the same votes are duplicates: the first stays, and none votes twice, so the order holds distinct
+    classifiers only. Equal prefixes go to the smallest.
 
     Parameters
     ----------

@@ -64,9 +64,9 @@ def order_classifiers(
 ) -> Ordering:
     """Order classifiers by a rule, and keep the best prefix.
 
-    Of equal scores the classifier that is more accurate alone wins (uwa's second choice is always such a tie), then
-    the lowest index; of equal prefixes the smallest. A plurality's ties go to the lowest class, so that with two
-    classes a tie is negative.
+    Of equal scores the classifier that is more accurate alone wins (uwa's second choice is always such a
+    tie), then the lowest index; of equal prefixes the smallest. A plurality's ties go to the lowest class, so
+    that with two classes a tie is negative.
 
     Parameters
     ----------
@@ -75,12 +75,14 @@ def order_classifiers(
     rule : str
         A name in :data:`RULES`.
     stop : {"accuracy", "fitness"}, default="accuracy"
-        What makes a prefix best: right decisions of its vote, or the rule's own fitness, for rules that have one
-        (:data:`RULES_WITH_FITNESS`). Complementariness, concurrency and uwa have none for a single classifier.
+        What makes a prefix best: right decisions of its vote, or the rule's own fitness, for rules that have
+        one (:data:`RULES_WITH_FITNESS`). Complementariness, concurrency and uwa have none for a single
+        classifier.
     p : float, default=0.075
         Of ``margin-distance``: where the objective point lies on the diagonal, in (0, 1].
     rho : float, default=0.25
-        Of ``drep``: share of the classifiers left, the most diverse ones, that compete by accuracy, in (0, 1].
+        Of ``drep``: share of the classifiers left, the most diverse ones, that compete by accuracy, in (0,
+        1].
     seed : int, default=0
         Of ``random``.
 
@@ -95,8 +97,8 @@ def order_classifiers(
 
     Notes
     -----
-    Hill climbing takes O(n_rows · n_classifiers) time for the first step, and later only for rows whose weight
-    changed; kappa, margin-distance and orientation take O(n_rows · n_classifiers²) as matrix products.
+    Hill climbing takes O(n_rows · n_classifiers) time for the first step, and later only for rows whose
+    weight changed; kappa, margin-distance and orientation take O(n_rows · n_classifiers²) as matrix products.
 
     Examples
     --------
@@ -186,8 +188,9 @@ def _weighted(rule: int) -> Callable[[ClassVotes, str], Ordering]:
 def _orientation(votes: ClassVotes, stop: str) -> Ordering:
     """Order by the angle to the diagonal's projection off the mean signature (Martínez-Muñoz & Suárez 2006).
 
-    With signatures c_h in {−1, 1}^N and s their sum, that projection is a multiple of |s|²·1 − (1·s) s. Fitness is a
-    prefix's smallest product with it over |s|²; the rule's own size counts the angles below 90°, and is at least 1.
+    With signatures c_h in {−1, 1}^N and s their sum, that projection is a multiple of |s|²·1 − (1·s) s.
+    Fitness is a prefix's smallest product with it over |s|²; the rule's own size counts the angles below 90°,
+    and is at least 1.
     """
     signs = 2 * single_right(votes) - votes.n_samples
     along = np.zeros(votes.n_classifiers, dtype=np.int64)
@@ -213,8 +216,8 @@ def _orientation(votes: ClassVotes, stop: str) -> Ordering:
 def _margin_distance(votes: ClassVotes, stop: str, p: Fraction) -> Ordering:
     """Add the classifier that brings the sum of signatures over K nearest to p·1 (Martínez-Muñoz & Suárez 2004).
 
-    The squared distance after adding h falls with Σ_i (pK − z_i) c_hi, where z is the sum of the members' signatures;
-    fitness is minus the squared distance per sample.
+    The squared distance after adding h falls with Σ_i (pK − z_i) c_hi, where z is the sum of the members'
+    signatures; fitness is minus the squared distance per sample.
     """
     n, n_classifiers = votes.n_samples, votes.n_classifiers
     products = common_counts([lambda rows: votes.codes[rows] == votes.labels[rows, None]], votes)
@@ -247,8 +250,9 @@ def _margin_distance(votes: ClassVotes, stop: str, p: Fraction) -> Ordering:
 def _drep(votes: ClassVotes, rho: Fraction) -> Ordering:
     """Add, of the ⌈ρ·|left|⌉ least like the members, the one with fewest errors, while errors fall (Li et al. 2012).
 
-    The paper's diff of two classes, the mean product of a classifier's answers and the members' mean answer, grows
-    with the share of members that agree, which is defined for any number of classes and is what is compared.
+    The paper's diff of two classes, the mean product of a classifier's answers and the members' mean answer,
+    grows with the share of members that agree, which is defined for any number of classes and is what is
+    compared.
     """
     alone = single_right(votes)
     order = [int(alone.argmax())]
@@ -312,11 +316,11 @@ RULES: dict[str, Callable[[ClassVotes, str], Ordering]] = {
 }
 """The rules by name.
 
-``full`` and ``best-single`` order by accuracy. ``random`` is a seeded order. ``reduced-error``, ``complementariness``
-(:cite:t:`MartinezMunoz2004`), ``concurrency`` (:cite:t:`Banfield2005`) and ``uwa`` (:cite:t:`Partalas2010`) are the
-hill climbers of Section 5.2 of :cite:t:`Bastos2022`. ``orientation`` is :cite:t:`MartinezMunoz2006`,
-``margin-distance`` :cite:t:`MartinezMunoz2004`, ``drep`` is :cite:t:`Li2012`, ``kappa-pairs`` :cite:t:`Margineantu1997`; ``kappa`` adds
-the classifier with the least mean κ to the members.
+``full`` and ``best-single`` order by accuracy. ``random`` is a seeded order. ``reduced-error``,
+``complementariness`` (:cite:t:`MartinezMunoz2004`), ``concurrency`` (:cite:t:`Banfield2005`) and ``uwa``
+(:cite:t:`Partalas2010`) are the hill climbers of Section 5.2 of :cite:t:`Bastos2022`. ``orientation`` is
+:cite:t:`MartinezMunoz2006`, ``margin-distance`` :cite:t:`MartinezMunoz2004`, ``drep`` is :cite:t:`Li2012`,
+``kappa-pairs`` :cite:t:`Margineantu1997`; ``kappa`` adds the classifier with the least mean κ to the members.
 """
 
 RULES_WITH_FITNESS = (

@@ -1,11 +1,13 @@
 """Kernels of pruning by plurality votes: conflicts between margins, and a tabu walk over flips and swaps.
 
-A row is right iff its *lead* is at least 0: the votes for its true class less those for the strongest rival, one less
-where the rival is the lower class and so wins ties (:mod:`shortlist.ensembles.rules._kernels`). A flip of one classifier moves
-a lead by one at most, so only rows of lead 0 and −1 decide what it changes: one pass over them rates every flip.
+A row is right iff its *lead* is at least 0: the votes for its true class less those for the strongest rival,
+one less where the rival is the lower class and so wins ties (:mod:`shortlist.ensembles.rules._kernels`). A
+flip of one classifier moves a lead by one at most, so only rows of lead 0 and −1 decide what it changes: one
+pass over them rates every flip.
 
-Entries of `options` and `scalars` are those of :mod:`shortlist.ensembles.search._threshold_kernels`, as far as they are used.
-Everything that a walk depends on is in its arrays, so that cutting a walk into blocks changes nothing.
+Entries of `options` and `scalars` are those of :mod:`shortlist.ensembles.search._threshold_kernels`, as far
+as they are used. Everything that a walk depends on is in its arrays, so that cutting a walk into blocks
+changes nothing.
 """
 
 import numpy as np
@@ -150,7 +152,8 @@ def flip(
 
 
 @kernel(
-    "void(uint8[:, ::1], uint8[::1], int64[::1], uint8[::1], int32[:, ::1], int64[::1], int64[:, ::1], int64[::1])"
+    "void(uint8[:, ::1], uint8[::1], int64[::1], uint8[::1], int32[:, ::1], int64[::1], int64[:, ::1], "
+    "int64[::1])"
 )
 def rate_flips(
     codes: Bytes,
@@ -162,7 +165,10 @@ def rate_flips(
     effects: Integers,
     changes: Integers,
 ) -> None:
-    """Set what flipping each classifier adds to the total; `effects` takes (joins, leaves) by class of its vote."""
+    """Set what flipping each classifier adds to the total.
+
+    `effects` takes (joins, leaves) by class of its vote.
+    """
     changes[:] = 0
     n_classes = tally.shape[1]
     for i in range(len(labels)):
@@ -196,7 +202,8 @@ def rate_flips(
 
 
 @kernel(
-    "void(int64, int64[::1], int64[:, ::1], int64[::1], uint8[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint64[::1], int64[::1])"
+    "void(int64, int64[::1], int64[:, ::1], int64[::1], uint8[::1], int64[::1], int64[::1], int64[::1], "
+    "int64[::1], uint64[::1], int64[::1])"
 )
 def choose_flip(
     back: int,
@@ -263,8 +270,9 @@ def note_members(member: Bytes, best: Bytes, scalars: Integers) -> None:
 
 
 @kernel(
-    "int64(int64, uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int64[:, ::1], int64[::1], uint8[::1],"
-    " int32[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], uint64[::1], int64[:, ::1], int64[::1], int64[:, ::1], uint8[:, ::1])"
+    "int64(int64, uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int64[:, ::1], "
+    "int64[::1], uint8[::1], int32[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], uint64[::1], "
+    "int64[:, ::1], int64[::1], int64[:, ::1], uint8[:, ::1])"
 )
 def walk(
     n_steps: int,

@@ -1,10 +1,11 @@
 """Kernels of the search for selections: flips and swaps rated on tallies, exactly and all at once.
 
-Row i adds ``gains[i]`` when it is decided positive, in ``SIZE`` + 1 ways to set the threshold L. A tally changes by one
-where the flipped classifier votes positive, so the total of a flip differs from the current one by the gains of the
-rows at tally L (an addition) or L + 1 (a removal) that it votes positive on: one pass over the rows near the threshold
-rates every flip at every threshold of a window. `table` holds the margin utility, integers by size S and distance
-d = t − L, and ``1 − d`` for a row whose gain is negative; see :mod:`shortlist.ensembles.goals.margin_worth`.
+Row i adds ``gains[i]`` when it is decided positive, in ``SIZE`` + 1 ways to set the threshold L. A tally
+changes by one where the flipped classifier votes positive, so the total of a flip differs from the current
+one by the gains of the rows at tally L (an addition) or L + 1 (a removal) that it votes positive on: one pass
+over the rows near the threshold rates every flip at every threshold of a window. `table` holds the margin
+utility, integers by size S and distance d = t − L, and ``1 − d`` for a row whose gain is negative; see
+:mod:`shortlist.ensembles.goals.margin_worth`.
 
 Everything that a walk depends on is in its arrays, so that cutting a walk into blocks changes nothing.
 """
@@ -48,7 +49,9 @@ PART = 1000
     PATIENCE,
     BY_WORTH,
 ) = range(15)
-"""Entries of `options`; ``UTILITY`` is 0 (none), 1 (after the total) or 2 (before it), ``BY_WORTH`` whether 1 tells moves apart too."""
+"""Entries of `options`; ``UTILITY`` is 0 (none), 1 (after the total) or 2 (before it), ``BY_WORTH`` whether 1
+tells moves apart too.
+"""
 (
     SIZE,
     THRESHOLD,
@@ -69,7 +72,9 @@ PART = 1000
     RUN_WORTH,
     STREAK,
 ) = range(18)
-"""Entries of `scalars`: the current selection, the walk, the best selection within limits, and the best of this run."""
+"""Entries of `scalars`: the current selection, the walk, the best selection within limits, and the best of
+this run.
+"""
 PICK, AT, PICK_TOTAL, PICK_WORTH, PICK_MISSED, PICK_SCORE = range(6)
 """Entries of a choice: classifier, threshold, total, utility, missed limits, and what is compared first."""
 FIRST, SECOND, LEVEL, MISS = range(4)
@@ -88,8 +93,8 @@ def draw(state: State, n: Whole) -> Whole:
 
 
 @kernel(
-    "void(int64, uint8[:, ::1], int64[::1], int64[::1], int64[:, ::1], int64[::1], uint8[::1], int32[::1], int64[:, ::1],"
-    " int64[::1], int64[::1])"
+    "void(int64, uint8[:, ::1], int64[::1], int64[::1], int64[:, ::1], int64[::1], uint8[::1], int32[::1], "
+    "int64[:, ::1], int64[::1], int64[::1])"
 )
 def flip(
     k: Whole,
@@ -133,7 +138,10 @@ def flip(
 def missed_after(
     k: Whole, costs: Longs, credit: Longs, options: Longs, member: Bytes, sums: Longs, scalars: Longs
 ) -> Whole:
-    """Return by how much cost and diversity limits are missed after flipping k (NONE: now); 0 iff they are kept."""
+    """Return by how much cost and diversity limits are missed after flipping k (NONE: now).
+
+    0 iff they are kept.
+    """
     change: Whole = np.int64(0)
     if k != NONE:
         change = np.int64(-1 if member[k] else 1)
@@ -209,7 +217,10 @@ def worth_of_levels(levels: Longs, size: Whole, table: Longs, threshold: Whole) 
 
 @kernel("void(int64[:, ::1], int64[:, ::1], int64[::1], int64[::1])")
 def set_threshold(levels: Longs, table: Longs, options: Longs, scalars: Longs) -> None:
-    """Give the current selection its best threshold, total and utility; of equal ones the nearest to half the members."""
+    """Give the current selection its best threshold, total and utility.
+
+    Of equal ones the nearest to half the members.
+    """
     size = scalars[SIZE]
     above: Whole = np.int64(0)
     best_first: Whole = np.int64(WORST)
@@ -241,7 +252,8 @@ def set_threshold(levels: Longs, table: Longs, options: Longs, scalars: Longs) -
 
 
 @kernel(
-    "void(int64, int64, uint8[:, ::1], int64[::1], int32[::1], int64[:, ::1], int64, int64, int64[:, ::1], int64[:, ::1])"
+    "void(int64, int64, uint8[:, ::1], int64[::1], int32[::1], int64[:, ::1], int64, int64, int64[:, ::1], "
+    "int64[:, ::1])"
 )
 def rate_totals(
     start: Whole,
@@ -257,7 +269,8 @@ def rate_totals(
 ) -> None:
     """Rate the addition (rows 0 and 1) and the removal (rows 2 and 3) of classifiers start to stop: best total, threshold.
 
-    `near` has 2 · WINDOW + 2 rows for the gains, by tally and classifier, of the rows that it votes positive on.
+    `near` has 2 · WINDOW + 2 rows for the gains, by tally and classifier, of the rows that it votes positive
+    on.
     """
     low = max(0, threshold - WINDOW)
     high = min(size + 1, threshold + WINDOW)
@@ -298,8 +311,8 @@ def rate_totals(
 
 
 @kernel(
-    "void(int64, int64, uint8[:, ::1], int64[::1], int32[::1], int64[:, ::1], int64[:, ::1], int64, int64, int64[:, :, ::1],"
-    " int64[:, ::1])"
+    "void(int64, int64, uint8[:, ::1], int64[::1], int32[::1], int64[:, ::1], int64[:, ::1], int64, int64, "
+    "int64[:, :, ::1], int64[:, ::1])"
 )
 def rate_worths(
     start: Whole,
@@ -314,7 +327,10 @@ def rate_worths(
     deep: Longs,
     ratings: Longs,
 ) -> None:
-    """Rate as :func:`rate_totals`, by margin utility; `deep` sorts weights by sign, tally and classifier, over all rows."""
+    """Rate as :func:`rate_totals`, by margin utility.
+
+    `deep` sorts weights by sign, tally and classifier, over all rows.
+    """
     for sign in range(2):
         for t in range(size + 1):
             deep[sign, t, start:stop] = 0
@@ -358,9 +374,9 @@ def rate_worths(
 
 
 @kernel(
-    "void(int64, int64, int64, uint8[:, ::1], uint8[:, ::1], int64[::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[::1],"
-    " uint8[::1], int32[::1], int64[:, ::1], int64[::1], int64[::1], int64[::1], uint64[::1], int64[:, ::1], int64[:, :, ::1],"
-    " int64[:, ::1], int64[::1])"
+    "void(int64, int64, int64, uint8[:, ::1], uint8[:, ::1], int64[::1], int64[::1], int64[:, ::1], "
+    "int64[:, ::1], int64[::1], uint8[::1], int32[::1], int64[:, ::1], int64[::1], int64[::1], int64[::1], "
+    "uint64[::1], int64[:, ::1], int64[:, :, ::1], int64[:, ::1], int64[::1])"
 )
 def choose_flip(
     start: Whole,
@@ -387,8 +403,9 @@ def choose_flip(
 ) -> None:
     """Write to `choice` the best flip of classifiers start to stop that is allowed, or NONE.
 
-    With `without` a classifier that has just left, only additions of others count, for a swap. A recently moved
-    classifier may move again where that gives the best selection so far. Ties go by utility, then by chance.
+    With `without` a classifier that has just left, only additions of others count, for a swap. A recently
+    moved classifier may move again where that gives the best selection so far. Ties go by utility, then by
+    chance.
     """
     size, threshold = scalars[SIZE], scalars[THRESHOLD]
     leads = options[UTILITY] == 2
@@ -485,9 +502,9 @@ def note_selection(options: Longs, member: Bytes, best: Bytes, scalars: Longs) -
 
 
 @kernel(
-    "int64(int64, uint8[:, ::1], uint8[:, ::1], int64[::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[::1],"
-    " uint8[::1], int32[::1], int64[:, ::1], int64[::1], int64[::1], int64[::1], uint64[::1], int64[:, ::1], int64[:, :, ::1],"
-    " int64[:, ::1], int64[:, ::1], uint8[:, ::1])"
+    "int64(int64, uint8[:, ::1], uint8[:, ::1], int64[::1], int64[::1], int64[:, ::1], int64[:, ::1], "
+    "int64[::1], uint8[::1], int32[::1], int64[:, ::1], int64[::1], int64[::1], int64[::1], uint64[::1], "
+    "int64[:, ::1], int64[:, :, ::1], int64[:, ::1], int64[:, ::1], uint8[:, ::1])"
 )
 def walk(
     n_steps: Whole,

@@ -71,10 +71,10 @@ def search_plurality(
 ) -> FoundMembers | None:
     """Search for members whose plurality vote is worth most.
 
-    A walk flips the classifier that makes the total highest, even if it falls, and tries to swap one where no flip makes
-    it higher; what moved stays for some steps. Sizes are kept all the time; cost and diversity may be missed at a
-    penalty that rises while they are. A walk that stalls gives way to the next start, then to mixtures and variations
-    of the best found.
+    A walk flips the classifier that makes the total highest, even if it falls, and tries to swap one where no
+    flip makes it higher; what moved stays for some steps. Sizes are kept all the time; cost and diversity may
+    be missed at a penalty that rises while they are. A walk that stalls gives way to the next start, then to
+    mixtures and variations of the best found.
 
     Parameters
     ----------
@@ -106,8 +106,8 @@ def search_plurality(
 
     Notes
     -----
-    A step takes O(n_rows + n_near · n_classifiers) time, n_near the rows that one vote can change. Kernels release the
-    interpreter's lock.
+    A step takes O(n_rows + n_near · n_classifiers) time, n_near the rows that one vote can change. Kernels
+    release the interpreter's lock.
     """
     begin = time.monotonic()
     walk = _Walk(votes, weights, limits, seed)

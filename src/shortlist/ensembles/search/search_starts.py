@@ -46,7 +46,8 @@ def ordering_starts(
     votes, weights, limits
         Of the search.
     rules : sequence of str, optional
-        Names in :data:`START_RULES`; default :data:`QUICK_RULES`, and for more than 20 million votes the first of them.
+        Names in :data:`START_RULES`; default :data:`QUICK_RULES`, and for more than 20 million votes the
+        first of them.
     deadline : float, default=inf
         Time of :func:`time.monotonic` after which no further rule is begun.
     cancellation : Cancellation, optional

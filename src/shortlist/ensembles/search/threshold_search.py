@@ -78,11 +78,12 @@ def search_selection(
 ) -> Found | None:
     """Search for a selection that keeps the limits and whose weighted sum, then margin utility, is large.
 
-    Tabu walks (:cite:t:`Glover1989`) over selections: a step takes the best flip of one classifier that has not just moved, better or
-    not; where size is at its limit or limits on cost or diversity hold, also the best of some swaps. Every subset has
-    its best threshold. Selections that miss a cost or diversity limit may be passed through, at a price that rises while
-    they are and falls while they are not (strategic oscillation), and are never returned. A walk without a better
-    selection ends, and the next begins at a start, a random selection, or a mixture or a shaken copy of good ends.
+    Tabu walks (:cite:t:`Glover1989`) over selections: a step takes the best flip of one classifier that has
+    not just moved, better or not; where size is at its limit or limits on cost or diversity hold, also the
+    best of some swaps. Every subset has its best threshold. Selections that miss a cost or diversity limit
+    may be passed through, at a price that rises while they are and falls while they are not (strategic
+    oscillation), and are never returned. A walk without a better selection ends, and the next begins at a
+    start, a random selection, or a mixture or a shaken copy of good ends.
 
     Parameters
     ----------
@@ -96,8 +97,8 @@ def search_selection(
         Where the first walks begin; those that keep the limits are never better than the answer. Default
         :func:`ordering_starts`; an empty sequence begins at random.
     utility : MarginUtility, optional
-        Tells apart selections of the same weighted sum, and every other walk goes by it too; one that leads is
-        maximised itself, and the weighted sum tells apart.
+        Tells apart selections of the same weighted sum, and every other walk goes by it too; one that leads
+        is maximised itself, and the weighted sum tells apart.
     max_steps : int, default=20000
         Limit in moves: with it alone the answer depends on nothing but the arguments.
     seed : int, default=0
@@ -121,8 +122,8 @@ def search_selection(
 
     Notes
     -----
-    A step takes O(n_near · n_classifiers) time, n_near the rows within three votes of the threshold, or for a utility
-    that leads O(n_rows · n_classifiers); above four million votes flips are sampled. 6 bytes per vote
+    A step takes O(n_near · n_classifiers) time, n_near the rows within three votes of the threshold, or for a
+    utility that leads O(n_rows · n_classifiers); above four million votes flips are sampled. 6 bytes per vote
     beside the votes, at most. The kernels release the interpreter, so it may run in a thread beside a solver.
 
     Examples

@@ -96,7 +96,8 @@ def prune_table(
     Raises
     ------
     BadInputError
-        If a class has too few rows to be in every part, an option cannot be used, or limits contradict each other.
+        If a class has too few rows to be in every part, an option cannot be used, or limits contradict each
+        other.
     """
     check_pruner(pruner, y, n_classifiers)
     rest, test = _split(np.arange(len(y)), y, TEST_SHARE, seed)
@@ -225,8 +226,8 @@ def check_pruner(pruner: "ExactPruner | PluralityPruner", y: Labels, n_classifie
     Raises
     ------
     BadInputError
-        If an option or the classes cannot be used, the pool tells other classes apart, or no selection keeps the limits on
-        size and cost.
+        If an option or the classes cannot be used, the pool tells other classes apart, or no selection keeps
+        the limits on size and cost.
     """
     if not isinstance(pruner, ExactPruner):
         pruner.check_options(y)
@@ -312,7 +313,10 @@ def _measure(
     positive: int,
     cancellation: Cancellation | None,
 ) -> Measured:
-    """Count the decisions on the test rows; time them, three times on at least 1,000 rows unless somebody waits for the end."""
+    """Count the decisions on the test rows.
+
+    Time them, three times on at least 1,000 rows unless somebody waits for the end.
+    """
     start = time.perf_counter()
     truth, decided = np.searchsorted(classes, y), ask(X)
     times = [(time.perf_counter() - start) / len(y)]

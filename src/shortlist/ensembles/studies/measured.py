@@ -45,8 +45,9 @@ def wilson_interval(n_right: int, n_rows: int) -> Interval:
 def mean_share_interval(n_right: Sequence[int], n_rows: Sequence[int]) -> Interval:
     """Return an interval, at 95 %, of the mean of independent shares, such as the recalls of the classes.
 
-    Square and add (Newcombe, 1998; MOVER of Zou and Donner, 2008): the distances of each share from the ends of its Wilson
-    interval are squared and added; their root, divided by the number of shares, is the distance of the mean from its ends.
+    Square and add (Newcombe, 1998; MOVER of Zou and Donner, 2008): the distances of each share from the ends
+    of its Wilson interval are squared and added; their root, divided by the number of shares, is the distance
+    of the mean from its ends.
 
     Parameters
     ----------

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ("dataset", "repeat", "fold", "method", "accuracy", "balanced_accuracy", "size", "seconds")
-"""Of a result: where and what; shares of the test rows; members, or missing; seconds of fitting without the pool."""
+"""Of a result: where and what; shares of the test rows; members, or missing; seconds of fitting without the
+pool.
+"""
 
 Table: TypeAlias = tuple[Any, Labels]
 """Rows and their classes."""
@@ -47,7 +49,8 @@ Result: TypeAlias = dict[str, Any]
 def pruning_methods(names: Sequence[str] | None = None) -> dict[str, Any]:
     """Return unfitted pruners by name; all of them by default.
 
-    The names are ``exact``, ``margin``, ``backfitting`` and those of :data:`shortlist.ensembles.rules.orderings.RULES`.
+    The names are ``exact``, ``margin``, ``backfitting`` and those of
+    :data:`shortlist.ensembles.rules.orderings.RULES`.
 
     Raises
     ------
@@ -84,9 +87,10 @@ def compare_methods(
 ) -> "pd.DataFrame":
     """Measure methods on the test folds of repeated stratified cross-validation.
 
-    In every fold one pool is fitted on 70 % of the training rows, and every pruner (an estimator whose ``pool`` is None)
-    prunes that pool on the other 30 %: with ten folds the 63 : 27 : 10 of Section 5.1 of :cite:t:`Bastos2022`. Other
-    estimators are fitted on all training rows. An estimator with a ``random_state`` receives the fold's seed.
+    In every fold one pool is fitted on 70 % of the training rows, and every pruner (an estimator whose
+    ``pool`` is None) prunes that pool on the other 30 %: with ten folds the 63 : 27 : 10 of Section 5.1 of
+    :cite:t:`Bastos2022`. Other estimators are fitted on all training rows. An estimator with a
+    ``random_state`` receives the fold's seed.
 
     Parameters
     ----------
@@ -103,8 +107,8 @@ def compare_methods(
     n_jobs : int or None, default=1
         Workers, one fold at a time each, in joblib's sense.
     store : path, optional
-        A file of JSON lines to which every fold is added when it is finished. Folds and methods found there are
-        not run again.
+        A file of JSON lines to which every fold is added when it is finished. Folds and methods found there
+        are not run again.
     report, cancellation : optional
         Progress events, one per fold, and a way to stop with the folds finished so far.
 
@@ -220,7 +224,10 @@ def measure_fold(
 
 
 def fold_pool(fold: "Fold", cancellation: Cancellation | None = None) -> tuple[Pool, NDArray[np.intp]]:
-    """Fit the pool of a fold; return it as one that remembers its answers, and the training rows that prune it."""
+    """Fit the pool of a fold.
+
+    Return it as one that remembers its answers, and the training rows that prune it.
+    """
     fitted, pruned = rows_to_fit_and_prune(fold.y[fold.train], fold.seed)
     fit_rows, validation = fold.train[fitted], fold.train[pruned]
     pool = make_pool(
@@ -255,7 +262,10 @@ def fit_method(
     validation: NDArray[np.intp],
     cancellation: Cancellation | None = None,
 ) -> Answer:
-    """Fit one method on a fold: a pruner on `validation`, the rows that prune `pool`; others on all training rows."""
+    """Fit one method on a fold: a pruner on `validation`, the rows that prune `pool`.
+
+    Others on all training rows.
+    """
     estimator = clone(method)
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=fold.seed)
@@ -265,8 +275,8 @@ def fit_method(
         reason = getattr(getattr(estimator, "result_", None), "reason", "")
         if reason and not (cancellation is not None and cancellation.cancelled):
             raise BadInputError(
-                f"exact pruning found no selection in fold {fold.number + 1} of repeat {fold.repeat + 1}: {reason}. "
-                "Relax the limits, or compare without it."
+                f"exact pruning found no selection in fold {fold.number + 1} of repeat {fold.repeat + 1}: "
+                f"{reason}. Relax the limits, or compare without it."
             )
     else:
         estimator.fit(take_rows(fold.X, fold.train), fold.y[fold.train], **stop)
@@ -358,7 +368,8 @@ def stratified_folds(
     if len(classes) < 2 or counts.min() < n_folds:
         raise BadInputError(
             f"{table} must hold two classes or more with at least {n_folds} rows each, one per fold, got "
-            f"{counts.min()} of {str(classes[np.argmin(counts)])!r} and {len(classes)} classes. Use fewer folds."
+            f"{counts.min()} of {str(classes[np.argmin(counts)])!r} and {len(classes)} classes. Use fewer "
+            "folds."
         )
     folds = []
     for repeat in range(n_repeats):
@@ -409,7 +420,10 @@ def _digest(table: str, X: Any, y: Labels, *numbers: int) -> str:
 
 
 def _read(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
-    """Read finished folds by unit and method; a last line without its end was cut off by a crash, and is left out."""
+    """Read finished folds by unit and method.
+
+    A last line without its end was cut off by a crash, and is left out.
+    """
     if not path.exists():
         return {}
     whole, end, cut = read_bytes(path).rpartition(b"\n")
@@ -428,7 +442,8 @@ def _read(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
             _ = [row[name] for name in ("settings", "described", *COLUMNS)]
         except (ValueError, KeyError, TypeError):
             raise BadFileError(
-                f"{path} must hold results of a comparison, one JSON object per line, but line {number} is none."
+                f"{path} must hold results of a comparison, one JSON object per line, but line {number} is "
+                "none."
             ) from None
     return rows
 

@@ -22,7 +22,8 @@ class RankTest:
     n_tables : int
         Tables that rank.
     chi_square, chi_square_p : float
-        Friedman's statistic without correction for ties, and how probable one as large is if the methods are equal.
+        Friedman's statistic without correction for ties, and how probable one as large is if the methods are
+        equal.
     f, f_p : float
         The same for Iman and Davenport's less conservative statistic.
     alpha : float
@@ -56,12 +57,13 @@ def rank_methods(results: "pd.DataFrame", *, metric: str = "accuracy", alpha: fl
     Raises
     ------
     BadInputError
-        If there are fewer than two methods or tables, a method was not measured on a table, or `alpha` is out of range.
+        If there are fewer than two methods or tables, a method was not measured on a table, or `alpha` is out
+        of range.
 
     Notes
     -----
-    With k methods and N tables χ² = 12N/(k(k+1)) · (Σ R_j² − k(k+1)²/4), F = (N−1)χ² / (N(k−1) − χ²), and the critical
-    difference is q_α √(k(k+1)/6N), q_α the studentised range over √2.
+    With k methods and N tables χ² = 12N/(k(k+1)) · (Σ R_j² − k(k+1)²/4), F = (N−1)χ² / (N(k−1) − χ²), and the
+    critical difference is q_α √(k(k+1)/6N), q_α the studentised range over √2.
     """
     from scipy import stats
 
@@ -94,8 +96,8 @@ def rank_folds(results: "pd.DataFrame", *, metric: str = "accuracy") -> "pd.Data
     """Return each method's means over the folds, and its mean rank in them, best first.
 
     Within a fold 1 is the best rank, and ties share their mean rank. Folds that lack a method are left out of
-    everything. Folds of one table share rows, so these ranks describe and test nothing; over several tables use
-    :func:`rank_methods`.
+    everything. Folds of one table share rows, so these ranks describe and test nothing; over several tables
+    use :func:`rank_methods`.
 
     Parameters
     ----------
@@ -107,8 +109,8 @@ def rank_folds(results: "pd.DataFrame", *, metric: str = "accuracy") -> "pd.Data
     Returns
     -------
     DataFrame
-        One row per method with the columns ``rank``, ``accuracy``, ``accuracy_deviation`` (over the folds, n − 1 below;
-        missing for one fold), ``balanced_accuracy``, ``size``, ``seconds`` and ``n_folds``.
+        One row per method with the columns ``rank``, ``accuracy``, ``accuracy_deviation`` (over the folds, n
+        − 1 below; missing for one fold), ``balanced_accuracy``, ``size``, ``seconds`` and ``n_folds``.
 
     Raises
     ------

@@ -73,7 +73,8 @@ def what_was_reached(
     Parameters
     ----------
     right : ndarray of bool, shape (n_rows, n_classifiers)
-        Where each classifier of the pool is right; failure credit asks for nothing else, whatever the classes.
+        Where each classifier of the pool is right; failure credit asks for nothing else, whatever the
+        classes.
     selection : ndarray of bool, shape (n_classifiers,)
         The members.
     costs : array-like of float, shape (n_classifiers,), optional

@@ -58,10 +58,11 @@ class Verification:
     value : float or None
         Recomputed from the votes; None where that was not possible.
     bound : float or None
-        What cuts or lines prove, recomputed; no selection of the pool within the limits is worth more. None without a certificate.
+        What cuts or lines prove, recomputed; no selection of the pool within the limits is worth more. None
+        without a certificate.
     claimed_bound : float or None
-        The model's own bound: lower than `bound` where a solver, or branch and bound, claims more than the certificate proves. None
-        where the model claims none.
+        The model's own bound: lower than `bound` where a solver, or branch and bound, claims more than the
+        certificate proves. None where the model claims none.
     evidence : Evidence or None
         What is known in all, for the recomputed value and bound; None where something failed.
     n_rows, n_classifiers, n_parts : int
@@ -94,7 +95,10 @@ class Verification:
 
     @property
     def status(self) -> str:
-        """``"invalid"``; ``"valid"``: all that is claimed was rechecked; ``"counted"``: nothing proves the bound, the value is right."""
+        """``"invalid"``; ``"valid"``: all that is claimed was rechecked.
+
+        ``"counted"``: nothing proves the bound, the value is right.
+        """
         if self.failures:
             return "invalid"
         return "counted" if self.bound is None and self.claimed_bound is not None else "valid"
@@ -103,12 +107,14 @@ class Verification:
 def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verification:
     """Recheck what a fitted ensemble claims on the table that it was made from.
 
-    First the rows: a table in another order is no obstacle, as rows are found by their values. Then the members answer the recorded
-    rows again. With two classes their votes must be those on record; the votes of the classifiers that were left out are taken from
-    the record, unless the whole `pool` is given. Where there is a certificate, it must be about the objective and the limits that
-    the model's options mean, and :func:`shortlist.ensembles.audit.cut_check.check_certificate` recomputes value and bound from the
-    votes alone. Where there is none, the value is counted and the limits are checked, and nothing is said of a bound. With several classes the
-    answers of all classifiers are on record, and :func:`shortlist.ensembles.audit.class_cut_check.check_class_certificate` recomputes.
+    First the rows: a table in another order is no obstacle, as rows are found by their values. Then the
+    members answer the recorded rows again. With two classes their votes must be those on record; the votes of
+    the classifiers that were left out are taken from the record, unless the whole `pool` is given. Where
+    there is a certificate, it must be about the objective and the limits that the model's options mean, and
+    :func:`shortlist.ensembles.audit.cut_check.check_certificate` recomputes value and bound from the votes
+    alone. Where there is none, the value is counted and the limits are checked, and nothing is said of a
+    bound. With several classes the answers of all classifiers are on record, and
+    :func:`shortlist.ensembles.audit.class_cut_check.check_class_certificate` recomputes.
 
     Parameters
     ----------
@@ -363,7 +369,8 @@ def _limits(
         whole = pool if pool is not None or pruner.pool is None else as_pool(pruner.pool)
         if whole is None:
             raise BadInputError(
-                "the model has a cost limit without the costs of its classifiers. Pass the whole pool (--pool)."
+                "the model has a cost limit without the costs of its classifiers. Pass the whole pool "
+                "(--pool)."
             )
         costs = None if whole.costs is None else whole.costs.tolist()
     limits = selection_limits(

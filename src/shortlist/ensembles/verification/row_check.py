@@ -55,7 +55,8 @@ def find_recorded_rows(record: RecordedRows, X: Any, y: Any, *, called: str) -> 
     if not len(lost):
         return FoundRows(
             places,
-            f"{_other_table(match.missing, match.extra)}; all {len(places):,} {called} are in it, and were found by their values",
+            f"{_other_table(match.missing, match.extra)}; all {len(places):,} {called} are in it, and were "
+            "found by their values",
         )
     which = f"{len(lost):,} of the {len(places):,} {called}"
     if n_now == n_before and np.isin(lost, match.extra).all():
@@ -72,7 +73,10 @@ def _other_table(missing: NDArray[np.intp], extra: NDArray[np.intp]) -> str:
     if not len(missing) and not len(extra):
         return "the rows of the table are in another order"
     if np.array_equal(missing, extra):
-        return f"{_counted(missing, 'has', 'have')} other values in this table ({_named(missing)}, counted from 1)"
+        return (
+            f"{_counted(missing, 'has', 'have')} other values in this table ({_named(missing)}, counted "
+            "from 1)"
+        )
     parts = []
     if len(missing):
         parts.append(f"{_counted(missing, 'is', 'are')} missing ({_named(missing)} of the old table)")

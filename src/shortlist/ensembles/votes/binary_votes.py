@@ -101,7 +101,8 @@ def merge_rows(votes: ArrayLike, labels: ArrayLike) -> Votes:
     Raises
     ------
     BadInputError
-        If shapes disagree, an entry is not 0 or 1, there is no classifier, or one of the classes has no sample.
+        If shapes disagree, an entry is not 0 or 1, there is no classifier, or one of the classes has no
+        sample.
 
     Notes
     -----

@@ -12,7 +12,9 @@ from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.errors import BadInputError
 
 ClassCodes: TypeAlias = NDArray[np.uint8]
-"""Index of the class that each classifier votes for, ``(n_rows, n_classifiers)``; of true classes, ``(n_rows,)``."""
+"""Index of the class that each classifier votes for, ``(n_rows, n_classifiers)``; of true classes,
+``(n_rows,)``.
+"""
 
 Members: TypeAlias = NDArray[np.intp]
 """Indices of classifiers, in the order in which they joined."""
@@ -84,8 +86,8 @@ def class_votes(
     matrix, truth = _indices(codes, "codes", 2), _indices(labels, "labels", 1)
     if len(matrix) != len(truth) or not matrix.size:
         raise BadInputError(
-            f"codes and labels must have the same rows, at least one, and a classifier, got shapes {matrix.shape} "
-            f"and {truth.shape}."
+            "codes and labels must have the same rows, at least one, and a classifier, got shapes "
+            f"{matrix.shape} and {truth.shape}."
         )
     most = int(max(matrix.max(), truth.max())) + 1
     n = max(2, most) if n_classes is None else n_classes
@@ -129,7 +131,9 @@ def class_tally(codes: ClassCodes, n_classes: int) -> NDArray[np.int32]:
 
 
 def plurality(tally: NDArray[np.int32]) -> ClassCodes:
-    """Return the class with most votes on every row; ties go to the lowest class, which no vote at all is too.
+    """Return the class with most votes on every row.
+
+    Ties go to the lowest class, which no vote at all is too.
 
     With two classes this is the papers' rule: positive where more than half of the members vote so.
 

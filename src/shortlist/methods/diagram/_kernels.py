@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 from shortlist._jit import kernel
 
 Keys: TypeAlias = NDArray[np.int64]
-"""Vectors of non-negative integers as rows, ``(n_vectors, n_words)``, sorted and unique. With one word, all objectives
-are packed into it, so that sums and comparisons of vectors are those of one integer; otherwise a word per objective."""
+"""Vectors of non-negative integers as rows, ``(n_vectors, n_words)``, sorted and unique. With one word, all
+objectives are packed into it, so that sums and comparisons of vectors are those of one integer; otherwise a
+word per objective.
+"""
 
 BLOCK = 64
 """Vectors that share one lower bound in :func:`join_rows`."""
@@ -29,7 +31,9 @@ def lower(stairs: NDArray[np.int32], row: int, column: int, width: int, depth: i
 
 @kernel("int64(int64[:, ::1], int64, int64, int64[:, ::1], int64[::1])")
 def settle(keys: Keys, n: int, k: int, floors: Keys, slack: NDArray[np.int64]) -> int:
-    """Move row `k` to the end of the `n` rows kept unless one of them is at most `slack` worse; return the new `n`.
+    """Move row `k` to the end of the `n` rows kept unless one of them is at most `slack` worse.
+
+    Return the new `n`.
 
     Kept rows are no worse in the first objective, which is not compared.
     """
@@ -59,7 +63,8 @@ def settle(keys: Keys, n: int, k: int, floors: Keys, slack: NDArray[np.int64]) -
 
 
 @kernel(
-    "int64(int64[::1], int64, int64[::1], int64, int64[::1], int32[:, ::1], int64, int64, int64[::1], int64[::1])"
+    "int64(int64[::1], int64, int64[::1], int64, int64[::1], int32[:, ::1], int64, int64, int64[::1], "
+    "int64[::1])"
 )
 def join_packed(
     left: NDArray[np.int64],
@@ -75,9 +80,10 @@ def join_packed(
 ) -> int:
     """Write the non-dominated vectors of ``left + left_shift`` and ``right + right_shift`` to `joined`, sorted.
 
-    A key holds, from high to low bits, the swept objective, two that index `stairs` and one whose value lies there:
-    ``stairs[i, j]`` is the least last value among vectors kept so far whose middle values are at most i and j. Vectors
-    come in rising order, so whatever dominates a vector came before it. Returns how many are kept.
+    A key holds, from high to low bits, the swept objective, two that index `stairs` and one whose value lies
+    there: ``stairs[i, j]`` is the least last value among vectors kept so far whose middle values are at most
+    i and j. Vectors come in rising order, so whatever dominates a vector came before it. Returns how many are
+    kept.
     """
     stairs[:width, :depth] = np.int32(2**31 - 1)
     i = 0
@@ -112,10 +118,13 @@ def trim_packed(
     masks: NDArray[np.int64],
     slack: NDArray[np.int64],
 ) -> int:
-    """Keep some of the first `n` sorted `keys`, so that each has a kept one worse by at most `slack`; return how many.
+    """Keep some of the first `n` sorted `keys`, so that each has a kept one worse by at most `slack`.
 
-    `slack` is in the order of the key. Keys are taken by ranges of ``slack[0] + 1`` values of the swept objective, and
-    within a range from the largest down: those that cost more there are often better elsewhere, and cover the others.
+    Return how many.
+
+    `slack` is in the order of the key. Keys are taken by ranges of ``slack[0] + 1`` values of the swept
+    objective, and within a range from the largest down: those that cost more there are often better
+    elsewhere, and cover the others.
     """
     stairs[:width, :depth] = np.int32(2**31 - 1)
     swept = places[2]
@@ -156,8 +165,8 @@ def join_rows(
 ) -> int:
     """Do what :func:`join_packed` does for any number of objectives, each in its own word.
 
-    Each vector is compared with those kept before, block by block: `floors` holds the least value of each objective
-    in a block, and a block that cannot hold a dominating vector is skipped.
+    Each vector is compared with those kept before, block by block: `floors` holds the least value of each
+    objective in a block, and a block that cannot hold a dominating vector is skipped.
     """
     n_words = left.shape[1]
     i = 0

@@ -35,9 +35,10 @@ def diagram_front(
 ) -> Front:
     """Find every non-dominated vector of linear objectives over the models of a diagram.
 
-    A pass from the bottom carries, for each node, the non-dominated vectors that the levels below can add up to: the
-    union over both sides, shifted by what each side costs (Bergman & Cire 2016, network models for multiobjective
-    discrete optimization). Levels that an edge skips may take either value. Everything is integer, so the front is exact.
+    A pass from the bottom carries, for each node, the non-dominated vectors that the levels below can add up
+    to: the union over both sides, shifted by what each side costs (Bergman & Cire 2016, network models for
+    multiobjective discrete optimization). Levels that an edge skips may take either value. Everything is
+    integer, so the front is exact.
 
     Parameters
     ----------
@@ -52,16 +53,16 @@ def diagram_front(
     offsets : ndarray of int64, shape (n_objectives,), optional
         What each objective has when no variable is true. Default: zero.
     tolerance : sequence of float, optional
-        Per objective, in its unit: sets may be trimmed as long as every model has a point in the answer that is worse by
-        at most this much in each objective. Default: exact.
+        Per objective, in its unit: sets may be trimmed as long as every model has a point in the answer that
+        is worse by at most this much in each objective. Default: exact.
     witnesses : bool, default=True
         Recover one model for each point. Otherwise the front has no candidates.
     max_bytes : int, default=4e9
-        Memory for sets of vectors. Beyond it sets that only witnesses need are thrown away and made again later; if what
-        is left is still too much, sets are trimmed and the proof says what may be missing.
+        Memory for sets of vectors. Beyond it sets that only witnesses need are thrown away and made again
+        later; if what is left is still too much, sets are trimmed and the proof says what may be missing.
     time_limit_s : float, optional
-        After so many seconds, or once `cancellation` is set, sets are trimmed to a few vectors, which ends the pass soon,
-        and the proof says what may be missing. Witnesses are found after that.
+        After so many seconds, or once `cancellation` is set, sets are trimmed to a few vectors, which ends
+        the pass soon, and the proof says what may be missing. Witnesses are found after that.
     report : callable, optional
         Receives progress: joins of two sets done, of all.
     cancellation : Cancellation, optional
@@ -70,10 +71,10 @@ def diagram_front(
     Returns
     -------
     Front
-        Sorted points, each with one model. Equal vectors are one point; :func:`configurations` lists all its models.
-        The proof is complete unless something was trimmed; then it is approximate, with a true bound on what may be
-        missing. Without any model the front is empty and complete. ``extras`` holds `n_nodes`, `n_joins`, `n_vectors`
-        (in all sets together) and `largest_set`.
+        Sorted points, each with one model. Equal vectors are one point; :func:`configurations` lists all its
+        models. The proof is complete unless something was trimmed; then it is approximate, with a true bound
+        on what may be missing. Without any model the front is empty and complete. ``extras`` holds `n_nodes`,
+        `n_joins`, `n_vectors` (in all sets together) and `largest_set`.
 
     Raises
     ------
@@ -82,9 +83,9 @@ def diagram_front(
 
     Notes
     -----
-    Sorted sets are merged in linear time. Up to four objectives whose ranges fit 62 bits together are packed into one
-    integer per vector, and dominance is a look-up in a staircase over the two objectives of least range; otherwise each
-    vector is compared with blocks of those kept, which is slower.
+    Sorted sets are merged in linear time. Up to four objectives whose ranges fit 62 bits together are packed
+    into one integer per vector, and dominance is a look-up in a staircase over the two objectives of least
+    range; otherwise each vector is compared with blocks of those kept, which is slower.
 
     Examples
     --------
@@ -172,8 +173,8 @@ def configurations(
     Yields
     ------
     ndarray of bool, shape (n_variables,)
-        A model. There can be very many; the first comes after one pass over the diagram, restricted to vectors that can
-        still add up to `point`, and each of the others after a walk from top to bottom.
+        A model. There can be very many; the first comes after one pass over the diagram, restricted to
+        vectors that can still add up to `point`, and each of the others after a walk from top to bottom.
 
     Raises
     ------
@@ -195,7 +196,10 @@ def configurations(
     exact = np.zeros(len(point), np.int64)
     coding = make_coding(problem.costs)
     rest, remainder = np.divmod(point - problem.base, problem.factors)
-    wanted = f"point must be a non-dominated vector of this diagram, got {point.tolist()}. Take a row of front.points."
+    wanted = (
+        f"point must be a non-dominated vector of this diagram, got {point.tolist()}. Take a row of "
+        "front.points."
+    )
     if diagram.root == 0 or remainder.any() or (rest < 0).any() or (rest > coding.ranges[0]).any():
         raise BadInputError(wanted)
     plan = make_plan(diagram, problem.costs, coding)

@@ -21,14 +21,16 @@ class Coding:
     Parameters
     ----------
     order : ndarray of int64, shape (n_objectives,)
-        Which objective is swept, which two index the staircase, and which lies in it. With three objectives the first
-        of the middle ones is missing, with two both; a single one is swept and last. In rows: the order of the words.
+        Which objective is swept, which two index the staircase, and which lies in it. With three objectives
+        the first of the middle ones is missing, with two both; a single one is swept and last. In rows: the
+        order of the words.
     ranges : ndarray of int64, shape (n_levels + 1, n_objectives)
         The largest vector that the levels from each one down can add up to.
     packed : bool
         Whether all objectives fit one word.
     places, masks : ndarray of int64, shape (3,)
-        Where a packed key holds the middle objectives and the swept one, and masks of the middle and the last.
+        Where a packed key holds the middle objectives and the swept one, and masks of the middle and the
+        last.
     shifts : ndarray of int64, shape (n_objectives,)
         Where a packed key holds each objective, in `order`.
     """
@@ -66,7 +68,10 @@ class Coding:
         return (*(1,) * (2 - len(middle)), *middle.tolist())
 
     def slack(self, allowed: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Order an allowance per objective as the kernels want it: swept, two in the middle, last; or as the rows."""
+        """Order an allowance per objective as the kernels want it: swept, two in the middle, last.
+
+        Or as the rows.
+        """
         slack = allowed[self.order]
         if self.packed and len(slack) > 1:
             return np.concatenate([slack[:1], np.zeros(4 - len(slack), np.int64), slack[1:]])
@@ -106,7 +111,8 @@ def make_coding(costs: Points) -> Coding:
 class Plan:
     """The places of a pass: a node at its own level or at one that its parents skip.
 
-    Places are numbered from the bottom: both followers of a place have smaller numbers, and place 0 is the end.
+    Places are numbered from the bottom: both followers of a place have smaller numbers, and place 0 is the
+    end.
 
     Parameters
     ----------
@@ -138,8 +144,9 @@ class Plan:
 def make_plan(diagram: Diagram, costs: Points, coding: Coding) -> Plan:
     """Lay out the places of `diagram` for costs per level, ``(n_objectives, n_levels)``.
 
-    Each level adds a non-negative vector on either side: what it costs above the cheaper side, objective by objective.
-    A skipped level whose cost has one sign goes only to its better side; one without cost goes both ways at once.
+    Each level adds a non-negative vector on either side: what it costs above the cheaper side, objective by
+    objective. A skipped level whose cost has one sign goes only to its better side; one without cost goes
+    both ways at once.
     """
     rising: list[bool] = np.all(costs >= 0, axis=0).tolist()
     falling: list[bool] = np.all(costs <= 0, axis=0).tolist()

@@ -41,7 +41,8 @@ class Pass:
     tolerance : ndarray of int64, shape (n_objectives,)
         How much error trimming may add up to on any way through the plan.
     keep : bool
-        Whether :meth:`trace` will be called. Sets that no join needs any more are then kept while memory lasts.
+        Whether :meth:`trace` will be called. Sets that no join needs any more are then kept while memory
+        lasts.
     max_bytes : int
         Memory for sets.
     deadline : float
@@ -52,8 +53,8 @@ class Pass:
     Attributes
     ----------
     errors : dict of int to ndarray
-        Per place that was trimmed or lies above one: a bound on how much worse, per objective, the nearest kept vector
-        is than one that was dropped.
+        Per place that was trimmed or lies above one: a bound on how much worse, per objective, the nearest
+        kept vector is than one that was dropped.
     limits : dict of str
         Limits that were hit, for people.
     n_vectors, largest : int
@@ -158,7 +159,9 @@ class Pass:
         return found
 
     def trace(self, keys: Keys, report: Report) -> Mask:
-        """Find one way down for each of `keys`, all from the root's set; shape (n_keys, n_levels), True on high sides.
+        """Find one way down for each of `keys`, all from the root's set.
+
+        Shape (n_keys, n_levels), True on high sides.
 
         Sets that were thrown away are made again, part by part from the top, as they were.
         """

@@ -53,9 +53,10 @@ def evaluate(selections: Bits, literals: Codes, offsets: Longs, costs: Longs, po
 def select_by_indicator(points: Longs, kappa: float, n_kept: int, kept: Longs, fitness: Doubles) -> None:
     """Keep the fittest by the binary additive ε-indicator (Zitzler & Künzli 2004, Algorithm 1).
 
-    Objectives are scaled to [0, 1]. F(x) = -Σ exp(-I(y, x) / (c κ)) over the others y, with I(y, x) the least shift that
-    makes y weakly dominate x and c the largest |I|; the least fit goes (ties: the last), and F is corrected for its
-    absence, until `n_kept` are left. Their numbers go to `kept`, rising; `fitness` holds F of all, -inf of those gone.
+    Objectives are scaled to [0, 1]. F(x) = -Σ exp(-I(y, x) / (c κ)) over the others y, with I(y, x) the least
+    shift that makes y weakly dominate x and c the largest |I|; the least fit goes (ties: the last), and F is
+    corrected for its absence, until `n_kept` are left. Their numbers go to `kept`, rising; `fitness` holds F
+    of all, -inf of those gone.
     """
     n, n_objectives = points.shape
     scaled = np.zeros((n, n_objectives))
@@ -126,7 +127,8 @@ def mutate_with_feedback(
 
 
 @kernel(
-    "void(uint8[:, ::1], float64[::1], int32[::1], int64[::1], float64, float64, float64, uint64[::1], uint8[:, ::1])"
+    "void(uint8[:, ::1], float64[::1], int32[::1], int64[::1], float64, float64, float64, uint64[::1], "
+    "uint8[:, ::1])"
 )
 def breed(
     parents: Bits,
@@ -158,7 +160,8 @@ def breed(
 
 
 @kernel(
-    "void(uint8[:, ::1], int32[::1], int64[::1], float64, float64, float64, float64, uint64[::1], uint8[:, ::1])"
+    "void(uint8[:, ::1], int32[::1], int64[::1], float64, float64, float64, float64, uint64[::1], uint8[:, "
+    "::1])"
 )
 def breed_by_differences(
     population: Bits,
@@ -173,8 +176,9 @@ def breed_by_differences(
 ) -> None:
     """Fill `trials`, one per target: DE/rand/1/bin on bits, then mutation.
 
-    The mutant is a random row in which each bit where two others differ is flipped with probability `weight`; each bit
-    of the target is replaced by the mutant's with probability `crossover`, and one random bit always.
+    The mutant is a random row in which each bit where two others differ is flipped with probability `weight`;
+    each bit of the target is replaced by the mutant's with probability `crossover`, and one random bit
+    always.
     """
     n, n_variables = population.shape
     marks = np.zeros(n_variables, dtype=np.uint8)

@@ -37,10 +37,10 @@ def ibea(
 ) -> Front:
     """Return products found by indicator-based evolution.
 
-    Violated clauses are the first objective, before those given (Sayyad et al. 2013). The preprocessing fixes core and
-    dead features and joins equivalent ones; feedback-directed mutation draws the features of violated clauses anew
-    (Tan et al. 2015). With `repair` some offspring are replaced by the model that a satisfiability solver finds when it
-    tries their values first, as in SATIBEA (Henard et al. 2015).
+    Violated clauses are the first objective, before those given (Sayyad et al. 2013). The preprocessing fixes
+    core and dead features and joins equivalent ones; feedback-directed mutation draws the features of
+    violated clauses anew (Tan et al. 2015). With `repair` some offspring are replaced by the model that a
+    satisfiability solver finds when it tries their values first, as in SATIBEA (Henard et al. 2015).
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ def ibea(
     Returns
     -------
     front : Front
-        APPROXIMATE: the valid, mutually non-dominated members of the last population. `extras` holds `correctness`, the
-        share of valid members, and `n_evaluations`.
+        APPROXIMATE: the valid, mutually non-dominated members of the last population. `extras` holds
+        `correctness`, the share of valid members, and `n_evaluations`.
 
     Raises
     ------

@@ -36,17 +36,18 @@ def ibed(
 ) -> Front:
     """Return products found by two populations, one led by the ε-indicator and one by differential evolution.
 
-    The first population is that of :func:`shortlist.methods.evolution.ibea.ibea`. In the second, each member has a trial made
-    from differences of other members, then mutated with feedback; the trial takes its place if it violates fewer
-    clauses, or as many without being dominated by it or equal to it. The indicator selects the first population from
-    its members, its offspring and all trials, so that what differential evolution finds enters there. The paper of the method says
-    little about replacement and exchange; these rules are ours.
+    The first population is that of :func:`shortlist.methods.evolution.ibea.ibea`. In the second, each member
+    has a trial made from differences of other members, then mutated with feedback; the trial takes its place
+    if it violates fewer clauses, or as many without being dominated by it or equal to it. The indicator
+    selects the first population from its members, its offspring and all trials, so that what differential
+    evolution finds enters there. The paper of the method says little about replacement and exchange; these
+    rules are ours.
 
     Parameters
     ----------
     clauses, costs, objectives, candidates, offsets, settings, seeds, seed, report, cancellation
-        As in :func:`shortlist.methods.evolution.ibea.ibea`. Both populations have the size of `settings`, and offspring of both
-        count as evaluations.
+        As in :func:`shortlist.methods.evolution.ibea.ibea`. Both populations have the size of `settings`, and
+        offspring of both count as evaluations.
     differential_weight : float, default=0.5
         Probability that a bit where two members differ is flipped in a third.
     differential_crossover : float, default=0.1

@@ -44,9 +44,10 @@ def nsga2(
 ) -> Front:
     """Return products found by NSGA-II with constrained domination: fewer violated clauses win, then dominance.
 
-    The preprocessing fixes core and dead features and joins equivalent ones, as in :func:`shortlist.methods.evolution.ibea.ibea`;
-    crossover at two points, mutation of one bit per child on average and the elimination of duplicates are pymoo's.
-    There is no feedback-directed mutation and no repair.
+    The preprocessing fixes core and dead features and joins equivalent ones, as in
+    :func:`shortlist.methods.evolution.ibea.ibea`; crossover at two points, mutation of one bit per child on
+    average and the elimination of duplicates are pymoo's. There is no feedback-directed mutation and no
+    repair.
 
     Parameters
     ----------

@@ -22,7 +22,9 @@ from shortlist.results.proof import Proof, ProofKind
 
 @dataclass(frozen=True)
 class Evolution:
-    """Settings of an evolutionary run; the defaults are those of the study of Xue & Li (2018) but for `valid_first`.
+    """Settings of an evolutionary run.
+
+    The defaults are those of the study of Xue & Li (2018) but for `valid_first`.
 
     Parameters
     ----------
@@ -39,9 +41,10 @@ class Evolution:
     crossover : float, default=0.1
         Probability of one-point crossover per pair.
     valid_first : bool, default=True
-        Let the indicator judge only among distinct vectors with the fewest violated clauses, close to the "1 + n" of
-        Hierons et al. (2016). With False, violated clauses are one objective among the others, as in the study: on
-        small models about a quarter of the population then stays invalid, and fewer products are found.
+        Let the indicator judge only among distinct vectors with the fewest violated clauses, close to the "1
+        + n" of Hierons et al. (2016). With False, violated clauses are one objective among the others, as in
+        the study: on small models about a quarter of the population then stays invalid, and fewer products
+        are found.
     """
 
     n_evaluations: int = 25_000
@@ -86,7 +89,8 @@ class EvolvedProblem:
         given = np.asarray(costs)
         if given.ndim != 2 or given.shape[1] != clauses.n_variables or given.dtype.kind not in "iu":
             raise BadInputError(
-                f"costs must be integers of shape (n_objectives, {clauses.n_variables}), got {given.dtype} {given.shape}."
+                f"costs must be integers of shape (n_objectives, {clauses.n_variables}), got {given.dtype} "
+                f"{given.shape}."
             )
         if np.abs(given.astype(np.float64)).sum(axis=1).max(initial=0.0) >= 2**53:
             raise BadInputError("costs must add up to less than 2^53 to be exact. Use a coarser scale.")
@@ -115,7 +119,10 @@ class EvolvedProblem:
         return not smaller.n_clauses or bool(np.diff(smaller.offsets).all())
 
     def evaluate(self, selections: NDArray[np.uint8]) -> Points:
-        """Return violated clauses and costs, ``(n_selections, 1 + n_objectives)``; constant parts are left out."""
+        """Return violated clauses and costs, ``(n_selections, 1 + n_objectives)``.
+
+        Constant parts are left out.
+        """
         points: Points = np.zeros((len(selections), 1 + self._costs.shape[1]), dtype=np.int64)
         smaller = self.presolved.clauses
         kernels.evaluate(selections, smaller.literals, smaller.offsets, self._costs, points)
@@ -125,7 +132,10 @@ class EvolvedProblem:
     def first_population(
         self, size: int, seeds: ArrayLike | None, rng: np.random.Generator
     ) -> NDArray[np.uint8]:
-        """Return random selections; the first rows are `seeds`, models of the original clauses, as far as they fit."""
+        """Return random selections.
+
+        The first rows are `seeds`, models of the original clauses, as far as they fit.
+        """
         population = rng.integers(0, 2, size=(size, self.n_variables), dtype=np.uint8)
         if seeds is None:
             return population

@@ -12,17 +12,20 @@ from shortlist.errors import BadInputError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
 
 SolveBounded: TypeAlias = Callable[[Vector], Vector | None]
-"""Returns the objectives of a best solution with objectives within the bounds, or None if there is no solution."""
+"""Returns the objectives of a best solution with objectives within the bounds, or None if there is no
+solution.
+"""
 
 
 class BoundSweep:
     """Nested loops over integer bounds, one for each objective but the minimised one.
 
-    The innermost loop solves a program, lowers its bound to one step below the answer, and ends when nothing is left; an
-    outer loop lowers its bound to one step below the largest value that the loops inside it met. No answer in between is
-    skipped: while every answer of the inner loops stays within the outer bound, the inner loops would give the same
-    answers. Programs are left out by the same reasoning across loops (Özlen, Burton, MacRae 2014): an answer to looser
-    bounds that meets the tighter ones is an answer to these, and what looser bounds exclude tighter ones exclude.
+    The innermost loop solves a program, lowers its bound to one step below the answer, and ends when nothing
+    is left; an outer loop lowers its bound to one step below the largest value that the loops inside it met.
+    No answer in between is skipped: while every answer of the inner loops stays within the outer bound, the
+    inner loops would give the same answers. Programs are left out by the same reasoning across loops (Özlen,
+    Burton, MacRae 2014): an answer to looser bounds that meets the tighter ones is an answer to these, and
+    what looser bounds exclude tighter ones exclude.
 
     Attributes
     ----------
@@ -95,7 +98,8 @@ class BoundSweep:
 def sweep_order(integers: IntegerObjectives, order: Sequence[str] | None) -> list[int]:
     """Return the objectives by number: the minimised one first, then from the innermost to the outermost loop.
 
-    If the user gives no `order`, the widest range comes first: the fewer values the bounds can take, the fewer programs.
+    If the user gives no `order`, the widest range comes first: the fewer values the bounds can take, the
+    fewer programs.
     """
     if order is None:
         ranges = integers.upper - integers.lower

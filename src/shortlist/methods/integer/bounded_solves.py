@@ -27,10 +27,14 @@ from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress, Report, silent
 
 LARGEST_OBJECTIVE = 4 * 10**8
-"""Weighted objectives stay below this for an exact solver; for others, below what their tolerance tells apart."""
+"""Weighted objectives stay below this for an exact solver; for others, below what their tolerance tells
+apart.
+"""
 
 WITHIN_A_STEP = 0.5
-"""Absolute gap: weighted objectives are integers, so this proves optimality and leaves the solver room for rounding."""
+"""Absolute gap: weighted objectives are integers, so this proves optimality and leaves the solver room for
+rounding.
+"""
 
 N_ATTEMPTS = 3
 
@@ -71,7 +75,9 @@ class Budget:
 
 
 class BoundedSolves:
-    """A program in a solver's memory, with its objectives as rows; remembers every point that it answered with.
+    """A program in a solver's memory, with its objectives as rows.
+
+    Remembers every point that it answered with.
 
     The objective rows are appended once. Afterwards only costs and bounds of rows change.
 
@@ -109,7 +115,9 @@ class BoundedSolves:
         return time.perf_counter() - self._begin
 
     def minimise(self, weights: Vector, upper: Vector, *, start: Vector | None = None) -> Vector | None:
-        """Return the objectives of a solution that minimises ``weights @ f`` with ``f <= upper``; None if there is none.
+        """Return the objectives of a solution that minimises ``weights @ f`` with ``f <= upper``.
+
+        None if there is none.
 
         `start` is an earlier answer within `upper`; the solver starts from its solution.
 
@@ -129,7 +137,8 @@ class BoundedSolves:
             if solution.status is Status.UNBOUNDED:
                 names = [name for name, w in zip(self.integers.names, weights, strict=True) if w]
                 raise BadInputError(
-                    f"objectives must be bounded, but {all_of(names)} can improve for ever. Bound the columns."
+                    f"objectives must be bounded, but {all_of(names)} can improve for ever. Bound the "
+                    "columns."
                 )
             if solution.status is Status.OPTIMAL and solution.values is not None:
                 vector = self.integers.vector(solution.values)
@@ -137,8 +146,8 @@ class BoundedSolves:
                     self._keep(vector, solution.values)
                     return vector
         raise SolverError(
-            f"the solver gave no exact answer in {N_ATTEMPTS} attempts ({solution.status}, {solution.limit or 'bounds missed'}). "
-            "Use another solver, or a coarser scale."
+            f"the solver gave no exact answer in {N_ATTEMPTS} attempts ({solution.status}, "
+            f"{solution.limit or 'bounds missed'}). Use another solver, or a coarser scale."
         )
 
     def front(
@@ -212,8 +221,8 @@ class BoundedSolves:
         if solution.limit == "size":
             raise BadInputError(
                 "limits and objectives must add up to numbers that a solver tells apart: below "
-                f"{largest_objective(self._solver.tolerance):,} for {self._solver.name!r}, and below 2^53 for integer "
-                "columns with bounds. Round their coefficients to fewer digits."
+                f"{largest_objective(self._solver.tolerance):,} for {self._solver.name!r}, and below 2^53 "
+                "for integer columns with bounds. Round their coefficients to fewer digits."
             )
 
     def _open(self, attempt: int) -> Session:
@@ -257,7 +266,8 @@ def safe_weights(
 
     With every other objective between `lower` and `upper`, one step of `first` outweighs all others when
     W = 1 + the sum of their ranges. W is smaller when the weighted objective could pass `most`. All
-    weights are at least 1, so a minimum over a set that contains every vector below its members is non-dominated.
+    weights are at least 1, so a minimum over a set that contains every vector below its members is
+    non-dominated.
     """
     others = np.arange(len(integers)) != first
     needed = 1 + sum(

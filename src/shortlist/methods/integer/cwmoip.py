@@ -30,13 +30,14 @@ def cwmoip(
 ) -> Front:
     """Return the complete front of a program with two or more linear objectives.
 
-    The method of Özlen and Azizoğlu (2009), Algorithm 2 of Xue and Li (2018): true bounds of all objectives but the
-    first, then objective after objective is turned into a bound and also added to the minimised function with a weight
-    so small that it only decides between equals; every answer is therefore non-dominated. The paper's weights
-    ``1 / (product of the ranges)`` drown in a solver's tolerance. Here the weights are integers: the first
-    objective's exceeds the sum of the ranges that the bounds leave to the others, which weigh 1 each; and where that is too large for a
-    solver's arithmetic, two programs are solved, the second one for the others at the first one's best value. Programs whose
-    answer follows from an earlier one are left out, as Özlen, Burton and MacRae (2014) propose.
+    The method of Özlen and Azizoğlu (2009), Algorithm 2 of Xue and Li (2018): true bounds of all objectives
+    but the first, then objective after objective is turned into a bound and also added to the minimised
+    function with a weight so small that it only decides between equals; every answer is therefore
+    non-dominated. The paper's weights ``1 / (product of the ranges)`` drown in a solver's tolerance. Here the
+    weights are integers: the first objective's exceeds the sum of the ranges that the bounds leave to the
+    others, which weigh 1 each; and where that is too large for a solver's arithmetic, two programs are
+    solved, the second one for the others at the first one's best value. Programs whose answer follows from an
+    earlier one are left out, as Özlen, Burton and MacRae (2014) propose.
 
     Parameters
     ----------
@@ -44,16 +45,16 @@ def cwmoip(
         Objectives must be exact integers after scaling; see
         :func:`shortlist.methods.integer.integer_objectives.integer_objectives`.
     order : sequence of str, optional
-        Names of all objectives: the first one, then the bounded ones from the innermost to the outermost level of the
-        recursion. By default from the widest range to the narrowest.
+        Names of all objectives: the first one, then the bounded ones from the innermost to the outermost
+        level of the recursion. By default from the widest range to the narrowest.
     solver, time_limit_s, max_solves, seed, candidates, report, cancellation
         As in :func:`shortlist.methods.integer.search_zones.search_zones`.
 
     Returns
     -------
     front : Front
-        COMPLETE when it finished. When a limit ended it: NONDOMINATED, with the number of levels that were not finished.
-        `extras` holds `n_programs` and `n_skipped`.
+        COMPLETE when it finished. When a limit ended it: NONDOMINATED, with the number of levels that were
+        not finished. `extras` holds `n_programs` and `n_skipped`.
 
     Raises
     ------

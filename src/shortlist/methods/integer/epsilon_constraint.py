@@ -31,11 +31,12 @@ def epsilon_constraint(
 ) -> Front:
     """Return the complete front of a program with two or more linear objectives.
 
-    Algorithm 1 of Xue and Li (2018) for any number of objectives: the bounds of all objectives but one run through
-    their ranges in nested loops, and the remaining one is minimised. A bound falls by one step, the greatest common
-    divisor of the objective's scaled costs, below the largest value met, and a program whose
-    answer follows from an earlier one is left out (:class:`shortlist.methods.integer.bound_sweep.BoundSweep`). What is dominated
-    among the answers is dropped in the end.
+    Algorithm 1 of Xue and Li (2018) for any number of objectives: the bounds of all objectives but one run
+    through their ranges in nested loops, and the remaining one is minimised. A bound falls by one step, the
+    greatest common divisor of the objective's scaled costs, below the largest value met, and a program whose
+    answer follows from an earlier one is left out
+    (:class:`shortlist.methods.integer.bound_sweep.BoundSweep`). What is dominated among the answers is
+    dropped in the end.
 
     Parameters
     ----------
@@ -43,20 +44,20 @@ def epsilon_constraint(
         Objectives must be exact integers after scaling; see
         :func:`shortlist.methods.integer.integer_objectives.integer_objectives`.
     true_bounds : bool, default=False
-        Find the least and largest value of every bounded objective by two more programs each, instead of taking what
-        follows from the bounds of the columns.
+        Find the least and largest value of every bounded objective by two more programs each, instead of
+        taking what follows from the bounds of the columns.
     order : sequence of str, optional
-        Names of all objectives: the minimised one, then the bounded ones from the innermost to the outermost loop. By
-        default from the widest range to the narrowest.
+        Names of all objectives: the minimised one, then the bounded ones from the innermost to the outermost
+        loop. By default from the widest range to the narrowest.
     solver, time_limit_s, max_solves, seed, candidates, report, cancellation
         As in :func:`shortlist.methods.integer.search_zones.search_zones`.
 
     Returns
     -------
     front : Front
-        COMPLETE when it finished. When a limit ended it: APPROXIMATE, because an answer with a free choice among equal
-        values of the minimised objective may be dominated, with the number of loops that were not finished. `extras`
-        holds `n_programs` and `n_skipped`.
+        COMPLETE when it finished. When a limit ended it: APPROXIMATE, because an answer with a free choice
+        among equal values of the minimised objective may be dominated, with the number of loops that were not
+        finished. `extras` holds `n_programs` and `n_skipped`.
 
     Raises
     ------
@@ -65,8 +66,8 @@ def epsilon_constraint(
 
     Notes
     -----
-    The number of programs grows with the number of different values of the bounded objectives, in the worst case with
-    their product.
+    The number of programs grows with the number of different values of the bounded objectives, in the worst
+    case with their product.
 
     Examples
     --------
@@ -110,7 +111,10 @@ def epsilon_constraint(
 
 
 def bounds_by_solves(solves: BoundedSolves, bounded: Sequence[int]) -> tuple[Vector, Vector] | None:
-    """Return the true least and largest values of the `bounded` objectives; None if the program is infeasible."""
+    """Return the true least and largest values of the `bounded` objectives.
+
+    None if the program is infeasible.
+    """
     integers = solves.integers
     lower, upper = integers.lower.copy(), integers.upper.copy()
     for number in bounded:

@@ -27,8 +27,9 @@ UNLIMITED = 2**60
 class IntegerObjectives:
     """Objectives of a program, minimised and counted in steps.
 
-    The costs of objective j, times its scale, are integers with greatest common divisor ``steps[j]``. Divided by it they
-    stay integers, so two different values are at least 1 apart: a bound that excludes a value is that value minus 1.
+    The costs of objective j, times its scale, are integers with greatest common divisor ``steps[j]``. Divided
+    by it they stay integers, so two different values are at least 1 apart: a bound that excludes a value is
+    that value minus 1.
 
     Attributes
     ----------
@@ -39,7 +40,8 @@ class IntegerObjectives:
     steps, offsets : ndarray of int, shape (n_objectives,)
         A front's point is ``steps * vector + offsets``.
     lower, upper : ndarray of int, shape (n_objectives,)
-        Limits of the objectives in steps that follow from the bounds of the columns alone; -+ :data:`UNLIMITED` if none.
+        Limits of the objectives in steps that follow from the bounds of the columns alone; -+
+        :data:`UNLIMITED` if none.
     """
 
     objectives: tuple[Objective, ...]
@@ -84,14 +86,14 @@ class IntegerObjectives:
 def integer_objectives(program: Program) -> IntegerObjectives:
     """Return the objectives of `program` as exact integers, minimised.
 
-    Costs are decimals. Each objective is multiplied by its own ``Objective.scale`` or, where that is None, by the
-    smallest power of ten up to 10^9 that makes every cost and the offset an integer.
+    Costs are decimals. Each objective is multiplied by its own ``Objective.scale`` or, where that is None, by
+    the smallest power of ten up to 10^9 that makes every cost and the offset an integer.
 
     Raises
     ------
     BadInputError
-        If there are fewer than two objectives or two of one name, a cost times the scale is not an integer, a cost
-        stands at a column that is not integer, or a value may reach 2^53.
+        If there are fewer than two objectives or two of one name, a cost times the scale is not an integer, a
+        cost stands at a column that is not integer, or a value may reach 2^53.
 
     Examples
     --------
@@ -135,7 +137,8 @@ def _whole(linear: LinearObjective, program: Program) -> tuple[Objective, NDArra
     continuous = np.flatnonzero((linear.costs != 0) & ~program.integer)
     if len(continuous):
         raise BadInputError(
-            f"objective {name!r} must cost only integer columns to be exact, but column {continuous[0]} is continuous."
+            f"objective {name!r} must cost only integer columns to be exact, but column {continuous[0]} is "
+            "continuous."
         )
     terms = np.append(linear.costs, linear.offset)
     scales = [10**power for power in range(10)] if scale is None else [scale]

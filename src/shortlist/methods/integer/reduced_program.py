@@ -47,15 +47,15 @@ def reduce_program(program: Program, clauses: Clauses | None = None) -> ReducedP
     program : Program
         Every column that the clauses name is integer within 0..1.
     clauses : Clauses, optional
-        What every solution of `program` satisfies; variable v is column v - 1, and variables beyond the columns are
-        auxiliary: some value of them satisfies the clauses. Without clauses nothing changes.
+        What every solution of `program` satisfies; variable v is column v - 1, and variables beyond the
+        columns are auxiliary: some value of them satisfies the clauses. Without clauses nothing changes.
 
     Returns
     -------
     ReducedProgram
-        Fixed columns are gone, equivalent ones are one column (:func:`shortlist.logic.presolve.presolve`). Rows that
-        always hold and repeated rows are dropped, and so are rows that are clauses and contain all literals of
-        another. Objectives keep their values exactly.
+        Fixed columns are gone, equivalent ones are one column (:func:`shortlist.logic.presolve.presolve`).
+        Rows that always hold and repeated rows are dropped, and so are rows that are clauses and contain all
+        literals of another. Objectives keep their values exactly.
 
     Raises
     ------

@@ -1,16 +1,18 @@
 """Complete fronts by search zones, the default exact method: one integer program for each point or empty zone.
 
-The part of objective space that no known point dominates is a union of zones ``{y : y < u}``, one for each local upper
-bound u (Klamroth, Lacour, Vanderpooten 2015, Sec. 2). A zone is searched by one program that minimises positive
-weights over it. A point found there is non-dominated, because every vector below a member of the zone is in the zone;
-otherwise the zone is empty. As in Tamby and Vanderpooten (2021, Sec. 3), one objective k is minimised in priority, so
-that a point z found in the zone u also proves ``{y : y_k < z_k, y_i < u_i for the other i}`` empty. Every later zone
-inside such an empty box is resolved without a program. Three things differ from their method. Their second program, which makes the
-point non-dominated, is saved by integer weights that let k decide whenever one step of k outweighs the ranges of
-the others inside the zone; where such weights would be too large for a solver's arithmetic they are smaller, the point
-is still non-dominated, and the empty box is as large as the optimal value proves. The program is bounded in objective k
-as well, which makes empty zones infeasible at once. And k is the same objective always, the one of
-the widest range: on the published fronts this needed fewer programs than choosing k zone by zone.
+The part of objective space that no known point dominates is a union of zones ``{y : y < u}``, one for each
+local upper bound u (Klamroth, Lacour, Vanderpooten 2015, Sec. 2). A zone is searched by one program that
+minimises positive weights over it. A point found there is non-dominated, because every vector below a member
+of the zone is in the zone; otherwise the zone is empty. As in Tamby and Vanderpooten (2021, Sec. 3), one
+objective k is minimised in priority, so that a point z found in the zone u also proves
+``{y : y_k < z_k, y_i < u_i for the other i}`` empty. Every later zone inside such an empty box is resolved
+without a program. Three things differ from their method. Their second program, which makes the point
+non-dominated, is saved by integer weights that let k decide whenever one step of k outweighs the ranges of
+the others inside the zone; where such weights would be too large for a solver's arithmetic they are smaller,
+the point is still non-dominated, and the empty box is as large as the optimal value proves. The program is
+bounded in objective k as well, which makes empty zones infeasible at once. And k is the same objective
+always, the one of the widest range: on the published fronts this needed fewer programs than choosing k zone
+by zone.
 """
 
 from collections.abc import Sequence
@@ -66,8 +68,8 @@ def search_zones(
     -------
     front : Front
         COMPLETE when it finished. When a limit ended it: NONDOMINATED, with the number of zones that were not
-        searched. Solutions with equal objectives are one point, with the first one found. `extras` holds `n_programs`
-        and `n_zones`. An infeasible program has a complete front without points.
+        searched. Solutions with equal objectives are one point, with the first one found. `extras` holds
+        `n_programs` and `n_zones`. An infeasible program has a complete front without points.
 
     Raises
     ------
@@ -78,8 +80,8 @@ def search_zones(
 
     Notes
     -----
-    With p objectives, n points and m zones at the end, at most p + n + m programs are solved; m is at most 2n + 1 for
-    p = 3 and of the order of n to the power p // 2 in general.
+    With p objectives, n points and m zones at the end, at most p + n + m programs are solved; m is at most 2n
+    + 1 for p = 3 and of the order of n to the power p // 2 in general.
 
     Examples
     --------
@@ -191,7 +193,8 @@ class _Search:
     def _add_box(self, weights: Vector, point: Vector, zone: Vector) -> None:
         """Note the box that the optimality of `point` proves to be empty, and close the zones inside.
 
-        `point` minimises ``weights @ y`` over the zone or over the zone without its bound on the first objective.
+        `point` minimises ``weights @ y`` over the zone or over the zone without its bound on the first
+        objective.
         """
         first = self._first
         others = np.arange(len(zone)) != first
@@ -218,10 +221,10 @@ class _Search:
 def split_zones(zones: Points, point: Vector) -> tuple[Mask, Points]:
     """Return which zones contain `point`, and the zones that replace them.
 
-    Each zone u with ``point < u`` gives one candidate per objective j, with ``u_j`` lowered to ``point_j``. Redundant
-    candidates, those inside another zone, can only lie inside one that has the same component j: another candidate of
-    j, or an old zone with ``u_j = point_j`` whose other components exceed the point's (Klamroth, Lacour, Vanderpooten
-    2015, Sec. 4.1, redundancy elimination; equal components are allowed).
+    Each zone u with ``point < u`` gives one candidate per objective j, with ``u_j`` lowered to ``point_j``.
+    Redundant candidates, those inside another zone, can only lie inside one that has the same component j:
+    another candidate of j, or an old zone with ``u_j = point_j`` whose other components exceed the point's
+    (Klamroth, Lacour, Vanderpooten 2015, Sec. 4.1, redundancy elimination; equal components are allowed).
 
     Examples
     --------

@@ -63,8 +63,8 @@ def find_anchors(
 ) -> list[Outcome]:
     """Find one anchor per objective: its least value, and with that the least sum of all objectives in steps.
 
-    An anchor whose second program ends without an answer keeps the first one's, as FEASIBLE. Empty if the program is
-    infeasible or an objective has no answer at all.
+    An anchor whose second program ends without an answer keeps the first one's, as FEASIBLE. Empty if the
+    program is infeasible or an objective has no answer at all.
     """
     solves = setting.open(cancellation)
     ones = np.ones(len(integers), dtype=np.int64)

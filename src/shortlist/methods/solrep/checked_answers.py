@@ -29,13 +29,14 @@ def answers_front(
 ) -> Front:
     """Return the non-dominated answers among `records`.
 
-    `proof` says what holds if every answer is optimal. `extras` gets `gaps`, per point of the front, and `n_unproved`.
+    `proof` says what holds if every answer is optimal. `extras` gets `gaps`, per point of the front, and
+    `n_unproved`.
 
     Raises
     ------
     SolverError
-        If an answer does not satisfy the original program, has other objectives there, or was proved non-dominated
-        although another one dominates it.
+        If an answer does not satisfy the original program, has other objectives there, or was proved
+        non-dominated although another one dominates it.
     """
     integers = integer_objectives(reduced.program)
     best: dict[tuple[int, ...], tuple[float, NDArray[np.int64]]] = {}
@@ -102,7 +103,8 @@ def _check(program: Program, decisions: NDArray[np.int64], points: Points) -> No
         same = (integers.points([integers.vector(columns)])[0] == point).all()
         if not within.all() or not bounded.all() or not same:
             raise SolverError(
-                "an answer does not satisfy the original program. Check that every solution satisfies the clauses."
+                "an answer does not satisfy the original program. Check that every solution satisfies the "
+                "clauses."
             )
 
 

@@ -27,8 +27,8 @@ class Outcome:
     Attributes
     ----------
     status : Status
-        OPTIMAL: `vector` is proved best. FEASIBLE: found, not proved. INFEASIBLE: nothing is within the bounds.
-        UNKNOWN: stopped before anything was found.
+        OPTIMAL: `vector` is proved best. FEASIBLE: found, not proved. INFEASIBLE: nothing is within the
+        bounds. UNKNOWN: stopped before anything was found.
     vector : ndarray of int, shape (n_objectives,), or None
         The objectives found, in steps.
     bound : int
@@ -91,7 +91,8 @@ class LimitedSolves(BoundedSolves):
                 status = Status.OPTIMAL if bound == value else Status.FEASIBLE
                 return Outcome(status, vector, bound, self.columns_of(vector), value)
         raise SolverError(
-            f"the solver gave no exact answer in {N_ATTEMPTS} attempts. Use another solver, or a coarser scale."
+            f"the solver gave no exact answer in {N_ATTEMPTS} attempts. Use another solver, or a coarser "
+            "scale."
         )
 
     def columns_of(self, vector: Vector) -> NDArray[np.int64]:

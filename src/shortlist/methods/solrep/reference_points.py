@@ -1,9 +1,10 @@
 """Reference points spread uniformly over the polytope of the anchors, by hit-and-run (Algorithm 3 of Xue & Li 2018).
 
-The anchors are one non-dominated vector for the least value of each objective; the plane through them is the utopia
-plane of the normal-constraint methods (Messac, Ismail-Yahaya & Mattson 2003). Anchors of product lines often coincide,
-or lie on a line, because several objectives are best at once. Their convex hull then has a smaller dimension, and the
-walk stays inside that: every reference point is a convex combination of the anchors whatever their position.
+The anchors are one non-dominated vector for the least value of each objective; the plane through them is the
+utopia plane of the normal-constraint methods (Messac, Ismail-Yahaya & Mattson 2003). Anchors of product lines
+often coincide, or lie on a line, because several objectives are best at once. Their convex hull then has a
+smaller dimension, and the walk stays inside that: every reference point is a convex combination of the
+anchors whatever their position.
 """
 
 from dataclasses import dataclass
@@ -49,8 +50,9 @@ class Hull:
 def hull_of(vectors: ArrayLike) -> Hull:
     """Return the convex hull of `vectors`, ``(n_vectors, n_objectives)``, of whatever dimension.
 
-    In the coordinates of the left singular vectors, n affinely independent vectors are the corners of a regular
-    simplex, so that a walk does not get stuck in the narrow corners of objectives with different units.
+    In the coordinates of the left singular vectors, n affinely independent vectors are the corners of a
+    regular simplex, so that a walk does not get stuck in the narrow corners of objectives with different
+    units.
 
     Examples
     --------
@@ -82,8 +84,8 @@ def hit_and_run(
 ) -> NDArray[np.float64]:
     """Return points of a random walk whose limit is the uniform distribution over the hull of `vectors`.
 
-    Each step takes a direction uniform on the sphere and a point uniform on the chord through the current point
-    (Smith 1984).
+    Each step takes a direction uniform on the sphere and a point uniform on the chord through the current
+    point (Smith 1984).
 
     Parameters
     ----------
@@ -105,8 +107,9 @@ def hit_and_run(
 
     Notes
     -----
-    Takes O((n_points · thinning + burn_in) · n_facets) time. Within a regular simplex of three dimensions neighbouring
-    steps correlate by about 0.8 and points ten steps apart by about 0.1; :func:`autocorrelation` measures it.
+    Takes O((n_points · thinning + burn_in) · n_facets) time. Within a regular simplex of three dimensions
+    neighbouring steps correlate by about 0.8 and points ten steps apart by about 0.1; :func:`autocorrelation`
+    measures it.
 
     Examples
     --------

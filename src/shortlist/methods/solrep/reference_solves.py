@@ -23,7 +23,9 @@ from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.units import Unit, run_units
 
 SMALL = 1e-4
-"""Boxes below this part of the whole volume are solved at once: their inner corner would mostly be a wasted program."""
+"""Boxes below this part of the whole volume are solved at once: their inner corner would mostly be a wasted
+program.
+"""
 
 Tell: TypeAlias = Callable[[int], None]
 """Receives how many reference points are done."""
@@ -166,7 +168,8 @@ def solve_adaptively(
         weights = _balanced_weights(integers, boxes.lower[chosen], corner, solves.largest_objective)
         if inner:
             corner = inner_corner(boxes.lower[chosen], corner)
-        # the box is part of the key: a bound of another box, should a resumed search choose otherwise, would prove nothing
+        # the box is part of the key: a bound of another box, should a resumed search choose otherwise, would
+        # prove nothing
         key = f"point {number} below {corner.tolist()} weighing {weights.tolist()}"
         if key not in records:
             start = best_start(known, weights, corner - 1)
@@ -190,7 +193,10 @@ def solve_adaptively(
 
 
 def _largest_box(boxes: UnexploredBoxes, relaxed: RelaxedBounds, setting: SolveSetting) -> int | None:
-    """Return the largest box when each that could be larger has its limits from the relaxation; None if none is open."""
+    """Return the largest box when each that could be larger has its limits from the relaxation.
+
+    None if none is open.
+    """
     while (chosen := boxes.largest()) is not None and not boxes.relaxed[chosen]:
         _relax(boxes, chosen, relaxed, setting)
     return chosen

@@ -51,8 +51,8 @@ class RelaxedBounds:
     def least(self, lower: Vector, upper: Vector, seconds: float = math.inf) -> Vector | None:
         """Return lower bounds on each objective of the feasible vectors y with ``lower <= y <= upper``.
 
-        None if there is no such vector even without integrality. Bounds that are not found within `seconds` each stay
-        as in `lower`; all do where the numbers are too large for the solver's tolerance.
+        None if there is no such vector even without integrality. Bounds that are not found within `seconds`
+        each stay as in `lower`; all do where the numbers are too large for the solver's tolerance.
         """
         found = lower.copy()
         if not self._decides:

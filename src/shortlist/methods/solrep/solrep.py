@@ -1,9 +1,10 @@
 """A representation of the front by reference points: one integer program each (SolRep, Algorithm 3 of Xue & Li 2018).
 
-Three things differ from the paper's program. The anchors belong to the answer; without them the ends of the front are
-missing. The minimised objective does not decide alone: the others count too, with positive weights, so that an optimal
-answer is non-dominated even where the first objective leaves ties. And a program is left out where an earlier one has
-answered it: an optimum over larger bounds that lies within smaller ones, or larger bounds that nothing meets.
+Three things differ from the paper's program. The anchors belong to the answer; without them the ends of the
+front are missing. The minimised objective does not decide alone: the others count too, with positive weights,
+so that an optimal answer is non-dominated even where the first objective leaves ties. And a program is left
+out where an earlier one has answered it: an optimum over larger bounds that lies within smaller ones, or
+larger bounds that nothing meets.
 """
 
 import functools
@@ -67,16 +68,19 @@ def solrep(
     n_points : int, default=1000
         Reference points, each with one program at most. The anchors take two programs per objective besides.
     rule : {"hit-and-run", "adaptive"}, default="hit-and-run"
-        Where the reference points lie: uniformly in the anchors' convex hull, chosen beforehand; or each inside the
-        largest box that may still hold points (:mod:`shortlist.methods.solrep.unexplored_boxes`), two thirds of the way up
-        from its least values, with weights that balance the objectives. A box whose lower part holds nothing is solved
-        as a whole when its turn comes again. Lower ends of boxes come from linear relaxations, which are no integer
-        programs and are not counted. Adaptive points depend on each other, so they take one worker.
+        Where the reference points lie: uniformly in the anchors' convex hull, chosen beforehand; or each
+        inside the largest box that may still hold points (:mod:`shortlist.methods.solrep.unexplored_boxes`),
+        two thirds of the way up from its least values, with weights that balance the objectives. A box whose
+        lower part holds nothing is solved as a whole when its turn comes again. Lower ends of boxes come from
+        linear relaxations, which are no integer programs and are not counted. Adaptive points depend on each
+        other, so they take one worker.
     clauses : Clauses, optional
-        What every solution satisfies, variable v being column v - 1, used to make the program smaller; variables beyond
-        the columns are auxiliary (:func:`shortlist.methods.integer.reduced_program.reduce_program`).
+        What every solution satisfies, variable v being column v - 1, used to make the program smaller;
+        variables beyond the columns are auxiliary
+        (:func:`shortlist.methods.integer.reduced_program.reduce_program`).
     objective : str, optional
-        The objective that hit-and-run programs minimise, the others being bounded. Default: that of the widest range.
+        The objective that hit-and-run programs minimise, the others being bounded. Default: that of the
+        widest range.
     solver : str or Solver, default="highs"
         Backend of the integer programs.
     solve_limit_s, solve_limit_nodes : float and int, optional
@@ -88,11 +92,12 @@ def solrep(
     seed : int, default=0
         Seed of the random walk and of the solver.
     checkpoint : str or Path, optional
-        A file to which each finished program is appended. With the same problem and settings, a later call goes on
-        from there. What is resumed is proved as before; among equally good answers of a program another may be found.
+        A file to which each finished program is appended. With the same problem and settings, a later call
+        goes on from there. What is resumed is proved as before; among equally good answers of a program
+        another may be found.
     n_jobs : int or None, default=1
-        Workers for hit-and-run points. The answer does not depend on it, unless a wall-clock limit is hit: points are
-        split into chunks beforehand, each with a session of its own.
+        Workers for hit-and-run points. The answer does not depend on it, unless a wall-clock limit is hit:
+        points are split into chunks beforehand, each with a session of its own.
     chunk_size : int, default=25
         Reference points per chunk, neighbours together.
     candidates : sequence of str, optional
@@ -105,19 +110,20 @@ def solrep(
     Returns
     -------
     front : Front
-        NONDOMINATED if every point is proved non-dominated, APPROXIMATE if a limit left one unproved, COMPLETE if the
-        anchors coincide or the adaptive rule left no box. `proof.missing` is known with the adaptive rule.
-        `proof.n_unresolved` counts reference points without an answer. `extras` holds `n_reference_points`,
-        `n_infeasible`, `n_without_program`, `n_programs`, `n_unproved`, `gaps` (per point, relative, 0 where proved), `anchors`,
-        `hull_dimension` and, for hit-and-run, `autocorrelation` of neighbouring reference points. An infeasible
-        program has a complete front without points.
+        NONDOMINATED if every point is proved non-dominated, APPROXIMATE if a limit left one unproved,
+        COMPLETE if the anchors coincide or the adaptive rule left no box. `proof.missing` is known with the
+        adaptive rule. `proof.n_unresolved` counts reference points without an answer. `extras` holds
+        `n_reference_points`, `n_infeasible`, `n_without_program`, `n_programs`, `n_unproved`, `gaps` (per
+        point, relative, 0 where proved), `anchors`, `hull_dimension` and, for hit-and-run, `autocorrelation`
+        of neighbouring reference points. An infeasible program has a complete front without points.
 
     Raises
     ------
     BadInputError
         If the objectives are no exact integers or are unbounded, or the checkpoint belongs to another search.
     SolverError
-        If the solver contradicts itself, or `clauses` exclude a solution so that an answer does not stand the check.
+        If the solver contradicts itself, or `clauses` exclude a solution so that an answer does not stand the
+        check.
 
     Examples
     --------

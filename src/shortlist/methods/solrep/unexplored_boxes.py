@@ -1,11 +1,12 @@
 """Which boxes of objective space may still hold non-dominated vectors, and how much may be missing there.
 
-The zones ``{y : y < u}`` of :mod:`shortlist.methods.integer.search_zones` cover all that no known vector dominates. Every solved
-program says more: with weights w over ``{y : y < c}``, no feasible vector there has ``w @ y`` below its bound b. Inside a
-zone u with ``u <= c`` every other component is at most ``u_i - 1``, so ``y_j >= (b - Σ_{i≠j} w_i (u_i - 1)) / w_j``. These
-lower limits, and those of relaxed programs, shrink each zone to a box, close it when the box is empty, and bound what
-may be missing. A vector y of the box adds at least ``Π (u_i - y_i)`` to the hypervolume, because no known vector is
-below u; so the volume of the box bounds what this term can gain, and the largest box comes first.
+The zones ``{y : y < u}`` of :mod:`shortlist.methods.integer.search_zones` cover all that no known vector
+dominates. Every solved program says more: with weights w over ``{y : y < c}``, no feasible vector there has
+``w @ y`` below its bound b. Inside a zone u with ``u <= c`` every other component is at most ``u_i - 1``, so
+``y_j >= (b - Σ_{i≠j} w_i (u_i - 1)) / w_j``. These lower limits, and those of relaxed programs, shrink each
+zone to a box, close it when the box is empty, and bound what may be missing. A vector y of the box adds at
+least ``Π (u_i - y_i)`` to the hypervolume, because no known vector is below u; so the volume of the box
+bounds what this term can gain, and the largest box comes first.
 """
 
 import numpy as np
@@ -19,10 +20,12 @@ ROWS_AT_A_TIME = 2000
 
 
 class UnexploredBoxes:
-    """Boxes ``lower <= y < upper``; every feasible vector that no known vector dominates or equals is in one of them.
+    """Boxes ``lower <= y < upper``.
 
-    What lies below the ceiling is kept apart from what passes it in one objective or another, because only the former
-    counts for a hypervolume measured from there.
+    Every feasible vector that no known vector dominates or equals is in one of them.
+
+    What lies below the ceiling is kept apart from what passes it in one objective or another, because only
+    the former counts for a hypervolume measured from there.
 
     Parameters
     ----------
@@ -36,8 +39,8 @@ class UnexploredBoxes:
     lower, upper : ndarray of int, shape (n_boxes, n_objectives)
         The boxes, closed ones included.
     relaxed, tried, given_up : ndarray of bool, shape (n_boxes,)
-        Whether the relaxation has been asked about a box, whether its lower part is known to hold nothing, and whether
-        it is not offered any more.
+        Whether the relaxation has been asked about a box, whether its lower part is known to hold nothing,
+        and whether it is not offered any more.
     vectors : ndarray of int, shape (n_vectors, n_objectives)
         The known vectors that explored something.
 
@@ -115,10 +118,12 @@ class UnexploredBoxes:
         self.relaxed[index] = True
 
     def largest(self) -> int | None:
-        """Return the open box with the largest volume, below the ceiling first (ties: the oldest); None if none.
+        """Return the open box with the largest volume, below the ceiling first (ties: the oldest).
 
-        Sides are measured in ranges from the least values to the ceiling. Of a box that was tried, the part that is
-        known to hold nothing does not count.
+        None if none.
+
+        Sides are measured in ranges from the least values to the ceiling. Of a box that was tried, the part
+        that is known to hold nothing does not count.
         """
         offered = np.flatnonzero(self.open & ~self.given_up)
         if not len(offered):
@@ -139,8 +144,8 @@ class UnexploredBoxes:
     def lacks(self, indices: NDArray[np.intp]) -> Points:
         """Return by how much a known vector is worse at most than anything in each of the boxes `indices`.
 
-        For each box the known vector is chosen whose largest distance above the box's lower corner, in ranges of the
-        known vectors, is least.
+        For each box the known vector is chosen whose largest distance above the box's lower corner, in ranges
+        of the known vectors, is least.
         """
         lower = self.lower[indices]
         found = np.zeros_like(lower)

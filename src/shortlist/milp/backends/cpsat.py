@@ -37,9 +37,9 @@ ALL_STRATEGIES = 8
 class CpSat:
     """CP-SAT: integer columns only; `nodes` are thousandths of deterministic time.
 
-    Coefficients, costs and limits are scaled to integers by a power of ten, row by row. With fewer than eight threads
-    its kinds of search take turns in small batches, which is deterministic; alone, the first of them often has
-    no useful bound.
+    Coefficients, costs and limits are scaled to integers by a power of ten, row by row. With fewer than eight
+    threads its kinds of search take turns in small batches, which is deterministic; alone, the first of them
+    often has no useful bound.
     """
 
     name = "cpsat"
@@ -56,7 +56,8 @@ class CpSat:
         Raises
         ------
         BadInputError
-            If a column is continuous or without bounds, or a coefficient is not a decimal of up to nine places.
+            If a column is continuous or without bounds, or a coefficient is not a decimal of up to nine
+            places.
         """
         seed = as_count(seed, "seed", at_least=0) % 2**31  # what solvers take
         as_count(threads, "threads")
@@ -145,9 +146,10 @@ class _CpSatEngine:
     def offer_start(self, values: NDArray[np.float64]) -> None:
         """Look for nothing that costs more; CP-SAT gets no hint.
 
-        With a hint, 9.15 ends the process by a failed check (``solution->size() == postsolve_mapping.size()``) where the time, or
-        a stop, comes in the moments between its presolve and its search: 5 of 2,000 solves of 0.3 to 50 ms, none of
-        6,000 without. Where a limit leaves no solution, the session returns the start.
+        With a hint, 9.15 ends the process by a failed check
+        (``solution->size() == postsolve_mapping.size()``) where the time, or a stop, comes in the moments
+        between its presolve and its search: 5 of 2,000 solves of 0.3 to 50 ms, none of 6,000 without. Where a
+        limit leaves no solution, the session returns the start.
         """
         objective = self._model.objective
         whole = np.rint(values[list(objective.vars)]).astype(np.int64).tolist()
@@ -225,7 +227,8 @@ class _CpSatEngine:
                 "Use solver='highs'."
             )
         values = np.array(list(response.solution), dtype=np.float64)
-        # the other field, a double, is off by up to 7 in 10^7 where presolve has taken a constant out of the objective
+        # the other field, a double, is off by up to 7 in 10^7 where presolve has taken a constant out of the
+        # objective
         bound = float(response.inner_objective_lower_bound)
         if (
             response.status == sat.CpSolverStatus.UNKNOWN and bound == 0
@@ -247,7 +250,10 @@ class _CpSatEngine:
         return float(least) if abs(least) < LARGEST_BOUND else -math.inf
 
     def _limit(self, response: sat.CpSolverResponse, limits: Limits) -> str:
-        """Tell which limit ended the search; taking turns, CP-SAT ends when no time is left for another turn."""
+        """Tell which limit ended the search.
+
+        Taking turns, CP-SAT ends when no time is left for another turn.
+        """
         if self._stopped:
             return "interrupted"
         if limits.nodes is None:
@@ -308,8 +314,8 @@ def _scaled_rows(program: Program) -> _ScaledRows:
 def _as_clause(columns: list[int], coefficients: list[int], least: int, most: int) -> sat.ConstraintProto:
     """Write ``least <= ±x ± y ... <= most`` over booleans as a clause where it is one: a clause is the fastest shape.
 
-    With a literal for each term, x for +x and not-x for -x, the sum is the number of true literals minus the number of
-    negative terms.
+    With a literal for each term, x for +x and not-x for -x, the sum is the number of true literals minus the
+    number of negative terms.
     """
     constraint = sat.ConstraintProto()
     literals = [c if a > 0 else -c - 1 for c, a in zip(columns, coefficients, strict=True)]
@@ -369,7 +375,10 @@ def _variable(lower: int, upper: int) -> sat.IntegerVariableProto:
 
 
 def _down(value: float) -> int:
-    """Round an upper limit down, forgiving the error of a product of doubles; infinite ones become the extreme."""
+    """Round an upper limit down, forgiving the error of a product of doubles.
+
+    Infinite ones become the extreme.
+    """
     if not abs(value) < 2.0**62:
         return HIGHEST if value > 0 else LOWEST
     return math.floor(value + 1e-6 + 2 * math.ulp(value)) if value % 1 else int(value)

@@ -49,9 +49,10 @@ SHORT_PROGRAMS: dict[str, bool | float | str] = {
     "mip_heuristic_run_rins": False,
     "mip_heuristic_run_root_reduced_cost": False,
 }
-"""For programs that the root node solves, such as those of reference points: mean seconds per program fall from 0.057 to 0.047
-(E-Shop), 0.107 to 0.098 (uClinux) and 0.96 to 0.78 (eCos). Without presolve they would fall to half or less, but then 1.14
-called a dominated point of uClinux optimal, 1e-5 above the least cost."""
+"""For programs that the root node solves, such as those of reference points: mean seconds per program fall
+from 0.057 to 0.047 (E-Shop), 0.107 to 0.098 (uClinux) and 0.96 to 0.78 (eCos). Without presolve they would
+fall to half or less, but then 1.14 called a dominated point of uClinux optimal, 1e-5 above the least cost.
+"""
 
 
 class Highs:
@@ -60,8 +61,8 @@ class Highs:
     Parameters
     ----------
     short_programs : bool, default=False
-        Whether a session solves many programs of fractions of a second, which heuristics that solve smaller programs
-        would delay.
+        Whether a session solves many programs of fractions of a second, which heuristics that solve smaller
+        programs would delay.
     """
 
     name = "highs"
@@ -107,7 +108,8 @@ class _HighsEngine:
             "threads": threads,
             "random_seed": seed,
             "mip_rel_gap": 0.0,
-            # 1.14 presolves min y - 2x, x <= y, x binary, y in [0, 1], to 0 instead of -1: only with continuous columns
+            # 1.14 presolves min y - 2x, x <= y, x binary, y in [0, 1], to 0 instead of -1: only with
+            # continuous columns
             "presolve": "choose" if program.integer.all() else "off",
             # costs two thirds of the time of a small program and finds nothing that the rest does not
             "mip_heuristic_run_feasibility_jump": False,
@@ -184,7 +186,10 @@ class _HighsEngine:
         return Claim(status, values, bound, max(0, info.mip_node_count), limit)
 
     def _limit_costs(self) -> None:
-        """Make the last row say that the costs are at most the cutoff; HiGHS has no such option for integer programs."""
+        """Make the last row say that the costs are at most the cutoff.
+
+        HiGHS has no such option for integer programs.
+        """
         if math.isinf(self._cutoff):
             return
         if self._cutoff_row:

@@ -34,7 +34,8 @@ class LinearSolution:
     duals : ndarray of float, shape (n_rows,)
         At most 0 for rows with an upper limit, at least 0 for rows with a lower limit.
     ray : ndarray of float, shape (n_rows,), or None
-        Multipliers of the rows that show, with the bounds of the columns, that there is no solution (Farkas' lemma).
+        Multipliers of the rows that show, with the bounds of the columns, that there is no solution (Farkas'
+        lemma).
     """
 
     optimal: bool
@@ -44,7 +45,10 @@ class LinearSolution:
 
 
 class LinearProgram:
-    """Columns with costs to minimise and bounds, and rows that may be added and deleted; hot starts throughout."""
+    """Columns with costs to minimise and bounds, and rows that may be added and deleted.
+
+    Hot starts throughout.
+    """
 
     def __init__(self, costs: Costs, lower: Values, upper: Values, *, costs_change: bool = False) -> None:
         import highspy  # 0.3 s, which predicting with a pruned ensemble need not pay

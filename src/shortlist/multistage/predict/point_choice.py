@@ -27,11 +27,12 @@ LEAST_COVERAGE = 0.5
 def choose_point(front: Front, pick: str | int, limits: Limits = None) -> int:
     """Return the number of the point that a rule names, among those within the limits.
 
-    ``one-se`` is the one-standard-error rule (Section 3.4.3 of :cite:t:`Breiman1984`): of all points with as many right
-    answers as the best one has, up to the standard error of that share of the rows, the cheapest. Right answers are
-    coverage times conclusive accuracy, so that a rejected row is none; where these two are not both objectives, the rule
-    is ``ideal``. ``norm`` is the paper's fitness, the largest ℓ2 norm of coverage, accuracy and inverse cost: it may
-    choose a point that answers nearly nothing, at nearly no cost. The others are those of :meth:`Front.pick`.
+    ``one-se`` is the one-standard-error rule (Section 3.4.3 of :cite:t:`Breiman1984`): of all points with as
+    many right answers as the best one has, up to the standard error of that share of the rows, the cheapest.
+    Right answers are coverage times conclusive accuracy, so that a rejected row is none; where these two are
+    not both objectives, the rule is ``ideal``. ``norm`` is the paper's fitness, the largest ℓ2 norm of
+    coverage, accuracy and inverse cost: it may choose a point that answers nearly nothing, at nearly no cost.
+    The others are those of :meth:`Front.pick`.
 
     Parameters
     ----------
@@ -79,7 +80,8 @@ def check_choice(problem: StageProblem, pick: str | int, limits: Limits) -> None
     for name in names:
         if name not in problem.names:
             raise BadInputError(
-                f"limits names {name!r}, but the objectives are {any_of(problem.names)}.{did_you_mean(name, problem.names)}"
+                f"limits names {name!r}, but the objectives are "
+                f"{any_of(problem.names)}.{did_you_mean(name, problem.names)}"
             )
     ends = _reach(problem)
     for limit in [] if isinstance(limits, Mapping) else limits or ():
@@ -87,8 +89,8 @@ def check_choice(problem: StageProblem, pick: str | int, limits: Limits) -> None
         reached = limit.met_by(np.array([low, high]), None).any()
         if not (reached if limit.sign else low <= limit.value <= high):
             raise BadInputError(
-                f"no stage assignment can have {limit.name} {limit.operator} {limit.value}: it is between {low:g} and "
-                f"{high:g}. Relax the limit."
+                f"no stage assignment can have {limit.name} {limit.operator} {limit.value}: it is between "
+                f"{low:g} and {high:g}. Relax the limit."
             )
 
 
@@ -117,7 +119,8 @@ def _numbered(front: Front, point: int, within: Mask) -> int:
     """Return the number of a point, if there is one of that number within the limits."""
     if point >= len(front):
         raise UnmetChoiceError(
-            f"there is no point {point}: the front has {len(front):,}, numbered from 0. Pick one of them, or a rule."
+            f"there is no point {point}: the front has {len(front):,}, numbered from 0. Pick one of them, "
+            "or a rule."
         )
     if not within[point]:
         raise UnmetChoiceError(
@@ -127,7 +130,10 @@ def _numbered(front: Front, point: int, within: Mask) -> int:
 
 
 def _one_standard_error(front: Front, within: Mask) -> int | None:
-    """Return the cheapest point with about as many right answers as the best; None where the front does not tell them."""
+    """Return the cheapest point with about as many right answers as the best.
+
+    None where the front does not tell them.
+    """
     if not {"coverage", "conclusive_accuracy"} <= set(front.names):
         return None
     coverage, accuracy = (

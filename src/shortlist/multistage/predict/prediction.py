@@ -74,7 +74,8 @@ class Decisions:
     finished : ndarray of bool, shape (n_rows,)
         Whether the row was decided or rejected; only a failed acquisition leaves rows unfinished.
     guesses : ndarray of int64, shape (n_rows,)
-        Class numbers again, but for rejected rows the most probable class at the last stage where that was asked for.
+        Class numbers again, but for rejected rows the most probable class at the last stage where that was
+        asked for.
     """
 
     labels: NDArray[np.int64]

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class FeatureCosts:
     """Prices of features in whole units of 1 / `scale`; build with :func:`feature_costs`.
 
-    The price of a feature set is the sum of its features' `prices`, plus, once for every group that has a feature in
-    the set, the group's `first_prices` entry (Turney 1995: one blood sample serves several tests).
+    The price of a feature set is the sum of its features' `prices`, plus, once for every group that has a
+    feature in the set, the group's `first_prices` entry (Turney 1995: one blood sample serves several tests).
 
     Attributes
     ----------
@@ -143,8 +143,9 @@ def read_costs(
     Parameters
     ----------
     path : path
-        Columns ``feature`` (or ``test``) and ``cost``; where tests share a first price also ``discount_cost`` (the price
-        when another test of the group was already bought) and ``group`` (empty: none). Further columns are ignored.
+        Columns ``feature`` (or ``test``) and ``cost``; where tests share a first price also ``discount_cost``
+        (the price when another test of the group was already bought) and ``group`` (empty: none). Further
+        columns are ignored.
     names : sequence of str
         The features that need a price; the file may not name others but those in `dropped`.
     dataset : str, optional
@@ -159,8 +160,8 @@ def read_costs(
     BadFileError
         If the file cannot be read or lacks a column.
     BadInputError
-        If a price is missing or unusable, no row is of `dataset`, or the members of a group differ in what the first one costs more: then the
-        price of a set would depend on the order of buying.
+        If a price is missing or unusable, no row is of `dataset`, or the members of a group differ in what
+        the first one costs more: then the price of a set would depend on the order of buying.
     """
     table = read_table_file(path, notes, words=["group", "feature", "test"])
     if dataset is not None:
@@ -203,7 +204,8 @@ def _of_dataset(table: "pd.DataFrame", dataset: str, path: str | Path) -> "pd.Da
     """Return the rows of one dataset; it is an error when there are none."""
     if "dataset" not in table:
         raise BadInputError(
-            f"{path} must have a column dataset to choose {dataset!r} by, got {all_of(table.columns)}. Name no dataset."
+            f"{path} must have a column dataset to choose {dataset!r} by, got {all_of(table.columns)}. Name "
+            "no dataset."
         )
     chosen = table[table["dataset"].astype(str) == dataset]
     if chosen.empty:

@@ -22,8 +22,9 @@ class RejectRule:
     thresholds : tuple of float
         Least probability per predicted class (the paper's p̂ in every place), in (0, 1].
     risk : float or None
-        None: the paper's rule. Otherwise each subset's threshold is raised until, by Hoeffding's bound with error
-        probability `risk` / `max_stages`, its confident predictions on the fitted rows are right at the rate p̂ asks for.
+        None: the paper's rule. Otherwise each subset's threshold is raised until, by Hoeffding's bound with
+        error probability `risk` / `max_stages`, its confident predictions on the fitted rows are right at the
+        rate p̂ asks for.
     max_stages : int
         Number of stages that share `risk` (Bonferroni).
     """
@@ -77,8 +78,8 @@ def raised_threshold(
 ) -> float:
     """Return the least probability from which on confident answers are right as often as the smallest p̂ asks for.
 
-    By Hoeffding's bound, on the fitted rows; an answer is confident when it reaches this probability and its class's own
-    threshold. 2 when there is no such probability, so that nothing is confident.
+    By Hoeffding's bound, on the fitted rows; an answer is confident when it reaches this probability and its
+    class's own threshold. 2 when there is no such probability, so that nothing is confident.
     """
     assert rule.risk is not None
     wanted = min(rule.thresholds)

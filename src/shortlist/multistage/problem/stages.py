@@ -1,8 +1,8 @@
 """Ordered partitions of features into stages, written as chromosomes.
 
-A *stage assignment* ``[Q]`` (Sec. 3.1 of :cite:t:`Hamilton2022`) gives every feature the number, from 0, of the stage
-that acquires it; -1 removes the feature from all stages (the paper's Sec. 5.1). It is feasible when no stage number
-below the largest is missing.
+A *stage assignment* ``[Q]`` (Sec. 3.1 of :cite:t:`Hamilton2022`) gives every feature the number, from 0, of
+the stage that acquires it; -1 removes the feature from all stages (the paper's Sec. 5.1). It is feasible when
+no stage number below the largest is missing.
 """
 
 import math
@@ -39,8 +39,8 @@ def has_gaps(assignment: ArrayLike) -> bool:
 def compress(assignments: ArrayLike) -> NDArray[np.int8]:
     """Renumber stages densely, in their order (``compress`` of Sec. 3.1).
 
-    The paper's loop replaces j + 1 by a missing j and never ends when two numbers in a row are missing, so the
-    stages are ranked instead, which gives the same wherever that loop ends.
+    The paper's loop replaces j + 1 by a missing j and never ends when two numbers in a row are missing, so
+    the stages are ranked instead, which gives the same wherever that loop ends.
 
     Parameters
     ----------
@@ -93,7 +93,10 @@ def space_size(n_features: int, max_stages: int) -> int:
 
 
 def completions(n_features: int, max_stages: int) -> NDArray[np.int64]:
-    """Return how many ways m features can follow in at most s stages, as a table ``[m, s]``; 1 where m is 0."""
+    """Return how many ways m features can follow in at most s stages, as a table ``[m, s]``.
+
+    1 where m is 0.
+    """
     return np.array(
         [[1 if m == 0 else space_size(m, s) for s in range(max_stages + 1)] for m in range(n_features + 1)],
         dtype=np.int64,

@@ -1,5 +1,9 @@
-# ruff: noqa: C901, PLR0912, PLR0915, PLR0917  # kernels take their state as arguments and keep their loops flat
-"""Kernels that walk through every chain of growing feature sets for any objectives; loaded only where they are needed."""
+# ruff: noqa: C901, PLR0912, PLR0915, PLR0917  # kernels take their state as arguments and keep their loops
+# flat
+"""Kernels that walk through every chain of growing feature sets for any objectives.
+
+Loaded only where they are needed.
+"""
 
 from typing import TypeAlias
 
@@ -55,8 +59,8 @@ def swap_entries(archive: Longs, ties: Longs, chains: Longs, a: int, b: int) -> 
 
 
 @kernel(
-    "void(int64[::1], int64, int64[::1], int64, int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[::1],"
-    " int64[:, ::1], int64[::1])"
+    "void(int64[::1], int64, int64[::1], int64, int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], "
+    "int64[::1], int64[:, ::1], int64[::1])"
 )
 def offer(
     measures: Longs,
@@ -73,7 +77,8 @@ def offer(
 ) -> None:
     """Offer `count` assignments to an archive of measures; ``size[1]`` becomes 1 when it is full.
 
-    With room for blocks the archive is only read, and each chain that reaches one of its points is written down.
+    With room for blocks the archive is only read, and each chain that reaches one of its points is written
+    down.
     """
     for a in range(size[0]):
         order = compare_measures(archive[a], measures, uses)
@@ -162,8 +167,8 @@ def advance(
 
 @kernel(
     "int64(int64[::1], uint64[:, :, ::1], uint64[:, :, ::1], int64[::1], int64[::1], int64[::1], uint64[::1],"
-    " uint64[:, ::1], int64[::1], int64, uint64[::1], int64, int64[::1], int64, int64, int64[:, ::1], int64[::1],"
-    " int64[:, ::1], int64[::1], int64[:, ::1], int64[::1])"
+    " uint64[:, ::1], int64[::1], int64, uint64[::1], int64, int64[::1], int64, int64, int64[:, ::1], "
+    "int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[::1])"
 )
 def walk_archive(
     firsts: Longs,
@@ -188,10 +193,13 @@ def walk_archive(
     blocks: Longs,
     n_blocks: Longs,
 ) -> int:
-    """Walk all assignments whose first stage is in `firsts`, for any objectives; return how many chains were looked at.
+    """Walk all assignments whose first stage is in `firsts`, for any objectives.
 
-    The archive holds the non-dominated measures, how many assignments tie for each, and one chain. Every measure but
-    the conclusive rows and the credit grows along a chain, so its value so far bounds what follows.
+    Return how many chains were looked at.
+
+    The archive holds the non-dominated measures, how many assignments tie for each, and one chain. Every
+    measure but the conclusive rows and the credit grows along a chain, so its value so far bounds what
+    follows.
     """
     full = len(prices) - 1
     n_words = len(everyone)

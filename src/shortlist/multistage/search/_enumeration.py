@@ -1,8 +1,9 @@
-# ruff: noqa: C901, PLR0912, PLR0915, PLR0917  # kernels take their state as arguments and keep their loops flat
+# ruff: noqa: C901, PLR0912, PLR0915, PLR0917  # kernels take their state as arguments and keep their loops
+# flat
 """Kernels that walk through every chain of growing feature sets, which is every stage assignment.
 
-A chain M1 ⊂ M2 ⊂ … of bit masks, with all features as its last set, is an ordered partition. A node is a chain without
-its end; everything needed of it is which rows wait, how many were right, and what was paid.
+A chain M1 ⊂ M2 ⊂ … of bit masks, with all features as its last set, is an ordered partition. A node is a
+chain without its end; everything needed of it is which rows wait, how many were right, and what was paid.
 """
 
 from typing import TypeAlias
@@ -23,7 +24,10 @@ UNSEEN = 2**62
 
 @kernel("int64(int64, int64, int64, int64, int64[:, ::1], int64[::1])")
 def beaten(conclusive: int, right: int, over: int, cost: int, archive: Longs, size: Longs) -> int:
-    """Tell whether an archived point dominates (conclusive, right / over, cost); the one that does moves forward."""
+    """Tell whether an archived point dominates (conclusive, right / over, cost).
+
+    The one that does moves forward.
+    """
     for a in range(size[0]):
         if archive[a, 0] >= conclusive and archive[a, 2] <= cost:
             left = archive[a, 1] * max(1, over)
@@ -37,7 +41,10 @@ def beaten(conclusive: int, right: int, over: int, cost: int, archive: Longs, si
 
 @kernel("void(int64, int64, int64, int64[:, ::1], int64[::1])")
 def archive_point(conclusive: int, right: int, cost: int, archive: Longs, size: Longs) -> None:
-    """Add a point that nothing in the archive dominates, and drop what it dominates; a full archive stays as it is."""
+    """Add a point that nothing in the archive dominates, and drop what it dominates.
+
+    A full archive stays as it is.
+    """
     if beaten(conclusive, right, conclusive, cost, archive, size):
         return
     kept = 0
@@ -56,8 +63,8 @@ def archive_point(conclusive: int, right: int, cost: int, archive: Longs, size: 
 
 
 @kernel(
-    "void(int64, int64, int64, int64, int64[::1], int64, int64[::1], int64[::1], int32[:, ::1], int64[:, ::1],"
-    " int64[::1], int64[:, ::1], int64[::1])"
+    "void(int64, int64, int64, int64, int64[::1], int64, int64[::1], int64[::1], int32[:, ::1], int64[:, "
+    "::1], int64[::1], int64[:, ::1], int64[::1])"
 )
 def record(
     conclusive: int,
@@ -104,8 +111,8 @@ def record(
 
 
 @kernel(
-    "int64(int64, int64, int64, uint64[::1], int64, int64, int64, uint64[:, :, ::1], int64[::1], int64, int64[::1],"
-    " int64[::1], int64[::1], int32[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[::1])"
+    "int64(int64, int64, int64, uint64[::1], int64, int64, int64, uint64[:, :, ::1], int64[::1], int64, "
+    "int64[::1], int64[::1], int64[::1], int32[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[::1])"
 )
 def last_proper_stage(
     depth: int,
@@ -127,7 +134,10 @@ def last_proper_stage(
     blocks: Longs,
     n_blocks: Longs,
 ) -> int:
-    """Try every stage between a node and the last stage, which takes all the rest; return how many there are."""
+    """Try every stage between a node and the last stage, which takes all the rest.
+
+    Return how many there are.
+    """
     n_words = len(waiting)
     rest = full & ~before
     looked = 0
@@ -160,8 +170,9 @@ def last_proper_stage(
 
 
 @kernel(
-    "int64(int64[::1], uint64[:, :, ::1], uint64[:, :, ::1], int64[::1], int64[::1], uint64[::1], int64, int64,"
-    " int64[:, ::1], int64, int64[::1], int64[::1], int32[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[::1])"
+    "int64(int64[::1], uint64[:, :, ::1], uint64[:, :, ::1], int64[::1], int64[::1], uint64[::1], int64, "
+    "int64, int64[:, ::1], int64, int64[::1], int64[::1], int32[:, ::1], int64[:, ::1], int64[::1], "
+    "int64[:, ::1], int64[::1])"
 )
 def walk_table(
     firsts: Longs,
@@ -184,10 +195,11 @@ def walk_table(
 ) -> int:
     """Walk all assignments whose first stage is in `firsts`; return how many chains were looked at.
 
-    ``best[c(c + 1)/2 + r]`` becomes the least cost of an assignment with c conclusive rows of which r are right, `ties`
-    how many reach it, `witnesses` the sets of the one with the least first set. ``reach[M]`` holds the rows that some
-    set above M is confident, and confident and right, about; ``least_steps[M]`` is the least price of going on. With
-    `prune`, nodes are left out when a known point dominates whatever may follow: never one that would tie.
+    ``best[c(c + 1)/2 + r]`` becomes the least cost of an assignment with c conclusive rows of which r are
+    right, `ties` how many reach it, `witnesses` the sets of the one with the least first set. ``reach[M]``
+    holds the rows that some set above M is confident, and confident and right, about; ``least_steps[M]`` is
+    the least price of going on. With `prune`, nodes are left out when a known point dominates whatever may
+    follow: never one that would tie.
     """
     full = len(prices) - 1
     n_words = len(everyone)

@@ -14,14 +14,15 @@ Longs: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
 CONCLUSIVE, CREDIT, COST, FALSE_POSITIVES, STAGES, WORST, EVALUATION = range(7)
-"""Columns of measures: conclusive rows; their credit; what all rows pay; rows wrongly called positive; stages;
-what the dearest row pays; what all calls of classifiers cost."""
+"""Columns of measures: conclusive rows; their credit; what all rows pay; rows wrongly called positive;
+stages; what the dearest row pays; what all calls of classifiers cost.
+"""
 N_MEASURES = 7
 
 
 @kernel(
-    "void(int64[:, ::1], int64[:, ::1], int64[:, ::1], uint64[:, :, ::1], uint64[::1], uint64[:, ::1], int64[::1],"
-    " int64, uint64[::1], int64[:, ::1])"
+    "void(int64[:, ::1], int64[:, ::1], int64[:, ::1], uint64[:, :, ::1], uint64[::1], uint64[:, ::1], "
+    "int64[::1], int64, uint64[::1], int64[:, ::1])"
 )
 def measure(
     slots: Longs,
@@ -74,7 +75,8 @@ def measure(
 def compare(points: Longs, credits_: Longs, conclusive: Longs, a: int, b: int) -> int:
     """Return 1 when row a is better than b somewhere, plus 2 when it is worse somewhere.
 
-    `points` are minimised; ``credits_ / conclusive`` (0 / 0 is 0) is maximised and compared by cross-multiplication.
+    `points` are minimised; ``credits_ / conclusive`` (0 / 0 is 0) is maximised and compared by
+    cross-multiplication.
     """
     answer = 0
     for m in range(points.shape[1]):

@@ -1,5 +1,8 @@
 # ruff: noqa: PLR0917  # kernels take their state as arguments and keep their loops flat
-"""Kernels of EMSCO's mutation and recombination; every random number comes in as a uniform draw from [0, 1)."""
+"""Kernels of EMSCO's mutation and recombination.
+
+Every random number comes in as a uniform draw from [0, 1).
+"""
 
 from typing import TypeAlias
 
@@ -43,8 +46,8 @@ def mutate_row(
 ) -> None:
     """Mutate one assignment in place (Algorithm 1).
 
-    ``cumulative[m]`` is the distribution function of BB(m, 1, β). A draw below `removal` removes the feature, and the
-    rest of [0, 1) is stretched over the distribution. A removed feature may always come back.
+    ``cumulative[m]`` is the distribution function of BB(m, 1, β). A draw below `removal` removes the feature,
+    and the rest of [0, 1) is stretched over the distribution. A removed feature may always come back.
     """
     n = len(assignment)
     counts = np.zeros(max_stages + 1, dtype=np.int64)
@@ -96,8 +99,8 @@ def recombine_rows(
 
 
 @kernel(
-    "void(int8[:, ::1], int64[::1], float64[::1], float64[:, ::1], int64, float64, float64, float64[:, ::1], float64,"
-    " int8[:, ::1])"
+    "void(int8[:, ::1], int64[::1], float64[::1], float64[:, ::1], int64, float64, float64, float64[:, "
+    "::1], float64, int8[:, ::1])"
 )
 def breed(
     population: Chromosomes,
@@ -113,7 +116,8 @@ def breed(
 ) -> None:
     """Fill `children`: select two parents by roulette, recombine, close gaps, mutate (the loop of Algorithm 3).
 
-    `wheel` is the running sum of fitness over the population, ending in 1; a row of `uniforms` holds 4 + 3n draws.
+    `wheel` is the running sum of fitness over the population, ending in 1; a row of `uniforms` holds 4 + 3n
+    draws.
     """
     n = population.shape[1]
     for c in range(len(children)):

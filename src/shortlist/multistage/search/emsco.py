@@ -46,13 +46,14 @@ class EmscoOptions:
     epsilon : float
         ε > 0 of γ = u/l + ε.
     elites : {"vector", "chromosome"}
-        What counts as one elite: an objective vector (the first chromosome that has it stays), or, as the paper says,
-        a chromosome. Where millions of chromosomes tie, the paper's elite fills the population and the search stops.
+        What counts as one elite: an objective vector (the first chromosome that has it stays), or, as the
+        paper says, a chromosome. Where millions of chromosomes tie, the paper's elite fills the population
+        and the search stops.
     removal : float
         Probability that a mutated feature leaves all stages; used only where the problem allows removal.
     tries : int
-        How often a child that was measured before is mutated again; 0 is the paper's. Late in a run most children
-        are copies of what is known.
+        How often a child that was measured before is mutated again; 0 is the paper's. Late in a run most
+        children are copies of what is known.
     """
 
     population: int = 300
@@ -132,7 +133,8 @@ class EmscoResult:
     n_generations, n_evaluations : int
         Generations after the first, and assignments measured.
     stopped : str
-        ``"generations"``, ``"patience"``, ``"elite fills the population"``, ``"interrupted"`` or the time limit.
+        ``"generations"``, ``"patience"``, ``"elite fills the population"``, ``"interrupted"`` or the time
+        limit.
     seconds : float
         Wall-clock time, fits included.
     """
@@ -171,8 +173,8 @@ def emsco(
     """Search for non-dominated stage assignments by evolution.
 
     Algorithm 3 of :cite:t:`Hamilton2022`: elitism, roulette selection, recombination (Algorithm 2), mutation
-    (Algorithm 1), until one of the two convergence tests holds. Solutions once found that nothing dominates are never
-    lost (Property 1).
+    (Algorithm 1), until one of the two convergence tests holds. Solutions once found that nothing dominates
+    are never lost (Property 1).
 
     Parameters
     ----------
@@ -284,8 +286,8 @@ def beta_binomial(max_stages: int, beta: float) -> NDArray[np.float64]:
 def score(problem: StageProblem, measures: NDArray[np.int64], *, epsilon: float = 0.01) -> Scores:
     """Rank a generation and compute its fitness (Eqs. 8 and 9).
 
-    The merits are relative to the generation: the least cost in it has inverse cost 1 (Eq. 5). Where some E is 0, γ is
-    taken over the others, and fitness 0 still ranks last in its rank.
+    The merits are relative to the generation: the least cost in it has inverse cost 1 (Eq. 5). Where some E
+    is 0, γ is taken over the others, and fitness 0 still ranks last in its rank.
     """
     # equal vectors have equal rank, and converged generations hold many
     same = np.unique(_as_keys(problem.vectors(measures)), return_index=True, return_inverse=True)

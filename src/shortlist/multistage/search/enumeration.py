@@ -30,8 +30,8 @@ class TiedBlock:
     chain : tuple of int
         Feature sets, as bit masks, acquired by the first stages.
     n_assignments : int
-        How many assignments begin so: 1 when the last stage takes the rest, more when nothing waits any longer and the
-        rest may follow in any way.
+        How many assignments begin so: 1 when the last stage takes the rest, more when nothing waits any
+        longer and the rest may follow in any way.
     """
 
     chain: tuple[int, ...]
@@ -85,11 +85,12 @@ def enumerate_front(
 ) -> EnumerationResult:
     """Find every non-dominated objective vector of S(n, k), and how many assignments have it.
 
-    Solves Eq. 6 of :cite:t:`Hamilton2022` exactly. Depth-first over chains of growing feature sets, on decision bits. A
-    chain on which no row waits any more is finished in closed form. With `bounds` a chain is also left when a known
-    point dominates anything that can follow: coverage and right answers are bounded by the union over all supersets,
-    wrong answers by those given and those that no superset can avoid, cost by what is bought and the cheapest next
-    step. Bounds never drop a tie, so the answer is the same with and without.
+    Solves Eq. 6 of :cite:t:`Hamilton2022` exactly. Depth-first over chains of growing feature sets, on
+    decision bits. A chain on which no row waits any more is finished in closed form. With `bounds` a chain is
+    also left when a known point dominates anything that can follow: coverage and right answers are bounded by
+    the union over all supersets, wrong answers by those given and those that no superset can avoid, cost by
+    what is bought and the cheapest next step. Bounds never drop a tie, so the answer is the same with and
+    without.
 
     Parameters
     ----------

@@ -42,8 +42,8 @@ def recall(
     truth : EnumerationResult
         A complete enumeration.
     options : EmscoOptions
-        Set ``patience=None`` to turn the second convergence test off, as for the paper's figure. A run that stops
-        early keeps its last value.
+        Set ``patience=None`` to turn the second convergence test off, as for the paper's figure. A run that
+        stops early keeps its last value.
     seeds : sequence of int
         One run each.
     report, cancellation : optional

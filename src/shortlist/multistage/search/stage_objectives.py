@@ -42,10 +42,10 @@ OBJECTIVES = {
 }
 """Objectives by name. The first three are g1, g2 and g3* of the paper (Eqs. 3 to 5), and the default.
 
-``false_positive_rate`` is the share of the validation rows outside the positive class that are called positive, rejected
-rows included in the whole; ``stages`` the number of stages, also of those that no validation row reaches;
-``worst_case_cost`` what the dearest validation row pays, which a new row may exceed; ``evaluation_cost`` what the calls of
-the stages' classifiers cost per row.
+``false_positive_rate`` is the share of the validation rows outside the positive class that are called
+positive, rejected rows included in the whole; ``stages`` the number of stages, also of those that no
+validation row reaches; ``worst_case_cost`` what the dearest validation row pays, which a new row may exceed;
+``evaluation_cost`` what the calls of the stages' classifiers cost per row.
 """
 DEFAULT_OBJECTIVES = ("coverage", "conclusive_accuracy", "acquisition_cost")
 
@@ -130,8 +130,8 @@ class StageProblem:
         Returns
         -------
         measures : ndarray of int64, shape (n_assignments, 7)
-            Conclusive rows, credit, cost of all rows, false positives, stages, cost of the dearest row, cost of calls;
-            whole numbers, exact.
+            Conclusive rows, credit, cost of all rows, false positives, stages, cost of the dearest row, cost
+            of calls; whole numbers, exact.
         """
         counts = stage_counts(assignments)
         k = int(counts.max(initial=1))
@@ -225,7 +225,8 @@ def check_objectives(names: Sequence[str]) -> None:
     for place, name in enumerate(names):
         if name not in OBJECTIVES:
             raise BadInputError(
-                f"objectives must be names out of {all_of(OBJECTIVES)}, got {name!r}.{did_you_mean(name, OBJECTIVES)}"
+                f"objectives must be names out of {all_of(OBJECTIVES)}, got "
+                f"{name!r}.{did_you_mean(name, OBJECTIVES)}"
             )
         if name in names[:place]:
             raise BadInputError(f"objectives must differ, got {name!r} twice. Leave one out.")
@@ -234,8 +235,8 @@ def check_objectives(names: Sequence[str]) -> None:
 def merits(names: Sequence[str], values: Values) -> Values:
     """Return each objective as a number in [0, 1] to maximise, relative to the points given.
 
-    Costs and stages become inverse: the least of the points given divided by each one's own (Eq. 5), and 1 for both
-    being 0; a rate r to avoid becomes 1 - r.
+    Costs and stages become inverse: the least of the points given divided by each one's own (Eq. 5), and 1
+    for both being 0; a rate r to avoid becomes 1 - r.
 
     Parameters
     ----------
@@ -279,8 +280,9 @@ def stage_problem(
     objectives : sequence of str
         Names in :data:`OBJECTIVES`.
     penalties : mapping from class number to number in [0, 1], optional
-        What a wrong answer about a row of that class takes from its credit in g2 (Sec. 2.2.2); 1 where not given, the
-        paper's g2. With two classes these are the penalties of false negatives and of false positives.
+        What a wrong answer about a row of that class takes from its credit in g2 (Sec. 2.2.2); 1 where not
+        given, the paper's g2. With two classes these are the penalties of false negatives and of false
+        positives.
     positive : int, default=1
         Class number that false positives are called.
     call_cost, call_cost_per_feature : float

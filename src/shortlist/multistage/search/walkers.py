@@ -215,7 +215,8 @@ def make_walker(
     problem: StageProblem, space: Space, max_stages: int, seeds: NDArray[np.int64], *, bounds: bool
 ) -> Walker:
     """Choose how to keep what is found."""
-    # the table counts right answers, which are the credit only where a wrong answer costs all of a right one's
+    # the table counts right answers, which are the credit only where a wrong answer costs all of a right
+    # one's
     counts = problem.unit == 1 and (problem.penalties == 1).all()
     plain = problem.names == DEFAULT_OBJECTIVES and not problem.removal and counts
     kind = TableWalker if plain and problem.n_rows <= TABLE_ROWS else ArchiveWalker

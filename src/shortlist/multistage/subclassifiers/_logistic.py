@@ -1,9 +1,10 @@
-# ruff: noqa: C901, PLR0912, PLR0915, PLR0917  # kernels take their state as arguments and keep their loops flat
+# ruff: noqa: C901, PLR0912, PLR0915, PLR0917  # kernels take their state as arguments and keep their loops
+# flat
 """Kernels of ℓ2 logistic regression on many feature subsets: Newton fits, scores, and decision bits.
 
-Rows are given transposed, ``(n_columns, n_rows)``, so that choosing columns copies whole runs of memory. A subset is
-a row of booleans over columns. Coefficients are kept per subset as ``(n_scores, n_columns + 1)``, intercept last, zero
-for absent columns; there is one score for two classes and one per class otherwise.
+Rows are given transposed, ``(n_columns, n_rows)``, so that choosing columns copies whole runs of memory. A
+subset is a row of booleans over columns. Coefficients are kept per subset as ``(n_scores, n_columns + 1)``,
+intercept last, zero for absent columns; there is one score for two classes and one per class otherwise.
 """
 
 import math
@@ -27,7 +28,10 @@ CLOSE = 1e-9
 
 @kernel("void(float64[:, ::1], int64, float64[::1], float64[::1])")
 def solve_positive(matrix: Doubles, size: int, right: Doubles, solution: Doubles) -> None:
-    """Solve a positive definite system by Cholesky's factors; the lower triangle of `matrix` is overwritten."""
+    """Solve a positive definite system by Cholesky's factors.
+
+    The lower triangle of `matrix` is overwritten.
+    """
     for i in range(size):
         for j in range(i + 1):
             total = matrix[i, j]
@@ -63,7 +67,10 @@ def pull_back(design: Doubles, residuals: Doubles, gradient: Doubles) -> None:
 
 @kernel("void(float64[:, ::1], float64[::1], float64[:, ::1], float64[:, ::1])")
 def weighted_products(design: Doubles, weights: Doubles, scaled: Doubles, products: Doubles) -> None:
-    """Sum weighted products of columns: ``products = (design · weights) designᵀ``; `scaled` is room to work in."""
+    """Sum weighted products of columns: ``products = (design · weights) designᵀ``.
+
+    `scaled` is room to work in.
+    """
     for i in range(design.shape[0]):
         for r in range(design.shape[1]):
             scaled[i, r] = design[i, r] * weights[r]
@@ -72,7 +79,10 @@ def weighted_products(design: Doubles, weights: Doubles, scaled: Doubles, produc
 
 @kernel("int64(float64[:, ::1], bool_[::1], int64[::1], float64[:, ::1])")
 def choose_columns(rows: Doubles, subset: Flags, chosen: Longs, design: Doubles) -> int:
-    """Copy the chosen columns and the last one, the ones, to the front of `design`; return how many they are."""
+    """Copy the chosen columns and the last one, the ones, to the front of `design`.
+
+    Return how many they are.
+    """
     size = 0
     last = rows.shape[0] - 1
     for c in range(last + 1):
@@ -179,7 +189,8 @@ def decide_score(score: float, thresholds: Doubles, score_thresholds: Doubles, l
 
 
 @kernel(
-    "int64(float64[:, ::1], int64, float64[:, ::1], int64[::1], int64, float64[::1], float64[::1], float64, float64[::1])"
+    "int64(float64[:, ::1], int64, float64[:, ::1], int64[::1], int64, float64[::1], float64[::1], float64, "
+    "float64[::1])"
 )
 def decide_row(
     rows: Doubles,
@@ -194,8 +205,8 @@ def decide_row(
 ) -> int:
     """Return the most probable class of one row, minus (1 + class) when it is not confident, -999 for NaN.
 
-    `rows` are ``(n_rows, n_columns)``; confident means that the largest probability reaches the threshold of its
-    class and `least`. Ties of the probability go to the first class.
+    `rows` are ``(n_rows, n_columns)``; confident means that the largest probability reaches the threshold of
+    its class and `least`. Ties of the probability go to the first class.
     """
     n_scores, intercept = coefficients.shape[0], coefficients.shape[1] - 1
     if n_scores == 1:
@@ -245,8 +256,8 @@ def write_probabilities(rows: Doubles, coefficients: Doubles, chosen: Longs, pro
 
 
 @kernel(
-    "void(float64[:, ::1], float64[:, ::1], int64[::1], float64[:, :, ::1], int64[::1], bool_[:, ::1], float64[::1],"
-    " float64[::1], float64[::1], uint64[:, :, ::1])"
+    "void(float64[:, ::1], float64[:, ::1], int64[::1], float64[:, :, ::1], int64[::1], bool_[:, ::1], "
+    "float64[::1], float64[::1], float64[::1], uint64[:, :, ::1])"
 )
 def decision_bits(
     rows: Doubles,
@@ -317,7 +328,8 @@ def decision_bits(
 
 
 @kernel(
-    "int64(float64[:, ::1], int64[::1], float64[:, ::1], int64[::1], float64[::1], float64[::1], float64, int64[::1])"
+    "int64(float64[:, ::1], int64[::1], float64[:, ::1], int64[::1], float64[::1], float64[::1], float64, "
+    "int64[::1])"
 )
 def decide_rows(
     rows: Doubles,

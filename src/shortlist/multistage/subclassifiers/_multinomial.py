@@ -26,8 +26,8 @@ def fit_multinomial(
 ) -> int:
     """Fit every subset with a softmax over classes; return how many did not converge.
 
-    Adding a constant to all intercepts changes no probability, so the loss gets half the squared sum of the intercepts:
-    the probabilities stay and the Newton system becomes definite.
+    Adding a constant to all intercepts changes no probability, so the loss gets half the squared sum of the
+    intercepts: the probabilities stay and the Newton system becomes definite.
     """
     n_columns, n_rows, n_classes = rows.shape[0] - 1, rows.shape[1], coefficients.shape[1]
     chosen = np.empty(n_columns + 1, dtype=np.int64)

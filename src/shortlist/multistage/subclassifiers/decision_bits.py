@@ -42,7 +42,9 @@ class DecisionBits:
         return slots
 
     def every_subset(self) -> NDArray[np.uint64]:
-        """Return the bits of every subset, indexed by bit mask, ``(2**n_features, 2, n_words)``; row 0 is zero.
+        """Return the bits of every subset, indexed by bit mask, ``(2**n_features, 2, n_words)``.
+
+        Row 0 is zero.
 
         Raises
         ------
@@ -52,14 +54,15 @@ class DecisionBits:
         n = self.subclassifiers.rows.n_features
         if n > DENSE_FEATURES:
             raise BadInputError(
-                f"enumeration needs all subsets, so at most {DENSE_FEATURES} features, got {n}. Use method='emsco'."
+                f"enumeration needs all subsets, so at most {DENSE_FEATURES} features, got {n}. Use "
+                "method='emsco'."
             )
         n_bytes = bytes_of_every_subset(self.subclassifiers.rows)
         if n_bytes > MOST_BYTES:
             raise BadInputError(
-                f"enumeration needs the decisions of all subsets within {MOST_BYTES / 1e9:g} GB, but {n} features and "
-                f"{len(self.subclassifiers.rows.validation_labels)} rows to judge by make {n_bytes / 1e9:.1f} GB. "
-                "Judge by fewer rows, or use method='emsco'."
+                f"enumeration needs the decisions of all subsets within {MOST_BYTES / 1e9:g} GB, but {n} "
+                f"features and {len(self.subclassifiers.rows.validation_labels)} rows to judge by make "
+                f"{n_bytes / 1e9:.1f} GB. Judge by fewer rows, or use method='emsco'."
             )
         self.slots(subset_masks(n))
         return self.bits

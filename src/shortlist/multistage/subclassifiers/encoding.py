@@ -24,7 +24,8 @@ class FeatureCode:
     categories : tuple or None
         Category: its values, one 0/1 column each; an unseen value is zero everywhere. None: a number.
     allows_missing : bool
-        Whether a value was missing when fitting; then a last 0/1 column says where, and only then it may be later.
+        Whether a value was missing when fitting; then a last 0/1 column says where, and only then it may be
+        later.
     """
 
     name: str
@@ -91,8 +92,8 @@ class Encoding:
 def learn_encoding(X: Any, names: Sequence[str]) -> Encoding:
     """Learn how to encode each feature from the rows that fit the classifiers.
 
-    Numbers stay as they are and missing ones become the median; text, booleans and columns that a frame marks as
-    categories, also of numbers, become one column per value. Feature i of `names` is column i of `X`.
+    Numbers stay as they are and missing ones become the median; text, booleans and columns that a frame marks
+    as categories, also of numbers, become one column per value. Feature i of `names` is column i of `X`.
 
     Parameters
     ----------
@@ -181,7 +182,8 @@ def _missing(column: Any) -> Mask:
 def _as_numbers(name: str, column: Any) -> NDArray[np.float64]:
     if column.dtype.kind in "Mm":  # their numbers depend on the unit that the table happens to have
         raise BadInputError(
-            f"feature {name!r} must hold numbers or text, got times. Turn them into numbers, such as days since a date."
+            f"feature {name!r} must hold numbers or text, got times. Turn them into numbers, such as days "
+            "since a date."
         )
     if column.dtype.kind != "O":
         try:
@@ -212,6 +214,7 @@ def _check_finite(name: str, numbers: NDArray[np.float64]) -> None:
 def _refuse(name: str, value: float) -> None:
     if np.isnan(value):
         raise BadInputError(
-            f"feature {name!r} had no missing values when fitting, got NaN. Fill it, or fit on rows with gaps."
+            f"feature {name!r} had no missing values when fitting, got NaN. Fill it, or fit on rows with "
+            "gaps."
         )
     raise BadInputError(f"feature {name!r} must be finite, got infinity. Replace or drop those rows.")

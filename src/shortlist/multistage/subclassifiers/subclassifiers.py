@@ -20,7 +20,10 @@ BATCH = 512
 """Subsets fitted in one unit of work."""
 SMALL = 64
 """Up to this many subsets are fitted at once, without workers."""
-STOPPED = "fitting subclassifiers was stopped before it was done, so there is no answer. Run it again, or allow more time."
+STOPPED = (
+    "fitting subclassifiers was stopped before it was done, so there is no answer. Run it again, or "
+    "allow more time."
+)
 LEAST_PLACES = 4096
 """A generation of the evolution needs a place for each of its subsets."""
 MOST_BYTES = 4 * 10**9
@@ -149,7 +152,8 @@ class LogisticSubclassifiers:
     C : float, default=1.0
         Inverse strength of the penalty.
     scale : bool, default=True
-        Penalise the coefficients of standardised columns, so that units do not matter; False: of the columns as they are.
+        Penalise the coefficients of standardised columns, so that units do not matter; False: of the columns
+        as they are.
     n_jobs : int or None, default=1
         Threads that fit.
     capacity : int, default=200_000
@@ -291,8 +295,9 @@ def _check_memory(rows: StageRows, n_bytes: int) -> None:
     if n_bytes > MOST_BYTES:
         widest = max(rows.encoding.codes, key=lambda code: code.width)
         raise BadInputError(
-            f"the classifiers of all feature subsets must fit into {MOST_BYTES / 1e9:g} GB, but need {n_bytes / 1e9:.1f} GB: "
-            f"feature {widest.name!r} alone makes {widest.width} columns. Drop identifiers, or join rare values."
+            f"the classifiers of all feature subsets must fit into {MOST_BYTES / 1e9:g} GB, but need "
+            f"{n_bytes / 1e9:.1f} GB: feature {widest.name!r} alone makes {widest.width} columns. Drop "
+            "identifiers, or join rare values."
         )
 
 

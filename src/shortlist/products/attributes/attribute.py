@@ -67,7 +67,10 @@ class AttributeTable:
 
 
 def model_attributes(model: FeatureModel, source: str = "") -> AttributeTable:
-    """Return the attributes that came with the model itself; `source` is what messages call it, such as its file."""
+    """Return the attributes that came with the model itself.
+
+    `source` is what messages call it, such as its file.
+    """
     lines = dict(enumerate(model.lines)) if source else {}
     return AttributeTable(source or model.name or "the model", model.attributes, lines)
 
@@ -101,8 +104,8 @@ def exact_attribute(
     Raises
     ------
     BadInputError
-        If there is no such attribute, features lack a value, a value is no finite number, or one has more than
-        :data:`MAX_DECIMALS` decimals or does not fit into 53 bits.
+        If there is no such attribute, features lack a value, a value is no finite number, or one has more
+        than :data:`MAX_DECIMALS` decimals or does not fit into 53 bits.
 
     Examples
     --------
@@ -119,8 +122,9 @@ def exact_attribute(
     if missing and default is None:
         first = ", ".join(model.labels[i] for i in missing[:3])
         raise BadInputError(
-            f"{table.source} must give {found!r} for every feature, but {len(missing)} of {model.n_features} lack it: "
-            f"{first}{', ...' if len(missing) > 3 else ''}. Add them or give a default."
+            f"{table.source} must give {found!r} for every feature, but {len(missing)} of "
+            f"{model.n_features} lack it: {first}{', ...' if len(missing) > 3 else ''}. Add them or give a "
+            "default."
         )
     rest = Decimal(0) if default is None else as_number(default, f"the default of {found!r}")
     numbers = [
@@ -139,7 +143,9 @@ def chosen_attributes(
     units: Mapping[str, str] | None = None,
     decimals: int | None = None,
 ) -> dict[str, Attribute]:
-    """Return the attributes called `names`, each from the first table that has it; built-in names are passed over.
+    """Return the attributes called `names`, each from the first table that has it.
+
+    Built-in names are passed over.
 
     Options are by the name asked for; errors are those of :func:`exact_attribute`.
     """
@@ -166,7 +172,10 @@ def chosen_attributes(
 def scaled_attribute(
     name: str, numbers: list[Decimal], *, decimals: int | None = None, unit: str = ""
 ) -> Attribute:
-    """Scale decimals to integers by the smallest power of ten that loses nothing; see :func:`exact_attribute`."""
+    """Scale decimals to integers by the smallest power of ten that loses nothing.
+
+    See :func:`exact_attribute`.
+    """
     if decimals is not None:
         numbers = [round(number, decimals) for number in numbers]
     digits = max((n_decimals(number) for number in numbers), default=0)
@@ -209,14 +218,17 @@ def n_decimals(number: Decimal) -> int:
 
 
 def as_number(value: Value | float, place: str) -> Decimal:
-    """Return a value as a number; true and false count 1 and 0. `place` is named in the error where it is none."""
+    """Return a value as a number; true and false count 1 and 0.
+
+    `place` is named in the error where it is none.
+    """
     if isinstance(value, bool):
         return Decimal(int(value))
     number = as_decimal(str(value))
     if number is None:
         raise BadFileError(
-            f"{place} must be a number below 10^19, written like 12.50, got {str(value)!r}. Correct it, or leave it "
-            "empty and give a default."
+            f"{place} must be a number below 10^19, written like 12.50, got {str(value)!r}. Correct it, or "
+            "leave it empty and give a default."
         )
     return number
 

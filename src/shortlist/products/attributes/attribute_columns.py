@@ -16,11 +16,11 @@ _LIKE_A_NUMBER = re.compile(
 def numeric_attributes(table: AttributeTable, model: FeatureModel) -> tuple[list[str], dict[str, str]]:
     """Return the names of the attributes of a table, in its order, and why its other columns are none.
 
-    A column is an attribute if at least half of its values are numbers, or are written like numbers: ``12,50``, ``€5``,
-    ``5 %``, ``1e300``. Then every one of them must be a number, as a column that is dropped for one bad value would
-    make the answer one to another question. Other columns are texts. ``used_before`` is left out beside
-    ``not_used_before``, which says the same with the sense reversed. Names that cannot be written in a list of objectives
-    are left out too.
+    A column is an attribute if at least half of its values are numbers, or are written like numbers:
+    ``12,50``, ``€5``, ``5 %``, ``1e300``. Then every one of them must be a number, as a column that is
+    dropped for one bad value would make the answer one to another question. Other columns are texts.
+    ``used_before`` is left out beside ``not_used_before``, which says the same with the sense reversed. Names
+    that cannot be written in a list of objectives are left out too.
 
     Returns
     -------
@@ -46,7 +46,8 @@ def numeric_attributes(table: AttributeTable, model: FeatureModel) -> tuple[list
     for name, column in table.columns.items():
         if not column:
             raise BadFileError(
-                f"{table.source}: the column {name!r} has no values. Fill it in, remove it, or name the objectives."
+                f"{table.source}: the column {name!r} has no values. Fill it in, remove it, or name the "
+                "objectives."
             )
         reason = _reason(table, name)
         if reason:

@@ -16,10 +16,11 @@ def random_attributes(
 ) -> dict[str, Attribute]:
     """Draw cost, defects and not_used_before for every feature.
 
-    ``paper`` (Sec. 5.1.5 of :cite:t:`Xue2018`): cost normal within [5, 15], defects an integer normal within [0, 10]. The
-    paper states neither mean nor deviation: the middle of the range and a sixth of its width are our choice, values
-    outside are drawn again. ``program``: cost uniform in [5, 15], defects binomial with 10 trials and probability
-    0.5. In both the cost has two decimals and not_used_before is 0 or 1 with equal probability.
+    ``paper`` (Sec. 5.1.5 of :cite:t:`Xue2018`): cost normal within [5, 15], defects an integer normal within
+    [0, 10]. The paper states neither mean nor deviation: the middle of the range and a sixth of its width are
+    our choice, values outside are drawn again. ``program``: cost uniform in [5, 15], defects binomial with 10
+    trials and probability 0.5. In both the cost has two decimals and not_used_before is 0 or 1 with equal
+    probability.
 
     Parameters
     ----------

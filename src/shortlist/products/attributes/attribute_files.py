@@ -20,10 +20,10 @@ def read_attributes(
     Parameters
     ----------
     path : str or Path
-        A CSV file with a header that has a column ``feature`` and one column per attribute, or an ``.augment`` file
-        (header ``#FEATURE_INDEX COST USED_BEFORE DEFECTS``, features by variable number). A column ``id`` of the CSV
-        tells features apart where names repeat, if it holds the model's identifiers. ``used_before`` brings
-        ``not_used_before`` with it, its complement.
+        A CSV file with a header that has a column ``feature`` and one column per attribute, or an
+        ``.augment`` file (header ``#FEATURE_INDEX COST USED_BEFORE DEFECTS``, features by variable number). A
+        column ``id`` of the CSV tells features apart where names repeat, if it holds the model's identifiers.
+        ``used_before`` brings ``not_used_before`` with it, its complement.
     model : FeatureModel
         Whose features. Names are compared as written first, then without case, spaces and signs.
     renames : mapping of str to str, optional
@@ -32,8 +32,8 @@ def read_attributes(
     Raises
     ------
     BadFileError
-        If the file cannot be read as such a table, names an unknown feature or one twice; says in which line. Missing
-        values and non-numeric ones are errors only once the attribute is used.
+        If the file cannot be read as such a table, names an unknown feature or one twice; says in which line.
+        Missing values and non-numeric ones are errors only once the attribute is used.
     """
     source = read_source(path)
     if source.text.lstrip().startswith("#"):
@@ -44,8 +44,8 @@ def read_attributes(
 def attributes_beside(model_path: str | Path) -> Path | None:
     """Return the ``.augment`` file that lies beside a model under its name, as those of the LVAT models do, or None.
 
-    For ``m.dimacs`` this is ``m.dimacs.augment``; for ``m.dimacs.gz`` also that of the unpacked name; either may be
-    compressed itself.
+    For ``m.dimacs`` this is ``m.dimacs.augment``; for ``m.dimacs.gz`` also that of the unpacked name; either
+    may be compressed itself.
     """
     path = Path(model_path)
     names = [path.name] + ([path.stem] if path.suffix == ".gz" else [])
@@ -129,7 +129,8 @@ def _augment(source: Source, model: FeatureModel) -> AttributeTable:
             raise source.error(f"the row must have {len(header)} numbers, got {len(cells)}.", line=line)
         if not cells[0].isdecimal() or not 1 <= int(cells[0]) <= model.n_features:
             raise source.error(
-                f"the feature number must be 1 to {model.n_features}, got {cells[0]!r}. Is it the right model?",
+                f"the feature number must be 1 to {model.n_features}, got {cells[0]!r}. Is it the right "
+                "model?",
                 line=line,
             )
         feature = int(cells[0]) - 1

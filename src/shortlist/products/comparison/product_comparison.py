@@ -159,23 +159,25 @@ def compare_products(
     model, objectives, attributes, limits, requirements
         As in :func:`shortlist.products.configuration.product_front.configure`.
     methods : sequence of str
-        Names out of :data:`COMPARED_METHODS`; a complete one, such as ``diagram``, tells what share of the complete
-        front the others find.
+        Names out of :data:`COMPARED_METHODS`; a complete one, such as ``diagram``, tells what share of the
+        complete front the others find.
     n_seeds, first_seed : int
-        Evolutionary methods run with these seeds: first_seed, first_seed + 1, ...; the others once, with the first.
+        Evolutionary methods run with these seeds: first_seed, first_seed + 1, ...; the others once, with the
+        first.
     time_limit_s : float, optional
         Limit of each run.
     study : str or Path, optional
-        File to which finished runs are appended, and from which a later call takes them. It is bound to the question
-        and the options; methods and seeds may be added later. ``solrep`` keeps its programs in a file beside it until
-        its run has ended.
+        File to which finished runs are appended, and from which a later call takes them. It is bound to the
+        question and the options; methods and seeds may be added later. ``solrep`` keeps its programs in a
+        file beside it until its run has ended.
     n_jobs : int or None, default=1
-        Runs at a time, in joblib's sense. What is found does not depend on it, unless a limit in seconds is hit.
+        Runs at a time, in joblib's sense. What is found does not depend on it, unless a limit in seconds is
+        hit.
     report, cancellation
         As everywhere. A run that is stopped is left out.
     **options
-        Those of :class:`~shortlist.products.configuration.search_options.SearchOptions` but :data:`OWN_OPTIONS`, each for
-        the methods that use it. `n_evaluations` is 100,000 by default.
+        Those of :class:`~shortlist.products.configuration.search_options.SearchOptions` but
+        :data:`OWN_OPTIONS`, each for the methods that use it. `n_evaluations` is 100,000 by default.
 
     Returns
     -------

@@ -18,8 +18,8 @@ from shortlist.results.proof import Proof, ProofKind
 def checked_front(question: Question, found: Front, method: str) -> Front:
     """Return the front of the products that `method` found, each checked and its points added up again.
 
-    Judged are the rules of the model as read; neither clauses nor inequalities made from it take part. Products
-    outside the soft limits are dropped: the diagram and evolution leave those to this check.
+    Judged are the rules of the model as read; neither clauses nor inequalities made from it take part.
+    Products outside the soft limits are dropped: the diagram and evolution leave those to this check.
 
     Raises
     ------

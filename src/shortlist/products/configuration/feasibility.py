@@ -32,10 +32,11 @@ class Feasibility:
     Attributes
     ----------
     checked : bool
-        Whether the model has clauses, as a linear constraint of it may need too many, and the search ended in time.
+        Whether the model has clauses, as a linear constraint of it may need too many, and the search ended in
+        time.
     conflict : tuple of str
-        A sentence for each constraint and requirement of a contradiction that cannot be shortened: with any one of them left out, the
-        others can be met. Empty if all can be met.
+        A sentence for each constraint and requirement of a contradiction that cannot be shortened: with any
+        one of them left out, the others can be met. Empty if all can be met.
     fixed : tuple of int
         Literals that hold in every product that meets the requirements, these included.
     implied : tuple of int
@@ -60,7 +61,8 @@ def check_feasibility(
 
     Notes
     -----
-    By satisfiability: one question, then about one for each feature that has the same value in all products met.
+    By satisfiability: one question, then about one for each feature that has the same value in all products
+    met.
 
     Examples
     --------
@@ -102,7 +104,8 @@ def some_products(
 ) -> Mask:
     """Return products that meet the requirements, ``(n_found, n_features)``; see :func:`some_models`.
 
-    Without rows if there is no product, the model needs too many clauses, or the cancellation is set before one is found.
+    Without rows if there is no product, the model needs too many clauses, or the cancellation is set before
+    one is found.
 
     Examples
     --------
@@ -124,8 +127,8 @@ def some_models(
 ) -> Mask:
     """Return models of clauses, ``(n_found, n_variables)``, from random values on; none if there is none.
 
-    Each question to the solver prefers other random values, so that the models differ where they can; equal ones are
-    returned once.
+    Each question to the solver prefers other random values, so that the models differ where they can; equal
+    ones are returned once.
     """
     solver, rng = Solver(clauses, cancellation), np.random.default_rng(as_seed(seed))
     numbers = np.arange(1, clauses.n_variables + 1)
@@ -153,9 +156,9 @@ def conflicting_limits(
 ) -> tuple[str, ...]:
     """Return the names of limits that no product meets together, as few as could be found.
 
-    Limits are left out one by one as long as an integer program proves that the others still contradict the model and
-    the requirements; one that is not answered within :data:`SECONDS_PER_QUESTION`, or before the whole time is over,
-    keeps its limit in.
+    Limits are left out one by one as long as an integer program proves that the others still contradict the
+    model and the requirements; one that is not answered within :data:`SECONDS_PER_QUESTION`, or before the
+    whole time is over, keeps its limit in.
     """
     deadline = math.inf if time_limit_s is None else time.monotonic() + time_limit_s
     needed = list(limits)

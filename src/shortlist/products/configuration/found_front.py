@@ -24,8 +24,9 @@ from shortlist.runs import Cancellation, Report, silent
 from shortlist.runs.cancellation import Until
 
 DIAGRAM_SHARE = 0.3
-"""Part of a time limit that ``auto`` spends on making the diagram, and of the rest on its front. A diagram that is of use is
-mostly there within seconds; what is left must do for integer programs."""
+"""Part of a time limit that ``auto`` spends on making the diagram, and of the rest on its front. A diagram
+that is of use is mostly there within seconds; what is left must do for integer programs.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +49,9 @@ def find_front(
 ) -> Found:
     """Return what a method finds for a question whose requirements contradict nothing, every product checked.
 
-    `started` is when the clock of the limit began, by ``time.perf_counter``; default: now. ``front.extras["why"]`` says
-    why this method was taken. See :func:`shortlist.products.configuration.product_front.configure` for the rest.
+    `started` is when the clock of the limit began, by ``time.perf_counter``; default: now.
+    ``front.extras["why"]`` says why this method was taken. See
+    :func:`shortlist.products.configuration.product_front.configure` for the rest.
     """
     begin = time.perf_counter() if started is None else started
     search = _Search(question, options, begin, time_limit_s, report, cancellation)
@@ -157,7 +159,10 @@ class _Search:
 
 
 def _better(question: Question, rough: Front, exact: Front) -> Front:
-    """Return the exact front if it is complete; otherwise the points of both, with what is proved of the rough one."""
+    """Return the exact front if it is complete.
+
+    Otherwise the points of both, with what is proved of the rough one.
+    """
     if exact.proof.kind is ProofKind.COMPLETE or not len(rough):
         return exact
     points = np.vstack([rough.points, exact.points])

@@ -61,8 +61,8 @@ class Question:
     def soft_limits(self) -> tuple[Constraint, ...]:
         """Limits that are a bound on an objective in its better direction.
 
-        With ``f <= b`` for a minimised f the front is the part of the whole front with ``f <= b``: whatever dominates a
-        point within the limit is within it too. So such limits can wait until the front is there.
+        With ``f <= b`` for a minimised f the front is the part of the whole front with ``f <= b``: whatever
+        dominates a point within the limit is within it too. So such limits can wait until the front is there.
         """
         return tuple(limit for limit in self.limits if self._bounds_an_objective(limit))
 
@@ -226,7 +226,8 @@ def configurations_by_program(question: Question, point: Points, *, solver: str 
         program = program.with_rows(other, 1 - int(selected.sum()), np.inf)
     if answer.status is not Status.INFEASIBLE:
         raise SolverError(
-            f"solver {solver!r} did not decide whether there are more products ({answer.limit}). Take method 'diagram'."
+            f"solver {solver!r} did not decide whether there are more products ({answer.limit}). Take "
+            "method 'diagram'."
         )
 
 
@@ -266,7 +267,10 @@ def _integer_method(name: str, question: Question, options: SearchOptions) -> Ca
 
 
 def _feature_clauses(question: Question) -> Clauses | None:
-    """Return clauses over the features that hold in every product which meets the requirements; None without any."""
+    """Return clauses over the features that hold in every product which meets the requirements.
+
+    None without any.
+    """
     try:
         clauses = to_clauses(question.model)
     except BadInputError:

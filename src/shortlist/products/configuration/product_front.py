@@ -55,14 +55,15 @@ class Configured:
     Attributes
     ----------
     status : Status
-        OPTIMAL: the front is complete. FEASIBLE: points, with a weaker proof. INFEASIBLE: no product meets what is
-        asked. UNKNOWN: a limit was hit before anything was found.
+        OPTIMAL: the front is complete. FEASIBLE: points, with a weaker proof. INFEASIBLE: no product meets
+        what is asked. UNKNOWN: a limit was hit before anything was found.
     front : Front
         The points; without any if there is no product, or none was found.
     reason : str
         Why there are no points, or why this method was taken.
     conflict : tuple of str
-        Without a product: constraints, requirements and limits that contradict each other, none of which can be left out.
+        Without a product: constraints, requirements and limits that contradict each other, none of which can
+        be left out.
     implied : Requirements
         Features that the requirements imply, beyond those that every product of the model has or lacks.
     question : Question
@@ -112,9 +113,10 @@ def configure(
     """Find the non-dominated products of a feature model.
 
     Requirements are checked for contradiction first. Then a decision diagram of all products is made and its
-    front computed from the bottom up (:func:`shortlist.methods.diagram.diagram_front.diagram_front`), or integer programs are
-    solved, or products evolve (:mod:`shortlist.methods`). Every product of the answer is checked against the rules of
-    the model as read, and its objectives are added up again from the attributes, in integers.
+    front computed from the bottom up (:func:`shortlist.methods.diagram.diagram_front.diagram_front`), or
+    integer programs are solved, or products evolve (:mod:`shortlist.methods`). Every product of the answer is
+    checked against the rules of the model as read, and its objectives are added up again from the attributes,
+    in integers.
 
     Parameters
     ----------
@@ -125,19 +127,19 @@ def configure(
     attributes : mapping of str to Attribute, optional
         For objectives and limits given as text. Default: those that came with the model.
     limits : sequence of str or Constraint
-        Limits such as ``"cost<=120"``. A limit on an objective in its better direction keeps a part of the front, so
-        diagram and evolution answer it without a clause; any other takes part in the clauses.
+        Limits such as ``"cost<=120"``. A limit on an objective in its better direction keeps a part of the
+        front, so diagram and evolution answer it without a clause; any other takes part in the clauses.
     requirements : Requirements, optional
         Features that must be in, and features that must be out.
     method : str, default="auto"
-        ``auto`` takes ``diagram`` if it compiles within `max_nodes`, else ``exact``; ``front.extras["why"]`` says which
-        and why. ``exact``, ``cwmoip`` and ``epsilon-constraint`` find complete fronts by integer programs, ``solrep`` a
-        representation of proved points, and ``ibea``, ``satibea``, ``ibed`` and ``nsga2`` evolve products and prove
-        nothing.
+        ``auto`` takes ``diagram`` if it compiles within `max_nodes`, else ``exact``; ``front.extras["why"]``
+        says which and why. ``exact``, ``cwmoip`` and ``epsilon-constraint`` find complete fronts by integer
+        programs, ``solrep`` a representation of proved points, and ``ibea``, ``satibea``, ``ibed`` and
+        ``nsga2`` evolve products and prove nothing.
     time_limit_s : float, optional
-        Wall-clock limit, of the check of the requirements and of compiling too. ``auto`` spends a part of it on the
-        diagram and keeps the rest for integer programs. The last program or generation, the witnesses and a search
-        for one product where nothing was found (:data:`GRACE_S`) may pass it a little.
+        Wall-clock limit, of the check of the requirements and of compiling too. ``auto`` spends a part of it
+        on the diagram and keeps the rest for integer programs. The last program or generation, the witnesses
+        and a search for one product where nothing was found (:data:`GRACE_S`) may pass it a little.
     report, cancellation
         As everywhere: progress, and stopping with what there is.
     **options
@@ -146,16 +148,16 @@ def configure(
     Returns
     -------
     Configured
-        A contradiction is a status, with the constraints that make it, and no error. The front's candidates are the
-        features, its decisions 0 or 1: one product for each point; :meth:`Configured.configurations` gives the others.
-        Where the method finds nothing in time, the product that shows that there is one is the front's only point, if
-        it is within the limits.
+        A contradiction is a status, with the constraints that make it, and no error. The front's candidates
+        are the features, its decisions 0 or 1: one product for each point; :meth:`Configured.configurations`
+        gives the others. Where the method finds nothing in time, the product that shows that there is one is
+        the front's only point, if it is within the limits.
 
     Raises
     ------
     BadInputError
-        If an objective, limit, option or method is unknown, an option is not for the method, or the diagram is asked
-        for and does not fit.
+        If an objective, limit, option or method is unknown, an option is not for the method, or the diagram
+        is asked for and does not fit.
     MissingDependencyError
         If pymoo, for ``nsga2``, or the solver is not installed.
     SolverError
@@ -264,7 +266,8 @@ def _check_tolerance(goals: Sequence[FeatureObjective], options: SearchOptions) 
     for name, value in options.tolerance.items():
         if name not in names:
             raise BadInputError(
-                f"tolerance names the objective {name!r}, but there are {all_of(names)}.{did_you_mean(name, names)}"
+                f"tolerance names the objective {name!r}, but there are "
+                f"{all_of(names)}.{did_you_mean(name, names)}"
             )
         if not 0 <= value < np.inf:
             raise BadInputError(f"tolerance of {name!r} must be a number of at least 0, got {value}.")

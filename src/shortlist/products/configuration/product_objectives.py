@@ -35,7 +35,8 @@ class FeatureObjective:
     objective : Objective
         Name, sense, scale and unit.
     coefficients : ndarray of int64, shape (n_features,)
-        With x the selection, ``(coefficients @ x + offset) / scale`` is the value in the user's sign and unit.
+        With x the selection, ``(coefficients @ x + offset) / scale`` is the value in the user's sign and
+        unit.
     offset : int
         Constant part, scaled.
     """
@@ -99,7 +100,8 @@ def parse_objectives(
     Parameters
     ----------
     text : str
-        Parts ``min NAME`` or ``max NAME``, separated by commas. ``selected`` and ``deselected`` count features.
+        Parts ``min NAME`` or ``max NAME``, separated by commas. ``selected`` and ``deselected`` count
+        features.
     model : FeatureModel
         What is configured.
     attributes : mapping of str to Attribute

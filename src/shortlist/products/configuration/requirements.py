@@ -54,8 +54,8 @@ def make_requirements(
     Raises
     ------
     BadInputError
-        If a name is unknown or ambiguous, or a feature is to be selected and deselected. Whether a product can meet
-        the requirements is not checked here.
+        If a name is unknown or ambiguous, or a feature is to be selected and deselected. Whether a product
+        can meet the requirements is not checked here.
 
     Examples
     --------
@@ -99,13 +99,15 @@ def read_requirements(path: str | Path, model: FeatureModel) -> Requirements:
 
     - ``feature,selected``: a CSV table with this header and 1, 0, true or false.
     - ``NAME -> true`` or ``false``, one per line.
-    - ``12   NAME``, variable number and name, one per line; the file is called ``Yes_...`` if these are selected,
-      ``No_...`` if deselected. Number and name must agree. A last line like ``148ms`` is passed over.
+    - ``12   NAME``, variable number and name, one per line; the file is called ``Yes_...`` if these are
+      selected, ``No_...`` if deselected. Number and name must agree. A last line like ``148ms`` is passed
+      over.
     - literals ``12 -13 ...``, with lines ``c ...`` as comments, and ``v`` and 0 as solvers write them.
-    - XML with the root ``configuration``, as FeatureIDE writes it: ``<feature manual="selected" name="..."/>``, or
-      ``unselected``, or the same with ``automatic``; a feature without either is left open.
-    - otherwise a name per line, with ``-`` before it if the feature is deselected, and ``#`` before comments; a name in
-      double quotes is one of FeatureIDE's plain lists.
+    - XML with the root ``configuration``, as FeatureIDE writes it:
+      ``<feature manual="selected" name="..."/>``, or ``unselected``, or the same with ``automatic``; a
+      feature without either is left open.
+    - otherwise a name per line, with ``-`` before it if the feature is deselected, and ``#`` before comments;
+      a name in double quotes is one of FeatureIDE's plain lists.
 
     Raises
     ------
@@ -122,7 +124,8 @@ def read_requirements(path: str | Path, model: FeatureModel) -> Requirements:
     for line, literal in _entries(source, lines, model, names):
         if -literal in seen:
             raise source.error(
-                f"feature {model.labels[abs(literal) - 1]!r} is selected and deselected, see line {seen[-literal]}.",
+                f"feature {model.labels[abs(literal) - 1]!r} is selected and deselected, see line "
+                f"{seen[-literal]}.",
                 line=line,
             )
         seen[literal] = line
@@ -147,7 +150,8 @@ def _entries(
         return _literals(source, lines, model)
     if all(re.fullmatch(r"\d+\s{2,}\S.*|\d+ms", text) for _, text in lines):
         raise source.error(
-            "a list of numbers and names must be called Yes_... or No_..., to say which is meant. Rename the file."
+            "a list of numbers and names must be called Yes_... or No_..., to say which is meant. Rename "
+            "the file."
         )
     return _plain_names(source, lines, names)
 

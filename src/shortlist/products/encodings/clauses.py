@@ -22,11 +22,11 @@ class TracedClauses:
     Attributes
     ----------
     clauses : Clauses
-        Feature i, counted from 0, is variable i + 1; variables above the number of features are auxiliary, and every
-        product fixes the values of all of them.
+        Feature i, counted from 0, is variable i + 1; variables above the number of features are auxiliary,
+        and every product fixes the values of all of them.
     rules : ndarray of int32, shape (n_clauses,)
-        Rule number of each clause, see :func:`~shortlist.products.feature_models.model.rule_text`; -1 where the clause defines an
-        auxiliary variable.
+        Rule number of each clause, see :func:`~shortlist.products.feature_models.model.rule_text`; -1 where
+        the clause defines an auxiliary variable.
     """
 
     clauses: Clauses
@@ -36,8 +36,9 @@ class TracedClauses:
 def to_clauses(model: FeatureModel) -> Clauses:
     """Return clauses whose solutions, cut to the features, are exactly the products, each once.
 
-    Trees, clauses and formulas that distribute into few clauses (:data:`~shortlist.products.encodings.cnf.DISTRIBUTION_LIMIT`)
-    need no auxiliary variables; see :func:`traced_clauses`.
+    Trees, clauses and formulas that distribute into few clauses
+    (:data:`~shortlist.products.encodings.cnf.DISTRIBUTION_LIMIT`) need no auxiliary variables; see
+    :func:`traced_clauses`.
 
     Examples
     --------
@@ -52,8 +53,9 @@ def to_clauses(model: FeatureModel) -> Clauses:
 def traced_clauses(model: FeatureModel) -> TracedClauses:
     """Return the clauses of a model and the rule behind each of them.
 
-    A group of n children takes n clauses for their parent and, for m of n, one clause for every n - m + 1 or m + 1 of
-    the children; where these are too many, and for linear comparisons, a decision diagram with auxiliary variables.
+    A group of n children takes n clauses for their parent and, for m of n, one clause for every n - m + 1 or
+    m + 1 of the children; where these are too many, and for linear comparisons, a decision diagram with
+    auxiliary variables.
 
     Raises
     ------

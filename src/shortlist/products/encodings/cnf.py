@@ -27,8 +27,8 @@ DISTRIBUTION_LIMIT = 256
 class Definitions:
     """Auxiliary variables and what they stand for, as it grows.
 
-    Each is defined in both directions, so it has exactly one value for each product: the number of models stays the
-    same, and leaving the auxiliary variables out gives exactly the products.
+    Each is defined in both directions, so it has exactly one value for each product: the number of models
+    stays the same, and leaving the auxiliary variables out gives exactly the products.
     """
 
     first: int
@@ -48,7 +48,10 @@ class Definitions:
         return self.n_variables
 
     def atom(self, comparison: Linear) -> int:
-        """Return the literal that stands for a linear comparison; a new one waits in `undefined` for its clauses."""
+        """Return the literal that stands for a linear comparison.
+
+        A new one waits in `undefined` for its clauses.
+        """
         if comparison.negated() in self.linear:
             return -self.linear[comparison.negated()]
         if comparison not in self.linear:
@@ -60,9 +63,9 @@ class Definitions:
 def formula_clauses(formula: Formula, definitions: Definitions) -> list[Clause]:
     """Return clauses that hold exactly where the formula does.
 
-    Each conjunct is distributed if neither it nor a part of it needs more than :data:`DISTRIBUTION_LIMIT` clauses;
-    otherwise every connective of it gets an auxiliary variable (Tseitin 1968), defined in both directions. Clauses
-    that others imply are left out.
+    Each conjunct is distributed if neither it nor a part of it needs more than :data:`DISTRIBUTION_LIMIT`
+    clauses; otherwise every connective of it gets an auxiliary variable (Tseitin 1968), defined in both
+    directions. Clauses that others imply are left out.
 
     Parameters
     ----------

@@ -46,11 +46,12 @@ def to_program(
 ) -> Program:
     """Return a program whose integer points, cut to the features, are exactly the products.
 
-    With x the features and f' the parent of f (Lemmas 3.1 to 3.6 of :cite:t:`Xue2018`): optional ``f <= f'``; mandatory
-    ``f = f'``; or ``f_i <= f'`` and ``Σ f_i >= f'``; alternative ``Σ f_i = f'``, one row that implies the lemma's
-    n + 2; n..m of a group ``n f' <= Σ f_i <= m f'`` beside ``f_i <= f'``; requires ``f <= f'``, iff ``f = f'``, excludes
-    ``f + f' <= 1``. A linear comparison is its own row. Any other formula goes through clauses, ``Σ literals >= 1``;
-    only those that do not distribute, and comparisons inside them, need auxiliary columns.
+    With x the features and f' the parent of f (Lemmas 3.1 to 3.6 of :cite:t:`Xue2018`): optional ``f <= f'``;
+    mandatory ``f = f'``; or ``f_i <= f'`` and ``Σ f_i >= f'``; alternative ``Σ f_i = f'``, one row that
+    implies the lemma's n + 2; n..m of a group ``n f' <= Σ f_i <= m f'`` beside ``f_i <= f'``; requires
+    ``f <= f'``, iff ``f = f'``, excludes ``f + f' <= 1``. A linear comparison is its own row. Any other
+    formula goes through clauses, ``Σ literals >= 1``; only those that do not distribute, and comparisons
+    inside them, need auxiliary columns.
 
     Parameters
     ----------

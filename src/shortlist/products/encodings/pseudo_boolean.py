@@ -19,8 +19,8 @@ def linear_literal(comparison: Linear, definitions: Definitions) -> int | bool:
     """Return a literal that is true exactly where the comparison holds, or True or False where it always or never does.
 
     Coefficients are made positive and sorted, largest first; nodes with the same remaining sums are shared by
-    intervals (Abío, Nieuwenhuis, Oliveras, Rodríguez-Carbonell & Mayer-Eichberger 2012), and each node is an auxiliary
-    variable that is defined in both directions (Eén & Sörensson 2006).
+    intervals (Abío, Nieuwenhuis, Oliveras, Rodríguez-Carbonell & Mayer-Eichberger 2012), and each node is an
+    auxiliary variable that is defined in both directions (Eén & Sörensson 2006).
 
     Raises
     ------

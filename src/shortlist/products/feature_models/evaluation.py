@@ -26,7 +26,8 @@ def broken_rules(model: FeatureModel, selections: ArrayLike) -> Mask:
     Returns
     -------
     ndarray of bool, shape (n_configurations, n_rules)
-        True where a rule is broken; see :func:`~shortlist.products.feature_models.model.rule_text` for what a rule says.
+        True where a rule is broken; see :func:`~shortlist.products.feature_models.model.rule_text` for what a
+        rule says.
 
     Raises
     ------

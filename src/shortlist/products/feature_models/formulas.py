@@ -58,7 +58,10 @@ class Iff:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """The sum of `coefficients` of the variables that are true is at most `upper`; all integers, variables differ."""
+    """The sum of `coefficients` of the variables that are true is at most `upper`.
+
+    All integers, variables differ.
+    """
 
     coefficients: tuple[int, ...]
     variables: tuple[int, ...]
@@ -132,7 +135,8 @@ def holds(formula: Formula, columns: Mask) -> Mask:
     formula : Formula
         What is asked.
     columns : ndarray of bool, shape (n_variables, n_configurations)
-        Row v - 1 holds the values of variable v: configurations side by side, so that each node is one array operation.
+        Row v - 1 holds the values of variable v: configurations side by side, so that each node is one array
+        operation.
 
     Returns
     -------

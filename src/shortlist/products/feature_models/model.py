@@ -33,8 +33,8 @@ class GroupKind(StrEnum):
 class Group:
     """Children of one parent: each needs the parent, and with the parent `lower` to `upper` of them are selected.
 
-    A mandatory or optional feature is a group of its own, with bounds 1..1 or 0..1; an or-group has bounds 1..n, an
-    alternative 1..1. Features are numbered from 0.
+    A mandatory or optional feature is a group of its own, with bounds 1..1 or 0..1; an or-group has bounds
+    1..n, an alternative 1..1. Features are numbered from 0.
     """
 
     parent: int
@@ -190,8 +190,8 @@ def make_model(
     Raises
     ------
     BadInputError
-        If there are no features, identifiers repeat, a number names no feature, bounds contradict each other, or the
-        groups are not a tree that hangs on the root.
+        If there are no features, identifiers repeat, a number names no feature, bounds contradict each other,
+        or the groups are not a tree that hangs on the root.
 
     Examples
     --------
@@ -286,7 +286,8 @@ def _check_features(model: FeatureModel) -> None:
         raise BadInputError(f"feature {twice!r} is defined twice. Rename one or give unique ids.")
     if model.clauses and model.clauses.n_variables != model.n_features:
         raise BadInputError(
-            f"clauses must have {model.n_features} variables, one per feature, got {model.clauses.n_variables}."
+            f"clauses must have {model.n_features} variables, one per feature, got "
+            f"{model.clauses.n_variables}."
         )
 
 
@@ -305,13 +306,14 @@ def _check_tree(model: FeatureModel) -> None:
     for group in model.groups:
         if not 0 <= group.lower <= group.upper or not group.children:
             raise BadInputError(
-                f"the group below {model.names[group.parent]!r} must have children and bounds lower <= upper, "
-                f"got {len(group.children)} children and {group.lower}..{group.upper}."
+                f"the group below {model.names[group.parent]!r} must have children and bounds lower <= "
+                f"upper, got {len(group.children)} children and {group.lower}..{group.upper}."
             )
         for child in group.children:
             if placed[child]:
                 raise BadInputError(
-                    f"feature {model.ids[child]!r} has two places in the tree, or stands below itself. Keep one."
+                    f"feature {model.ids[child]!r} has two places in the tree, or stands below itself. Keep "
+                    "one."
                 )
             placed[child] = True
         below.setdefault(group.parent, []).extend(group.children)
@@ -321,8 +323,8 @@ def _check_tree(model: FeatureModel) -> None:
         stack.extend(below.get(stack.pop(), ()))
     if reached < model.n_features:
         raise BadInputError(
-            f"the tree must reach all {model.n_features} features from {model.names[model.root]!r}, got {reached}: "
-            "the others have no parent, or their parents run in a circle."
+            f"the tree must reach all {model.n_features} features from {model.names[model.root]!r}, got "
+            f"{reached}: the others have no parent, or their parents run in a circle."
         )
 
 

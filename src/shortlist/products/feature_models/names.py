@@ -32,9 +32,9 @@ class FeatureNames:
     def find(self, name: str, *, repeats: bool = False) -> int | None:
         """Return the feature called `name`, or None.
 
-        Names as written come first, then identifiers, then names that differ in spaces and signs only, then in case
-        too, if exactly one feature fits. A name that several features bear is an error, unless `repeats`: then it is the
-        first of them.
+        Names as written come first, then identifiers, then names that differ in spaces and signs only, then
+        in case too, if exactly one feature fits. A name that several features bear is an error, unless
+        `repeats`: then it is the first of them.
         """
         if name in self.repeated and not repeats:
             same = [i for i, other in enumerate(self.model.names) if other == name]

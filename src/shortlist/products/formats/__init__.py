@@ -26,8 +26,8 @@ class Format(StrEnum):
 def read_model(path: str | Path, *, side_files: str | Path | None = None) -> FeatureModel:
     """Read a feature model of any format; gzip is undone.
 
-    The content decides the format, not the ending. A DIMACS model takes its attributes from the file ``PATH.augment``
-    and its claims from ``PATH.dead`` and ``PATH.mandatory`` where they exist.
+    The content decides the format, not the ending. A DIMACS model takes its attributes from the file
+    ``PATH.augment`` and its claims from ``PATH.dead`` and ``PATH.mandatory`` where they exist.
 
     Parameters
     ----------
@@ -39,7 +39,8 @@ def read_model(path: str | Path, *, side_files: str | Path | None = None) -> Fea
     Raises
     ------
     BadFileError
-        If the file cannot be read, is of no known format, or breaks the rules of its format; names line and column.
+        If the file cannot be read, is of no known format, or breaks the rules of its format; names line and
+        column.
     """
     source = read_source(path)
     kind = recognise(source)
@@ -96,7 +97,8 @@ def recognise(source: Source) -> Format:
         return Format.UVL
     first = start.split("\n", 1)[0][:40]
     raise source.error(
-        f"the model must be SXFM, UVL, FeatureIDE XML or DIMACS, but starts with {first!r}. Convert it to one of them.",
+        f"the model must be SXFM, UVL, FeatureIDE XML or DIMACS, but starts with {first!r}. Convert it to "
+        "one of them.",
         line=1,
     )
 
@@ -114,7 +116,10 @@ def model_text(model: FeatureModel, kind: str) -> str:
 
 
 def write_model(path: str | Path, model: FeatureModel) -> None:
-    """Write a model as UVL or DIMACS, by the ending ``.uvl``, ``.dimacs`` or ``.cnf``; whole or not at all."""
+    """Write a model as UVL or DIMACS, by the ending ``.uvl``, ``.dimacs`` or ``.cnf``.
+
+    Whole or not at all.
+    """
     kinds = {".uvl": "uvl", ".dimacs": "dimacs", ".cnf": "dimacs"}
     ending = Path(path).suffix.lower()
     if ending not in kinds:

@@ -22,10 +22,10 @@ def write_configuration(path: str | Path, model: FeatureModel, selection: ArrayL
     """Write one configuration, in the form that the ending of `path` names.
 
     ``.uvl``: a model in which exactly the selected features are left, all mandatory. ``.csv``: a row
-    ``feature,selected`` per feature, 1 or 0; a name that a spreadsheet would take for a formula has ``'`` before it.
-    ``.config``: XML as FeatureIDE writes it, with ``manual="selected"`` or ``"unselected"`` for every feature; what
-    follows from what (``automatic``) FeatureIDE works out itself when it opens the file. The last two can be read back as
-    requirements.
+    ``feature,selected`` per feature, 1 or 0; a name that a spreadsheet would take for a formula has ``'``
+    before it. ``.config``: XML as FeatureIDE writes it, with ``manual="selected"`` or ``"unselected"`` for
+    every feature; what follows from what (``automatic``) FeatureIDE works out itself when it opens the file.
+    The last two can be read back as requirements.
 
     Parameters
     ----------

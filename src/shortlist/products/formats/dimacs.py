@@ -21,8 +21,8 @@ SIDE_FILES = ("augment", "dead", "mandatory")
 def read_dimacs(source: Source) -> FeatureModel:
     """Read a model without a tree: every variable is a feature, every clause a constraint.
 
-    Comments ``c 12 NAME`` name variables; a ``$`` after the number marks one that a translation generated. Variables
-    without a name are called by their number.
+    Comments ``c 12 NAME`` name variables; a ``$`` after the number marks one that a translation generated.
+    Variables without a name are called by their number.
 
     Raises
     ------
@@ -113,7 +113,8 @@ def _bad_literal(source: Source, body: str, n_variables: int, header_line: int) 
 def side_files(path: str | Path) -> dict[str, Path]:
     """Return the side files that exist beside a model, by ending; they may be compressed.
 
-    The model ``x.dimacs`` or ``x.dimacs.gz`` has ``x.dimacs.augment``, ``x.dimacs.dead`` and ``x.dimacs.mandatory``.
+    The model ``x.dimacs`` or ``x.dimacs.gz`` has ``x.dimacs.augment``, ``x.dimacs.dead`` and
+    ``x.dimacs.mandatory``.
     """
     stem = str(path).removesuffix(".gz")
     found: dict[str, Path] = {}
@@ -147,7 +148,8 @@ def read_variable_list(path: str | Path, n_variables: int) -> tuple[int, ...]:
 def dimacs_text(model: FeatureModel) -> str:
     """Return a model as DIMACS: features are variables 1 to n, auxiliary variables are marked with ``$``.
 
-    Reading it back gives the same products, cut to the features; a tree becomes clauses, attributes are left out.
+    Reading it back gives the same products, cut to the features; a tree becomes clauses, attributes are left
+    out.
 
     Examples
     --------

@@ -24,7 +24,8 @@ _CONNECTIVES = {"var", "not", "conj", "disj", "imp", "eq", "atmost1"}
 def read_featureide(source: Source) -> FeatureModel:
     """Read a FeatureIDE model: tree, abstract features, attributes and rules.
 
-    An empty ``conj`` counts as true and an empty ``disj`` as false; ``atmost1`` allows one of its parts at most.
+    An empty ``conj`` counts as true and an empty ``disj`` as false; ``atmost1`` allows one of its parts at
+    most.
 
     Raises
     ------

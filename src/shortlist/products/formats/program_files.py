@@ -34,10 +34,10 @@ class ProgramFile:
 def read_program(path: str | Path) -> ProgramFile:
     """Read a program; gzip is undone.
 
-    The file lists objective names and their coefficients, ``{name=column, ...}``, and rows ``{column=factor, ...}``, in
-    which the key that equals the number of columns is the right-hand side. All objectives are to minimise, with the
-    signs of the file (so ``variety`` is minus the number of selected features); each one's scale makes its decimals
-    integers.
+    The file lists objective names and their coefficients, ``{name=column, ...}``, and rows
+    ``{column=factor, ...}``, in which the key that equals the number of columns is the right-hand side. All
+    objectives are to minimise, with the signs of the file (so ``variety`` is minus the number of selected
+    features); each one's scale makes its decimals integers.
 
     Raises
     ------
@@ -144,7 +144,8 @@ def _rows(source: Source, lines: list[tuple[int, str]], n_columns: int) -> list[
                 column, _, factor = entry.partition("=")
                 if not column.strip().isdecimal() or int(column) > n_columns or int(column) in entries:
                     raise source.error(
-                        f"an entry must read column=factor with columns 0 to {n_columns}, got {entry.strip()!r}.",
+                        f"an entry must read column=factor with columns 0 to {n_columns}, got "
+                        f"{entry.strip()!r}.",
                         line=line,
                     )
                 entries[int(column)] = _number(source, factor, line)

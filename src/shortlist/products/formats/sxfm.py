@@ -30,9 +30,9 @@ class _Node:
 def read_sxfm(source: Source) -> FeatureModel:
     """Read an SXFM model.
 
-    SPLOT's own editor writes files that are not quite in order, so two things are mended and noted: bare ampersands
-    and control characters, which XML forbids, and a feature that stands twice under one parent, with the same
-    identifier and the same features below it, which counts once.
+    SPLOT's own editor writes files that are not quite in order, so two things are mended and noted: bare
+    ampersands and control characters, which XML forbids, and a feature that stands twice under one parent,
+    with the same identifier and the same features below it, which counts once.
 
     Raises
     ------
@@ -99,7 +99,10 @@ def _tree_lines(source: Source, tree: Element) -> list[_Node]:
 
 
 def _without_repetitions(source: Source, nodes: list[_Node]) -> tuple[list[_Node], list[_Node]]:
-    """Leave out a subtree that repeats an earlier one under the same parent; any other repetition is an error."""
+    """Leave out a subtree that repeats an earlier one under the same parent.
+
+    Any other repetition is an error.
+    """
     kept: list[_Node] = []
     left_out: list[_Node] = []
     first: dict[str, tuple[int, int]] = {}  # identifier -> place in nodes, place of its parent
@@ -117,7 +120,8 @@ def _without_repetitions(source: Source, nodes: list[_Node]) -> tuple[list[_Node
             block, same = _block(nodes, place), _block(nodes, earlier)
             if parent != earlier_parent or [_bare(n) for n in block] != [_bare(n) for n in same]:
                 raise source.error(
-                    f"feature {node.identifier!r} is defined twice, first in line {nodes[earlier].line}. Rename one.",
+                    f"feature {node.identifier!r} is defined twice, first in line {nodes[earlier].line}. "
+                    "Rename one.",
                     line=node.line,
                 )
             left_out.append(node)

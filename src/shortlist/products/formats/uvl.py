@@ -56,9 +56,9 @@ class _Tree:
 def read_uvl(source: Source) -> FeatureModel:
     """Read a UVL model with Boolean features.
 
-    Understood are groups (or, alternative, optional, mandatory, ``[n..m]``), attributes, constraints inside and outside
-    of attributes, comparisons that are linear in attributes, and ``sum(attribute)``. Imports, feature cardinalities,
-    and features of other types are refused with a sentence.
+    Understood are groups (or, alternative, optional, mandatory, ``[n..m]``), attributes, constraints inside
+    and outside of attributes, comparisons that are linear in attributes, and ``sum(attribute)``. Imports,
+    feature cardinalities, and features of other types are refused with a sentence.
 
     Raises
     ------
@@ -165,7 +165,8 @@ def _read_tree(source: Source, tree: _Tree, lines: list[_Line]) -> None:
             bounds = _BOUNDS.fullmatch(line.text)
             if line.text not in _GROUPS and bounds is None:
                 raise source.error(
-                    f"below a feature there must be one of {', '.join(_GROUPS)}, [n..m], got {line.text[:40]!r}.",
+                    f"below a feature there must be one of {', '.join(_GROUPS)}, [n..m], got "
+                    f"{line.text[:40]!r}.",
                     line=line.number,
                     column=line.column,
                 )
@@ -185,7 +186,8 @@ def _read_feature(source: Source, tree: _Tree, line: _Line, parent: int) -> int:
     found = _FEATURE.fullmatch(line.text)
     if found is None:
         raise source.error(
-            f"a feature must be a name with attributes in braces, got {line.text[:40]!r}. Quote unusual names.",
+            f"a feature must be a name with attributes in braces, got {line.text[:40]!r}. Quote unusual "
+            "names.",
             line=line.number,
             column=line.column,
         )

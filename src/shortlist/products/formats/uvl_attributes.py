@@ -15,8 +15,8 @@ _TEXT = re.compile(r""""([^"\n]*)"|'([^'\n]*)'""")
 def read_attribute_list(text: str, fail: Callable[[str], BadFileError]) -> tuple[dict[str, Value], list[str]]:
     """Read the list between braces.
 
-    Nested lists get names joined by a dot; a key without a value is true; vectors are kept as text. Double and single
-    quotes both enclose texts: FeatureIDE writes the one, the language asks for the other.
+    Nested lists get names joined by a dot; a key without a value is true; vectors are kept as text. Double
+    and single quotes both enclose texts: FeatureIDE writes the one, the language asks for the other.
 
     Returns
     -------

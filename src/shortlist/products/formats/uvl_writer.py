@@ -29,10 +29,11 @@ _RESERVED = {
 def uvl_text(model: FeatureModel) -> str:
     """Return a model as UVL; reading it back gives the same products.
 
-    A model without a tree gets an abstract root that is selected in every product, with all features optional below
-    it. A linear constraint is written over an attribute of its own, ``sum(weight_1) <= 5``. Names that repeat get
-    their number (see :attr:`~shortlist.products.feature_models.model.FeatureModel.labels`); double quotes, dots and line ends in
-    names, which UVL cannot express, become underscores if that leaves the names distinct.
+    A model without a tree gets an abstract root that is selected in every product, with all features optional
+    below it. A linear constraint is written over an attribute of its own, ``sum(weight_1) <= 5``. Names that
+    repeat get their number (see :attr:`~shortlist.products.feature_models.model.FeatureModel.labels`); double
+    quotes, dots and line ends in names, which UVL cannot express, become underscores if that leaves the names
+    distinct.
 
     Raises
     ------
@@ -171,7 +172,8 @@ def _names(labels: Sequence[str]) -> list[str]:
     if len(set(fit)) < len(fit):
         twice = next(name for name in fit if fit.count(name) > 1)
         raise BadInputError(
-            f"names must differ in UVL, but two become {twice}. Rename one: UVL has no dots and double quotes in names."
+            f"names must differ in UVL, but two become {twice}. Rename one: UVL has no dots and double "
+            "quotes in names."
         )
     return fit
 

@@ -67,7 +67,8 @@ class _TreeBuilder(ContentHandler):
 
     def characters(self, content: str) -> None:
         # Text is handed over where it ends: its first line lies as many line feeds above.
-        # Blank text is common and asking for the place slow: 0 stands for a line that follows from the next piece.
+        # Blank text is common and asking for the place slow: 0 stands for a line that follows from the next
+        # piece.
         line = 0 if content.isspace() else self._place()[0] - content.count("\n")
         self._open[-1].pieces.append((line, content))
 
@@ -103,7 +104,8 @@ def parse_xml(source: Source) -> Element:
         ) from None
     except DefusedXmlException:
         raise source.error(
-            "the XML must not declare entities or name other files, as they can be misused. Write the text out."
+            "the XML must not declare entities or name other files, as they can be misused. Write the text "
+            "out."
         ) from None
     assert builder.root is not None, "a well-formed text has a root"
     return builder.root

@@ -22,8 +22,8 @@ Population: TypeAlias = NDArray[Any]
 class SearchSpace(Protocol):
     """What evolution needs to know about classifiers; each call is for a whole population at once.
 
-    Evolution itself only indexes and concatenates populations along their first axis, so a structured or an object
-    array will do. Every method returns new arrays and changes none.
+    Evolution itself only indexes and concatenates populations along their first axis, so a structured or an
+    object array will do. Every method returns new arrays and changes none.
     """
 
     def sample(self, size: int, rng: np.random.Generator) -> Population:
@@ -68,8 +68,8 @@ def open_space(space: str | SpaceFactory, n_features: int, n_classes: int) -> Se
     made = space(n_features, n_classes) if callable(space) else space
     if not isinstance(made, SearchSpace):
         raise BadInputError(
-            f"space must make something with sample, mutate, recombine and predict, got a {type(made).__name__}. "
-            "Pass a class or function that takes the numbers of features and classes."
+            "space must make something with sample, mutate, recombine and predict, got a "
+            f"{type(made).__name__}. Pass a class or function that takes the numbers of features and classes."
         )
     return made
 

@@ -11,7 +11,9 @@ from shortlist.ensembles.votes.class_votes import ClassCodes
 
 Column = NDArray[np.float64]
 Programs = NDArray[np.void]
-"""Structured array, ``(n_individuals, n_scores)``: per expression its `symbols` in prefix order, and their `constants`."""
+"""Structured array, ``(n_individuals, n_scores)``: per expression its `symbols` in prefix order, and their
+`constants`.
+"""
 
 
 def protected_quotient(a: Column, b: Column) -> Column:

@@ -52,7 +52,10 @@ class LinearClassifiers:
         return np.asarray(first + place.astype(np.float32) * (second - first))
 
     def predict(self, population: Weights, X: NDArray[np.float64]) -> ClassCodes:
-        """Return the class with the largest score, the lowest of equals; one matrix product scores everyone."""
+        """Return the class with the largest score, the lowest of equals.
+
+        One matrix product scores everyone.
+        """
         size, outputs, _ = population.shape
         flat = population.reshape(size * outputs, -1)
         scores = X.astype(np.float32) @ flat[:, :-1].T + flat[:, -1]

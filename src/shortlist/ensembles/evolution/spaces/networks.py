@@ -9,7 +9,8 @@ from shortlist.ensembles.evolution.spaces.scores import highest_class, n_scores
 from shortlist.ensembles.votes.class_votes import ClassCodes
 
 Weights = NDArray[np.float32]
-"""``(n_individuals, n_weights)``: first the hidden layer's, then the output layer's, intercepts last in each."""
+"""``(n_individuals, n_weights)``: first the hidden layer's, then the output layer's, intercepts last in each.
+"""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,10 @@ class NeuralNetworks:
         return self.n_hidden * (self.n_features + 1) + n_scores(self.n_classes) * (self.n_hidden + 1)
 
     def sample(self, size: int, rng: np.random.Generator) -> Weights:
-        """Return normal weights; those of the hidden layer are scaled so that its sums have variance about 1."""
+        """Return normal weights.
+
+        Those of the hidden layer are scaled so that its sums have variance about 1.
+        """
         weights = rng.standard_normal((size, self.n_weights), dtype=np.float32)
         weights[:, : self.n_hidden * (self.n_features + 1)] /= np.float32(np.sqrt(self.n_features + 1))
         return weights
@@ -54,7 +58,8 @@ class NeuralNetworks:
     def recombine(self, first: Weights, second: Weights, rng: np.random.Generator) -> Weights:
         """Take each hidden unit, with the weights into and out of it, from one parent or the other.
 
-        Weights that belong to one unit make sense together only; the output's intercepts come from the first parent.
+        Weights that belong to one unit make sense together only; the output's intercepts come from the first
+        parent.
         """
         from_first = rng.random((len(first), self.n_hidden)) < 0.5
         child = first.copy()

@@ -15,7 +15,8 @@ Systems = NDArray[np.void]
 class RuleSystems:
     """Ordered lists of rules "if all conditions hold, then class c", and a class for rows that no rule takes.
 
-    A condition compares one column with a number, from above, from below, or is switched off and always holds.
+    A condition compares one column with a number, from above, from below, or is switched off and always
+    holds.
 
     Parameters
     ----------

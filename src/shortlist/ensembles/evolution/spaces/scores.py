@@ -12,7 +12,10 @@ def n_scores(n_classes: int) -> int:
 
 
 def highest_class(scores: NDArray[np.float32]) -> ClassCodes:
-    """Return the class of the largest score on the last axis; a single score stands for class 1 where above 0."""
+    """Return the class of the largest score on the last axis.
+
+    A single score stands for class 1 where above 0.
+    """
     if scores.shape[-1] == 1:
         return (scores[..., 0] > 0).astype(np.uint8)
     return np.asarray(scores.argmax(axis=-1), dtype=np.uint8)

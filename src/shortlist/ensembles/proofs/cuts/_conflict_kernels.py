@@ -1,8 +1,8 @@
 """Kernels of the conflicts: which rows always have at least the votes of another, and which forms oppose each other.
 
-Row r is *below* row s when no selection gives r more votes than s: ``min(a, most) <= forced``, a being the classifiers that vote for
-r alone, and `forced` those voting for s alone that must join because too few others are left. All arrays of words are
-(n_rows, n_words), without classifiers that no budget allows.
+Row r is *below* row s when no selection gives r more votes than s: ``min(a, most) <= forced``, a being the
+classifiers that vote for r alone, and `forced` those voting for s alone that must join because too few others
+are left. All arrays of words are (n_rows, n_words), without classifiers that no budget allows.
 """
 
 import numpy as np
@@ -50,7 +50,10 @@ def list_pairs(
     pairs: Places,
     found: int,
 ) -> int:
-    """Append the pairs of `lows` below `highs`, at most `most` per low, after `found`; return how many there are."""
+    """Append the pairs of `lows` below `highs`, at most `most` per low, after `found`.
+
+    Return how many there are.
+    """
     for i in range(len(lows)):
         full = min(len(pairs), found + most)
         for j in range(len(highs)):
@@ -64,7 +67,8 @@ def list_pairs(
 
 
 @kernel(
-    "int64(uint64[:, ::1], uint64[:, ::1], int64[::1], int64[::1], int64, int64, int64, int64, int32[:, ::1], int64)"
+    "int64(uint64[:, ::1], uint64[:, ::1], int64[::1], int64[::1], int64, int64, int64, int64, int32[:, "
+    "::1], int64)"
 )
 def list_opposed(
     plus: Words,
@@ -80,8 +84,8 @@ def list_opposed(
 ) -> int:
     """Append the pairs of forms, the second from `start` to `end`, that cannot both hold: no classifier is for both together.
 
-    With a sum of signs that is nowhere positive the two together reach 0 at most; less where so few classifiers are not against
-    both that others must join.
+    With a sum of signs that is nowhere positive the two together reach 0 at most; less where so few
+    classifiers are not against both that others must join.
     """
     for s in range(start, end):
         for r in range(s):

@@ -20,11 +20,12 @@ _PRECISE = 2**20
 class Alternative:
     """The alternative system of all rows being right, whose solutions are the multipliers of cuts.
 
-    With multipliers y >= 0 of the forms and c, l and P as in :func:`shortlist.ensembles.proofs.cuts.cuts.proves`, the largest value of a
-    selection is bounded by linear programming duality: u >= 0 per classifier, s and r for the largest and the
-    least size, and w >= max(0, l) for the threshold. The system asks that the bound stay 1 below P; any y that does
-    not can be scaled. A vertex has few rows, and minimising ``costs @ y`` with costs 1 − t* prefers rows that the
-    solution t* calls right: :cite:t:`Codato2006`, Section 3.
+    With multipliers y >= 0 of the forms and c, l and P as in
+    :func:`shortlist.ensembles.proofs.cuts.cuts.proves`, the largest value of a selection is bounded by linear
+    programming duality: u >= 0 per classifier, s and r for the largest and the least size, and w >= max(0, l)
+    for the threshold. The system asks that the bound stay 1 below P; any y that does not can be scaled. A
+    vertex has few rows, and minimising ``costs @ y`` with costs 1 − t* prefers rows that the solution t*
+    calls right: :cite:t:`Codato2006`, Section 3.
     """
 
     def __init__(self, rows: RightRows, used: NDArray[np.int64]) -> None:
@@ -69,7 +70,10 @@ class Alternative:
     def multipliers(
         self, costs: Values, *, deadline: float, cancellation: Cancellation | None
     ) -> Values | None:
-        """Return the y of least cost, one for each form of the problem, as costs are; None if there is none, or none in time."""
+        """Return the y of least cost, one for each form of the problem, as costs are.
+
+        None if there is none, or none in time.
+        """
         self._program.set_costs(np.concatenate([costs[self.used], self._padding]))
         solution = self._program.solve(deadline=deadline, cancellation=cancellation)
         if not solution.optimal:

@@ -27,7 +27,8 @@ class Conflicts:
     Attributes
     ----------
     pairs : ndarray of int32, shape (n_pairs, 2)
-        Two rows, sorted by the first, then the second; with two classes one of the positive and one of the negative side.
+        Two rows, sorted by the first, then the second; with two classes one of the positive and one of the
+        negative side.
     forms : ndarray of int32, shape (n_pairs, 2)
         A form of each that cannot both hold.
     never : ndarray of int64, shape (n_never,)
@@ -55,18 +56,18 @@ def find_conflicts(
 ) -> Conflicts:
     """Return pairs of forms that no selection keeps together.
 
-    With a threshold these are the pairs whose positive row never has more votes than the negative one: any vote with a
-    threshold is monotone in the votes. In general the sum of two forms must stay below the sum of their least numbers, which
-    :func:`shortlist.ensembles.proofs.cuts.cuts.proves` decides with multipliers 1 and 1; of several classes, where a sum of signs that is
-    nowhere positive is found fast.
+    With a threshold these are the pairs whose positive row never has more votes than the negative one: any
+    vote with a threshold is monotone in the votes. In general the sum of two forms must stay below the sum of
+    their least numbers, which :func:`shortlist.ensembles.proofs.cuts.cuts.proves` decides with multipliers 1
+    and 1; of several classes, where a sum of signs that is nowhere positive is found fast.
 
     Parameters
     ----------
     rows : RightRows
         The problem.
     max_pairs : int, default=5_000_000
-        With a threshold: if there are more, every positive row keeps its share of this many, the negatives of largest gain
-        first. Else the pairs of rows with large gains come first.
+        With a threshold: if there are more, every positive row keeps its share of this many, the negatives of
+        largest gain first. Else the pairs of rows with large gains come first.
     deadline : float, default=inf
         When to stop with the pairs at hand, on the clock ``time.monotonic``.
     cancellation : Cancellation, optional
@@ -173,7 +174,10 @@ def _collect(
     room: int,
     stop: _Stop,
 ) -> tuple[Pairs, bool]:
-    """Call a kernel on some positives at a time; return the pairs, and whether none was left out for want of time."""
+    """Call a kernel on some positives at a time.
+
+    Return the pairs, and whether none was left out for want of time.
+    """
     pairs = np.empty((min(room, len(lows) * len(highs)), 2), dtype=np.int32)
     found = 0
     size = max(1, _TESTS_PER_CHUNK // max(1, len(highs)))

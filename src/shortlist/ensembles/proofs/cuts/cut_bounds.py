@@ -42,15 +42,16 @@ _ASKED_VOTES = 2_000_000
 def min_cut_bound(rows: RightRows, conflicts: Conflicts) -> CutBound:
     """Return a bound on the gain of rows of which no two conflict, which bounds every selection.
 
-    With two classes a positive and a negative row conflict, so that the graph of the conflicts is bipartite: the largest gain is
-    all gain minus a maximum flow from the positive to the negative rows (König's theorem with weights), and the flow through a
-    conflict is its multiplier, so that the bound is proved without the flow. In general each row stands on both sides, with
-    half of each flow: that is the bound of the linear relaxation.
+    With two classes a positive and a negative row conflict, so that the graph of the conflicts is bipartite:
+    the largest gain is all gain minus a maximum flow from the positive to the negative rows (König's theorem
+    with weights), and the flow through a conflict is its multiplier, so that the bound is proved without the
+    flow. In general each row stands on both sides, with half of each flow: that is the bound of the linear
+    relaxation.
 
     Notes
     -----
-    SciPy's maximum flow (Dinic) takes 32-bit capacities. Gains too large for that are sent through in two parts, the
-    second one with what rounding left; the bound is then valid, and may be above the largest gain.
+    SciPy's maximum flow (Dinic) takes 32-bit capacities. Gains too large for that are sent through in two
+    parts, the second one with what rounding left; the bound is then valid, and may be above the largest gain.
     """
     n, pairs, gains = rows.n_rows, conflicts.pairs, rows.gains
     denominator = 1
@@ -95,11 +96,12 @@ def tighten_by_cuts(
 ) -> CutBound:
     """Tighten a bound by cuts of more rows, found by linear programs.
 
-    The master program maximises the gains of t in [0, 1] under the cuts found so far; the alternative system is
-    asked for sets that t violates (:cite:t:`Codato2006`). It minimises a sum of multipliers where a count of rows is
-    meant, so each answer is followed by others whose costs are divided by the multipliers just found, which
-    drives small ones to 0 and finds smaller sets (the reweighting of :cite:t:`Candes2008`). Where that finds hardly any
-    more, :func:`shortlist.ensembles.proofs.cuts.row_by_row.row_by_row` goes on: slower, and hardly ever in vain.
+    The master program maximises the gains of t in [0, 1] under the cuts found so far; the alternative system
+    is asked for sets that t violates (:cite:t:`Codato2006`). It minimises a sum of multipliers where a count
+    of rows is meant, so each answer is followed by others whose costs are divided by the multipliers just
+    found, which drives small ones to 0 and finds smaller sets (the reweighting of :cite:t:`Candes2008`).
+    Where that finds hardly any more, :func:`shortlist.ensembles.proofs.cuts.row_by_row.row_by_row` goes on:
+    slower, and hardly ever in vain.
 
     Parameters
     ----------
@@ -179,7 +181,10 @@ def _maximum_flow(capacities: NDArray[np.int64], pairs: NDArray[np.int32]) -> sp
 
 @dataclass(eq=False)
 class _Separation:
-    """Two searches for cuts that t violates; their programs are kept from round to round while they take all rows."""
+    """Two searches for cuts that t violates.
+
+    Their programs are kept from round to round while they take all rows.
+    """
 
     rows: RightRows
     rng: np.random.Generator
@@ -195,7 +200,10 @@ class _Separation:
         return cancelled or time.monotonic() > self.deadline
 
     def by_price(self, t: Values, idle: int) -> Iterator[Values]:
-        """Yield multipliers from several starts, each followed by its reweightings; rows used before cost more."""
+        """Yield multipliers from several starts, each followed by its reweightings.
+
+        Rows used before cost more.
+        """
         rows, rng = self.rows, self.rng
         used = draw_rows(rows, t, rng, most=max(1, min(_PRICED_ROWS, _PRICED_VOTES // rows.n_classifiers)))
         if self.alternative is None or len(used) < rows.n_rows:
@@ -242,7 +250,10 @@ def _worst_pairs(pairs: NDArray[np.int32], t: Values) -> list[tuple[float, int]]
 
 
 class _Master:
-    """The program max gains @ t over t in [0, 1] under cuts; those that stay slack are set aside, not forgotten."""
+    """The program max gains @ t over t in [0, 1] under cuts.
+
+    Those that stay slack are set aside, not forgotten.
+    """
 
     def __init__(self, rows: RightRows, conflicts: Conflicts, start: CutBound) -> None:
         self.rows, self.conflicts = rows, conflicts
@@ -275,7 +286,10 @@ class _Master:
         return CutBound(bound, tuple(self.cuts[key] for key in keys), whole[chosen], self.denominator)
 
     def recall(self, t: Values) -> int:
-        """Set aside cuts that have long been slack, take up known ones that t violates; return how many of the latter."""
+        """Set aside cuts that have long been slack, take up known ones that t violates.
+
+        Return how many of the latter.
+        """
         self._set_aside(t)
         active = set(self.active)
         known = [(self._excess(t, key), key) for key in self.cuts if key not in active]

@@ -61,17 +61,21 @@ class CutBound:
 
 
 def make_cut(rows: RightRows, forms: Sequence[int], multipliers: Sequence[int]) -> Cut:
-    """Return the cut of these forms, with the rows that they belong to; whether it is true is for :func:`proves` to say."""
+    """Return the cut of these forms, with the rows that they belong to.
+
+    Whether it is true is for :func:`proves` to say.
+    """
     return Cut(tuple(np.unique(rows.row_of[list(forms)]).tolist()), tuple(forms), tuple(multipliers))
 
 
 def proves(rows: RightRows, cut: Cut) -> bool:
     """Whether the multipliers show that the rows of a cut cannot all be right, decided in integers.
 
-    If they were, ``signs @ x + level · L >= least`` would hold in all the forms, and so would the sum of these by the multipliers
-    y, which reads ``c @ x + l · L >= P``. Since L is from 0 to the number of members, the left side is at most the largest
-    ``(c + max(0, l)) @ x`` over the selections within the sizes; below P, the forms cannot all hold. This is Farkas' lemma, the
-    alternative system of :cite:t:`Gleeson1990`, with the largest value taken over selections and not over all x.
+    If they were, ``signs @ x + level · L >= least`` would hold in all the forms, and so would the sum of
+    these by the multipliers y, which reads ``c @ x + l · L >= P``. Since L is from 0 to the number of
+    members, the left side is at most the largest ``(c + max(0, l)) @ x`` over the selections within the
+    sizes; below P, the forms cannot all hold. This is Farkas' lemma, the alternative system of
+    :cite:t:`Gleeson1990`, with the largest value taken over selections and not over all x.
 
     Examples
     --------

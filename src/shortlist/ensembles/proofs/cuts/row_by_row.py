@@ -23,7 +23,8 @@ _NEAR = 0.3
 class AskedRows:
     """The program of weights x in [0, 1] within the sizes and a threshold L that make the asked rows right.
 
-    What it calls infeasible has, by Farkas' lemma, the multipliers of :func:`shortlist.ensembles.proofs.cuts.cuts.proves`: its dual ray.
+    What it calls infeasible has, by Farkas' lemma, the multipliers of
+    :func:`shortlist.ensembles.proofs.cuts.cuts.proves`: its dual ray.
     """
 
     def __init__(self, rows: RightRows, used: NDArray[np.int64]) -> None:
@@ -97,11 +98,11 @@ def row_by_row(
 ) -> Iterator[Values]:
     """Yield multipliers of cuts that a fractional t violates.
 
-    A cut on rows R is violated iff 1 − t sums to less than 1 over R. So rows that t calls surely right are asked
-    for at no cost, and others, drawn among those that the present solution misses, as long as their 1 − t sum to less
-    than 1: whenever that is infeasible, the rows of the dual ray are such a cut. Where :class:`Alternative` minimises
-    a sum of multipliers, which stands for the rows that carry them, this bounds the rows themselves, and goes on to find
-    cuts long after that does not.
+    A cut on rows R is violated iff 1 − t sums to less than 1 over R. So rows that t calls surely right are
+    asked for at no cost, and others, drawn among those that the present solution misses, as long as their 1 −
+    t sum to less than 1: whenever that is infeasible, the rows of the dual ray are such a cut. Where
+    :class:`Alternative` minimises a sum of multipliers, which stands for the rows that carry them, this
+    bounds the rows themselves, and goes on to find cuts long after that does not.
 
     Parameters
     ----------

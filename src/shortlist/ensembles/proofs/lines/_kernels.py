@@ -1,9 +1,10 @@
 """Kernels of the bound on margin utilities: one line above every row's worth, and the members that gain most by the lines.
 
-A row is worth ``worth · table[d]`` at distance d (see :mod:`shortlist.ensembles.goals.margin_worth`), and a line of tilt q above that,
-``q · d + max(table[e] − q · e)`` over the distances e that the row can still have, makes the worth of all rows linear in the
-members and the threshold: its maximum is the sum of the largest coefficients. `descend` looks for tilts that make this
-bound small, in floats; `bound_by` computes it in integers from tilts in integers, so that it holds whatever was found.
+A row is worth ``worth · table[d]`` at distance d (see :mod:`shortlist.ensembles.goals.margin_worth`), and a
+line of tilt q above that, ``q · d + max(table[e] − q · e)`` over the distances e that the row can still have,
+makes the worth of all rows linear in the members and the threshold: its maximum is the sum of the largest
+coefficients. `descend` looks for tilts that make this bound small, in floats; `bound_by` computes it in
+integers from tilts in integers, so that it holds whatever was found.
 """
 
 from typing import TypeAlias
@@ -39,8 +40,9 @@ def note_ranges(
 ) -> int:
     """Write the range of every row's distance, list the free classifiers, and return how many there are.
 
-    `size` members are wanted of those that are not OUT, with a threshold from `first` to `last`; ``columns[k, r]`` is the vote
-    of classifier k on row r, and ``side[r]`` is 1 where positive is worth more, else −1.
+    `size` members are wanted of those that are not OUT, with a threshold from `first` to `last`;
+    ``columns[k, r]`` is the vote of classifier k on row r, and ``side[r]`` is 1 where positive is worth more,
+    else −1.
     """
     n_rows = columns.shape[1]
     n_free = 0
@@ -126,8 +128,9 @@ def touching(table: Longs, middle: int, low: int, high: int, tilt: float) -> int
 
 
 @kernel(
-    "void(uint8[:, ::1], uint8[:, ::1], int64[::1], int64[::1], int64[::1], int64[:, ::1], int64[::1], int64, int64, int64, "
-    "int64, float64, int64, float64[::1], float64[:, ::1], float64[::1], int64[::1], float64[::1])"
+    "void(uint8[:, ::1], uint8[:, ::1], int64[::1], int64[::1], int64[::1], int64[:, ::1], int64[::1], "
+    "int64, int64, int64, int64, float64, int64, float64[::1], float64[:, ::1], float64[::1], int64[::1], "
+    "float64[::1])"
 )
 def descend(
     votes: Bytes,
@@ -151,8 +154,9 @@ def descend(
 ) -> None:
     """Take subgradient steps from ``floats[NOW]`` for lower bounds; leave the best tilts in `tilts`.
 
-    Steps are as long as the way to `target` asks for (Polyak), shorter when nothing gets better. `state` and `floats` carry
-    over: twice five steps are ten steps. Stops at a bound that is no larger than `target`; a target below 0 is unknown.
+    Steps are as long as the way to `target` asks for (Polyak), shorter when nothing gets better. `state` and
+    `floats` carry over: twice five steps are ten steps. Stops at a bound that is no larger than `target`; a
+    target below 0 is unknown.
     """
     n_rows, n_classifiers = votes.shape
     middle = len(table) // 2
@@ -212,7 +216,8 @@ def descend(
 
 
 @kernel(
-    "int64(uint8[:, ::1], int64[::1], int64[::1], int64[::1], int64[:, ::1], int64, int64, int32[::1], int64[::1])"
+    "int64(uint8[:, ::1], int64[::1], int64[::1], int64[::1], int64[:, ::1], int64, int64, int32[::1], "
+    "int64[::1])"
 )
 def bound_by(
     votes: Bytes,
@@ -225,7 +230,10 @@ def bound_by(
     tilts: Shorts,
     gains: Longs,
 ) -> Whole:
-    """Return the bound without its free members, and write what every classifier adds into `gains`; integers throughout."""
+    """Return the bound without its free members, and write what every classifier adds into `gains`.
+
+    Integers throughout.
+    """
     n_rows, n_classifiers = votes.shape
     middle = len(table) // 2
     bound: Whole = np.int64(0)

@@ -1,4 +1,7 @@
-"""A bound on the worth of all margins from one line above each row's; see :mod:`shortlist.ensembles.proofs.lines._kernels`."""
+"""A bound on the worth of all margins from one line above each row's.
+
+See :mod:`shortlist.ensembles.proofs.lines._kernels`.
+"""
 
 import math
 import time

@@ -36,8 +36,9 @@ PRECISION = 1e-8
 class SlopeProgram:
     """A program to minimise for one size: the cost of a solution plus `offset` is minus what the selection is worth.
 
-    The columns are x_k (is classifier k a member), L (the threshold), one binary per row and distance that says whether the
-    row's distance is at least that, and with diversity limits one y per pair (are both members).
+    The columns are x_k (is classifier k a member), L (the threshold), one binary per row and distance that
+    says whether the row's distance is at least that, and with diversity limits one y per pair (are both
+    members).
     """
 
     program: Program
@@ -52,8 +53,9 @@ class SlopeProgram:
 def slope_program(rows: SlopeRows, size: int) -> SlopeProgram:
     """Build the program for selections of one size, for which margins are whole numbers of votes.
 
-    A row whose distance lies between a and b has binaries t_{a+1} >= ... >= t_b with ``Σ t <= distance − a``; the weight of
-    t_d is ``table[d] − table[d − 1]``, so that the row is worth ``table[a] + Σ weight · t``, with equality at an optimum.
+    A row whose distance lies between a and b has binaries t_{a+1} >= ... >= t_b with ``Σ t <= distance − a``;
+    the weight of t_d is ``table[d] − table[d − 1]``, so that the row is worth ``table[a] + Σ weight · t``,
+    with equality at an optimum.
 
     Parameters
     ----------
@@ -156,8 +158,8 @@ def solve_slope_programs(
     Returns
     -------
     SlopeAnswer
-        Members are the solver's proposal and counted anew; its bounds are its word, up to :data:`PRECISION`. `nodes` counts
-        programs.
+        Members are the solver's proposal and counted anew; its bounds are its word, up to :data:`PRECISION`.
+        `nodes` counts programs.
 
     Raises
     ------
@@ -265,7 +267,8 @@ class _Run:
         threshold, total = self.rows.best_threshold(mask)
         if total > self.bounds[int(mask.sum())] + self.precision:
             raise SolverError(
-                "the solver's bound is below the worth of a selection that keeps every limit. Try another solver."
+                "the solver's bound is below the worth of a selection that keeps every limit. Try another "
+                "solver."
             )
         if self.mask is None or total > self.total:
             self.mask, self.threshold, self.total = mask, threshold, total

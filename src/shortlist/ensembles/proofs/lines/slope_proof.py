@@ -1,9 +1,10 @@
 """The best sum of sigmoids of margins, with proof: branch and bound over sizes, thresholds and members.
 
-A node is a size, a range of thresholds, and classifiers that are in or out. Lines above the rows' worths bound it
-(:mod:`shortlist.ensembles.proofs.lines.line_bounds`): the worth of all rows is then linear, and the members that gain most are its largest.
-That bound is as tight as the linear relaxation of the integer program with one binary per row and distance
-(:mod:`shortlist.ensembles.proofs.lines.slope_program`), and takes a small part of the time (docs/decisions/0009).
+A node is a size, a range of thresholds, and classifiers that are in or out. Lines above the rows' worths
+bound it (:mod:`shortlist.ensembles.proofs.lines.line_bounds`): the worth of all rows is then linear, and the
+members that gain most are its largest. That bound is as tight as the linear relaxation of the integer program
+with one binary per row and distance (:mod:`shortlist.ensembles.proofs.lines.slope_program`), and takes a
+small part of the time (docs/decisions/0009).
 """
 
 import dataclasses
@@ -69,16 +70,19 @@ class SlopeAnswer:
     mask : ndarray of bool, shape (n_classifiers,), or None
         None when no selection that keeps the limits was met; with an empty `limit` there is none.
     threshold, total : int
-        Its best threshold, and what it is worth there, as :func:`shortlist.ensembles.goals.margin_worth.utility_total`.
+        Its best threshold, and what it is worth there, as
+        :func:`shortlist.ensembles.goals.margin_worth.utility_total`.
     bound : int
         No selection within the limits is worth more.
     nodes : int
         Nodes that were bounded.
     limit : str
-        What stopped the proof before its end: ``"seconds"``, ``"nodes"``, ``"interrupted"`` or a number of open nodes; else empty.
+        What stopped the proof before its end: ``"seconds"``, ``"nodes"``, ``"interrupted"`` or a number of
+        open nodes; else empty.
     cover : tuple of Lines
-        Every threshold of every size once, with what bounds it before any classifier is decided: a part of the proof that can be
-        rechecked. Empty where the proof was stopped before it had one, or where it would be larger than :data:`MOST_LINES`.
+        Every threshold of every size once, with what bounds it before any classifier is decided: a part of
+        the proof that can be rechecked. Empty where the proof was stopped before it had one, or where it
+        would be larger than :data:`MOST_LINES`.
     """
 
     mask: Mask | None
@@ -92,7 +96,10 @@ class SlopeAnswer:
 
 @dataclass(frozen=True, eq=False)
 class _Node(Part):
-    """Selections that are not ruled out; `tilts` are None before it is bounded, `pick` is the classifier to decide next."""
+    """Selections that are not ruled out.
+
+    `tilts` are None before it is bounded, `pick` is the classifier to decide next.
+    """
 
     tilts: Tilts | None = None
     pick: int = -1
@@ -127,7 +134,8 @@ def prove_slope(
     Parameters
     ----------
     rows : SlopeRows
-        The problem. Cost and diversity limits are kept by the selections and left out of the bounds, which keeps these valid.
+        The problem. Cost and diversity limits are kept by the selections and left out of the bounds, which
+        keeps these valid.
     first_bounds : ndarray of int64, shape (n_classifiers + 1,)
         A bound for every size.
     start : tuple of mask, threshold and total, optional
@@ -135,7 +143,8 @@ def prove_slope(
     deadline : float, default=inf
         When to stop, on the clock ``time.monotonic``.
     max_nodes : int, optional
-        Most nodes; with this limit alone the answer depends on nothing but the problem and `start`, and `threads` change nothing.
+        Most nodes; with this limit alone the answer depends on nothing but the problem and `start`, and
+        `threads` change nothing.
     threads : int, default=1
         Nodes that are bounded side by side, at most eight.
     cancellation : Cancellation, optional
@@ -145,7 +154,8 @@ def prove_slope(
 
     Notes
     -----
-    A step for a lower bound takes O(n_rows · (n_classifiers + log n_classifiers)) time, a node 30 of them at most.
+    A step for a lower bound takes O(n_rows · (n_classifiers + log n_classifiers)) time, a node 30 of them at
+    most.
     """
     tree = _Tree(rows, deadline, cancellation, on_news, threads)
     if start is not None:
@@ -157,8 +167,8 @@ def prove_slope(
 class _Tree:
     """Open nodes by their bounds, the largest first, and the best selection so far.
 
-    Until one threshold of the best size is all that a node has, thresholds are split and no classifier is decided; `closed` keeps
-    what is ruled out meanwhile, for the cover.
+    Until one threshold of the best size is all that a node has, thresholds are split and no classifier is
+    decided; `closed` keeps what is ruled out meanwhile, for the cover.
     """
 
     rows: SlopeRows
@@ -203,7 +213,10 @@ class _Tree:
         )
 
     def _covered(self) -> tuple[Lines, ...]:
-        """Return lines for every threshold of every size, from the nodes so far; nothing where that is too much or too late."""
+        """Return lines for every threshold of every size, from the nodes so far.
+
+        Nothing where that is too much or too late.
+        """
         nodes = [node for _, _, node in self.heap] + self.closed
         self.closed = []
         space, target, fixed = self._spaces[0], self._bound, affordable(self.rows)
@@ -300,7 +313,10 @@ class _Tree:
         self._push(found.bound, node)
 
     def _children(self, node: _Node) -> Iterator[_Node]:
-        """Split the thresholds, then decide a classifier; equal classifiers join in their order. A node unbounded is its own child."""
+        """Split the thresholds, then decide a classifier; equal classifiers join in their order.
+
+        A node unbounded is its own child.
+        """
         if node.tilts is None:
             yield node
         elif node.first < node.last:
@@ -318,7 +334,10 @@ class _Tree:
                 yield dataclasses.replace(node, fixed=fixed, decided=True)
 
     def _bound_all(self, space: LineBounds, jobs: Sequence[tuple[int, _Node]]) -> list[_Bounded]:
-        """Bound some nodes, one after the other; those that there is no time for keep the bound that they have."""
+        """Bound some nodes, one after the other.
+
+        Those that there is no time for keep the bound that they have.
+        """
         return [
             _Bounded(most, node) if self._stopped else self._bound_node(space, most, node)
             for most, node in jobs

@@ -17,8 +17,8 @@ from shortlist.ensembles.votes.binary_votes import Votes, tally
 class SlopeRows:
     """The problem of a utility that leads, normalised; build with :func:`slope_rows`.
 
-    A selection of S members with threshold L is worth ``constant + Σ worth · table[S, d]``, the row's distance d
-    being t − L for a positive row with t votes and 1 − t + L for a negative one.
+    A selection of S members with threshold L is worth ``constant + Σ worth · table[S, d]``, the row's
+    distance d being t − L for a positive row with t votes and 1 − t + L for a negative one.
 
     Attributes
     ----------
@@ -31,8 +31,8 @@ class SlopeRows:
     worth : ndarray of int64, shape (n_rows,)
         What utility 1 is worth, above 0.
     constant : int
-        What rows add that cancel out: those of both classes with the same votes are together worth the same, whatever is
-        selected, as far as their numbers are equal.
+        What rows add that cancel out: those of both classes with the same votes are together worth the same,
+        whatever is selected, as far as their numbers are equal.
     table : ndarray of int64, shape (n_classifiers + 1, 2 · n_classifiers + 5)
         :func:`shortlist.ensembles.goals.margin_worth.utility_table`.
     limits : SelectionLimits
@@ -76,7 +76,8 @@ class SlopeRows:
 def slope_rows(votes: Votes, weights: Weights, utility: MarginUtility, limits: SelectionLimits) -> SlopeRows:
     """Rewrite the problem so that every distinct vote vector is on one side, with a worth above 0.
 
-    A sigmoid's table is point-symmetric, so that a row and its opposite are worth ``scale`` together, wherever the threshold.
+    A sigmoid's table is point-symmetric, so that a row and its opposite are worth ``scale`` together,
+    wherever the threshold.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
 """The integer program of pruning by plurality votes: the paper's Eqs. 1 to 20 for any number of classes.
 
-A row of true class c is right where, for every rival class d, the votes for c less those for d are at least δ: 1 where
-d < c, since ties go to the lowest class, and 0 where d > c. There is no threshold. With two classes this is the paper's
-program with L fixed to half the members, rounded down. None of the papers has it for more.
+A row of true class c is right where, for every rival class d, the votes for c less those for d are at least
+δ: 1 where d < c, since ties go to the lowest class, and 0 where d > c. There is no threshold. With two
+classes this is the paper's program with L fixed to half the members, rounded down. None of the papers has it
+for more.
 """
 
 from collections.abc import Sequence
@@ -53,8 +54,8 @@ def plurality_program(rows: RightRows, cuts: Sequence[Cut] = ()) -> PluralityPro
     rows : RightRows
         Of several classes, with the limits.
     cuts : sequence of Cut
-        Each becomes a row ``sum of t <= |R| - 1``. They follow from the integers of the program but not from its linear
-        relaxation.
+        Each becomes a row ``sum of t <= |R| - 1``. They follow from the integers of the program but not from
+        its linear relaxation.
     """
     limits, n_classifiers = rows.limits, rows.n_classifiers
     pairs = member_pairs(n_classifiers) if limits.diversity is not None else np.empty((0, 2), dtype=np.int64)

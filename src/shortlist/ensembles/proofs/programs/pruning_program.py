@@ -19,9 +19,9 @@ from shortlist.results.objective import Objective
 class PruningProgram:
     """A program to minimise, and where to find its parts.
 
-    The columns are x_k (is classifier k a member), L (the threshold), one t per row whose decision matters (is it
-    right), and with diversity limits one y per pair (are both members). The cost of a solution plus `offset` is
-    minus the weighted sum of Eq. 1, in the integers of :class:`Weights`.
+    The columns are x_k (is classifier k a member), L (the threshold), one t per row whose decision matters
+    (is it right), and with diversity limits one y per pair (are both members). The cost of a solution plus
+    `offset` is minus the weighted sum of Eq. 1, in the integers of :class:`Weights`.
     """
 
     program: Program
@@ -45,10 +45,11 @@ class PruningProgram:
 def pruning_program(votes: Votes, weights: Weights, limits: SelectionLimits) -> PruningProgram:
     """Build the program of Eqs. 1 to 12, with 14 to 18 and 20 where there are diversity limits.
 
-    What differs from the paper, without changing the answer: f is 1 − t; of Eqs. 2 and 3, and of 5 and 6, only the one
-    that the sign of the row's gain needs is kept, and rows without gain have no column; 0 ≤ L ≤ S is a row of its
-    own, so that the constants K + 1 and K shrink row by row to the largest value that the left side can take (Eq. 6
-    with K instead of K + 1 would be wrong for L = K); rows that nobody votes positive are decided beforehand.
+    What differs from the paper, without changing the answer: f is 1 − t; of Eqs. 2 and 3, and of 5 and 6,
+    only the one that the sign of the row's gain needs is kept, and rows without gain have no column; 0 ≤ L ≤
+    S is a row of its own, so that the constants K + 1 and K shrink row by row to the largest value that the
+    left side can take (Eq. 6 with K instead of K + 1 would be wrong for L = K); rows that nobody votes
+    positive are decided beforehand.
 
     Parameters
     ----------

@@ -25,8 +25,8 @@ def as_votes(rows: RightRows) -> Votes:
 def tight_program(rows: RightRows, cuts: Sequence[Cut]) -> PruningProgram:
     """Return the program whose cost plus `offset` is minus the gain, with ``Σ t <= |R| − 1`` for each cut R.
 
-    Cuts follow from the program's integers but not from its linear relaxation. Each is a clause to CP-SAT, and a row
-    that HiGHS may branch less for.
+    Cuts follow from the program's integers but not from its linear relaxation. Each is a clause to CP-SAT,
+    and a row that HiGHS may branch less for.
 
     Parameters
     ----------
