@@ -37,7 +37,7 @@ def load_model(path: str | Path, *, trust: bool = False) -> SavedModel:
     model = load_object(path, trust=trust)
     if not isinstance(model, SavedModel):
         raise BadFileError(
-            f"{path} must be a model file written by shortlist with --out, got a {type(model).__name__}. "
-            "A pool of classifiers goes to shortlist prune --pool."
+            f"{path} must be a model file written by shortlist, got a {type(model).__name__}. "
+            "A pool of classifiers goes to shortlist prune."
         )
     return model

@@ -8,7 +8,7 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Annotated, Any
 
@@ -26,7 +26,7 @@ from shortlist.cli.commands.stage import stage
 from shortlist.cli.commands.stage_use import use
 from shortlist.cli.commands.verify import verify
 from shortlist.cli.failures import BAD_INPUT, INTERRUPTED, NOT_WRITTEN, UsageError, ended, misread
-from shortlist.cli.options.arguments import in_options
+from shortlist.cli.options.arguments import as_typed, in_options, speaking
 from shortlist.cli.text.delivery import complain, deliver, unwritten
 
 
@@ -89,15 +89,21 @@ def run() -> None:
     unwritten.clear()
     printed = io.StringIO()
     said = ""
+    translate = functools.partial(_translated, words=words)
     try:
-        with _terminated_as_interrupted(), _warnings_as_notes(), contextlib.redirect_stdout(printed):
+        with (
+            speaking(translate),
+            _terminated_as_interrupted(),
+            _warnings_as_notes(),
+            contextlib.redirect_stdout(printed),
+        ):
             code = int(typer.main.get_command(app).main(words, "shortlist", standalone_mode=False) or 0)
         if code == INTERRUPTED:  # typer has caught the interruption
-            said, code = ended(KeyboardInterrupt(), _translator(words))
+            said, code = ended(KeyboardInterrupt(), translate)
     except UsageError as error:
         said, code = misread(error, words), BAD_INPUT
     except BaseException as error:  # noqa: BLE001  # the last resort: nobody should see a traceback unasked
-        said, code = ended(error, _translator(words))
+        said, code = ended(error, translate)
         if DEBUG in sys.argv:
             traceback.print_exception(error)
     deliver(printed.getvalue())
@@ -107,8 +113,8 @@ def run() -> None:
         sys.exit(code or NOT_WRITTEN)
 
 
-def _translator(words: Sequence[str]) -> Callable[[str], str]:
-    """Return what calls arguments by the options of the command that was asked for."""
+def _translated(sentence: str, words: Sequence[str]) -> str:
+    """Call arguments by the options of the command that was asked for."""
     command: Any = typer.main.get_command(app)
     name: list[str] = []
     if " ".join(words[:2]) in command.commands:
@@ -119,14 +125,14 @@ def _translator(words: Sequence[str]) -> Callable[[str], str]:
         command = command.commands[word]
         name.append(word)
     options = {one.name: one.opts[0] for one in command.params if one.opts[0].startswith("--")}
-    return functools.partial(in_options, command=" ".join(name), options=options)
+    return in_options(sentence, " ".join(name), options)
 
 
 @contextlib.contextmanager
 def _warnings_as_notes() -> Iterator[None]:
     """Show the warnings of the library and of those that it uses as sentences, without lines of code."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: complain(f"note: {message}")
+        warnings.showwarning = lambda message, *_, **__: complain(f"note: {as_typed(str(message))}")
         yield
 
 

@@ -396,7 +396,7 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         if not hasattr(self, "model_"):
             raise UnmetChoiceError(
                 f"no point of the front predicts yet. Take one with use(0) to use({len(self.front_) - 1}), "
-                "or with: shortlist stage use MODEL --pick NUMBER."
+                "or with the command shortlist stage use."
             )
 
     def _encoded(self, X: Any) -> NDArray[np.float64]:

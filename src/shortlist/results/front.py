@@ -226,7 +226,7 @@ class Front:
         except (pa.ArrowException, KeyError, TypeError, ValueError):
             raise BadFileError(
                 f"{path} must be a front saved by Shortlist as .parquet, got another kind of file or "
-                "version. Write one with --out."
+                "version. Write one anew."
             ) from None
 
     @classmethod

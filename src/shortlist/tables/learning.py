@@ -95,7 +95,7 @@ def split_target(
             near = did_you_mean(name, columns) or parted or " Check the spelling."
             raise BadInputError(f"{_file(table)} must have a column {name!r}, got {shown(columns)}.{near}")
     if target in drop:
-        raise BadInputError(f"--drop {target} is the target, the column to predict. Drop other columns only.")
+        raise BadInputError(f"drop={target!r} is the target, the column to predict. Drop other columns only.")
     y = table[target]
     if y.isna().any():
         raise BadInputError(
@@ -162,7 +162,7 @@ def _suspicion(column: "pd.Series[Any]") -> str:
         return ""
     return (
         f"column {column.name!r} is different in every row, as names and numbers of rows are. "
-        f"Leave it out with --drop {column.name!r} unless it was measured."
+        f"Leave it out with drop={column.name!r} unless it was measured."
     )
 
 

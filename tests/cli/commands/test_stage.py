@@ -317,7 +317,7 @@ def test_an_unmeetable_choice_keeps_the_front_and_a_model_that_takes_another(fol
 
     unpicked = shortlist("predict", "u.joblib", "new.csv", cwd=folder)
     assert (unpicked.returncode, unpicked.stdout) == (2, "")
-    assert "shortlist stage use MODEL --pick NUMBER" in unpicked.stderr
+    assert "or with the command shortlist stage use." in unpicked.stderr
     used = shortlist("stage", "use", "u.joblib", "--pick", "3", "--out", "three.joblib", "--json", cwd=folder)
     assert used.returncode == 0, used.stderr
     direct = shortlist(*common, "--pick", "3", "--out", "direct.joblib", "--json", cwd=folder)

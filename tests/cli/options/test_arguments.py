@@ -1,13 +1,16 @@
 """Messages of the library, in the words of the command."""
 
+import ast
 import inspect
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shortlist.cli.options.arguments import in_options
+import shortlist as library
+from shortlist.cli.options.arguments import as_typed, in_options, speaking
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rule_estimators import (
     EvolutionaryEnsembleClassifier,
@@ -111,6 +114,31 @@ def test_a_word_of_plain_english_stays_one_within_a_sentence() -> None:
         "column 'max_size' must hold numbers or text. It is called 'n_jobs' or \"seed\".",
     ):
         assert in_options(sentence, "prune", options) == sentence
+
+
+def test_no_sentence_of_the_library_has_an_option_of_the_command() -> None:
+    flags = {flag for command in COMMANDS.values() for one in command.params for flag in one.opts}
+    named = re.compile("|".join(rf"{flag}(?![\w-])" for flag in flags if flag.startswith("--")))
+    root = Path(library.__file__).parent
+    found = [
+        f"{path.relative_to(root)}: {text.value}"
+        for path in root.rglob("*.py")
+        if "cli" not in path.relative_to(root).parts
+        for text in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(text, ast.Constant) and isinstance(text.value, str) and named.search(text.value)
+    ]
+    assert found == []
+
+
+def test_a_value_that_has_a_space_is_quoted_as_one_types_it() -> None:
+    told = in_options("Leave it out with drop='the id' or drop='x'.", "stage", {"drop": "--drop"})
+    assert told == "Leave it out with --drop 'the id' or --drop x."
+
+
+def test_notes_speak_as_the_command_that_runs() -> None:
+    assert as_typed("Pass trust=True.") == "Pass trust=True."
+    with speaking(lambda sentence: in_options(sentence, "predict", {"trust": "--trust"})):
+        assert as_typed("Pass trust=True.") == "Pass --trust."
 
 
 def test_every_command_has_its_calls_listed() -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist.cli.options.arguments import as_typed
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def info(
         "core": [line.labels[i] for i in summary.core],
         "dead": [line.labels[i] for i in summary.dead],
         "n_products": None if summary.n_products is None else str(summary.n_products),
-        "uncounted": summary.uncounted,
+        "uncounted": as_typed(summary.uncounted),
         "conflict": list(summary.conflict),
         "attributes": sorted(line.attributes),
         "notes": list(line.notes),

@@ -5,9 +5,12 @@ has the name of an option needs no entry: ``max_stages`` is ``--max-stages`` whe
 option.
 """
 
+import contextlib
 import functools
 import re
-from collections.abc import Mapping
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 
 OPTIONS = {
     "call_cost_per_feature": "--call-cost-per-feature",
@@ -90,7 +93,6 @@ def in_options(sentence: str, command: str = "", options: Mapping[str, str] | No
         if not own or not option.startswith("--") or option in own.values()
     }
     names = shared | own | OWN.get(command, {})
-    sentence = sentence.replace(" (trust=True in Python)", "")
     for argument in sorted(names, key=len, reverse=True):
         option = names[argument]
         word = rf"(?<![\w'\"/.-]){re.escape(argument)}"
@@ -106,4 +108,24 @@ def in_options(sentence: str, command: str = "", options: Mapping[str, str] | No
 def _typed(option: str, found: re.Match[str]) -> str:
     """Show an option with its value as one types it."""
     plain = found[1].strip("'\"")
-    return option if plain in {"True", "None"} else f"{option} {plain}"
+    return option if plain in {"True", "None"} else f"{option} {shlex.quote(plain)}"
+
+
+_translate: ContextVar[Callable[[str], str]] = ContextVar("translate")
+"""What calls arguments by the options of the command that runs."""
+
+
+@contextlib.contextmanager
+def speaking(translate: Callable[[str], str]) -> Iterator[None]:
+    """Let :func:`as_typed` use this translation while a command runs."""
+    token = _translate.set(translate)
+    try:
+        yield
+    finally:
+        _translate.reset(token)
+
+
+def as_typed(sentence: str) -> str:
+    """Call arguments by the options of the running command; see :func:`in_options`."""
+    translate = _translate.get(None)
+    return sentence if translate is None else translate(sentence)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shortlist.cli.options.arguments import as_typed
 from shortlist.cli.text.delivery import complain
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 def print_json(facts: dict[str, Any]) -> None:
     """Print one JSON object on stdout; infinity and NaN do not exist in JSON and must be None by now."""
+    if "notes" in facts:
+        facts |= {"notes": [as_typed(note) for note in facts["notes"]]}
     print(json.dumps(facts, indent=2, allow_nan=False))
 
 
@@ -23,7 +26,7 @@ def print_notes(notes: Sequence[str]) -> None:
     A command's JSON has the same sentences under ``notes``.
     """
     for note in notes:
-        complain(f"note: {note}")
+        complain(f"note: {as_typed(note)}")
 
 
 def finite(number: float) -> float | None:

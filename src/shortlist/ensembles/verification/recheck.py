@@ -290,7 +290,9 @@ def _recheck_classes(
     unchecked = not is_whole and pruner.diversity != "none"
     return {
         "failures": tuple(failures),
-        "notes": ("the limit on diversity was not checked: --pool recomputes what it compares",)
+        "notes": (
+            "the limit on diversity was not checked: that takes pool=POOL, with the classifiers left out too",
+        )
         if unchecked
         else (),
         "value": value,
@@ -370,7 +372,7 @@ def _limits(
         if whole is None:
             raise BadInputError(
                 "the model has a cost limit without the costs of its classifiers. Pass the whole pool "
-                "(--pool)."
+                "as pool=POOL."
             )
         costs = None if whole.costs is None else whole.costs.tolist()
     limits = selection_limits(
