@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
+from shortlist.exact import LARGEST_INTEGER, decimal_steps, nearest_integers
 from shortlist.milp.implied_bounds import implied_bounds
 from shortlist.milp.program import Program
-from shortlist.milp.scaling import LARGEST_INTEGER, decimal_steps, nearest_integers
 
 TOLERANCE, FINEST_TOLERANCE = 1e-7, 7e-8
 """What solvers in floating point may miss an integer or a limit by, and the least that is asked of them for

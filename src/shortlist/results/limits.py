@@ -7,8 +7,8 @@ from decimal import ROUND_FLOOR, Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.decimals import as_decimal
 from shortlist.errors import BadInputError
+from shortlist.exact import as_decimal
 
 OPERATORS = ("<=", "<", ">=", ">", "==")
 """The operators of a limit; a single ``=`` is read as ``==``."""

@@ -85,6 +85,7 @@ def read_question(
     from shortlist._validation import as_count
     from shortlist.cli.options.limits import read_limits
     from shortlist.errors import BadInputError
+    from shortlist.exact import MOST_DECIMALS
     from shortlist.products.attributes.attribute import BUILT_IN, chosen_attributes, needs_rounding
     from shortlist.products.attributes.attribute_files import attributes_beside
     from shortlist.products.configuration.product_objectives import objective_names
@@ -94,7 +95,7 @@ def read_question(
     line = read_model(model)
     wanted = make_requirements(line, select=select, deselect=deselect, fixed=fixed)
     if decimals is not None:
-        as_count(decimals, "--decimals", at_least=0, at_most=9)
+        as_count(decimals, "--decimals", at_least=0, at_most=MOST_DECIMALS)
     files = list(attributes)
     found_beside = attributes_beside(model) if not files and random_attributes is None else None
     if found_beside:

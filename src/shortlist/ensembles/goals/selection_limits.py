@@ -1,9 +1,7 @@
 """Limits on what a selection may be, beyond diversity."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +11,7 @@ from shortlist._validation import as_count
 from shortlist.arrays import Mask
 from shortlist.ensembles.goals.diversity import DiversityLimits
 from shortlist.errors import BadInputError
+from shortlist.exact import LARGEST_INTEGER, MOST_DECIMALS, as_fraction, as_integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,28 +102,22 @@ def selection_limits(
         raise BadInputError(
             f"member_costs must have one cost per classifier, {n_classifiers}, got {len(member_costs)}."
         )
-    exact = [_decimal("member_costs", cost) for cost in member_costs]
-    limit = _decimal("max_cost", max_cost)
-    scale = math.lcm(*(cost.denominator for cost in exact), limit.denominator)
-    integers = [int(cost * scale) for cost in exact]
-    if sum(integers) >= 2**53 or limit * scale >= 2**53:
+    exact = [_cost("member_costs", cost) for cost in member_costs]
+    (*integers, limit), _ = as_integers([*exact, _cost("max_cost", max_cost)])
+    if sum(integers) >= LARGEST_INTEGER or limit >= LARGEST_INTEGER:
         raise BadInputError("member_costs must have fewer digits to stay exact. Round them.")
     return SelectionLimits(
-        least, min(most, n_classifiers), np.array(integers, dtype=np.int64), int(limit * scale), diversity
+        least, min(most, n_classifiers), np.array(integers, dtype=np.int64), limit, diversity
     )
 
 
-def _decimal(name: str, cost: float) -> Fraction:
-    """Read a cost as the decimal that people see."""
-    try:
-        number = float(cost)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number) or number < 0:
+def _cost(name: str, cost: float) -> Fraction:
+    """Read a cost."""
+    exact = as_fraction(cost)
+    if exact is None or exact < 0:
         raise BadInputError(f"{name} must be numbers of at least 0, got {cost!r}. Mend that cost.")
-    exact = Fraction(Decimal(repr(number)))
-    if (exact * 10**9).denominator != 1:
+    if (exact * 10**MOST_DECIMALS).denominator != 1:
         raise BadInputError(
-            f"{name} must have at most 9 decimals to be exact, got {cost!r}. Choose a larger unit."
+            f"{name} must have at most {MOST_DECIMALS} decimals to be exact, got {cost!r}. Choose a larger unit."
         )
     return exact

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +12,7 @@ from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Mask
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes, tally
 from shortlist.errors import BadInputError
+from shortlist.exact import as_fraction, as_integers
 from shortlist.results.objective import Objective, Sense
 
 WEIGHT_NAMES = ("tp", "fn", "tn", "fp")
@@ -156,9 +156,7 @@ def _explicit(weights: Mapping[str, float], n_samples: int) -> Weights:
         raise BadInputError(
             f"objective weights must be named {any_of(WEIGHT_NAMES)}, got {all_of(map(repr, weights))}."
         )
-    fractions = [_fraction(name, weights.get(name, 0)) for name in WEIGHT_NAMES]
-    denominator = math.lcm(*(fraction.denominator for fraction in fractions))
-    integers = [int(fraction * denominator) for fraction in fractions]
+    integers, denominator = as_integers([_weight(name, weights.get(name, 0)) for name in WEIGHT_NAMES])
     if max(map(abs, integers)) * n_samples >= 2**52:
         raise BadInputError(
             f"objective weights must have fewer digits to stay exact, got "
@@ -168,8 +166,9 @@ def _explicit(weights: Mapping[str, float], n_samples: int) -> Weights:
     return Weights(Objective("weighted", Sense.MAX, scale=None), tp, fn, tn, fp, denominator)
 
 
-def _fraction(name: str, weight: float) -> Fraction:
-    """Read a number as the decimal that people see, not as the nearest double."""
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not math.isfinite(weight):
+def _weight(name: str, weight: float) -> Fraction:
+    """Read a weight."""
+    exact = as_fraction(weight, only_numbers=True)
+    if exact is None:
         raise BadInputError(f"objective weight {name} must be a finite number, got {weight!r}.")
-    return Fraction(Decimal(repr(weight)) if isinstance(weight, float) else weight)
+    return exact

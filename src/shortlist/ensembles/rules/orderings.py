@@ -19,6 +19,7 @@ from shortlist.ensembles.rules.kappa_orders import (
 )
 from shortlist.ensembles.votes.class_votes import ClassVotes, Members
 from shortlist.errors import BadInputError
+from shortlist.exact import as_fraction
 
 STOPS = ("accuracy", "fitness")
 
@@ -384,8 +385,8 @@ def _blocks(votes: ClassVotes) -> list[slice]:
 
 
 def _share(value: float, name: str) -> Fraction:
-    """Read a share as the decimal that people see, to six digits."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+    """Read a share, to six digits."""
+    share = as_fraction(value, only_numbers=True)
+    if share is None or not 0 < share <= 1:
         raise BadInputError(f"{name} must be a number above 0 and at most 1, got {value!r}.")
-    share = Fraction(repr(float(value))).limit_denominator(10**6)
-    return share or Fraction(1, 10**6)
+    return share.limit_denominator(10**6) or Fraction(1, 10**6)

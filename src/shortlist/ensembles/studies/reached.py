@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from shortlist.ensembles.goals.diversity import (
     pairwise_failure_crediting,
 )
 from shortlist.ensembles.votes.binary_votes import Votes
+from shortlist.exact import seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ def what_was_reached(
     credit = failure_credit(Votes(votes.votes[:, selection], votes.labels, votes.counts))
     cost = None
     if costs is not None:  # as decimals, as the limits are, so that 0.1 and 0.2 are 0.3
-        cost = float(sum(Decimal(repr(float(each))) for each in np.asarray(costs)[selection]))
+        cost = float(sum(map(seen, np.asarray(costs)[selection])))
     return Reached(
         cost,
         max_cost,

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from shortlist._words import all_of
 from shortlist.arrays import Points
 from shortlist.errors import BadInputError, SolverError
+from shortlist.exact import LARGEST_INTEGER, MOST_DECIMALS, are_integers_over
 from shortlist.milp.program import LinearObjective, Program
 from shortlist.results.objective import Objective
 
 Vector: TypeAlias = NDArray[np.int64]
 """One integer per objective, ``(n_objectives,)``, minimised, in steps."""
 
-LARGEST_SCALE = 10**9
 UNLIMITED = 2**60
 """Stands for an infinite bound on an objective; every true value is below 2^53."""
 
@@ -67,7 +67,7 @@ class IntegerObjectives:
         SolverError
             If a value reaches 2^53.
         """
-        if (np.abs(self.costs).astype(np.float64) @ np.abs(columns)).max(initial=0.0) >= 2**53:
+        if (np.abs(self.costs).astype(np.float64) @ np.abs(columns)).max(initial=0.0) >= LARGEST_INTEGER:
             raise SolverError(
                 "the solver returned columns so large that objectives pass 2^53. Bound the columns."
             )
@@ -141,9 +141,9 @@ def _whole(linear: LinearObjective, program: Program) -> tuple[Objective, NDArra
             "continuous."
         )
     terms = np.append(linear.costs, linear.offset)
-    scales = [10**power for power in range(10)] if scale is None else [scale]
+    scales = [10**power for power in range(MOST_DECIMALS + 1)] if scale is None else [scale]
     for factor in scales:
-        if _are_integers(terms, factor):
+        if are_integers_over(terms, factor).all():
             break
     else:
         wrong = terms[np.argmax(np.abs(terms * factor - np.rint(terms * factor)))]
@@ -159,18 +159,12 @@ def _whole(linear: LinearObjective, program: Program) -> tuple[Objective, NDArra
     size = np.maximum(np.abs(program.column_lower), np.abs(program.column_upper))
     charged = whole[:-1] != 0
     values = np.abs(whole[:-1][charged]) @ size[charged] + abs(whole[-1])
-    if np.abs(whole).sum() >= 2**53 or (np.isfinite(values) and values >= 2**53):
+    if np.abs(whole).sum() >= LARGEST_INTEGER or (np.isfinite(values) and values >= LARGEST_INTEGER):
         raise BadInputError(
             f"objective {name!r} times {factor} must stay below 2^53 to be exact, got up to {values:.3g}. "
             "Round its costs to fewer decimals."
         )
     return dataclasses.replace(linear.objective, scale=factor), whole[:-1], whole[-1]
-
-
-def _are_integers(terms: NDArray[np.float64], factor: int) -> bool:
-    """Whether every term is the double nearest to an integer over `factor`, but for the last two bits."""
-    nearest = np.rint(terms * factor) / factor
-    return bool((np.abs(nearest - terms) <= 2 * np.spacing(np.abs(terms))).all())
 
 
 def _activity(costs: NDArray[np.int64], program: Program) -> tuple[Vector, Vector]:

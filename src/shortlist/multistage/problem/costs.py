@@ -1,9 +1,7 @@
 """What acquiring features costs: a price per feature, and groups with a shared first price."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Mask
 from shortlist.errors import BadFileError, BadInputError
+from shortlist.exact import MOST_DECIMALS, as_fraction, as_integers
 from shortlist.tables.files import read_table_file
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ def feature_costs(
     names = tuple(map(str, names))
     if isinstance(costs, FeatureCosts):
         return _reordered(costs, names)
-    exact = [_decimal(f"the cost of {name!r}", cost) for name, cost in _by_feature(costs, names).items()]
+    exact = [_price(f"the cost of {name!r}", cost) for name, cost in _by_feature(costs, names).items()]
     groups, first_prices = dict(groups or {}), dict(first_prices or {})
     _check_known("groups", groups, names)
     order = list(dict.fromkeys(groups.values()))
@@ -116,9 +115,8 @@ def feature_costs(
         raise BadInputError(
             f"first_prices must hold every group, got none for {missing[0]!r}. Add its price."
         )
-    first = [_decimal(f"the first price of group {group!r}", first_prices[group]) for group in order]
-    scale = math.lcm(*(cost.denominator for cost in [*exact, *first]))
-    units = [int(cost * scale) for cost in [*exact, *first]]
+    first = [_price(f"the first price of group {group!r}", first_prices[group]) for group in order]
+    units, scale = as_integers([*exact, *first])
     if sum(units) >= 2**40:
         raise BadInputError("feature_costs must have fewer digits to stay exact. Round them.")
     return FeatureCosts(
@@ -186,7 +184,7 @@ def read_costs(
     if {"group", "discount_cost"} <= set(table.columns):
         grouped = table[table["group"].notna()]
         for name, group, later in zip(grouped[key], grouped["group"], grouped["discount_cost"], strict=True):
-            difference = _decimal(f"the cost of {name!r}", full[name]) - _decimal(
+            difference = _price(f"the cost of {name!r}", full[name]) - _price(
                 f"the discount cost of {name!r}", later
             )
             if difference < 0 or first.setdefault(group, difference) != difference:
@@ -260,12 +258,9 @@ def _reordered(costs: FeatureCosts, names: tuple[str, ...]) -> FeatureCosts:
     return FeatureCosts(names, costs.prices[order], costs.groups[order], costs.first_prices, costs.scale)
 
 
-def _decimal(what: str, cost: Any) -> Fraction:
-    """Read a price as the decimal that people see."""
-    try:
-        number = float(cost)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number) or number < 0:
+def _price(what: str, cost: Any) -> Fraction:
+    """Read a price."""
+    exact = as_fraction(cost)
+    if exact is None or exact < 0:
         raise BadInputError(f"{what} must be a number of at least 0, got {cost!r}. Mend or drop the entry.")
-    return Fraction(Decimal(repr(number))).limit_denominator(10**9)
+    return exact.limit_denominator(10**MOST_DECIMALS)

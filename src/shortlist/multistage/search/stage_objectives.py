@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Values
 from shortlist.errors import BadInputError
+from shortlist.exact import as_fraction, as_integers
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.stages import acquired, check_max_stages, stage_counts
 from shortlist.multistage.search._evaluation import (
@@ -303,12 +304,12 @@ def stage_problem(
         raise BadInputError(
             f"false_positive_rate needs two classes, got {rows.n_classes}. Leave it out or join classes."
         )
-    given = [
-        _fraction("penalties", (penalties or {}).get(label, 1.0), 1.0) for label in range(rows.n_classes)
-    ]
-    unit = math.lcm(*(penalty.denominator for penalty in given))
-    calls = [_fraction("call_cost", cost, math.inf) for cost in (call_cost, call_cost_per_feature)]
-    call_scale = math.lcm(*(cost.denominator for cost in calls))
+    losses, unit = as_integers(
+        [_part("penalties", (penalties or {}).get(label, 1.0), 1.0) for label in range(rows.n_classes)]
+    )
+    calls, call_scale = as_integers(
+        [_part("call_cost", cost, math.inf) for cost in (call_cost, call_cost_per_feature)]
+    )
     if unit * len(rows.validation_labels) >= 2**31:
         raise BadInputError("penalties must have fewer digits to stay exact. Round them.")
     return StageProblem(
@@ -317,21 +318,19 @@ def stage_problem(
         max_stages=k,
         names=names,
         unit=unit,
-        penalties=np.array([int(penalty * unit) for penalty in given], dtype=np.int64),
+        penalties=np.array(losses, dtype=np.int64),
         positive=positive,
-        call_price=int(calls[0] * call_scale),
-        call_price_per_feature=int(calls[1] * call_scale),
+        call_price=calls[0],
+        call_price_per_feature=calls[1],
         call_scale=call_scale,
         removal=removal,
     )
 
 
-def _fraction(argument: str, value: Any, most: float) -> Fraction:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number) or not 0 <= number <= most:
+def _part(argument: str, value: Any, most: float) -> Fraction:
+    """Read a number from 0 to `most`, to six digits."""
+    exact = as_fraction(value)
+    if exact is None or not 0 <= exact <= most:
         upper = "" if math.isinf(most) else f" and at most {most:g}"
         raise BadInputError(f"{argument} must be at least 0{upper}, got {value!r}.")
-    return Fraction(repr(number)).limit_denominator(10**6)
+    return exact.limit_denominator(10**6)

@@ -7,13 +7,10 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.decimals import as_decimal
 from shortlist.errors import BadFileError, BadInputError
+from shortlist.exact import LARGEST_INTEGER, MOST_DECIMALS, as_decimal, n_decimals
 from shortlist.products.feature_models.model import FeatureModel, Value
 from shortlist.products.feature_models.names import suggestion
-
-MAX_DECIMALS = 9
-"""Most decimals that an attribute keeps; more need rounding, which only the user can ask for."""
 
 BUILT_IN = ("selected", "deselected")
 """Objectives that every model has: how many features are selected and deselected."""
@@ -105,7 +102,7 @@ def exact_attribute(
     ------
     BadInputError
         If there is no such attribute, features lack a value, a value is no finite number, or one has more
-        than :data:`MAX_DECIMALS` decimals or does not fit into 53 bits.
+        than :data:`~shortlist.exact.MOST_DECIMALS` decimals or does not fit into 53 bits.
 
     Examples
     --------
@@ -178,14 +175,14 @@ def scaled_attribute(
     """
     if decimals is not None:
         numbers = [round(number, decimals) for number in numbers]
-    digits = max((n_decimals(number) for number in numbers), default=0)
-    if digits > MAX_DECIMALS:
+    digits = n_decimals(numbers)
+    if digits > MOST_DECIMALS:
         raise BadInputError(
-            f"{name!r} must have at most {MAX_DECIMALS} decimals to be exact, got {digits}. "
+            f"{name!r} must have at most {MOST_DECIMALS} decimals to be exact, got {digits}. "
             "Round it: give decimals, for instance 2."
         )
     integers = [int(number.scaleb(digits)) for number in numbers]
-    if sum(map(abs, integers)) >= 2**53:
+    if sum(map(abs, integers)) >= LARGEST_INTEGER:
         raise BadInputError(
             f"{name!r} must sum to less than 2^53 after scaling by 10^{digits}. Give fewer decimals."
         )
@@ -193,10 +190,10 @@ def scaled_attribute(
 
 
 def needs_rounding(table: AttributeTable, name: str) -> bool:
-    """Whether an attribute has a number with more than :data:`MAX_DECIMALS` decimals."""
+    """Whether an attribute has a number with more than :data:`~shortlist.exact.MOST_DECIMALS` decimals."""
     column = table.columns.get(name, {})
     numbers = (as_decimal(str(value)) for value in column.values())
-    return any(number is not None and n_decimals(number) > MAX_DECIMALS for number in numbers)
+    return n_decimals(number for number in numbers if number is not None) > MOST_DECIMALS
 
 
 def attribute_name(table: AttributeTable, name: str) -> str:
@@ -209,12 +206,6 @@ def attribute_name(table: AttributeTable, name: str) -> str:
     known = ", ".join([*BUILT_IN, *table.columns])
     hint = suggestion(name, [*BUILT_IN, *table.columns], f"Known are {known}.")
     raise BadInputError(f"{table.source} has no attribute {name!r}. {hint}")
-
-
-def n_decimals(number: Decimal) -> int:
-    """Return how many decimals a number needs, without trailing zeros."""
-    exponent = number.normalize().as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
 def as_number(value: Value | float, place: str) -> Decimal:

@@ -2,8 +2,8 @@
 
 import re
 
-from shortlist.decimals import as_decimal
 from shortlist.errors import BadFileError
+from shortlist.exact import as_decimal
 from shortlist.products.attributes.attribute import BUILT_IN, AttributeTable, as_number, place_of
 from shortlist.products.feature_models.model import FeatureModel, Value
 

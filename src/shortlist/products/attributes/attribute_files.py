@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 
-from shortlist.decimals import as_decimal
+from shortlist.exact import as_decimal
 from shortlist.products.attributes.attribute import BUILT_IN, AttributeTable
 from shortlist.products.feature_models.model import FeatureModel, Value
 from shortlist.products.feature_models.names import FeatureNames, feature_names

@@ -6,8 +6,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from shortlist._validation import as_choice
-from shortlist.decimals import as_decimal
 from shortlist.errors import BadInputError
+from shortlist.exact import as_decimal
 from shortlist.files import write_text
 from shortlist.products.feature_models.model import FeatureModel
 from shortlist.products.feature_models.source import Source, read_source

@@ -2,8 +2,8 @@
 
 from itertools import combinations
 
-from shortlist.decimals import as_decimal
 from shortlist.errors import BadInputError
+from shortlist.exact import as_decimal
 from shortlist.products.feature_models.formulas import And, Formula, Iff, Implies, Literal, Not, Or
 from shortlist.products.feature_models.model import (
     Constraint,

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from shortlist.decimals import as_decimal
 from shortlist.errors import BadInputError
+from shortlist.exact import as_decimal, n_decimals
 from shortlist.milp.program import LinearObjective, Program, make_program
-from shortlist.products.attributes.attribute import n_decimals
 from shortlist.products.feature_models.source import Source, read_source
 from shortlist.results.objective import Objective
 
@@ -127,7 +126,7 @@ def _objectives(source: Source, lines: list[tuple[int, str]], n_columns: int) ->
         numbers = [_number(source, word, line) for word in text.strip("[] ").split(";")]
         if len(numbers) != n_columns:
             raise source.error(f"{name!r} must have {n_columns} coefficients, got {len(numbers)}.", line=line)
-        scale = 10 ** max(map(n_decimals, numbers))
+        scale = 10 ** n_decimals(numbers)
         objectives.append(LinearObjective(Objective(name, scale=scale), np.array(numbers, dtype=np.float64)))
     return objectives
 

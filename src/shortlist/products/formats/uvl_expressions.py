@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from math import floor, lcm
+from math import floor
 from typing import TypeAlias
 
 from shortlist.errors import BadFileError
+from shortlist.exact import as_integers
 from shortlist.products.feature_models.formulas import And, Formula, Iff, Implies, Linear, Literal, Not, Or
 from shortlist.products.feature_models.model import Value
 
@@ -231,12 +232,11 @@ class ExpressionReader:
 def comparison(sign: str, difference: _Sum) -> Formula:
     """Return the formula that a linear expression compares so with 0, scaled to integers."""
     factors = {v: f for v, f in difference.factors.items() if f}
-    scale = lcm(*(f.denominator for f in factors.values())) if factors else 1
+    integers, scale = as_integers(list(factors.values()))
     variables = tuple(factors)
-    integers = tuple(int(f * scale) for f in factors.values())
     bound = -difference.constant * scale
-    at_most = Linear(integers, variables, floor(bound))
-    below = Linear(integers, variables, -floor(-bound) - 1)
+    at_most = Linear(tuple(integers), variables, floor(bound))
+    below = Linear(tuple(integers), variables, -floor(-bound) - 1)
     if sign == "<=":
         return at_most
     if sign == "<":

@@ -1,0 +1,167 @@
+"""Numbers as people write them, as exact integers over a scale.
+
+Whoever writes 0.1 means a tenth, not the double that is nearest to it. A cost of 0.1 becomes the fraction 1/10, and costs
+of 0.1 and 0.25 become 2 and 5 over a scale of 20. Their sums are compared as integers; divided by the scale they are the
+user's unit again. The functions here return what they read; whoever asks says what is wrong with it.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask
+
+MOST_DECIMALS = 9
+"""Decimals with more places than this are not scaled to integers; the user may round them."""
+
+LARGEST_INTEGER = 2**53
+"""Integers below this are exact as doubles too, and sums of integers stay below it."""
+
+LARGEST_EXPONENT = 18
+"""Numbers of 10^19 and more are refused: no value can be that large and exact."""
+
+
+def as_decimal(text: str) -> Decimal | None:
+    """Return a finite number below 10^19 in size, or None where the text is none.
+
+    Examples
+    --------
+    >>> as_decimal(" 12.50 "), as_decimal("12,50"), as_decimal("1e300")
+    (Decimal('12.50'), None, None)
+    """
+    try:
+        number = Decimal(text.strip())
+    except InvalidOperation:
+        return None
+    if not number.is_finite() or number.adjusted() > LARGEST_EXPONENT or "_" in text:
+        return None
+    return number
+
+
+def as_fraction(value: Any, *, only_numbers: bool = False) -> Fraction | None:
+    """Return a finite number as the decimal that people see, not as the nearest double; None where it is none.
+
+    Parameters
+    ----------
+    value : number or text
+        What a user gave.
+    only_numbers : bool, default=False
+        Whether text and truth values are no numbers.
+
+    Examples
+    --------
+    >>> as_fraction(0.1), as_fraction("2"), as_fraction(float("nan"))
+    (Fraction(1, 10), Fraction(2, 1), None)
+    """
+    if only_numbers and (isinstance(value, bool) or not isinstance(value, Real)):
+        return None
+    if isinstance(value, int):
+        return Fraction(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return seen(number) if math.isfinite(number) else None
+
+
+def seen(number: float) -> Fraction:
+    """Return a finite double as the shortest decimal that stands for it, which is what people see.
+
+    Examples
+    --------
+    >>> seen(0.1) + seen(0.2) == seen(0.3)
+    True
+    """
+    return Fraction(repr(float(number)))
+
+
+def as_integers(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
+    """Return numbers times the least common denominator, and that denominator.
+
+    Examples
+    --------
+    >>> as_integers([Fraction(1, 10), Fraction(1, 4)])
+    ([2, 5], 20)
+    """
+    scale = math.lcm(*(number.denominator for number in numbers))
+    return [int(number * scale) for number in numbers], scale
+
+
+def n_decimals(numbers: Iterable[Decimal]) -> int:
+    """Return how many decimals the numbers need, without trailing zeros: times ten to this power they are integers.
+
+    Examples
+    --------
+    >>> n_decimals([Decimal("1.50"), Decimal("3")]), n_decimals([])
+    (1, 0)
+    """
+    exponents = (number.normalize().as_tuple().exponent for number in numbers)
+    return max((-exponent for exponent in exponents if isinstance(exponent, int) and exponent < 0), default=0)
+
+
+def are_integers_over(values: NDArray[np.float64], scales: NDArray[np.float64] | float) -> NDArray[np.bool_]:
+    """Mark the values that are the double nearest to an integer over their scale, but for the last two bits.
+
+    Examples
+    --------
+    >>> are_integers_over(np.array([0.1 + 0.2, 1 / 3]), 10).tolist()
+    [True, False]
+    """
+    nearest = np.rint(values * scales) / scales
+    return np.asarray(np.abs(nearest - values) <= 2 * np.spacing(np.abs(values)))
+
+
+def nearest_integers(values: NDArray[np.float64], scales: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    """Return ``values * scales``, as the integer where :func:`are_integers_over` says that a value is one over its scale."""
+    product: NDArray[np.float64] = values * scales
+    return np.where(are_integers_over(values, scales), np.rint(product), product)
+
+
+def decimal_steps(
+    values: NDArray[np.float64], starts: NDArray[np.integer[Any]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Mask]:
+    """Multiply each row by the smallest power of ten that makes all its values integers below 2^53, where there is one.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_values,)
+        The values of all rows, one row after the other.
+    starts : ndarray of int, shape (n_rows + 1,)
+        Row i is ``values[starts[i]:starts[i + 1]]``.
+
+    Returns
+    -------
+    scaled : ndarray of int, shape (n_values,)
+        The integers; 0 in rows that no power up to 10^9 makes integers.
+    scales : ndarray of int, shape (n_rows,)
+        The power of ten of every row; 1 for an empty one.
+    decimal : ndarray of bool, shape (n_rows,)
+        Marks the rows that have one.
+
+    Examples
+    --------
+    >>> decimal_steps(np.array([1.0, 2.0, 0.25, 3.0, 1 / 3]), np.array([0, 2, 4, 5]))
+    (array([  1,   2,  25, 300,   0]), array([  1, 100,   1]), array([ True,  True, False]))
+    """
+    lengths = np.diff(starts)
+    scaled = np.zeros(len(values), dtype=np.int64)
+    scales = np.ones(len(lengths), dtype=np.int64)
+    open_rows = lengths > 0
+    for decimals in range(MOST_DECIMALS + 1):
+        if not open_rows.any():
+            break
+        steps = nearest_integers(values, 10.0**decimals)
+        bad = (steps != np.rint(steps)) | (np.abs(steps) >= LARGEST_INTEGER)
+        before = np.concatenate([[0], np.cumsum(bad)])
+        fits = open_rows & (before[starts[1:]] == before[starts[:-1]])
+        mine = np.repeat(fits, lengths)
+        scaled[mine] = steps[mine].astype(np.int64)
+        scales[fits] = 10**decimals
+        open_rows &= ~fits
+    return scaled, scales, ~open_rows
