@@ -1,8 +1,9 @@
 """Numbers as people write them, as exact integers over a scale.
 
-Whoever writes 0.1 means a tenth, not the double that is nearest to it. A cost of 0.1 becomes the fraction 1/10, and costs
-of 0.1 and 0.25 become 2 and 5 over a scale of 20. Their sums are compared as integers; divided by the scale they are the
-user's unit again. The functions here return what they read; whoever asks says what is wrong with it.
+Whoever writes 0.1 means a tenth, not the double that is nearest to it. A cost of 0.1 becomes the fraction
+1/10, and costs of 0.1 and 0.25 become 2 and 5 over a scale of 20. Their sums are compared as integers; divided
+by the scale they are in the user's unit again. The functions here return what they read; whoever asks says what
+is wrong with it.
 """
 
 import math
@@ -45,7 +46,7 @@ def as_decimal(text: str) -> Decimal | None:
 
 
 def as_fraction(value: Any, *, only_numbers: bool = False) -> Fraction | None:
-    """Return a finite number as the decimal that people see, not as the nearest double; None where it is none.
+    """Return a finite number as the decimal that people see, not as the nearest double, or None.
 
     Parameters
     ----------
@@ -94,7 +95,9 @@ def as_integers(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
 
 
 def n_decimals(numbers: Iterable[Decimal]) -> int:
-    """Return how many decimals the numbers need, without trailing zeros: times ten to this power they are integers.
+    """Return how many decimals the numbers need, without trailing zeros.
+
+    Times ten to this power they are integers.
 
     Examples
     --------
@@ -118,7 +121,7 @@ def are_integers_over(values: NDArray[np.float64], scales: NDArray[np.float64] |
 
 
 def nearest_integers(values: NDArray[np.float64], scales: NDArray[np.float64] | float) -> NDArray[np.float64]:
-    """Return ``values * scales``, as the integer where :func:`are_integers_over` says that a value is one over its scale."""
+    """Return ``values * scales``, rounded where :func:`are_integers_over` says that a value is meant to be one."""
     product: NDArray[np.float64] = values * scales
     return np.where(are_integers_over(values, scales), np.rint(product), product)
 
@@ -126,7 +129,7 @@ def nearest_integers(values: NDArray[np.float64], scales: NDArray[np.float64] | 
 def decimal_steps(
     values: NDArray[np.float64], starts: NDArray[np.integer[Any]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Mask]:
-    """Multiply each row by the smallest power of ten that makes all its values integers below 2^53, where there is one.
+    """Multiply each row by the smallest power of ten that makes all its values integers below 2^53.
 
     Parameters
     ----------

@@ -12,7 +12,9 @@ from shortlist.exact import LARGEST_INTEGER, MOST_DECIMALS, decimal_steps
 def scaled_to_integers(
     values: NDArray[np.float64], starts: NDArray[np.integer[Any]], what: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the integers and the power of ten of each row, as :func:`~shortlist.exact.decimal_steps` does, but only if all rows have one.
+    """Return the integers and the power of ten of each row, if all rows have one.
+
+    They are those of :func:`~shortlist.exact.decimal_steps`.
 
     `what` says what the values are, for the message.
 

@@ -118,6 +118,7 @@ def _cost(name: str, cost: float) -> Fraction:
         raise BadInputError(f"{name} must be numbers of at least 0, got {cost!r}. Mend that cost.")
     if (exact * 10**MOST_DECIMALS).denominator != 1:
         raise BadInputError(
-            f"{name} must have at most {MOST_DECIMALS} decimals to be exact, got {cost!r}. Choose a larger unit."
+            f"{name} must have at most {MOST_DECIMALS} decimals to be exact, got {cost!r}. "
+            "Choose a larger unit."
         )
     return exact
