@@ -31,7 +31,6 @@ from shortlist.pareto.indicators import hypervolume, scaled, spread
 from shortlist.products import (
     chosen_attributes,
     make_requirements,
-    parse_objectives,
     read_attributes,
     read_model,
     read_requirements,
@@ -42,6 +41,7 @@ from shortlist.products.configuration.evolved_front import REPAIR_SHARE
 from shortlist.products.configuration.found_front import find_front
 from shortlist.products.configuration.front_search import Question, padded_costs
 from shortlist.products.configuration.product_front import make_question
+from shortlist.products.configuration.product_objectives import parse_objectives
 from shortlist.products.configuration.search_options import search_options
 from shortlist.results.front import Front
 from shortlist.runs import Progress, Unit, run_units

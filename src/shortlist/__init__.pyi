@@ -10,6 +10,7 @@ from shortlist.ensembles.estimators.rule_estimators import OrderedPruner as Orde
 from shortlist.ensembles.pools.pool import Pool as Pool
 from shortlist.ensembles.pools.pool import load_pool as load_pool
 from shortlist.ensembles.pools.pool import make_pool as make_pool
+from shortlist.ensembles.proofs.incumbent import ClassSelection as ClassSelection
 from shortlist.ensembles.proofs.incumbent import EnsembleSelection as EnsembleSelection
 from shortlist.errors import AcquisitionError as AcquisitionError
 from shortlist.errors import BadFileError as BadFileError
@@ -32,6 +33,9 @@ from shortlist.products.feature_models.model import FeatureModel as FeatureModel
 from shortlist.products.formats import read_model as read_model
 from shortlist.products.formats import write_model as write_model
 from shortlist.results.front import Front as Front
+
+# Saved models name these by this package; they are not exported.
+from shortlist.results.limits import Limit  # noqa: F401
 from shortlist.results.objective import Objective as Objective
 from shortlist.results.objective import Sense as Sense
 from shortlist.results.picking import Pick as Pick
@@ -39,5 +43,7 @@ from shortlist.results.proof import Proof as Proof
 from shortlist.results.proof import ProofKind as ProofKind
 from shortlist.results.proof import Status as Status
 from shortlist.results.selection import Selection as Selection
+from shortlist.saved_models import SavedModel  # noqa: F401
+from shortlist.tables.fingerprints import Fingerprint  # noqa: F401
 
 __version__: str

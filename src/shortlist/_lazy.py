@@ -3,6 +3,9 @@
 Such a package lists its names once, in a stub ``__init__.pyi`` beside its ``__init__.py``, as imports of the
 form ``from shortlist.results.front import Front as Front``. Type checkers and editors read the stub as they
 read any other, and :func:`lazy_package` reads the same lines when the program runs.
+
+A line without ``as`` exports nothing, as in any stub: it says where a class is that saved models name by the
+package (see :mod:`shortlist.pickles`).
 """
 
 import ast
@@ -36,13 +39,19 @@ def lazy_package(package: str) -> tuple[Callable[[str], Any], Callable[[], list[
         for line in ast.parse(stub).body
         if isinstance(line, ast.ImportFrom) and line.module
         for alias in line.names
-        if alias.asname == alias.name
     }
+    public = sorted(
+        alias.name
+        for line in ast.parse(stub).body
+        if isinstance(line, ast.ImportFrom)
+        for alias in line.names
+        if alias.asname == alias.name
+    )
 
     def load_name(name: str) -> Any:
-        """Load a public name from its module."""
+        """Load a name from its module."""
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(importlib.import_module(homes[name]), name)
 
-    return load_name, lambda: sorted({*homes, *vars(importlib.import_module(package))}), sorted(homes)
+    return load_name, lambda: sorted({*public, *vars(importlib.import_module(package))}), public

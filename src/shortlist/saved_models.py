@@ -7,8 +7,10 @@ from typing import Any
 import shortlist
 from shortlist.errors import BadFileError
 from shortlist.files import dump_object, load_object
+from shortlist.pickles import saved_from
 
 
+@saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class SavedModel:
     """A fitted estimator, the columns it was fitted on, and the column it predicts."""

@@ -3,9 +3,9 @@ import pytest
 from sklearn.datasets import make_classification
 
 from shortlist.errors import BadInputError
-from shortlist.multistage import MultiStageClassifier, preset, stage_table, synthetic30
+from shortlist.multistage import MultiStageClassifier, preset, stage_table
 from shortlist.multistage.holdout import split_three
-from shortlist.multistage.presets import PRESETS
+from shortlist.multistage.presets import PRESETS, synthetic30
 
 
 def test_the_parts_are_half_quarter_quarter_of_each_class() -> None:

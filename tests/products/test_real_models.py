@@ -17,10 +17,8 @@ from shortlist.products import (
     chosen_attributes,
     evaluate,
     exact_attribute,
-    feature_names,
     make_requirements,
     model_attributes,
-    parse_objectives,
     read_attributes,
     read_model,
     read_program,
@@ -28,6 +26,8 @@ from shortlist.products import (
     to_clauses,
     to_program,
 )
+from shortlist.products.configuration.product_objectives import parse_objectives
+from shortlist.products.feature_models.names import feature_names
 from shortlist.products.feature_models.source import Source
 from shortlist.products.formats.sxfm import read_sxfm
 from tests.products import oracles

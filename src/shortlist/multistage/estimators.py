@@ -43,6 +43,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
     LogisticSubclassifiers,
     StageRows,
 )
+from shortlist.pickles import saved_from
 from shortlist.results.picking import Limits
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.tables.fit_inputs import checked_fit, checked_rows, integer_seed, refuse_fit_options
@@ -64,6 +65,7 @@ def _answers_every_row(estimator: "MultiStageClassifier") -> bool:
     return True
 
 
+@saved_from("shortlist")
 class MultiStageClassifier(ClassifierMixin, BaseEstimator):
     """A classifier that acquires features in stages and stops as soon as it is confident.
 

@@ -10,12 +10,14 @@ from shortlist.arrays import Labels
 from shortlist.errors import BadInputError
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.predict.prediction import REJECTED, Decisions, decide_known
+from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, silent
 
 SHARES = (0.5, 0.25, 0.25)
 """Rows that fit the subclassifiers, judge stage assignments, and measure the choice (Sec. 4.3.1)."""
 
 
+@saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class StagedMeasure:
     """What a stage assignment does on some rows.
@@ -40,6 +42,7 @@ class StagedMeasure:
     only_answer: str | None
 
 
+@saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class StagedTable:
     """A fitted classifier, and what it does on the rows that judged and, beside one stage without reject, on the test rows."""

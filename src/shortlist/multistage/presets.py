@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_choice
 from shortlist.multistage.search.emsco import EmscoOptions
+from shortlist.pickles import saved_from
 
 SCALINGS = ("10T", "10^T", "100T")
 """How a cost class T becomes a cost. The paper prints 10T for Heart and Credit, where a superscript may have
@@ -15,6 +16,7 @@ been lost.
 """
 
 
+@saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class Preset:
     """One data set's settings.

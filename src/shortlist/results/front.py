@@ -14,6 +14,7 @@ from shortlist._words import all_of, counted
 from shortlist.arrays import Points, Values
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import read_parquet, write_parquet, write_text
+from shortlist.pickles import saved_from
 from shortlist.results.front_csv import csv_text
 from shortlist.results.notebook import html_table
 from shortlist.results.objective import Objective
@@ -30,6 +31,7 @@ LARGEST_POINT = 2**51
 """Scaled integers up to here survive the division by their scale and back."""
 
 
+@saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Front:
     """Non-dominated points, what to choose for each, and what is proved about them.

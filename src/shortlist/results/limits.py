@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
 from shortlist.exact import as_decimal
+from shortlist.pickles import saved_from
 
 OPERATORS = ("<=", "<", ">=", ">", "==")
 """The operators of a limit; a single ``=`` is read as ``==``."""
 
 
+@saved_from("shortlist")
 @dataclass(frozen=True)
 class Limit:
     """A limit on one quantity.

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from shortlist.errors import BadInputError
+from shortlist.pickles import saved_from
 
 
+@saved_from("shortlist")
 class Sense(StrEnum):
     """Whether less or more of an objective is better."""
 
@@ -13,6 +15,7 @@ class Sense(StrEnum):
     MAX = "max"
 
 
+@saved_from("shortlist")
 @dataclass(frozen=True)
 class Objective:
     """One thing that matters.

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.errors import BadInputError
+from shortlist.pickles import saved_from
 from shortlist.results.limits import Limit
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ RULES = ("ideal", "knee", "weights", "lexicographic")
 """The names of the rules."""
 
 
+@saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Pick:
     """One point of a front, chosen by a rule."""

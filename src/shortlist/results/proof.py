@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from shortlist.errors import BadInputError
+from shortlist.pickles import saved_from
 
 
+@saved_from("shortlist")
 class Status(StrEnum):
     """What is known of a single answer."""
 
@@ -17,6 +19,7 @@ class Status(StrEnum):
     UNKNOWN = "unknown"  # stopped before an answer was found
 
 
+@saved_from("shortlist")
 class ProofKind(StrEnum):
     """How much of a front is proved, strongest first."""
 
@@ -25,6 +28,7 @@ class ProofKind(StrEnum):
     APPROXIMATE = "approximate"  # found, nothing proved
 
 
+@saved_from("shortlist")
 @dataclass(frozen=True)
 class Proof:
     """What is proved about a front or a selection, and what is not.

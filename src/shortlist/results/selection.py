@@ -5,11 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from shortlist.arrays import Mask
+from shortlist.pickles import saved_from
 from shortlist.results.notebook import html_table
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, Status, relative_gap
 
 
+@saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Selection:
     """One answer to a problem with one objective.

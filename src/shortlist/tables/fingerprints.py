@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.pickles import saved_from
+
 _WHOLE = 2**53
 """Up to here every integer is a float."""
 
 
+@saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Fingerprint:
     """What is kept of a table to know it again.

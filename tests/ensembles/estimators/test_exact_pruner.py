@@ -14,8 +14,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shortlist import BadInputError, ShortlistError, Status
-from shortlist.ensembles import ExactPruner, class_answers, make_pool
+from shortlist.ensembles import ExactPruner, make_pool
 from shortlist.ensembles.estimators.exact_pruner import _stretched
+from shortlist.ensembles.pools.class_answers import class_answers
 
 X, Y = make_classification(240, 6, n_informative=4, flip_y=0.15, random_state=3)
 

@@ -9,7 +9,8 @@ from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.methods.evolution.ibed import ibed
 from shortlist.methods.evolution.variation import Evolution
-from shortlist.products import exact_attribute, parse_objectives, read_attributes, read_model, to_clauses
+from shortlist.products import exact_attribute, read_attributes, read_model, to_clauses
+from shortlist.products.configuration.product_objectives import parse_objectives
 from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind
 

@@ -15,8 +15,6 @@ from shortlist.products import (
     exact_attribute,
     make_model,
     model_attributes,
-    parse_limit,
-    parse_objectives,
     random_attributes,
     read_attributes,
     read_model,
@@ -24,6 +22,7 @@ from shortlist.products import (
 from shortlist.products.attributes.attribute import needs_rounding, scaled_attribute
 from shortlist.products.attributes.attribute_columns import numeric_attributes
 from shortlist.products.attributes.attribute_files import attributes_beside
+from shortlist.products.configuration.product_objectives import parse_limit, parse_objectives
 from shortlist.results.objective import Sense
 from tests.products import oracles
 

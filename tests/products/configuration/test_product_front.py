@@ -18,18 +18,16 @@ from shortlist.products import (
     make_model,
     make_requirements,
     model_attributes,
-    parse_limit,
-    parse_objectives,
     read_attributes,
     read_model,
-    rule_text,
-    with_constraints,
 )
 from shortlist.products.configuration import found_front as configure_module
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS, check_feasibility
 from shortlist.products.configuration.model_summary import summarise
 from shortlist.products.configuration.product_front import Configured, configure
+from shortlist.products.configuration.product_objectives import parse_limit, parse_objectives
 from shortlist.products.configuration.requirements import Requirements
+from shortlist.products.feature_models.model import rule_text, with_constraints
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind, Status
 from tests.products import oracles

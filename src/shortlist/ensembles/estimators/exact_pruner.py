@@ -26,10 +26,12 @@ from shortlist.ensembles.votes.binary_votes import merge_rows, round_votes
 from shortlist.ensembles.votes.class_votes import class_tally, class_votes, merge_class_rows
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.milp import open_solver
+from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.tables.fit_inputs import checked_fit, checked_rows, integer_seed, refuse_fit_options, take_rows
 
 
+@saved_from("shortlist")
 class ExactPruner(ClassifierMixin, BaseEstimator):
     """The best members of a pool and the best threshold, by integer programming, with proof.
 

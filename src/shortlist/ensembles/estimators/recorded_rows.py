@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.pickles import saved_from
 from shortlist.tables.fingerprints import Fingerprint, table_fingerprint
 
 
+@saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class RecordedRows:
     """Rows that pruned or evolved an ensemble, and how the whole pool voted on them.

@@ -30,6 +30,7 @@ from shortlist.ensembles.votes.class_votes import (
     n_right,
 )
 from shortlist.errors import BadInputError
+from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.tables.fit_inputs import checked_fit, checked_rows, integer_seed, refuse_fit_options, take_rows
 
@@ -134,6 +135,7 @@ class PluralityPruner(ClassifierMixin, BaseEstimator, ABC):
         return _any_table(super().__sklearn_tags__())
 
 
+@saved_from("shortlist")
 class OrderedPruner(PluralityPruner):
     """The best prefix of a pool that a rule has put in order.
 
@@ -211,6 +213,7 @@ class OrderedPruner(PluralityPruner):
         return self.ordering_.members
 
 
+@saved_from("shortlist")
 class MarginPruner(PluralityPruner):
     """The ensemble with the best margin histograms (Figure 1 of :cite:t:`Gagne2007`).
 
@@ -252,6 +255,7 @@ class MarginPruner(PluralityPruner):
         return self.ordering_.members
 
 
+@saved_from("shortlist")
 class BackfittingPruner(PluralityPruner):
     """Reduced-error pruning with backfitting, the best of all sizes from 20 % to 80 % of the pool.
 
@@ -273,6 +277,7 @@ class BackfittingPruner(PluralityPruner):
         return self.backfitted_.members
 
 
+@saved_from("shortlist")
 class EvolutionaryEnsembleClassifier(ClassifierMixin, BaseEstimator):
     """An ensemble of evolved classifiers (Off-EEL and On-EEL of :cite:t:`Gagne2007`).
 

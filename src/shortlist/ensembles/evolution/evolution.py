@@ -17,6 +17,7 @@ from shortlist.ensembles.rules.margin_selection import (
 )
 from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally, class_votes, plurality
 from shortlist.errors import BadInputError
+from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Progress, Report, silent
 
 MODES = {
@@ -29,6 +30,7 @@ MODES = {
 SURVIVORS = ("children", "best")
 
 
+@saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class Generation:
     """What a generation came to, on the training rows.
@@ -53,6 +55,7 @@ class Generation:
     ensemble_size: int
 
 
+@saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class Evolved:
     """An evolved ensemble.

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError
+from shortlist.pickles import saved_from
 
 MISSING = "missing"
 """The category that stands for an absent word."""
@@ -26,6 +27,7 @@ FARTHEST = 1000.0
 """Standardised numbers are cut off here, so that no classifier overflows on an absurd row."""
 
 
+@saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class TableEncoder:
     """What :func:`fit_table` learnt about a table.

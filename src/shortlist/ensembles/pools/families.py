@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.pickles import saved_from
+
 
 class Family(NamedTuple):
     """How the classifiers of one family are made.
@@ -40,6 +42,7 @@ class Family(NamedTuple):
     most_rows: int
 
 
+@saved_from("shortlist.ensembles")
 class RidgeCovariance:
     """The covariance (1 − r)·S + r·I of :cite:t:`Friedman1989`, never singular for r > 0."""
 

@@ -15,12 +15,14 @@ from threadpoolctl import threadpool_limits
 
 from shortlist.arrays import Labels
 from shortlist.ensembles.pools.families import FAMILIES, Family
+from shortlist.pickles import saved_from
 
 
 def _gives_probabilities(member: "Member") -> bool:
     return hasattr(member.estimator, "predict_proba")
 
 
+@saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class Member:
     """A fitted classifier whose estimator answers indices into `classes_`, perhaps not all of them.

@@ -20,6 +20,7 @@ from shortlist.ensembles.pools.foreign import Parts, parts_of
 from shortlist.ensembles.pools.members import calm_fits, fit_member
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.files import load_object
+from shortlist.pickles import saved_from
 from shortlist.results.notebook import html_table
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
 
@@ -27,6 +28,7 @@ ROUNDING = 1e-6
 """Probabilities may leave [0, 1] by this much, the rounding of a sum of float32; they are cut back."""
 
 
+@saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Pool:
     """Fitted classifiers that tell the same classes apart.

@@ -12,6 +12,7 @@ from shortlist.arrays import Mask
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.votes.binary_votes import Confusion
 from shortlist.errors import SolverError
+from shortlist.pickles import saved_from
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.results.selection import Selection
@@ -56,6 +57,7 @@ class PrunedSelection(Selection):
     proved_by: str = ""
 
 
+@saved_from("shortlist")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class EnsembleSelection(PrunedSelection):
     """The members of an ensemble for two classes, and what they decide on the validation rows.
@@ -72,6 +74,7 @@ class EnsembleSelection(PrunedSelection):
     confusion: Confusion
 
 
+@saved_from("shortlist")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ClassSelection(PrunedSelection):
     """The members of an ensemble for several classes, and what their plurality vote decides.

@@ -17,6 +17,7 @@ from shortlist.ensembles.goals.weights import Weights, named_weights
 from shortlist.ensembles.search.threshold_search import Found, search_selection
 from shortlist.ensembles.votes.binary_votes import Votes, confusion
 from shortlist.errors import BadInputError
+from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Progress, Report, silent
 
 SECOND_PARTS = ("+slope-8", "+margin", "+slope-16", "+slope-4", "")
@@ -32,6 +33,7 @@ MOST_REPEATS = 4
 _STAGE = "choosing the objective"
 
 
+@saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class Setting:
     """An objective and limits on the number of members, as tried or chosen.
@@ -54,6 +56,7 @@ class Setting:
         return split_objective(f"metric{self.second}" if self.second else "metric")[1]
 
 
+@saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class Tried:
     """A setting and how it did on held-out rows.
@@ -72,6 +75,7 @@ class Tried:
     error: float
 
 
+@saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class Choice:
     """The setting that was chosen, and all that were tried.

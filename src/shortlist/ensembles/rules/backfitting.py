@@ -10,8 +10,10 @@ from shortlist.ensembles.rules import _kernels
 from shortlist.ensembles.rules.orderings import single_right, sizes_to_try
 from shortlist.ensembles.votes.class_votes import ClassVotes, Members
 from shortlist.errors import BadInputError
+from shortlist.pickles import saved_from
 
 
+@saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class Backfitted:
     """The members found for every size that was tried, and the best of them.

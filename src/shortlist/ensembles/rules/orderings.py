@@ -20,6 +20,7 @@ from shortlist.ensembles.rules.kappa_orders import (
 from shortlist.ensembles.votes.class_votes import ClassVotes, Members
 from shortlist.errors import BadInputError
 from shortlist.exact import as_fraction
+from shortlist.pickles import saved_from
 
 STOPS = ("accuracy", "fitness")
 
@@ -27,6 +28,7 @@ LEAST_SHARE, MOST_SHARE = Fraction(1, 5), Fraction(4, 5)
 """Rules without a size of their own vary it between these shares of K (Section 5.2 of the 2022 paper)."""
 
 
+@saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class Ordering:
     """Classifiers in the order in which a rule takes them, and how many of them are kept.

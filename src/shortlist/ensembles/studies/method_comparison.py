@@ -27,6 +27,7 @@ from shortlist.ensembles.pools.pool import Pool, make_pool
 from shortlist.ensembles.rules.orderings import RULES
 from shortlist.errors import BadFileError, BadInputError, NotWrittenError, ShortlistError
 from shortlist.files import read_bytes, write_parquet
+from shortlist.pickles import saved_path
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
 from shortlist.runs.journal import GO_ON
 from shortlist.tables.fit_inputs import take_rows
@@ -401,7 +402,7 @@ def _described(method: Any) -> str:
     """Return an estimator's class and parameters, the same in every process."""
 
     def shown(value: Any) -> str:
-        return f"{value.__module__}.{value.__qualname__}" if hasattr(value, "__qualname__") else repr(value)
+        return saved_path(value) if hasattr(value, "__qualname__") else repr(value)
 
     parameters = ", ".join(f"{name}={shown(value)}" for name, value in sorted(method.get_params().items()))
     return f"{type(method).__name__}({parameters})"

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist.errors import BadInputError
+from shortlist.pickles import saved_from
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class RankTest:
     """Whether methods differ over tables (:cite:t:`Demsar2006`).

@@ -33,6 +33,7 @@ from shortlist.ensembles.verification.row_check import find_recorded_rows
 from shortlist.ensembles.votes.binary_votes import merge_rows, round_votes
 from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows
 from shortlist.errors import BadInputError
+from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import take_rows
 
 if TYPE_CHECKING:  # their kernels take seconds to load
@@ -45,6 +46,7 @@ EVOLVED_ON = "rows that it was evolved on"
 """What the rows of an evolved ensemble are called."""
 
 
+@saved_from("shortlist.ensembles")
 @dataclass(frozen=True, kw_only=True)
 class Verification:
     """What rechecking found.

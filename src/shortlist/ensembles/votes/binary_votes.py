@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays import BinaryLabels, Counts, Mask, VoteMatrix
 from shortlist.errors import BadInputError
+from shortlist.pickles import saved_from
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,7 @@ class Votes:
         return self.n_samples - self.n_positive
 
 
+@saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class Confusion:
     """Samples by true class and decision (Table 1 of :cite:t:`Bastos2022`)."""

@@ -16,6 +16,7 @@ from shortlist.multistage.problem.reject_rules import RejectRule, decide
 from shortlist.multistage.subclassifiers._logistic import decide_rows
 from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
+from shortlist.pickles import saved_from
 
 REJECTED = -1
 """Class number of a row that no stage was confident about."""
@@ -24,6 +25,7 @@ Acquire: TypeAlias = Callable[[NDArray[np.int64], tuple[Any, ...]], Any]
 """Called with row numbers and features, returns their values, ``(len(rows), len(features))``."""
 
 
+@saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class FittedStage:
     """One stage: what it buys, what it knows by then, and what predicts.
@@ -49,6 +51,7 @@ class FittedStage:
     price: int
 
 
+@saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class StagedModel:
     """Everything that decides rows: encoding, stages in order, reject rule and prices."""
@@ -85,6 +88,7 @@ class Decisions:
     guesses: NDArray[np.int64]
 
 
+@saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class OnDemand:
     """Labels of rows whose features were bought on demand.

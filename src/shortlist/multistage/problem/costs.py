@@ -13,12 +13,14 @@ from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Mask
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.exact import MOST_DECIMALS, as_fraction, as_integers
+from shortlist.pickles import saved_from
 from shortlist.tables.files import read_table_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class FeatureCosts:
     """Prices of features in whole units of 1 / `scale`; build with :func:`feature_costs`.

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from shortlist._words import all_of
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
+from shortlist.pickles import saved_from
 
 
+@saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class RejectRule:
     """When a prediction is confident.

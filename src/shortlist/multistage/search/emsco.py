@@ -16,6 +16,7 @@ from shortlist.multistage.problem.stages import stage_counts
 from shortlist.multistage.search._evaluation import domination_levels
 from shortlist.multistage.search._variation import breed, mutate_again, mutate_row, recombine_rows
 from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.pickles import saved_from
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Cancellation, Progress, Report, silent
@@ -25,6 +26,7 @@ ELITE_FILLS = "elite fills the population"
 """Why a run stopped that had as many elites as places."""
 
 
+@saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class EmscoOptions:
     """Parameters of the search, with the paper's letters and the defaults of its Credit experiments.
@@ -120,6 +122,7 @@ Observe: TypeAlias = Callable[[Generation], None]
 """What receives every generation, the first and the last included."""
 
 
+@saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class EmscoResult:
     """What a run found.

@@ -16,6 +16,7 @@ from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.search.walkers import Found, Space, Walker, make_walker
 from shortlist.multistage.subclassifiers.decision_bits import subset_masks
 from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads
+from shortlist.pickles import saved_from
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
@@ -38,6 +39,7 @@ class TiedBlock:
     n_assignments: int
 
 
+@saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class EnumerationResult:
     """What an enumeration found, in the order of the front's points.

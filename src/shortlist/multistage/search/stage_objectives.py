@@ -28,6 +28,7 @@ from shortlist.multistage.search._evaluation import (
 )
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.subclassifiers import pack
+from shortlist.pickles import saved_from
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof
@@ -51,6 +52,7 @@ validation row reaches; ``worst_case_cost`` what the dearest validation row pays
 DEFAULT_OBJECTIVES = ("coverage", "conclusive_accuracy", "acquisition_cost")
 
 
+@saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class StageProblem:
     """Which stage assignments there are and what matters; build with :func:`stage_problem`.

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
+from shortlist.pickles import saved_from
 
 
+@saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class FeatureCode:
     """How one feature becomes columns.
@@ -39,6 +41,7 @@ class FeatureCode:
         return (1 if self.categories is None else len(self.categories)) + self.allows_missing
 
 
+@saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class Encoding:
     """How every feature becomes columns; build with :func:`learn_encoding`."""

@@ -10,6 +10,7 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.reject_rules import RejectRule, decide, raised_threshold
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows, SubsetPlaces, pack
+from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
 
 
@@ -91,6 +92,7 @@ class ForeignSubclassifiers:
         return self._models[int(self.slots(subset[None, :])[0])]
 
 
+@saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class ForeignModel:
     """A fitted scikit-learn classifier and the columns it uses; it may know fewer classes than the table."""

@@ -12,6 +12,7 @@ from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.reject_rules import RejectRule, raised_threshold
 from shortlist.multistage.subclassifiers._logistic import decision_bits, fit_binary, sums, write_probabilities
 from shortlist.multistage.subclassifiers.encoding import Encoding
+from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
 
 DENSE_FEATURES = 18
@@ -81,6 +82,7 @@ class Subclassifiers(Protocol):
         """Return what predicts for one subset."""
 
 
+@saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class LogisticModel:
     """The coefficients of one subset: ``(n_scores, n_columns + 1)``, intercept last, and the columns they use."""

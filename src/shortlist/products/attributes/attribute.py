@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.exact import LARGEST_INTEGER, MOST_DECIMALS, as_decimal, n_decimals
+from shortlist.pickles import saved_from
 from shortlist.products.feature_models.model import FeatureModel, Value
 from shortlist.products.feature_models.names import suggestion
 
@@ -16,6 +17,7 @@ BUILT_IN = ("selected", "deselected")
 """Objectives that every model has: how many features are selected and deselected."""
 
 
+@saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class Attribute:
     """One number per feature.
@@ -38,6 +40,7 @@ class Attribute:
     unit: str = ""
 
 
+@saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class AttributeTable:
     """Attributes as a file has them, before a choice is made.

@@ -13,6 +13,7 @@ from shortlist._words import all_of, did_you_mean
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.logic.diagram import Diagram
+from shortlist.pickles import saved_from
 from shortlist.products.attributes.attribute import Attribute, chosen_attributes, model_attributes
 from shortlist.products.configuration.checked_front import products_front
 from shortlist.products.configuration.feasibility import (
@@ -48,6 +49,7 @@ GRACE_S = 1.0
 """So long is one product looked for where a limit left none."""
 
 
+@saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Configured:
     """What :func:`configure` answers with.

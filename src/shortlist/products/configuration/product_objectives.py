@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
+from shortlist.pickles import saved_from
 from shortlist.products.attributes.attribute import BUILT_IN, Attribute
 from shortlist.products.feature_models.formulas import And, Linear
 from shortlist.products.feature_models.model import Constraint, FeatureModel
@@ -26,6 +27,7 @@ _SENSES = {"min": Sense.MIN, "minimise": Sense.MIN, "minimize": Sense.MIN} | {
 }
 
 
+@saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class FeatureObjective:
     """A linear objective over features, exact.

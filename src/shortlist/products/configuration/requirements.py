@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shortlist.errors import BadInputError
+from shortlist.pickles import saved_from
 from shortlist.products.feature_models.model import FeatureModel
 from shortlist.products.feature_models.names import FeatureNames, feature_names, plain
 from shortlist.products.feature_models.source import Source, read_source
@@ -14,6 +15,7 @@ from shortlist.products.formats.xml_tree import parse_xml
 from shortlist.tables.csv_cells import unguarded
 
 
+@saved_from("shortlist")
 @dataclass(frozen=True)
 class Requirements:
     """Features that every wanted product has, and that none has; build with :func:`make_requirements`.

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from shortlist._words import counted
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
+from shortlist.pickles import saved_from
 from shortlist.products.feature_models.formulas import Formula, formula_text, variables_of
 from shortlist.results.notebook import html_table
 
@@ -29,6 +30,7 @@ class GroupKind(StrEnum):
     CARDINALITY = "cardinality"
 
 
+@saved_from("shortlist.products")
 @dataclass(frozen=True, slots=True)
 class Group:
     """Children of one parent: each needs the parent, and with the parent `lower` to `upper` of them are selected.
@@ -44,6 +46,7 @@ class Group:
     upper: int
 
 
+@saved_from("shortlist.products")
 @dataclass(frozen=True, slots=True)
 class Constraint:
     """A formula that every product satisfies; `name` and `line` say where it stood, if known."""
@@ -53,6 +56,7 @@ class Constraint:
     line: int = 0
 
 
+@saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class FeatureModel:
     """What may be chosen and what is forbidden; build with :func:`make_model`.

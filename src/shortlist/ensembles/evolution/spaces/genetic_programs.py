@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from shortlist.ensembles.evolution.spaces.scores import highest_class, n_scores
 from shortlist.ensembles.votes.class_votes import ClassCodes
+from shortlist.pickles import saved_from
 
 Column = NDArray[np.float64]
 Programs = NDArray[np.void]
@@ -36,6 +37,7 @@ CONSTANT = len(FUNCTIONS)
 END = -1
 
 
+@saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class GeneticPrograms:
     """Expressions of columns and constants: with two classes one whose sign decides, with more one score per class.

@@ -7,11 +7,13 @@ from numpy.typing import NDArray
 
 from shortlist.ensembles.evolution.spaces.scores import highest_class, n_scores
 from shortlist.ensembles.votes.class_votes import ClassCodes
+from shortlist.pickles import saved_from
 
 Weights = NDArray[np.float32]
 """``(n_individuals, n_outputs, n_features + 1)``; the last weight is the intercept."""
 
 
+@saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class LinearClassifiers:
     """Linear discriminants: with two classes one hyperplane, with more one score per class.

@@ -7,12 +7,14 @@ from numpy.typing import NDArray
 
 from shortlist.ensembles.evolution.spaces.scores import highest_class, n_scores
 from shortlist.ensembles.votes.class_votes import ClassCodes
+from shortlist.pickles import saved_from
 
 Weights = NDArray[np.float32]
 """``(n_individuals, n_weights)``: first the hidden layer's, then the output layer's, intercepts last in each.
 """
 
 
+@saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class NeuralNetworks:
     """Networks whose scores are weighted sums of a few tanh units.

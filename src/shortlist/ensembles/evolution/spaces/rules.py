@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.ensembles.votes.class_votes import ClassCodes
+from shortlist.pickles import saved_from
 
 Systems = NDArray[np.void]
 """Structured array, ``(n_individuals,)``, of the type that :attr:`RuleSystems.genome` says."""
 
 
+@saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class RuleSystems:
     """Ordered lists of rules "if all conditions hold, then class c", and a class for rows that no rule takes.

@@ -1,0 +1,58 @@
+"""What is saved names itself by the package that exports it, so that a later move of its module breaks no file.
+
+A class keeps the module where its source is, since :mod:`inspect`, doctests and documentation look there. Only its
+pickles say, for instance, ``shortlist.ensembles.Pool``. Subclasses made elsewhere are pickled as any other class.
+"""
+
+import copyreg
+import importlib
+from collections.abc import Callable
+from enum import Enum
+from functools import partial
+from typing import Any, TypeVar
+
+Kind = TypeVar("Kind", bound=type)
+
+
+def saved_from(package: str) -> Callable[[Kind], Kind]:
+    """Return a decorator of classes whose instances are pickled as those of a class in `package`.
+
+    The stub of that package must import the class: with ``as`` if it is public, without if only saved models need it.
+    """
+
+    def register(kind: Kind) -> Kind:
+        copyreg.pickle(kind, partial(_parts, f"{package}.{kind.__name__}"))
+        return kind
+
+    return register
+
+
+def saved_class(path: str) -> Any:
+    """Return the class of that public path, such as ``shortlist.ensembles.Pool``, wherever its module is today."""
+    package, _, name = path.rpartition(".")
+    return getattr(importlib.import_module(package), name)
+
+
+def saved_path(kind: Any) -> str:
+    """Return the public path of a class or function, or its module and name where it is saved under those."""
+    register = copyreg.dispatch_table.get(kind)
+    if isinstance(register, partial) and register.func is _parts:
+        return str(register.args[0])
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def restore(path: str, *arguments: Any) -> Any:
+    """Return a new instance of the class of that public path, for the unpickler to fill.
+
+    Saved models name this function, so it stays where it is.
+    """
+    kind = saved_class(path)
+    return kind(*arguments) if issubclass(kind, Enum) else kind.__new__(kind, *arguments)
+
+
+def _parts(path: str, thing: Any) -> tuple[Any, ...]:
+    """Return what pickle keeps of an object: how to make it anew, and its state."""
+    if isinstance(thing, Enum):
+        return restore, (path, thing.value)
+    _, (_, *arguments), *state = thing.__reduce_ex__(4)
+    return restore, (path, *arguments), *state
