@@ -1,11 +1,13 @@
 """The house: layers, style, types, and what importing costs."""
 
+import ast
 import importlib
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,43 @@ def test_every_cited_paper_is_in_the_bibliography_once() -> None:
     assert cited
     assert cited - set(known) == set()
     assert sorted(known) == sorted(set(known))
+
+
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+MOST_WORDS = 40
+
+
+def _sentences(docstring: str) -> list[str]:
+    """Split prose at full stops, colons, semicolons, list items and blank lines; examples are no prose."""
+    prose = re.sub(r"^\s*(>>>|\.\.\.) .*(\n.*\S.*)*", "", docstring, flags=re.MULTILINE)
+    parts = re.split(r"\n\s*\n|\n\s*(?:[-*]|\d+\.)\s|\n\s*-{3,}", prose)
+    return [sentence for part in parts for sentence in re.split(r"(?<=[.!?:;])\s+", part)]
+
+
+def _docstrings(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            yield ast.get_docstring(node) or ""
+
+
+def test_docstrings_are_written_in_sentences_that_one_can_follow() -> None:
+    long, vague = [], []
+    for path in SOURCES:
+        for docstring in _docstrings(ast.parse(path.read_text())):
+            vague += [str(path)] * ("As everywhere" in docstring)
+            long += [(path.name, one) for one in _sentences(docstring) if len(one.split()) > MOST_WORDS]
+    assert vague == []
+    assert long == []
+
+
+def test_no_line_is_longer_than_a_reader_sees() -> None:
+    longest = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in SOURCES
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if len(line) > 110
+    ]
+    assert longest == []
 
 
 LAZY = [

@@ -1,4 +1,4 @@
-"""The one place that says how kernels are compiled, and when: at the first call, so that importing them costs nothing."""
+"""How kernels are compiled, and when: at the first call, so that importing them costs nothing."""
 
 import threading
 from collections.abc import Callable

@@ -35,7 +35,7 @@ def as_count(value: Any, argument: str, *, at_least: int = 1, at_most: int | Non
 
 
 def as_seed(value: Any, argument: str = "seed") -> int:
-    """Return a seed as an int from 0 to :data:`MOST_SEED`, the one range that all sources of randomness know."""
+    """Return a seed as an int from 0 to :data:`MOST_SEED`, which all sources of randomness know."""
     return as_count(value, argument, at_least=0, at_most=MOST_SEED)
 
 

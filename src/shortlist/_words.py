@@ -61,7 +61,9 @@ def did_you_mean(word: str, known: Iterable[object]) -> str:
 
     Examples
     --------
-    >>> did_you_mean("costt", ["cost", "defects"]), did_you_mean("Cost", ["cost"]), did_you_mean("xyz", ["cost"])
+    >>> did_you_mean("costt", ["cost", "defects"]), did_you_mean("Cost", ["cost"]), did_you_mean(
+    ...     "xyz", ["cost"]
+    ... )
     (" Did you mean 'cost'?", " Did you mean 'cost'?", '')
     """
     by_folded = {str(one).casefold(): str(one) for one in known}

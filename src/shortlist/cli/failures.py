@@ -58,7 +58,7 @@ def _unexpected(error: BaseException) -> str:
 
 
 def misread(error: Any, words: Sequence[str]) -> str:
-    """Return what to say of a command line that cannot be read: one line, or the help where nothing was asked."""
+    """Return what to say of a command line that cannot be read, or the help where nothing was asked."""
     message = str(error.format_message())
     context, parameter = error.ctx, getattr(error, "param", None)
     if context is None or "\n" in message:

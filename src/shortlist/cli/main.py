@@ -84,7 +84,10 @@ def _options(
 
 
 def run() -> None:
-    """Run the command line: the answer on stdout, what went wrong as one sentence on stderr, and an exit code."""
+    """Run the command line.
+
+    The answer goes to stdout, and what went wrong to stderr, as one sentence with an exit code.
+    """
     words = [word for word in sys.argv[1:] if word != DEBUG]
     unwritten.clear()
     printed = io.StringIO()

@@ -1,4 +1,4 @@
-"""Which classifiers vote: pools, exact pruning, rules, evolution, and estimators that ask only the members."""
+"""Which classifiers vote: pools, exact pruning, rules, evolution, and their estimators."""
 
 from shortlist._lazy import lazy_package
 

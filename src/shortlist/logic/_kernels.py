@@ -1,7 +1,7 @@
 """Kernels of unit propagation and of conflict-driven search.
 
-Inside, variable v (from 1) is v - 1, and its literals are ``2 * (v - 1)`` for true and ``2 * (v - 1) + 1``
-for false, so that the opposite of a literal is ``literal ^ 1``. Clause c lies in
+Inside, variable v (from 1) is v - 1. Its literals are ``2 * (v - 1)`` for true and ``2 * (v - 1) + 1`` for
+false, so that the opposite of a literal is ``literal ^ 1``. Clause c lies in
 ``arena[starts[c]:starts[c + 1]]``; its first two literals are watched. Watch w of clause c is node
 ``2 * c + w`` of the list that begins at ``heads[literal]`` and goes on in ``links``; lists end with -1.
 ``counts`` holds the numbers that a kernel changes: see the names below.

@@ -175,7 +175,7 @@ class Diagram:
         return good
 
     def restore(self, bits: Mask) -> Mask:
-        """Turn values of the levels, ``(n, n_levels)``, into values of the variables, ``(n, n_variables)``."""
+        """Turn values by level, ``(n, n_levels)``, into values by variable, ``(n, n_variables)``."""
         values = np.empty((len(bits), self.n_variables), dtype=bool)
         live = self.places >= 0
         values[:, ~live] = self.polarities[~live]

@@ -7,7 +7,7 @@ from shortlist.logic.clauses import Clauses
 
 
 def total_span(clauses: Clauses, places: NDArray[np.int64]) -> int:
-    """Return the sum over clauses of the distance between first and last variable, given each variable's place."""
+    """Return the sum over clauses of the distance between the places of first and last variable."""
     if not clauses.n_clauses or (np.diff(clauses.offsets) == 0).any():
         return 0
     where = places[np.abs(clauses.literals) - 1]
@@ -71,7 +71,9 @@ def force_order(
 
 
 def candidate_orders(clauses: Clauses, *, n_starts: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
-    """Return orders worth trying, least total span first: the given order, FORCE from it, and FORCE from random orders.
+    """Return orders worth trying, least total span first.
+
+    They are the given order, FORCE from it, and FORCE from random orders.
 
     The given order is often good by itself: feature models list features along their tree.
     """

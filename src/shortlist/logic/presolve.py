@@ -37,7 +37,7 @@ class Presolved:
     polarities: Mask
 
     def restore(self, assignments: Mask) -> Mask:
-        """Turn models of the smaller clauses, ``(n, clauses.n_variables)``, into models of the original ones."""
+        """Turn models of the smaller clauses, one a row, into models of the original ones."""
         restored = np.empty((len(assignments), len(self.places)), dtype=bool)
         fixed = self.places < 0
         restored[:, fixed] = self.polarities[fixed]

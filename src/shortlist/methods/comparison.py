@@ -146,7 +146,8 @@ def compare_fronts(fronts: Mapping[str, Front]) -> FrontTables:
     >>> from shortlist.results.objective import Objective
     >>> goals = [Objective("cost"), Objective("defects")]
     >>> def front(points):
-    ...     return Front.from_points(goals, np.array(points), np.zeros((len(points), 0), int), (), Proof(ProofKind.APPROXIMATE))
+    ...     return Front.from_points(goals, np.array(points), np.zeros((len(points), 0), int), (),
+    ...         Proof(ProofKind.APPROXIMATE))
     >>> tables = compare_fronts({"A": front([[0, 4], [2, 2]]), "B": front([[2, 2], [4, 0], [5, 5]])})
     >>> tables.joint.points.tolist(), tables.unique, tables.pairs[0].dominated_second
     ([[0, 4], [2, 2], [4, 0]], {'A': 1, 'B': 1}, 1)
@@ -237,7 +238,7 @@ def median(values: Sequence[float | None]) -> float | None:
 def _joint_proof(
     fronts: Mapping[str, Front], sets: Mapping[str, Vectors], joint: Vectors
 ) -> tuple[Proof, int]:
-    """Return the proof of the joint front and how many points are proved, after checking that no two contradict."""
+    """Return the proof of the joint front and how many points are proved; no two may contradict."""
     proved: Vectors = set()
     for name, front in fronts.items():
         complete = front.proof.kind is ProofKind.COMPLETE

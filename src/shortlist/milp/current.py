@@ -97,7 +97,7 @@ class CurrentProgram:
 
     @property
     def size(self) -> float:
-        """The largest sum of integers that a solver has to tell from the next: of a row, or of the costs, in steps."""
+        """The largest sum of a row, or of the costs in steps, that a solver has to tell from the next."""
         charged = self._sizes.of(self.costs) / self.step if self.integral_costs else 0.0
         return max(self._sizes.largest(self.program), charged)
 
@@ -127,7 +127,10 @@ def empty_intervals(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> M
 
 
 def without_empty_intervals(program: Program) -> Program:
-    """Return the program with every empty interval opened wide: solvers refuse them, the session answers for them."""
+    """Return the program with every empty interval opened wide.
+
+    Solvers refuse these, and the session answers for them.
+    """
     rows = empty_intervals(program.row_lower, program.row_upper)
     columns = empty_intervals(program.column_lower, program.column_upper)
     if not rows.any() and not columns.any():

@@ -78,7 +78,7 @@ class Program:
         )
 
     def minimised_costs(self) -> NDArray[np.float64]:
-        """Return the coefficients of all objectives as to minimise, ``(n_objectives, n_columns)``, unscaled."""
+        """Return the coefficients to minimise, ``(n_objectives, n_columns)``, unscaled."""
         shape = len(self.objectives), self.n_columns
         return np.array([o.objective.sign * o.costs for o in self.objectives], dtype=np.float64).reshape(
             shape
@@ -107,7 +107,8 @@ def make_program(
     >>> from shortlist.results.objective import Objective
     >>> cost = LinearObjective(Objective("cost"), np.array([3.0, 2.0]))
     >>> cover = make_program(
-    ...     [[1, 1]], row_lower=1, row_upper=np.inf, column_lower=0, column_upper=1, integer=True, objectives=[cost]
+    ...     [[1, 1]], row_lower=1, row_upper=np.inf, column_lower=0, column_upper=1, integer=True,
+    ...     objectives=[cost]
     ... )
     >>> cover.n_rows, cover.n_columns
     (1, 2)

@@ -72,10 +72,9 @@ class Solution:
     nodes : int
         Branch-and-bound nodes of this solve, as the solver counts them.
     limit : str
-        Why the claim is not stronger: "seconds", "nodes", "interrupted", "solver" (it gave up by itself),
-        "precision" (its answer did not stand the check and was dropped) or "size" (the numbers are so large
-        that no solver at hand tells one sum from the next, so its claim does not count); "" if nothing
-        stopped it.
+        Why the claim is not stronger, or "" if nothing stopped it. "seconds", "nodes" and "interrupted" are
+        limits, and "solver" gave up by itself. With "precision" the answer did not stand the check and was
+        dropped. With "size" the numbers are so large that no solver tells one sum from the next.
     handed_over : bool
         Whether CP-SAT solved it, because the numbers are too large for the session's solver.
     """
@@ -120,7 +119,7 @@ class Claim:
     limit: str = ""
 
     def lowered(self) -> "Claim":
-        """Return what is left of the claim where the numbers are too large for the solver: its solution, if any."""
+        """Return what is left of the claim where numbers are too large for the solver."""
         if self.status is Status.UNBOUNDED:
             return self
         status = Status.UNKNOWN if self.values is None else Status.FEASIBLE
@@ -146,7 +145,7 @@ def largest_violation(program: Program, values: NDArray[np.float64]) -> float:
 
 
 def is_answer(current: CurrentProgram, values: NDArray[np.float64]) -> bool:
-    """Whether `values` satisfies the rows, the bounds, the integrality and the cutoff of the current program."""
+    """Tell whether `values` keeps the rows, bounds, integrality and cutoff of the current program."""
     program = current.program
     if values.shape != (program.n_columns,) or not np.isfinite(values).all():
         return False

@@ -114,7 +114,7 @@ class RowSizes:
         self.update(rows.program)
 
     def update(self, program: Program) -> None:
-        """Take the bounds of `program`, whose rows are the same, if a column may now be larger than before."""
+        """Take the bounds of `program`, whose rows are the same, if a column may now be larger."""
         self._lower, self._upper = _bounds(program)
         reach = np.maximum(np.abs(self._lower), np.abs(self._upper))
         self.reach = np.where(np.isfinite(reach), np.maximum(reach, 1.0), 1.0)

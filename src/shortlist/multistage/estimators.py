@@ -56,7 +56,10 @@ USUAL_STAGES = 4
 
 
 def _answers_every_row(estimator: "MultiStageClassifier") -> bool:
-    """Tell whether ``predict_proba`` exists: a rejected row's answer is no class, so it cannot be the most probable."""
+    """Tell whether ``predict_proba`` exists.
+
+    A rejected row's answer is no class, so it cannot be the most probable.
+    """
     if not estimator.answer_rejected:
         raise AttributeError(
             "predict_proba needs answer_rejected=True, since the answer about a rejected row is no class. "
@@ -317,7 +320,7 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Labels:
-        """Return the class of every row, or ``reject_label_`` where nothing was confident, ``(n_samples,)``."""
+        """Return the class of every row, ``(n_samples,)``, or ``reject_label_`` for none."""
         rows = self._encoded(X)
         return self._labels(decide_known(self.model_, rows, guess=self.answer_rejected))
 
@@ -370,7 +373,7 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         return answer
 
     def decision_report(self, X: Any) -> "pd.DataFrame":
-        """Return one row per row of `X`: label, rejected, stage from 1, confidence, features acquired, cost."""
+        """Return label, rejected, stage from 1, confidence, features acquired and cost of every row."""
         import pandas as pd
 
         rows = self._encoded(X)

@@ -1,4 +1,4 @@
-"""The paper's protocol on one table: split 50 : 25 : 25, fit, choose, and measure on rows that nothing has seen."""
+"""The paper's protocol on one table: split 50 : 25 : 25, fit, choose, and measure on new rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -45,7 +45,10 @@ class StagedMeasure:
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class StagedTable:
-    """A fitted classifier, and what it does on the rows that judged and, beside one stage without reject, on the test rows."""
+    """A fitted classifier, and what it does on the rows that judged and on the test rows.
+
+    On the test rows, one stage without reject is measured beside it.
+    """
 
     classifier: MultiStageClassifier
     n_rows: dict[str, int]

@@ -63,7 +63,8 @@ _HEART = {
     "time": 1,
 }  # fmt: skip
 _PIMA = {
-    "times_pregnant": 1, "plasma_glucose": 3, "diastolic_bp": 2, "triceps_skin": 2, "serum_insulin": 3, "bmi": 2,
+    "times_pregnant": 1, "plasma_glucose": 3, "diastolic_bp": 2, "triceps_skin": 2, "serum_insulin": 3,
+    "bmi": 2,
     "pedigree": 2, "age": 1,
 }  # fmt: skip
 _CREDIT = dict(zip((f"A{i}" for i in range(1, 15)), (2, 2, 2, 1, 2, 1, 2, 3, 1, 2, 1, 1, 1, 2), strict=True))

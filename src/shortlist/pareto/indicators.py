@@ -117,7 +117,7 @@ def additive_epsilon(points: ArrayLike, reference: ArrayLike) -> float:
 
 
 def igd_plus(points: ArrayLike, reference: ArrayLike) -> float:
-    """Return the mean over reference points of the distance to what `points` lacks of them (IGD+), by moocore.
+    """Return IGD+, by moocore: the mean distance of reference points to what `points` lacks of them.
 
     The modified inverted generational distance of Ishibuchi, Masuda, Tanigaki & Nojima (2015): for each
     reference point the least Euclidean length of the part by which a point is worse. Zero when `points`

@@ -1,4 +1,4 @@
-"""Product lines: feature models, their formats, attributes and requirements, as clauses and as integer programs.
+"""Product lines: feature models and their formats, as clauses and as integer programs.
 
 Names are loaded when first used, so that reading a model imports no solver and no matrices.
 """

@@ -16,7 +16,8 @@ from shortlist.files import write_text
 from shortlist.results.front import Front
 
 COLOURS = (
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000", "#8c564b", "#bcbd22",
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000", "#8c564b",
+    "#bcbd22",
 )  # fmt: skip
 """One colour per front; the first eight can be told apart by people who see few colours (Okabe & Ito 2008).
 """
@@ -33,7 +34,8 @@ maker.
 """
 
 STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; color: #222; }
+body { font: 15px/1.45 system-ui, sans-serif; color: #222;
+  margin: 2rem auto; max-width: 75rem; padding: 0 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; display: block; overflow-x: auto; }
 th, td { padding: .2rem .7rem; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap; }
@@ -157,7 +159,8 @@ def _charts(fronts: Mapping[str, Front]) -> list[str]:
     if len(first.objectives) > 1:
         parts.append(_as_html(_plane(fronts), "plane"))
     parts.append(
-        '<p class="note">Drag along an axis to keep the lines that pass there; click on a name to hide its points.</p>'
+        '<p class="note">Drag along an axis to keep the lines that pass there; '
+        "click on a name to hide its points.</p>"
     )
     return parts
 
@@ -216,7 +219,8 @@ def _plane(fronts: Mapping[str, Front]) -> Any:
         )
     across, up = (_label(objective) for objective in first.objectives[:2])
     figure.update_layout(
-        height=480, xaxis_title=across, yaxis_title=up, showlegend=True, margin={"l": 80, "r": 40, "t": 40, "b": 60}
+        height=480, xaxis_title=across, yaxis_title=up, showlegend=True,
+        margin={"l": 80, "r": 40, "t": 40, "b": 60}
     )  # fmt: skip
     return figure
 

@@ -12,7 +12,7 @@ STAGED_METHODS = ("emsco", "enumerate")
 
 
 def csv_text(front: "Front") -> str:
-    """Return a front as CSV: a row per point, a column per objective and per candidate, which say what they are.
+    """Return a front as CSV, with a row per point and a column per objective and per candidate.
 
     The header reads ``objective: min cost`` and, for products, ``feature: GPS`` with 1 for selected and 0 for
     deselected; for stages ``stage of: age`` with the stage from 1 on, and nothing for a feature that is never
@@ -26,7 +26,8 @@ def csv_text(front: "Front") -> str:
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.results.proof import Proof, ProofKind
     >>> front = Front.from_points(
-    ...     [Objective("cost", scale=10)], np.array([[25]]), np.array([[1, 0]]), ["GPS", "=1+1"], Proof(ProofKind.COMPLETE)
+    ...     [Objective("cost", scale=10)], np.array([[25]]), np.array([[1, 0]]), ["GPS", "=1+1"],
+    ...     Proof(ProofKind.COMPLETE)
     ... )
     >>> print(csv_text(front), end="")
     objective: min cost,feature: GPS,feature: =1+1

@@ -111,7 +111,7 @@ class Budget:
         return f"{self.seconds:g} s"
 
     def until(self, part: float) -> "Budget":
-        """Return the budget that ends when so much of the whole time is gone, from 0 to 1, but never later than this one."""
+        """Return the budget that ends when a share of the whole time is gone, never later than this one."""
         return dataclasses.replace(self, part=min(self.part, part))
 
     def share(self, part: float) -> "Budget":

@@ -1,4 +1,4 @@
-"""Fingerprints of tables, which tell whether rows are those that a model was made from, and which of them differ."""
+"""Fingerprints of tables, which tell whether rows are those that a model was made from."""
 
 import hashlib
 import math

@@ -68,7 +68,10 @@ def take_rows(X: Any, rows: NDArray[np.integer]) -> Any:
 
 
 def _check_classes(y: Labels) -> None:
-    """Refuse numbers with fractions, and whatever else is no class, with scikit-learn's words that its checks look for."""
+    """Refuse what is no class, such as numbers with fractions.
+
+    The words are scikit-learn's, whose checks look for them.
+    """
     try:
         check_classification_targets(y)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Tables as text: how it is encoded, what parts its columns, and whether every row has as many cells as the header."""
+"""Tables as text: how it is encoded, what parts its columns, and whether rows have all cells."""
 
 import codecs
 import csv
@@ -160,7 +160,7 @@ def _checked_header(name: str, text: str, separator: str, place: str) -> list[st
 
 
 def _read_decimal_commas(name: str, table: "pd.DataFrame", notes: list[str], words: Sequence[str]) -> None:
-    """Turn columns of numbers with decimal commas into numbers, in place, if the file has no decimal points."""
+    """Turn columns of decimal commas into numbers, in place, if the file has no decimal points."""
     import pandas as pd
 
     commas = []

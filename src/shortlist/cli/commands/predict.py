@@ -100,14 +100,20 @@ def predict(
 
 
 def _one_answer(answers: "pd.Series[Any]") -> list[str]:
-    """Say that all of many rows are answered alike, which may be true of them, or a model that tells nothing apart."""
+    """Say that all of many rows are answered alike.
+
+    That may be true of the rows, or the model tells nothing apart.
+    """
     if len(answers) < MANY_ROWS or answers.nunique(dropna=False) > 1:
         return []
     return [f"all {len(answers):,} rows are answered {str(answers.iloc[0])!r}."]
 
 
 def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the answers of a vote, and a score per class: the vote share, stretched so that one half decides."""
+    """Return the answers of a vote, and a score per class.
+
+    The score is the vote share, stretched so that one half decides.
+    """
     import pandas as pd
 
     estimator = saved.estimator

@@ -57,7 +57,8 @@ def compare(
     threads = parallel_config(backend="threading")
     with calm_fits(), threads, long_work(store) as (cancellation, report):
         results = compare_methods(
-            {name: (X, y)}, chosen, n_folds=folds, n_repeats=repeats, n_classifiers=classifiers, random_state=seed,
+            {name: (X, y)}, chosen, n_folds=folds, n_repeats=repeats, n_classifiers=classifiers,
+            random_state=seed,
             n_jobs=jobs, store=store, report=report, cancellation=cancellation,
         )  # fmt: skip
         seconds = time.monotonic() - start
@@ -127,6 +128,7 @@ def _chosen(methods: str, exact: "ExactPruner", stop: str) -> dict[str, Any]:
 def _records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
     """Return rows for JSON, which has no NaN."""
     return [
-        {name: None if value != value else value for name, value in row.items()}  # noqa: PLR0124  # only NaN differs from itself
+        # only NaN differs from itself
+        {name: None if value != value else value for name, value in row.items()}  # noqa: PLR0124
         for row in frame.to_dict("records")
     ]

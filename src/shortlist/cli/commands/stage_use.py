@@ -34,7 +34,9 @@ def use(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
-    """Take another point of a saved model's front: fits nothing, and writes a model that predicts with that point.
+    """Take another point of a saved model's front.
+
+    Nothing is fitted. The model that is written predicts with that point.
 
     The figures are those on the rows that judged the front. A file that is called use is written ./use.
     """

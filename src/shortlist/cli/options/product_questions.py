@@ -221,7 +221,7 @@ def _drawn(
 def _default_objectives(
     model: Path, line: "FeatureModel", tables: "Sequence[AttributeTable]", drawn: list[str]
 ) -> tuple[str, dict[str, str]]:
-    """Return the objectives for a user who names none, and which columns are none of them, with the reason."""
+    """Return the objectives for a user who names none, and why other columns are none of them."""
     from shortlist.errors import BadInputError
     from shortlist.products.attributes.attribute_columns import numeric_attributes
 

@@ -29,7 +29,10 @@ def measured_facts(test: "dict[str, Measured]") -> dict[str, Any]:
 
 
 def print_measured(test: "dict[str, Measured]") -> None:
-    """Print what rules do on the test rows: one line each, then their intervals and how they differ from the first one."""
+    """Print what rules do on the test rows, one line each.
+
+    Their intervals follow, and how they differ from the first one.
+    """
     binary = all(measured.confusion is not None for measured in test.values())
     cases = f"{'TP':>7}{'FN':>7}{'TN':>7}{'FP':>7}" if binary else ""
     print(f"{'on the test rows':<18}{'size':>5}{'accuracy':>10}{'balanced':>10}{cases}{'ms/1000':>9}")
@@ -38,7 +41,8 @@ def print_measured(test: "dict[str, Measured]") -> None:
         cases = (
             ""
             if counts is None
-            else f"{counts.true_positive:>7}{counts.false_negative:>7}{counts.true_negative:>7}{counts.false_positive:>7}"
+            else f"{counts.true_positive:>7}{counts.false_negative:>7}"
+            f"{counts.true_negative:>7}{counts.false_positive:>7}"
         )
         print(
             f"{_shown(name):<18}{measured.size:>5}{measured.accuracy:>10.4f}"

@@ -46,7 +46,7 @@ def stopped_by(limit: str) -> str:
 
 
 def run_facts(context: "typer.Context") -> dict[str, Any]:
-    """Return what a command's JSON says of the run itself: the version, the seed and every option as it was used."""
+    """Return what a command's JSON says of the run: version, seed and every option as it was used."""
     from shortlist import __version__
     from shortlist.cli.options.unused import typed_name
 

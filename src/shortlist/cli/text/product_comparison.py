@@ -62,12 +62,14 @@ def comparison_tables(comparison: "Comparison") -> "list[Table]":
     tables = comparison.tables
     assert tables is not None, "a comparison without runs has no tables"
     complete = tables.shares is not None
-    columns = ("method", "runs", "points", "valid", "joint", "unique", "dominated", *(["complete"] if complete else []),
+    columns = ("method", "runs", "points", "valid", "joint", "unique", "dominated",
+        *(["complete"] if complete else []),
                "HV", "SP", "IGD+", "epsilon", "seconds")  # fmt: skip
     rows = tuple(
         (
-            row.method, str(row.n_runs), f"{row.union.n_points:,}", _share(row.valid_share), f"{row.union.n_joint:,}",
-            f"{row.unique:,}", f"{row.union.n_dominated:,}", *([_share(row.share or 0.0)] if complete else []),
+            row.method, str(row.n_runs), f"{row.union.n_points:,}", _share(row.valid_share),
+            f"{row.union.n_joint:,}", f"{row.unique:,}", f"{row.union.n_dominated:,}",
+            *([_share(row.share or 0.0)] if complete else []),
             *_indicators(row.union), f"{row.seconds:.2f}",
         )
         for row in comparison.rows
@@ -84,7 +86,8 @@ def comparison_tables(comparison: "Comparison") -> "list[Table]":
                 ("method", "runs", "points", "valid", "joint", "HV", "SP", "IGD+", "epsilon", "seconds"),
                 tuple(
                     (
-                        row.method, str(row.n_runs), f"{row.middle.n_points:,}", _share(row.middle_valid_share),
+                        row.method, str(row.n_runs), f"{row.middle.n_points:,}",
+                        _share(row.middle_valid_share),
                         f"{row.middle.n_joint:,}", *_indicators(row.middle), f"{row.middle_seconds:.2f}",
                     )
                     for row in several

@@ -36,6 +36,8 @@ def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, 
     front = classifier.front_
     complete = front.proof.kind is ProofKind.COMPLETE
     costs = classifier.costs_
+    prices = costs.price(np.eye(len(costs.names), dtype=bool)) / costs.scale
+    labels, thresholds = classifier.classes_.tolist(), classifier.problem_.decisions.rule.thresholds
     ties = front.extras.get("n_tied")
     return {
         "command": "stage",
@@ -44,13 +46,13 @@ def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, 
         "seconds": seconds,
         **front_facts(front),
         "points": front.values.tolist(),
-        "confidence": {str(label): p for label, p in zip(classifier.classes_.tolist(), classifier.problem_.decisions.rule.thresholds, strict=True)},
+        "confidence": {str(label): p for label, p in zip(labels, thresholds, strict=True)},
         "max_stages": classifier.problem_.max_stages,
         "n_fits": classifier.problem_.decisions.subclassifiers.n_fits,
         "n_assignments": None if ties is None else sum(ties),
         "evolution": _evolution_facts(front),
         "chosen": None,
-        "costs": dict(zip(costs.names, (costs.price(np.eye(len(costs.names), dtype=bool)) / costs.scale).tolist(), strict=True)),
+        "costs": dict(zip(costs.names, prices.tolist(), strict=True)),
         "total_cost": costs.total / costs.scale,
         "rows": None,
         "test": None,
@@ -175,6 +177,5 @@ def print_recall(found: "Recall") -> None:
     print(f"{'generation':<12}{'points':>9}{'assignments':>13}")
     last = found.points.shape[1] - 1
     for generation in sorted({0, last // 10, last // 4, last // 2, last}):
-        print(
-            f"{generation:<12}{found.points[:, generation].mean():>9.3f}{found.assignments[:, generation].mean():>13.3g}"
-        )
+        points, assignments = found.points[:, generation].mean(), found.assignments[:, generation].mean()
+        print(f"{generation:<12}{points:>9.3f}{assignments:>13.3g}")

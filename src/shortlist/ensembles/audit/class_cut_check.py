@@ -28,8 +28,8 @@ def check_class_certificate(
        of these leads is ``c · x`` for members x, and would have to reach the sum of y over the rivals that
        come before; the largest ``c · x`` of a selection within the sizes is below that.
     4. With weights λ / denominator >= 0 of the cuts, no selection gains more than
-       ``Σ λ (rows of the cut − 1) + Σ over rows of max(0, gain − Σ of λ of its cuts)``, rows left out that no
-       selection within the sizes is right on.
+       ``Σ λ (rows of the cut − 1) + Σ over rows of max(0, gain − Σ of λ of its cuts)``. Rows that no
+       selection within the sizes is right on are left out.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def _bound(
 def _extremes(
     label: int, rival: int, votes: tuple[int, ...], limits: Mapping[str, Any]
 ) -> tuple[int, int, int]:
-    """Return the lowest and the highest lead over a rival of any selection within the sizes, and the least that is right."""
+    """Return the lowest and highest lead over a rival within the sizes, and the least that is right."""
     own, other = votes.count(label), votes.count(rival)
     most, forced = limits["max_size"], limits["min_size"] - len(votes)
     lowest = max(0, forced + own) - min(other, most)

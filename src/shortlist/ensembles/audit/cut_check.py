@@ -45,9 +45,9 @@ def check_certificate(
 
     1. The data has the SHA-256 of the certificate.
     2. The members keep the limits, and with the threshold are worth the value.
-    3. Every cut is true: for multipliers y with sum P over positive and N over negative rows, the largest
+    3. Every cut is true. Let y be multipliers with sum P over positive and N over negative rows. The largest
        ``Σ y · votes (positive) − Σ y · votes (negative) + max(0, N − P) · size`` of a selection within the
-       sizes is below P, which it would have to reach if all rows of the cut were right.
+       sizes is below P. It would have to reach P if all rows of the cut were right.
     4. With weights λ / denominator >= 0 of the cuts, no selection gains more than
        ``Σ λ (rows of the cut − 1) + Σ over rows of max(0, gain − Σ of λ of its cuts)``: a set of right rows
        misses one row of every cut.
@@ -134,7 +134,7 @@ def _sha256(table: Table, n_classifiers: int) -> str:
 def _check_problem(certificate: Mapping[str, Any], n_classifiers: int) -> None:
     """Check that weights and limits are whole numbers, and sizes not beyond the classifiers.
 
-    ValueError if they are not.
+    A ValueError says which are not.
     """
     for name, weight in certificate["weights"].items():
         whole(weight, f"weight {name}", -MOST, MOST)
@@ -144,7 +144,7 @@ def _check_problem(certificate: Mapping[str, Any], n_classifiers: int) -> None:
 def _check_limits(limits: Mapping[str, Any], n_classifiers: int) -> None:
     """Check that limits are whole numbers, and sizes not beyond the classifiers.
 
-    ValueError if they are not.
+    A ValueError says which are not.
     """
     most = whole(limits["max_size"], "max_size", 0, n_classifiers)
     whole(limits["min_size"], "min_size", 0, most)

@@ -35,13 +35,13 @@ def bound_of_lines(
 ) -> int:
     """Return what no selection of the certificate's sizes and affordable classifiers exceeds.
 
-    Note thresholds without lines.
+    Thresholds without lines are noted.
 
-    For a size S and thresholds from `first` to `last` a row with t votes has the distance d = t − L, or 1 − t
-    + L on the negative side, and lies between the votes that S members can give it at least and at most. With
-    a tilt q per row, ``worth · u(d) <= worth · (q · d + max of (u(e) − q · e) over these distances e)``, and
-    the sum of the right sides is linear in members and threshold: the S classifiers that add most, and the
-    better end of the thresholds.
+    A part has a size S and thresholds from `first` to `last`. A row with t votes has the distance d = t − L,
+    or 1 − t + L on the negative side, and t lies between the least and the most votes of S members. With a
+    tilt q per row, ``worth · u(d) <= worth · (q · d + max of (u(e) − q · e) over these distances e)``. The
+    sum of the right sides is linear in members and threshold, so it is largest for the S classifiers that
+    add most and the better end of the thresholds.
 
     Takes O(n_rows · (n_classifiers + S)) steps of Python for each part of the lines: some 60 s for a million
     tilts and 100 classifiers.
@@ -87,7 +87,7 @@ def bound_of_lines(
 
 
 class _Worths:
-    """What distances are worth for selections of one size: a sigmoid of (d − 1/2) / size, rounded to 1 / scale."""
+    """Return what distances are worth for one size: a sigmoid of (d − 1/2) / size, rounded to 1 / scale."""
 
     def __init__(self, utility: Mapping[str, Any], size: int) -> None:
         slope = utility["slope"]
@@ -119,7 +119,10 @@ def _rows(weights: Mapping[str, Any], table: Table) -> Iterator[tuple[tuple[int,
 
 
 def _cancelled(certificate: Mapping[str, Any], table: Table) -> int:
-    """Return what samples add whose gain their opposites with the same votes take away: one of each two is right."""
+    """Return what samples add whose gain their opposites with the same votes take away.
+
+    One of each two is right.
+    """
     weights = certificate["weights"]
     left = 0
     for _, positives, negatives in table:

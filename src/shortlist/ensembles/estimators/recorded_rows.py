@@ -1,4 +1,4 @@
-"""The rows that a model was made from, as far as the model keeps them, so that its value can be counted again."""
+"""The rows that a model was made from, kept so that its value can be counted again."""
 
 from dataclasses import dataclass
 from typing import Any

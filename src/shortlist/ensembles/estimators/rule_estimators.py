@@ -319,7 +319,8 @@ class EvolutionaryEnsembleClassifier(ClassifierMixin, BaseEstimator):
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> evolved = EvolutionaryEnsembleClassifier(population_size=50, n_generations=20, random_state=0).fit(X, y)
+    >>> evolved = EvolutionaryEnsembleClassifier(population_size=50, n_generations=20, random_state=0)
+    >>> evolved = evolved.fit(X, y)
     >>> evolved.score(X, y) > 0.9
     True
     """

@@ -242,12 +242,14 @@ def evolve(
     --------
     >>> from shortlist.ensembles.evolution.spaces import LinearClassifiers
     >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
-    >>> evolve(LinearClassifiers(1, 2), X, [0, 0, 1, 1], n_classes=2, population_size=20, n_generations=5).error
+    >>> evolve(LinearClassifiers(1, 2), X, [0, 0, 1, 1], n_classes=2, population_size=20,
+    ...     n_generations=5).error
     0.0
     """
     check_evolution(
-        mode=mode, population_size=population_size, n_generations=n_generations, gamma=gamma, tournament=tournament,
-        crossover_rate=crossover_rate, survivors=survivors, n_elites=n_elites, patience=patience, criterion=criterion,
+        mode=mode, population_size=population_size, n_generations=n_generations, gamma=gamma,
+        tournament=tournament, crossover_rate=crossover_rate, survivors=survivors, n_elites=n_elites,
+        patience=patience, criterion=criterion,
         max_members=max_members,
     )  # fmt: skip
     size, total, elites = int(population_size), int(n_generations), int(n_elites)
@@ -298,7 +300,10 @@ def evolve(
 
 @dataclass(frozen=True, eq=False)
 class _Ensemble:
-    """Members, and what is kept of their answers on the training rows: a large ensemble's votes would fill memory."""
+    """Members, and what is kept of their answers on the training rows.
+
+    The votes of a large ensemble would fill memory.
+    """
 
     genomes: Population
     tally: NDArray[np.int32]

@@ -1,4 +1,4 @@
-"""What margins are worth: a second objective where accuracy cannot tell selections apart, or a smooth first one."""
+"""What margins are worth, as a second objective among equals or as a smooth first one."""
 
 import functools
 import math
@@ -36,8 +36,8 @@ _exp = np.frompyfunc(math.exp, 1, 1)
 class MarginUtility:
     """What a row is worth by its margin, how far the votes are on the right side of the threshold.
 
-    The margin of a positive row with t votes is m = (t − L − ½) / S, that of a negative one −m, where L is
-    the threshold and S the number of members, counted as 1 when there is none: Eqs. 3 and 4 of
+    The margin of a positive row with t votes is m = (t − L − ½) / S, that of a negative one −m. Here L is
+    the threshold and S the number of members, counted as 1 when there is none. These are Eqs. 3 and 4 of
     :cite:t:`Gagne2007` around a free threshold instead of half the votes. The row is right iff its margin is
     above 0.
 
@@ -144,9 +144,9 @@ def utility_table(utility: MarginUtility, n_classifiers: int, scale: int) -> NDA
     Returns
     -------
     table : ndarray of int64, shape (n_classifiers + 1, 2 · n_classifiers + 5)
-        Entry ``[S, K + 2 + d]`` is the worth of margin (d − ½) / S, where d is t − L for a positive row and 1
-        − t + L for a negative one; margins beyond ±3/2, which no row has, are cut there. A sigmoid's entries
-        for d and 1 − d, opposite margins, add to `scale` after rounding too.
+        Entry ``[S, K + 2 + d]`` is the worth of margin (d − ½) / S. Here d is t − L for a positive row, and
+        1 − t + L for a negative one. Margins beyond ±3/2, which no row has, are cut there. A sigmoid's
+        entries for d and 1 − d, opposite margins, add to `scale` after rounding too.
     """
     sizes = np.maximum(np.arange(n_classifiers + 1), 1)[:, None]
     is_symmetric = utility.shape == "sigmoid"
@@ -160,7 +160,7 @@ def utility_table(utility: MarginUtility, n_classifiers: int, scale: int) -> NDA
 
 
 def utility_total(votes: Votes, weights: Weights, utility: MarginUtility, mask: Mask, threshold: int) -> int:
-    """Return the sum over rows of |gain| times utility, as an exact integer in units of ``1 / utility_scale``.
+    """Return the sum over rows of |gain| times utility, exact, in units of ``1 / utility_scale``.
 
     The gain of a row is what a right decision adds; a row with a negative gain counts as one of the other
     class.
@@ -176,7 +176,8 @@ def utility_total(votes: Votes, weights: Weights, utility: MarginUtility, mask: 
     >>> votes = merge_rows([[1, 1], [0, 0]], [1, 0])
     >>> weights, slope = named_weights("accuracy", votes), MarginUtility("sigmoid", 4.0)
     >>> total = utility_total(votes, weights, slope, np.array([True, True]), 0)  # margins 3/4 and 1/4
-    >>> round(total / utility_scale(votes, weights), 6), round(1 / (1 + np.exp(-3.0)) + 1 / (1 + np.exp(-1.0)), 6)
+    >>> in_floats = 1 / (1 + np.exp(-3.0)) + 1 / (1 + np.exp(-1.0))
+    >>> round(total / utility_scale(votes, weights), 6), round(in_floats, 6)
     (1.683633, np.float64(1.683633))
     """
     table = utility_table(utility, votes.n_classifiers, utility_scale(votes, weights))

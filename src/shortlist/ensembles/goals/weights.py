@@ -126,7 +126,7 @@ def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights
 
 
 def threshold_of(tallies: NDArray[np.int64], signed_gains: NDArray[np.int64], size: int) -> tuple[int, int]:
-    """Return the best threshold for these votes of so many members, and what it adds to answering negative everywhere.
+    """Return the best threshold for these votes, and what it adds to answering negative everywhere.
 
     Among equally good thresholds the one nearest to half the members, then the lower one, is taken.
     """

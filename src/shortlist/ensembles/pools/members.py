@@ -119,7 +119,10 @@ def fit_member(
 
 
 def draw_rows(family: Family, indices: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw rows within each class, so that every class keeps its share and has at least two, repeated if need be."""
+    """Draw rows within each class, so that every class keeps its share.
+
+    Every class has at least two rows, repeated if need be.
+    """
     share = rng.uniform(*family.rows)
     share = min(share, family.most_rows / len(indices))
     drawn = []

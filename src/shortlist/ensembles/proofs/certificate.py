@@ -1,4 +1,4 @@
-"""Certificates of pruning: the value and the bound of a selection, and the cuts that prove the bound, as plain data."""
+"""Certificates of pruning: value and bound of a selection, and the cuts that prove it, as plain data."""
 
 import hashlib
 import json
@@ -145,7 +145,9 @@ def make_line_certificate(
 
 
 def fingerprint(votes: Votes) -> str:
-    """Return the SHA-256 of the validation rows: number of classifiers, then each distinct vote vector with its samples.
+    """Return the SHA-256 of the validation rows.
+
+    Hashed are the number of classifiers, then each distinct vote vector with its samples.
 
     Vectors come in lexicographic order, one byte per vote, each followed by ``positives,negatives;``.
     """
@@ -159,7 +161,9 @@ def fingerprint(votes: Votes) -> str:
 
 
 def class_fingerprint(votes: ClassVotes) -> str:
-    """Return the SHA-256 of merged rows of several classes: numbers of classifiers and classes, then each row with its samples.
+    """Return the SHA-256 of merged rows of several classes.
+
+    Hashed are the numbers of classifiers and classes, then each row with its samples.
 
     Rows come in the order of true class and votes, one byte for the class and one per vote, each followed by
     ``samples;``.
@@ -181,7 +185,7 @@ def plain_utility(utility: MarginUtility, scale: int) -> dict[str, Any]:
 
 
 def plain_problem(weights: Weights, limits: SelectionLimits) -> dict[str, Any]:
-    """Return the fields ``weights`` and ``limits`` of a certificate: what it is a certificate of, beside the data."""
+    """Return the fields ``weights`` and ``limits`` , which say what a certificate is of."""
     sums = {"tp": weights.tp, "fn": weights.fn, "tn": weights.tn, "fp": weights.fp}
     return {"weights": sums, "limits": _plain_limits(limits)}
 

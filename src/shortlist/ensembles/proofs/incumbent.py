@@ -131,7 +131,7 @@ class Counting(Protocol):
         """Return the counts without one of the members."""
 
     def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:
-        """Return the weighted sum of so many members, and the threshold that it takes, of equally good ones the best to have."""
+        """Return the weighted sum of so many members, and the best threshold of those that reach it."""
 
     def value(self, total: int) -> float:
         """Turn a weighted sum into the user's unit."""

@@ -1,4 +1,4 @@
-"""Pruning as rows to be right on: each with a positive gain, and with forms in whole numbers that must all hold."""
+"""Pruning as rows to be right on, each with a gain and with forms in whole numbers that must all hold."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -202,10 +202,10 @@ def normalise(votes: Votes, weights: Weights, limits: SelectionLimits) -> RightR
 def class_rows(votes: ClassVotes, weights: ClassWeights, limits: SelectionLimits) -> RightRows:
     """Rewrite pruning by plurality as rows with a form for every rival that can win.
 
-    A row of true class c is right where, for every rival class d, the votes for c less those for d are at
-    least 1 where d < c, since ties go to the lowest class, and 0 where d > c. Left out: rivals that win on no
-    selection within the size limits; those without a voter, where another rival that wins ties as they do has
-    one; rows that are right, or wrong, on every selection.
+    A row of true class c is right where the votes for c less those for d are large enough for every rival
+    class d. They are at least 1 where d < c, since ties go to the lowest class, and 0 where d > c. Rivals
+    that win on no selection within the size limits are left out. So are rivals without a voter, where another
+    one that wins ties as they do has one, and rows that are right, or wrong, on every selection.
 
     Notes
     -----
@@ -256,7 +256,7 @@ def class_rows(votes: ClassVotes, weights: ClassWeights, limits: SelectionLimits
 def _extremes(
     own: NDArray[np.int64], rival: NDArray[np.int64], n_classifiers: int, limits: SelectionLimits
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the lowest and the highest lead over a rival of any selection within the size limits, from the voters of both."""
+    """Return the lowest and the highest lead over a rival within the size limits, from the voters of both."""
     most, forced = limits.max_size, limits.min_size - n_classifiers
     lowest = np.maximum(0, forced + own) - np.minimum(rival, most)
     highest = np.minimum(own, most) - np.maximum(0, forced + rival)

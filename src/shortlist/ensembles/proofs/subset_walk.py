@@ -1,4 +1,6 @@
-"""A walk over all selections that leaves out what cannot be better: the shortest proof where there are few classifiers.
+"""A walk over all selections that leaves out what cannot be better.
+
+It is the shortest proof where there are few classifiers.
 
 The bound of a node counts every row that may still be right, each for itself, so that a node costs little
 more than the rows that one classifier votes on. That beats cuts and solvers up to some thirty classifiers

@@ -1,4 +1,4 @@
-"""The engine of exact pruning: a strong selection, then bounds made for the problem, then a solver that knows both.
+"""The engine of exact pruning: a strong selection, bounds made for the problem, then a solver.
 
 In order: the minimum cut of conflicts for a first bound; rules and tabu search for the value; with few
 classifiers a walk over all selections, which ends the proof; combinatorial Benders cuts for a tighter bound;

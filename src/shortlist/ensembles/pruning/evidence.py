@@ -1,4 +1,7 @@
-"""What is known of a pruned ensemble, said in one order: the value counted, the bound that anyone can recheck, and who says more."""
+"""What is known of a pruned ensemble, said in one order.
+
+The value that was counted comes first, then the bound that anyone can recheck, then who says more.
+"""
 
 import dataclasses
 import math
@@ -57,9 +60,9 @@ class Evidence:
 
         Examples
         --------
-        >>> known = Evidence(objective="accuracy", value=0.9, certified_bound=0.95, certified_by="cuts", no_certificate="",
-        ...                  bound=0.9, bound_by="CP-SAT")
-        >>> print(known.sentence())
+        >>> known = Evidence(objective="accuracy", value=0.9, certified_bound=0.95, certified_by="cuts",
+        ...                  no_certificate="", bound=0.9, bound_by="CP-SAT")
+        >>> print(known.sentence())  # doctest: +NORMALIZE_WHITESPACE
         accuracy 0.9 on the validation rows, counted from the votes; the cuts of the certificate prove that no
         selection exceeds 0.95, so it is at most 0.05 (5.26 %) below the best there is; CP-SAT says that none
         exceeds 0.9, and then this is the best there is

@@ -108,7 +108,7 @@ def choose_objective(
     cancellation: Cancellation | None = None,
     report: Report = silent,
 ) -> Choice:
-    """Choose the objective, and how many members, whose selections do best on rows held out of the validation rows.
+    """Choose the objective and size whose selections do best on rows held out of the validation rows.
 
     Stratified folds: a search on all but one, the metric on that one, in turn, for every setting on the same
     folds. The first setting in order wins whose mean is within one standard error of the best: taking the
@@ -188,7 +188,7 @@ def choose_objective(
 
 
 def usual_settings(limits: SelectionLimits) -> tuple[Setting, ...]:
-    """Return every one of :data:`SECOND_PARTS`, with the limits on size as they are and with at most a quarter of the most.
+    """Return every one of :data:`SECOND_PARTS`, with the sizes as they are and with a quarter of the most.
 
     Examples
     --------

@@ -167,7 +167,8 @@ class ThresholdProblem:
         counts = Confusion(0, 0, 0, 0) if threshold < 0 else confusion(self.votes, mask, threshold)
         return functools.partial(EnsembleSelection, mask=mask, threshold=max(0, threshold), confusion=counts)
 
-    def search(self, budget: Budget, offer: Offer, target: int) -> None:  # noqa: ARG002  # the walks stall by themselves
+    # the walks stall by themselves
+    def search(self, budget: Budget, offer: Offer, target: int) -> None:  # noqa: ARG002
         """Offer what tabu walks find that begin at the prefixes of the rules' orders."""
 
         def on_better(found: Found) -> None:
@@ -278,7 +279,8 @@ class PluralityProblem:
         fewer[self._every, self.votes.columns[k]] -= 1
         return fewer
 
-    def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:  # noqa: ARG002  # there is no threshold
+    # there is no threshold
+    def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:  # noqa: ARG002
         """Return the weighted sum; the threshold is always 0."""
         return int(self._row_gains[plurality(tally) == self.votes.labels].sum()), 0
 

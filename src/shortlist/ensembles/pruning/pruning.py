@@ -1,4 +1,4 @@
-"""From the name of an objective to a selection: weighted sums, margins among equals, slopes, and a choice among them."""
+"""From the name of an objective to a selection, by weighted sums, margins, slopes, or a choice."""
 
 import dataclasses
 import math

@@ -1,4 +1,7 @@
-"""Pruning for a sum of sigmoids of margins: a search for the value, then branch and bound, or one solver's programs, for the proof."""
+"""Pruning for a sum of sigmoids of margins.
+
+A search finds the value, and branch and bound, or one solver's programs, prove it.
+"""
 
 import dataclasses
 import itertools
@@ -68,7 +71,7 @@ def prune_by_slope(
         Nodes of the branch and bound, or each program's limit in the solver's unit; without a clock the
         answer then depends on nothing but the problem and the seed.
     seed, threads, report, cancellation
-        As everywhere.
+        Those of :class:`~shortlist.runs.budget.Budget`.
 
     Returns
     -------
@@ -169,7 +172,10 @@ def prune_by_slope(
 
 
 def _simple_selection(rows: SlopeRows) -> Mask | None:
-    """Return the full ensemble, or the first single classifier that keeps the limits, where the search found nothing."""
+    """Return the full ensemble, or the first single classifier that keeps the limits.
+
+    The search found nothing.
+    """
     full = np.ones(rows.n_classifiers, dtype=bool)
     masks = itertools.chain([full], np.eye(len(full), dtype=bool))
     return next((mask for mask in masks if rows.limits.satisfied_by(mask)), None)

@@ -106,7 +106,7 @@ def prune_plurality_exactly(
     report: Report = silent,
     cancellation: Cancellation | None = None,
 ) -> ClassSelection:
-    """Return the members whose plurality vote is right most, within limits, and a bound on what any others reach.
+    """Return the members whose plurality vote is right most, and a bound on what others reach.
 
     Parameters
     ----------
@@ -167,7 +167,9 @@ def prune_plurality_exactly(
 
 
 def class_diversity_limits(setting: str | Mapping[str, float], votes: ClassVotes) -> DiversityLimits | None:
-    """Return the diversity limits of :func:`~shortlist.ensembles.goals.diversity.diversity_limits` for several classes.
+    """Return the diversity limits for several classes.
+
+    They are those of :func:`~shortlist.ensembles.goals.diversity.diversity_limits`.
 
     Failure credit asks only who is right and who fails, so it is that of votes "right" on rows that are all
     positive.

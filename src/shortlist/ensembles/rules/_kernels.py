@@ -1,8 +1,8 @@
 """Kernels of the pruning rules: who joins next, counted on rows by classes.
 
-In all of them ``codes`` is (n_rows, n_classifiers), ``columns`` the same transposed, ``tally[i, c]`` counts
-the members that give row i class c, and the *lead* of a row is the number of votes of its true class ahead of
-the strongest rival, one less where the rival is the lower class and so wins ties: the row is decided right
+In all of them ``codes`` is (n_rows, n_classifiers), ``columns`` the same transposed, and ``tally[i, c]``
+counts the members that give row i class c. The *lead* of a row is the number of votes of its true class ahead
+of the strongest rival, one less where the rival is the lower class and so wins ties. The row is decided right
 iff its lead is at least 0. Of equal scores the classifier that is right most often alone (``alone``) wins,
 then the lowest index; margins go by index only. Only rows whose weight changed since the last step touch the
 scores. Callers allocate everything: allocation inside costs seconds of compilation.
@@ -109,7 +109,7 @@ def score_additions(
 def keep_near_rows(labels: ClassCodes, counts: Counts, tally: Tally, near: Integers, right: Integers) -> int:
     """List the rows whose decision one replacement can change, and return how many.
 
-    ``right[0]``: others right.
+    ``right[0]`` becomes the number of samples whose rows stay right.
     """
     n_near = 0
     right[0] = 0
@@ -178,7 +178,7 @@ def climb_by_weights(
     fitness: Integers,
     right: Integers,
 ) -> None:
-    """Add the classifier that is right on most weight, where the weight of a row depends on the members so far.
+    """Add the classifier that is right on most weight, which depends on the members so far.
 
     ``order[0]`` is given. Fitness is an integer; that of `UNCERTAINTY` is multiplied by the members before
     the step. `recent` takes up changes of the scores in a quarter of the bytes, which is a quarter of the

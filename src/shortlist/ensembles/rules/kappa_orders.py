@@ -27,7 +27,7 @@ Flags = Callable[[slice], NDArray[np.bool_]]
 
 
 def common_counts(flags: Sequence[Flags], votes: ClassVotes) -> NDArray[np.float64]:
-    """Count, for every pair of classifiers, the samples on which both have a flag set, added up over the flags.
+    """Count, for every pair of classifiers, the samples on which both have a flag set, over all flags.
 
     Whole numbers, exact below 2^53.
 
@@ -70,7 +70,9 @@ def agreements(votes: ClassVotes) -> NDArray[np.float64]:
 
 
 def kappas(votes: ClassVotes) -> NDArray[np.int32]:
-    """Return Cohen's κ of every pair in billionths, ``(n_classifiers, n_classifiers)`` (:cite:t:`Margineantu1997`).
+    """Return Cohen's κ of every pair in billionths (:cite:t:`Margineantu1997`).
+
+    The shape is ``(n_classifiers, n_classifiers)``.
 
     κ = (Θ1 − Θ2) / (1 − Θ2): Θ1 is the share of samples on which the two agree, Θ2 the share that chance
     would give from how often each votes for each class; 1 when Θ2 = 1.

@@ -1,4 +1,4 @@
-"""Ensemble selection by margin histograms (Section 3.2 and Figure 1 of the evolutionary ensemble learning paper)."""
+"""Ensemble selection by margin histograms (Section 3.2 and Figure 1 of :cite:t:`Gagne2007`)."""
 
 import hashlib
 from collections.abc import Collection
@@ -16,7 +16,9 @@ CRITERIA = ("histogram", "minimum")
 
 
 def vote_margins(votes: ClassVotes, members: ArrayLike) -> NDArray[np.int64]:
-    """Return the margin of every row: votes for its class less those for the strongest other (Eqs. 3, 4 of :cite:t:`Gagne2007`).
+    """Return the margin of every row (Eqs. 3, 4 of :cite:t:`Gagne2007`).
+
+    It is the votes for its class less those for the strongest other.
 
     Examples
     --------
@@ -32,7 +34,7 @@ def vote_margins(votes: ClassVotes, members: ArrayLike) -> NDArray[np.int64]:
 
 
 def compare_histograms(first: ArrayLike, second: ArrayLike, counts: ArrayLike | None = None) -> int:
-    """Return 1 if the margins `first` are better than `second` by Eq. 5 of :cite:t:`Gagne2007`, −1 if worse, else 0.
+    """Return 1 if margins `first` are better than `second` by Eq. 5 of :cite:t:`Gagne2007`, −1 if worse.
 
     Better are fewer samples at the lowest margin at which the histograms differ: the order in which sorted
     margin vectors of equal length compare as words.
@@ -62,14 +64,14 @@ def compare_histograms(first: ArrayLike, second: ArrayLike, counts: ArrayLike | 
 
 
 def vote_digests(codes: ClassCodes) -> list[bytes]:
-    """Return 16 bytes per classifier that are equal for equal votes, and for others with a chance of 2^-128 only."""
+    """Return 16 bytes per classifier that tell its votes from others, but for a chance of 2^-128."""
     return [
         hashlib.blake2b(column.tobytes(), digest_size=16).digest() for column in np.ascontiguousarray(codes.T)
     ]
 
 
 def distinct_classifiers(codes: ClassCodes, known: Collection[bytes] = ()) -> Members:
-    """Return the classifiers whose votes differ from all before them and from the digests in `known`, by index."""
+    """Return the indices of classifiers whose votes differ from all before them and from `known`."""
     seen = set(known)
     distinct = []
     for index, digest in enumerate(vote_digests(codes)):

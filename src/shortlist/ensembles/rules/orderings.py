@@ -217,7 +217,7 @@ def _orientation(votes: ClassVotes, stop: str) -> Ordering:
 
 
 def _margin_distance(votes: ClassVotes, stop: str, p: Fraction) -> Ordering:
-    """Add the classifier that brings the sum of signatures over K nearest to p·1 (Martínez-Muñoz & Suárez 2004).
+    """Add the one that brings the sum of signatures over K nearest to p·1 (Martínez-Muñoz & Suárez 2004).
 
     The squared distance after adding h falls with Σ_i (pK − z_i) c_hi, where z is the sum of the members'
     signatures; fitness is minus the squared distance per sample.
@@ -251,7 +251,9 @@ def _margin_distance(votes: ClassVotes, stop: str, p: Fraction) -> Ordering:
 
 
 def _drep(votes: ClassVotes, rho: Fraction) -> Ordering:
-    """Add, of the ⌈ρ·|left|⌉ least like the members, the one with fewest errors, while errors fall (Li et al. 2012).
+    """Add the one with fewest errors of the ⌈ρ·|left|⌉ least like the members (Li et al. 2012).
+
+    It goes on while errors fall.
 
     The paper's diff of two classes, the mean product of a classifier's answers and the members' mean answer,
     grows with the share of members that agree, which is defined for any number of classes and is what is

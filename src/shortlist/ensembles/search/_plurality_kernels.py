@@ -253,7 +253,7 @@ def choose_flip(
 
 @kernel("void(uint8[::1], uint8[:, ::1], int64[::1])")
 def note_members(member: Bytes, best: Bytes, scalars: Integers) -> None:
-    """Keep the members, if within limits, as the best so far (row 0) and of this run (row 1), which waits anew then."""
+    """Keep the members, if within limits, as the best so far (row 0) and of this run (row 1)."""
     scalars[STALLED] += 1
     if scalars[MISSED] > 0:
         return

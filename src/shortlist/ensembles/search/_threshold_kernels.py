@@ -1,8 +1,8 @@
 """Kernels of the search for selections: flips and swaps rated on tallies, exactly and all at once.
 
 Row i adds ``gains[i]`` when it is decided positive, in ``SIZE`` + 1 ways to set the threshold L. A tally
-changes by one where the flipped classifier votes positive, so the total of a flip differs from the current
-one by the gains of the rows at tally L (an addition) or L + 1 (a removal) that it votes positive on: one pass
+changes by one where the flipped classifier votes positive. So the total of a flip differs from the current
+one by the gains of the rows that it votes positive on at tally L (an addition) or L + 1 (a removal). One pass
 over the rows near the threshold rates every flip at every threshold of a window. `table` holds the margin
 utility, integers by size S and distance d = t − L, and ``1 − d`` for a row whose gain is negative; see
 :mod:`shortlist.ensembles.goals.margin_worth`.
@@ -109,7 +109,7 @@ def flip(
     sums: Longs,
     scalars: Longs,
 ) -> None:
-    """Let classifier k join or leave: tallies, weights by tally and sign, cost and sums of failure credit follow."""
+    """Let classifier k join or leave, and change tallies, weights, cost and failure credit with it."""
     change = np.int64(-1 if member[k] else 1)
     column = columns[k]
     small = np.int32(change)
@@ -267,7 +267,7 @@ def rate_totals(
     near: Longs,
     ratings: Longs,
 ) -> None:
-    """Rate the addition (rows 0 and 1) and the removal (rows 2 and 3) of classifiers start to stop: best total, threshold.
+    """Rate the addition (rows 0, 1) and the removal (rows 2, 3) of classifiers: best total, threshold.
 
     `near` has 2 · WINDOW + 2 rows for the gains, by tally and classifier, of the rows that it votes positive
     on.
@@ -482,7 +482,7 @@ def better(
 
 @kernel("void(int64[::1], uint8[::1], uint8[:, ::1], int64[::1])")
 def note_selection(options: Longs, member: Bytes, best: Bytes, scalars: Longs) -> None:
-    """Keep the current selection if it is within limits and the best, in row 0 of all, in row 1 of this run."""
+    """Keep the current selection if within limits and the best: of all (row 0), of this run (row 1)."""
     scalars[STALLED] += 1
     if scalars[MISSED] > 0:
         return
@@ -541,7 +541,8 @@ def walk(
             start = min(max(draw(state, n_classifiers + tried) - tried, 0), n_classifiers - tried)
         stop = start + tried
         choose_flip(
-            start, stop, NONE, votes, columns, gains, costs, credit, table, options, member, tally, levels, sums,
+            start, stop, NONE, votes, columns, gains, costs, credit, table, options, member, tally, levels,
+            sums,
             tabu, scalars, state, near, deep, ratings, choice,
         )  # fmt: skip
         out: Whole = np.int64(NONE)
@@ -557,7 +558,8 @@ def walk(
                     continue
                 flip(k, columns, gains, costs, credit, options, member, tally, levels, sums, scalars)
                 choose_flip(
-                    start, stop, k, votes, columns, gains, costs, credit, table, options, member, tally, levels, sums,
+                    start, stop, k, votes, columns, gains, costs, credit, table, options, member, tally,
+                    levels, sums,
                     tabu, scalars, state, near, deep, ratings, other,
                 )  # fmt: skip
                 flip(k, columns, gains, costs, credit, options, member, tally, levels, sums, scalars)

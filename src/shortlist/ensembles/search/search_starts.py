@@ -37,7 +37,7 @@ def ordering_starts(
     deadline: float = math.inf,
     cancellation: Cancellation | None = None,
 ) -> list[Mask]:
-    """Return for each rule the prefix that is worth most with its best threshold and keeps the limits, best first.
+    """Return for each rule the prefix within the limits that is worth most, best first.
 
     With all of :data:`START_RULES` the first is worth at least what any of these rules chooses by itself.
 

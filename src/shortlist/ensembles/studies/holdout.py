@@ -247,7 +247,10 @@ def check_pruner(pruner: "ExactPruner | PluralityPruner", y: Labels, n_classifie
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """What the pool answers on the validation rows: where each classifier is right, and its votes if a threshold decides."""
+    """What the pool answers on the validation rows.
+
+    It says where each classifier is right, and its votes if a threshold decides.
+    """
 
     right: Mask
     votes: Votes | None

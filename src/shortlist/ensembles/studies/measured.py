@@ -1,4 +1,4 @@
-"""What a rule does on rows that it was not made on: shares with their intervals, and differences that may be chance."""
+"""What a rule does on rows that it was not made on: shares, intervals and differences."""
 
 import math
 from collections.abc import Sequence
@@ -82,7 +82,10 @@ class Difference:
 
     @property
     def p_value(self) -> float:
-        """The two-sided p-value of McNemar's exact test: how often a fair coin parts those rows as unevenly, or more so."""
+        """The two-sided p-value of McNemar's exact test.
+
+        It is how often a fair coin parts those rows as unevenly, or more so.
+        """
         discordant = self.only_first + self.only_second
         return min(1.0, 2 * float(bdtr(min(self.only_first, self.only_second), discordant, 0.5)))
 
@@ -191,7 +194,8 @@ def only_answer(n_decided: NDArray[np.int64], classes: Labels) -> str | None:
 
     Examples
     --------
-    >>> only_answer(np.array([0, 7]), np.array(["ill", "well"])), only_answer(np.array([1, 6]), np.array([0, 1]))
+    >>> healthy = only_answer(np.array([0, 7]), np.array(["ill", "well"]))
+    >>> healthy, only_answer(np.array([1, 6]), np.array([0, 1]))
     ('well', None)
     """
     chosen = np.flatnonzero(n_decided)

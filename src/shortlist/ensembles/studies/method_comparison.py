@@ -1,4 +1,4 @@
-"""Methods side by side: repeated stratified cross-validation over several tables, resumable and in parallel."""
+"""Methods side by side, by repeated stratified cross-validation over several tables."""
 
 import hashlib
 import json
@@ -193,7 +193,7 @@ def _check_fold(table: str, fold: "Fold", methods: Mapping[str, Any]) -> None:
 def measure_fold(
     fold: "Fold", methods: Mapping[str, Any], cancellation: Cancellation | None = None
 ) -> list[Result]:
-    """Fit and measure every method on one fold, but the one that a cancellation stopped and those after it."""
+    """Fit and measure every method on one fold, until a cancellation stops one."""
     stop = cancellation or Cancellation()
     measured: list[Result] = []
     pool, validation = None, fold.train
@@ -265,7 +265,7 @@ def fit_method(
 ) -> Answer:
     """Fit one method on a fold: a pruner on `validation`, the rows that prune `pool`.
 
-    Others on all training rows.
+    Other methods are fitted on all training rows.
     """
     estimator = clone(method)
     if "random_state" in estimator.get_params():
@@ -327,7 +327,7 @@ class RememberedClassifier(ClassifierMixin, BaseEstimator):
 
 
 def remembered(pool: Pool, answers: NDArray[np.uint8], rows: NDArray[np.intp], n_rows: int) -> Pool:
-    """Return a pool for row numbers, so that every method prunes the same answers and they are asked for once."""
+    """Return a pool for row numbers, so that all methods prune the same answers, asked for once."""
     codes = np.zeros((len(pool), n_rows), dtype=np.uint8)
     codes[:, rows] = answers.T
     members = tuple(RememberedClassifier(each, pool.classes) for each in codes)

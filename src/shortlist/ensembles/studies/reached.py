@@ -1,4 +1,4 @@
-"""What a selection came to beside its value: its cost and its diversity, and whether it tells classes apart."""
+"""What a selection came to beside its value: cost, diversity, and whether it tells classes apart."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -177,7 +177,7 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verific
 
 
 def _recorded(model: "Model") -> tuple[str, RecordedRows, int]:
-    """Return what the model's rows are called, their record, and the number of classifiers that were chosen from."""
+    """Return the name of the model's rows, their record, and how many classifiers were chosen from."""
     if hasattr(model, "training_"):
         return EVOLVED_ON, model.training_, len(model.members_)
     return "validation rows", model.validation_, len(model.selection_)
@@ -326,7 +326,10 @@ def _rechecked(claimed: Evidence, value: float | None, bound: float | None) -> E
 
 
 def _contradictions(pruner: ExactPruner, certificate: Certificate, meant: dict[str, Any]) -> list[str]:
-    """Say where the certificate is about something else than the model: a proof of another problem proves nothing."""
+    """Say where the certificate is about something else than the model.
+
+    A proof of another problem proves nothing.
+    """
     failures = [
         f"the certificate is about other {field} than the model's options mean"
         for field, what in meant.items()
@@ -367,7 +370,7 @@ def _utility(pruner: ExactPruner) -> MarginUtility | None:
 def _limits(
     pruner: ExactPruner, pool: Pool | None, n_classifiers: int, diversity: DiversityLimits | None
 ) -> SelectionLimits:
-    """Return what the options of the model say that a selection must keep, with the sizes that it chose by itself."""
+    """Return the limits that the model's options set, with the sizes that it chose by itself."""
     costs = pruner.member_costs
     if costs is None and pruner.max_cost is not None:
         whole = pool if pool is not None or pruner.pool is None else as_pool(pruner.pool)

@@ -1,4 +1,4 @@
-"""Whether a table holds the rows that a model was made from, where they are in it, and which of them differ."""
+"""Whether a table holds the rows that a model was made from, where, and which of them differ."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +34,9 @@ class FoundRows:
 
 
 def find_recorded_rows(record: RecordedRows, X: Any, y: Any, *, called: str) -> FoundRows:
-    """Find recorded rows in a table: where they were, or by their values, or, in a table of as many rows, in the same place.
+    """Find recorded rows in a table.
+
+    They are where they were, or found by value, or, in a table of as many rows, in the same place.
 
     Parameters
     ----------

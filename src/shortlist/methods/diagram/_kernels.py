@@ -78,7 +78,7 @@ def join_packed(
     places: NDArray[np.int64],
     masks: NDArray[np.int64],
 ) -> int:
-    """Write the non-dominated vectors of ``left + left_shift`` and ``right + right_shift`` to `joined`, sorted.
+    """Write the non-dominated vectors of both shifted sets to `joined`, sorted.
 
     A key holds, from high to low bits, the swept objective, two that index `stairs` and one whose value lies
     there: ``stairs[i, j]`` is the least last value among vectors kept so far whose middle values are at most

@@ -93,7 +93,8 @@ def diagram_front(
     >>> from shortlist.logic.compilation import compile_diagram
     >>> diagram = compile_diagram(Clauses.from_clauses(3, [(1, 2), (-1, -3)]))
     >>> costs = np.array([[5, 2, 1], [-1, -1, -1]])
-    >>> front = diagram_front(diagram, costs, [Objective("price"), Objective("deselected")], ["a", "b", "c"], offsets=np.array([0, 3]))
+    >>> front = diagram_front(diagram, costs, [Objective("price"), Objective("deselected")], ["a", "b", "c"],
+    ...     offsets=np.array([0, 3]))
     >>> front.points.tolist(), front.proof.kind.value
     ([[2, 2], [3, 1]], 'complete')
     """
@@ -214,7 +215,7 @@ def configurations(
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """Costs per level instead of per variable: a point is ``factors * (sum of non-negative steps) + base``."""
+    """Costs per level: a point is ``factors * (sum of non-negative steps) + base``."""
 
     diagram: Diagram
     variable_costs: Points

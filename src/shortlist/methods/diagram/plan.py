@@ -1,4 +1,4 @@
-"""Which sets of vectors a pass over a diagram joins: places, their shifts, and how vectors are written as keys."""
+"""Which sets of vectors a pass over a diagram joins, and how vectors are written as keys."""
 
 from dataclasses import dataclass
 
@@ -70,7 +70,7 @@ class Coding:
     def slack(self, allowed: NDArray[np.int64]) -> NDArray[np.int64]:
         """Order an allowance per objective as the kernels want it: swept, two in the middle, last.
 
-        Or as the rows.
+        Unpacked vectors keep the order of the rows.
         """
         slack = allowed[self.order]
         if self.packed and len(slack) > 1:

@@ -201,7 +201,7 @@ class Pass:
         return bits
 
     def _remake(self, first: int, stop: int) -> None:
-        """Make the sets of joins `first` to `stop` again that were thrown away, and throw away those above."""
+        """Make the sets of joins `first` to `stop` again, and throw away those above."""
         for place in self._plan.joins[stop:].tolist():
             self._sets.pop(place, None)
         for place in self._plan.joins[first:stop].tolist():
@@ -244,7 +244,7 @@ class Pass:
         return max(free // (8 * self._coding.n_words), FEW)
 
     def _joined(self, place: int, allowed: NDArray[np.int64]) -> Keys:
-        """Return the non-dominated union of the two sets below `place`, trimmed by `allowed`, where in the box."""
+        """Return the non-dominated union of the two sets below `place`, in the box, trimmed by `allowed`."""
         plan, coding = self._plan, self._coding
         low, high, level = int(plan.low[place]), int(plan.high[place]), int(plan.levels[place])
         left, right = self._sets[int(plan.sources[low])], self._sets[int(plan.sources[high])]

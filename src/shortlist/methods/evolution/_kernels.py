@@ -103,7 +103,7 @@ def select_by_indicator(points: Longs, kappa: float, n_kept: int, kept: Longs, f
 def mutate_with_feedback(
     bits: Bits, literals: Codes, offsets: Longs, marks: Bits, error_rate: float, rate: float, state: State
 ) -> None:
-    """Redraw variables of violated clauses with probability `error_rate`, and flip others with probability `rate`.
+    """Redraw variables of violated clauses with `error_rate`, and flip others with `rate`.
 
     `marks` is scratch, all 0 before and after.
     """
@@ -141,7 +141,7 @@ def breed(
     state: State,
     children: Bits,
 ) -> None:
-    """Fill `children` two by two: binary tournaments, one-point crossover with probability `crossover`, mutation."""
+    """Fill `children` two by two, by binary tournaments, one-point crossover and mutation."""
     n, n_variables = parents.shape
     marks = np.zeros(n_variables, dtype=np.uint8)
     for first in range(0, len(children), 2):

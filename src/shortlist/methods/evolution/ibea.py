@@ -1,4 +1,4 @@
-"""Indicator-based evolution of configurations (IBEA, Zitzler & Künzli 2004), "f+p" and with repair (SATIBEA)."""
+"""Indicator-based evolution (IBEA, Zitzler & Künzli 2004), "f+p" and with repair (SATIBEA)."""
 
 import time
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ def ibea(
     seed : int, default=0
         Seed of all randomness.
     report, cancellation
-        As everywhere: progress with a total, and stopping with what there is.
+        Receive progress with a total, and stop the run with what there is.
 
     Returns
     -------
@@ -80,7 +80,8 @@ def ibea(
     --------
     >>> shop = Clauses.from_clauses(3, [(-1, -2)])
     >>> few = Evolution(n_evaluations=400, population_size=20)
-    >>> front = ibea(shop, [[-3, -1, 0], [2, 1, 0]], [Objective("value", "max"), Objective("price")], "abc", settings=few)
+    >>> front = ibea(shop, [[-3, -1, 0], [2, 1, 0]], [Objective("value", "max"), Objective("price")], "abc",
+    ...     settings=few)
     >>> front.extras["n_evaluations"], str(front.proof.kind)
     (400, 'approximate')
     """

@@ -63,7 +63,8 @@ def ibed(
     --------
     >>> shop = Clauses.from_clauses(3, [(-1, -2)])
     >>> few = Evolution(n_evaluations=400, population_size=20)
-    >>> front = ibed(shop, [[-3, -1, 0], [2, 1, 0]], [Objective("value", "max"), Objective("price")], "abc", settings=few)
+    >>> front = ibed(shop, [[-3, -1, 0], [2, 1, 0]], [Objective("value", "max"), Objective("price")], "abc",
+    ...     settings=few)
     >>> front.extras["n_evaluations"], front.method
     (400, 'ibed')
     """

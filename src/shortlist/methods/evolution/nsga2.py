@@ -1,4 +1,4 @@
-"""Evolution by non-dominated sorting (NSGA-II, Deb, Pratap, Agarwal & Meyarivan 2002), through pymoo, for reference."""
+"""Evolution by non-dominated sorting (NSGA-II, Deb et al. 2002), through pymoo, for reference."""
 
 import time
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def nsga2(
     report: Report = silent,
     cancellation: Cancellation | None = None,
 ) -> Front:
-    """Return products found by NSGA-II with constrained domination: fewer violated clauses win, then dominance.
+    """Return products found by NSGA-II: fewer violated clauses win, then dominance.
 
     The preprocessing fixes core and dead features and joins equivalent ones, as in
     :func:`shortlist.methods.evolution.ibea.ibea`; crossover at two points, mutation of one bit per child on

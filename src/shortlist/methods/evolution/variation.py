@@ -162,7 +162,7 @@ class EvolvedProblem:
         limit: str,
         extras: Mapping[str, Any],
     ) -> Front:
-        """Return the valid and non-dominated part of a population, counted and checked on the original clauses."""
+        """Return the valid and non-dominated part of a population, checked on the original clauses."""
         selections: Mask = self.presolved.restore(population.astype(bool))
         valid = self.clauses.satisfied(selections)
         chosen = selections[valid]

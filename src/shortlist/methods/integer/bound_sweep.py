@@ -1,4 +1,4 @@
-"""Every bound on all objectives but one, from loose to tight, leaving out the programs whose answer is known."""
+"""Every bound on all objectives but one, from loose to tight, without programs of known answer."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
@@ -75,7 +75,7 @@ class BoundSweep:
         return met
 
     def _answer(self) -> int | None:
-        """Return the number of the answer to the current bounds, solving a program only if it is not known."""
+        """Return the number of the answer to the current bounds, solved only if it is not known."""
         bounds = self._bounds
         known = (bounds <= self._asked).all(axis=1) & (self._answered <= bounds).all(axis=1)
         if known.any():
@@ -96,7 +96,7 @@ class BoundSweep:
 
 
 def sweep_order(integers: IntegerObjectives, order: Sequence[str] | None) -> list[int]:
-    """Return the objectives by number: the minimised one first, then from the innermost to the outermost loop.
+    """Return the numbers of the objectives: the minimised one, then from the inner to the outer loop.
 
     If the user gives no `order`, the widest range comes first: the fewer values the bounds can take, the
     fewer programs.

@@ -1,4 +1,4 @@
-"""One program solved many times for weighted objectives under bounds on the objectives, each answer checked in integers."""
+"""One program solved many times under bounds on its objectives, each answer checked in integers."""
 
 import math
 import time
@@ -159,7 +159,7 @@ class BoundedSolves:
         candidates: Sequence[str] | None,
         **extras: Any,
     ) -> Front:
-        """Return the points `vectors`, which must have been answers, as a front with the solutions first found for them."""
+        """Return the points `vectors`, which must have been answers, as a front of first solutions."""
         columns = np.flatnonzero(self._program.integer)
         names = tuple(candidates) if candidates is not None else tuple(f"x{column}" for column in columns)
         if len(names) != len(columns):

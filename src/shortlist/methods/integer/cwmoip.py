@@ -72,7 +72,8 @@ def cwmoip(
     >>> price = LinearObjective(Objective("price", scale=None), np.array([1.25, 3.5]))
     >>> chosen = LinearObjective(Objective("chosen", "max"), np.array([1.0, 1.0]))
     >>> shop = make_program(
-    ...     [[1, 1]], row_lower=1, row_upper=2, column_lower=0, column_upper=1, integer=True, objectives=[price, chosen]
+    ...     [[1, 1]], row_lower=1, row_upper=2, column_lower=0, column_upper=1, integer=True,
+    ...     objectives=[price, chosen]
     ... )
     >>> cwmoip(shop).values.tolist()
     [[1.25, 1.0], [4.75, 2.0]]

@@ -101,7 +101,8 @@ def integer_objectives(program: Program) -> IntegerObjectives:
     >>> price = LinearObjective(Objective("price", scale=None), np.array([1.25, 3.5]))
     >>> chosen = LinearObjective(Objective("chosen", "max"), np.array([1.0, 1.0]))
     >>> program = make_program(
-    ...     [[1, 1]], row_lower=1, row_upper=2, column_lower=0, column_upper=1, integer=True, objectives=[price, chosen]
+    ...     [[1, 1]], row_lower=1, row_upper=2, column_lower=0, column_upper=1, integer=True,
+    ...     objectives=[price, chosen]
     ... )
     >>> integers = integer_objectives(program)
     >>> integers.objectives[0].scale, integers.steps.tolist(), integers.costs.tolist()

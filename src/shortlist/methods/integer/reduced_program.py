@@ -109,7 +109,7 @@ def reduce_program(program: Program, clauses: Clauses | None = None) -> ReducedP
 
 
 def _without_auxiliaries(clauses: Clauses, n_columns: int) -> Clauses:
-    """Return what clauses say of the first variables alone: their own clauses, fixed values and equivalences."""
+    """Return what clauses say of the first variables alone: clauses, fixed values and equivalences."""
     found = presolve(clauses)
     if found.clauses.n_clauses and not len(found.clauses.literals):
         return Clauses.from_clauses(n_columns, [()])

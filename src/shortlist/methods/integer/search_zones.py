@@ -1,4 +1,4 @@
-"""Complete fronts by search zones, the default exact method: one integer program for each point or empty zone.
+"""Complete fronts by search zones: one integer program for each point or empty zone.
 
 The part of objective space that no known point dominates is a union of zones ``{y : y < u}``, one for each
 local upper bound u (Klamroth, Lacour, Vanderpooten 2015, Sec. 2). A zone is searched by one program that
@@ -147,7 +147,8 @@ class _Search:
             self._solves.integers, first, self._lower, upper, self._solves.largest_objective
         )
         start = None
-        if decides:  # without a bound on the first objective, a known answer says "empty" sooner than an infeasible program
+        # without a bound on the first objective, known answers say "empty" sooner than infeasible programs
+        if decides:
             upper[first] = UNLIMITED
             start = self._best_known(weights, upper)
         point = self._solves.minimise(weights, upper, start=start)

@@ -51,7 +51,7 @@ class SolveSetting:
 
 
 def anchor_keys(integers: IntegerObjectives) -> list[str]:
-    """Return the keys of the anchors' programs: the least value of each objective, and the tie-break after it."""
+    """Return the keys of the anchors' programs: each objective's least value, then the tie-break."""
     return [f"{what} {name}" for name in integers.names for what in ("least", "anchor")]
 
 

@@ -1,4 +1,4 @@
-"""From the answers of programs to a front: each one checked against the original program, and what is proved of it."""
+"""From the answers of programs to a front, each checked against the original program."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Reference points spread uniformly over the polytope of the anchors, by hit-and-run (Algorithm 3 of Xue & Li 2018).
+"""Reference points spread over the polytope of the anchors by hit-and-run (Xue & Li 2018, Algorithm 3).
 
 The anchors are one non-dominated vector for the least value of each objective; the plane through them is the
 utopia plane of the normal-constraint methods (Messac, Ismail-Yahaya & Mattson 2003). Anchors of product lines

@@ -1,4 +1,4 @@
-"""The programs of reference points: in chunks known beforehand, or one after the other where the front is worst known."""
+"""The programs of reference points, in chunks or one by one where the front is worst known."""
 
 import functools
 import time

@@ -1,4 +1,4 @@
-"""Lower bounds on objectives from the linear relaxation of a program: a few milliseconds instead of an integer program."""
+"""Lower bounds on objectives from the linear relaxation of a program, in a few milliseconds."""
 
 import dataclasses
 import math
@@ -29,7 +29,8 @@ class RelaxedBounds:
     >>> price = LinearObjective(Objective("price"), np.array([3.0, 5.0]))
     >>> weight = LinearObjective(Objective("weight"), np.array([4.0, 1.0]))
     >>> shop = make_program(
-    ...     [[1, 1]], row_lower=1, row_upper=2, column_lower=0, column_upper=1, integer=True, objectives=[price, weight]
+    ...     [[1, 1]], row_lower=1, row_upper=2, column_lower=0, column_upper=1, integer=True,
+    ...     objectives=[price, weight]
     ... )
     >>> relaxed = RelaxedBounds(shop, seed=0)
     >>> relaxed.least(np.array([0, 0]), np.array([8, 2])), relaxed.least(np.array([0, 0]), np.array([2, 2]))

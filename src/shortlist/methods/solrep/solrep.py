@@ -1,4 +1,4 @@
-"""A representation of the front by reference points: one integer program each (SolRep, Algorithm 3 of Xue & Li 2018).
+"""A representation of the front by reference points (SolRep, Algorithm 3 of Xue & Li 2018).
 
 Three things differ from the paper's program. The anchors belong to the answer; without them the ends of the
 front are missing. The minimised objective does not decide alone: the others count too, with positive weights,

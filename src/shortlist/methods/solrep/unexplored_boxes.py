@@ -134,7 +134,7 @@ class UnexploredBoxes:
         return int(offered[np.argmax(self.volumes()[offered])])
 
     def volumes(self) -> NDArray[np.float64]:
-        """Return the volumes of the boxes in that of the region below the ceiling, as :meth:`largest` counts them."""
+        """Return the boxes' shares of the region below the ceiling, as :meth:`largest` counts them."""
         sides = np.clip(self.upper - self.lower, 0, None)
         whole = (sides / self._unit).prod(axis=1)
         held = ((inner_corner(self.lower, self.upper) - self.lower) / self._unit).prod(axis=1)

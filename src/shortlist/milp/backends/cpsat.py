@@ -47,7 +47,10 @@ class CpSat:
     tolerance = 0.0
 
     def __init__(self, *, bound_tree: bool = False) -> None:
-        """With `bound_tree`, prove by a best-first tree on the objective's bound, a second thread at most looking for solutions."""
+        """Solve; with `bound_tree`, prove by a best-first tree on the objective's bound.
+
+        A second thread at most looks for solutions then.
+        """
         self._bound_tree = bound_tree
 
     def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
@@ -312,7 +315,9 @@ def _scaled_rows(program: Program) -> _ScaledRows:
 
 
 def _as_clause(columns: list[int], coefficients: list[int], least: int, most: int) -> sat.ConstraintProto:
-    """Write ``least <= ±x ± y ... <= most`` over booleans as a clause where it is one: a clause is the fastest shape.
+    """Write ``least <= ±x ± y ... <= most`` over booleans as a clause where it is one.
+
+    A clause is the fastest shape.
 
     With a literal for each term, x for +x and not-x for -x, the sum is the number of true literals minus the
     number of negative terms.

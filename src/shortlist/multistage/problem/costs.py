@@ -101,7 +101,8 @@ def feature_costs(
 
     Examples
     --------
-    >>> costs = feature_costs({"a": 1.5, "b": 2}, ["a", "b"], groups={"b": "blood"}, first_prices={"blood": 10})
+    >>> costs = feature_costs({"a": 1.5, "b": 2}, ["a", "b"], groups={"b": "blood"},
+    ...     first_prices={"blood": 10})
     >>> int(costs.price([True, True])) / costs.scale
     13.5
     """

@@ -78,7 +78,7 @@ def reject_rule(
 def raised_threshold(
     probabilities: NDArray[np.float64], labels: NDArray[np.int64], rule: RejectRule
 ) -> float:
-    """Return the least probability from which on confident answers are right as often as the smallest p̂ asks for.
+    """Return the least probability from which on answers are right as often as the smallest p̂ asks for.
 
     By Hoeffding's bound, on the fitted rows; an answer is confident when it reaches this probability and its
     class's own threshold. 2 when there is no such probability, so that nothing is confident.

@@ -16,7 +16,8 @@ def _make_popcount() -> Callable[[Any], int]:
 
     @intrinsic
     def count_ones(typing_context: Any, word: Any) -> Any:  # noqa: ARG001  # numba calls it so
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001  # numba's form
+        # numba's form
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
             return builder.ctpop(arguments[0])
 
         return types.int64(types.uint64), generate

@@ -254,7 +254,8 @@ def walk_table(
                         total += popcount(row & bits[full, 1, w])
                         unsure += popcount(row & ~bits[full, 0, w])
                     record(
-                        n_rows - unsure, total, cost[depth] + left * (prices[full] - prices[mask]), 1, chain, depth,
+                        n_rows - unsure, total, cost[depth] + left * (prices[full] - prices[mask]), 1, chain,
+                        depth,
                         best, ties, witnesses, archive, size, blocks, n_blocks,
                     )  # fmt: skip
                     descend = depth + 1 < max_stages and rest > 1
@@ -278,7 +279,8 @@ def walk_table(
                         descend = not beaten(n_rows - stuck, most, over, paid, archive, size)
             if descend and depth + 2 == max_stages:
                 looked += last_proper_stage(
-                    depth, mask, full, waiting[depth], left, correct, cost[depth], bits, prices, n_rows, chain,
+                    depth, mask, full, waiting[depth], left, correct, cost[depth], bits, prices, n_rows,
+                    chain,
                     best, ties, witnesses, archive, size, blocks, n_blocks,
                 )  # fmt: skip
                 descend = False

@@ -36,7 +36,7 @@ def measure(
     negatives: Words,
     measures: Longs,
 ) -> None:
-    """Measure assignments: `slots` of their stages (-1: none), what a row has paid by each stage, and for each call."""
+    """Measure assignments, given their stages' `slots` (-1: none) and what rows pay by stage and call."""
     n_words = len(everyone)
     waiting = np.empty(n_words, dtype=np.uint64)
     for a in range(slots.shape[0]):
@@ -95,7 +95,7 @@ def compare(points: Longs, credits_: Longs, conclusive: Longs, a: int, b: int) -
 
 @kernel("int64[::1](int64[:, ::1], int64[::1], int64[::1])")
 def domination_levels(points: Longs, credits_: Longs, conclusive: Longs) -> Longs:
-    """Return t for the rows of E_t (Sec. 3.3.1): 0 for the non-dominated, 1 for those once these are gone, …."""
+    """Return t for the rows of E_t (Sec. 3.3.1): 0 for the non-dominated, 1 once these are gone, …."""
     n = len(points)
     levels = np.zeros(n, dtype=np.int64)
     dominators = np.zeros(n, dtype=np.int64)

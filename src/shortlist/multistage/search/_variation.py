@@ -77,7 +77,10 @@ def mutate_row(
 
 @kernel("int64(int64, int64, int64)")
 def normalized_stage(stage: int, own: int, child: int) -> int:
-    """Return the analogue of `stage` of `own` stages among `child` stages (Algorithm 2), halves rounded up."""
+    """Return the analogue of `stage` of `own` stages among `child` stages (Algorithm 2).
+
+    Halves are rounded up.
+    """
     return max(0, (2 * (stage + 1) * child + own) // (2 * own) - 1)
 
 
@@ -114,7 +117,7 @@ def breed(
     removal: float,
     children: Chromosomes,
 ) -> None:
-    """Fill `children`: select two parents by roulette, recombine, close gaps, mutate (the loop of Algorithm 3).
+    """Fill `children`: select two parents, recombine, close gaps, mutate (the loop of Algorithm 3).
 
     `wheel` is the running sum of fitness over the population, ending in 1; a row of `uniforms` holds 4 + 3n
     draws.

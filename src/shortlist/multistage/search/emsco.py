@@ -157,7 +157,8 @@ class EmscoResult:
             self.assignments, self.measures, Proof(ProofKind.APPROXIMATE, limit=limit), method="emsco",
             seconds=self.seconds,
             extras={
-                "n_generations": self.n_generations, "n_evaluations": self.n_evaluations, "stopped": self.stopped,
+                "n_generations": self.n_generations, "n_evaluations": self.n_evaluations,
+                "stopped": self.stopped,
                 "n_chromosomes": len(self.assignments),
             },
         )  # fmt: skip
@@ -305,7 +306,7 @@ def score(problem: StageProblem, measures: NDArray[np.int64], *, epsilon: float 
 
 
 def elite(generation: Generation, options: EmscoOptions) -> NDArray[np.int64]:
-    """Return the rows of a generation that go on unchanged: the best max(⌈b‖G*‖⌉, ‖E0*‖) unique ones (Sec. 3.2.2)."""
+    """Return the rows that go on unchanged: the best max(⌈b‖G*‖⌉, ‖E0*‖) unique ones (Sec. 3.2.2)."""
     rows = generation.assignments if options.elites == "chromosome" else generation.vectors
     unique = np.flatnonzero(_first_of_each(rows))
     top = int((generation.scores.ranks[unique] == generation.scores.ranks.max()).sum())

@@ -252,7 +252,10 @@ def _walk(
 
 
 def _nondominated(problem: StageProblem, parts: list[Found], join: np.ufunc = np.add) -> Found:
-    """Join what walkers found: one entry per objective vector, ties added up, the least chain kept, the best only."""
+    """Join what walkers found, one entry per non-dominated vector.
+
+    Ties are added up, and the least chain is kept.
+    """
     width = max(part.chains.shape[1] for part in parts)
     chains = np.concatenate([np.pad(p.chains, ((0, 0), (0, width - p.chains.shape[1]))) for p in parts])
     measures = np.concatenate([part.measures for part in parts])

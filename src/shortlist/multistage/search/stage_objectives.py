@@ -182,7 +182,7 @@ class StageProblem:
     def comparable(
         self, measures: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return what dominance is decided on: minimised whole numbers, and numerator and denominator of Eq. 4."""
+        """Return what dominance goes by: whole numbers to minimise, and both parts of the ratio of Eq. 4."""
         plain = [name for name in self.names if name != "conclusive_accuracy"]
         points = measures[:, [OBJECTIVES[name] for name in plain]]
         points = points * np.array([-1 if name == "coverage" else 1 for name in plain], dtype=np.int64)
@@ -192,7 +192,10 @@ class StageProblem:
         return np.ascontiguousarray(points), none, none
 
     def vectors(self, measures: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return whole numbers that are equal exactly when objective vectors are: the ratio of Eq. 4 in lowest terms."""
+        """Return whole numbers that are equal exactly when objective vectors are.
+
+        The ratio of Eq. 4 is in lowest terms.
+        """
         points, credits_, conclusive = self.comparable(measures)
         divisor = np.maximum(1, np.gcd(credits_, conclusive))
         lowest = np.where(credits_ == 0, 0, conclusive // divisor)

@@ -92,7 +92,8 @@ class TableWalker:
         """Look at all assignments that begin with one of `firsts`; return how many."""
         space, problem = self.space, self.problem
         return walk_table(
-            firsts, space.bits, space.reach, space.prices, space.least_steps, problem.everyone, problem.n_rows,
+            firsts, space.bits, space.reach, space.prices, space.least_steps, problem.everyone,
+            problem.n_rows,
             self.max_stages, completions(problem.n_features, self.max_stages), int(self._bounds), self.best,
             self.ties, self.witnesses, self.archive, self.size, blocks, n_blocks,
         )  # fmt: skip

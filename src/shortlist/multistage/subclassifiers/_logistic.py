@@ -233,7 +233,7 @@ def decide_row(
 
 @kernel("void(float64[:, ::1], float64[:, ::1], int64[::1], float64[:, ::1])")
 def write_probabilities(rows: Doubles, coefficients: Doubles, chosen: Longs, probabilities: Doubles) -> None:
-    """Write the class probabilities of every row: to the last bit the numbers that :func:`decide_row` compares."""
+    """Write the class probabilities of every row, the very numbers that :func:`decide_row` compares."""
     n_scores, intercept = coefficients.shape[0], coefficients.shape[1] - 1
     for row in range(len(rows)):
         for k in range(n_scores):
@@ -341,7 +341,10 @@ def decide_rows(
     least: float,
     labels: Longs,
 ) -> int:
-    """Decide the `active` rows at one stage: set `labels`, move the undecided to the front, return their number."""
+    """Decide the `active` rows at one stage, and return the number of the undecided.
+
+    It sets `labels` and moves the undecided to the front.
+    """
     scores = np.empty(coefficients.shape[0])
     left = 0
     for a in range(len(active)):

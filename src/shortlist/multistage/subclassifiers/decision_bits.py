@@ -78,5 +78,5 @@ def subset_masks(n_features: int) -> Mask:
 
 
 def bytes_of_every_subset(rows: StageRows) -> int:
-    """Return the memory that an enumeration takes for decision bits: what each subset decides, and two unions."""
+    """Return the memory that an enumeration takes for the bits of each subset and two unions."""
     return 3 * 2 * 8 * rows.n_words << rows.n_features

@@ -15,7 +15,7 @@ from shortlist.runs import Cancellation, Report, Unit, run_units, silent
 
 
 class ForeignSubclassifiers:
-    """Any scikit-learn classifier with ``predict_proba``, cloned and fitted per subset on its encoded columns.
+    """A classifier with ``predict_proba``, cloned and fitted per subset on its encoded columns.
 
     Every fitted clone is kept, so that predictions come from the very models that made the bits.
     """

@@ -1,4 +1,4 @@
-"""One classifier per feature subset, fitted once, and what its decisions are on the validation rows as bits."""
+"""One classifier per feature subset, fitted once, and its decisions on the validation rows as bits."""
 
 import functools
 from dataclasses import dataclass
@@ -73,10 +73,10 @@ class Subclassifiers(Protocol):
     n_fits: int
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
-        """Return the slot of each subset, ``(n_subsets, n_features)`` to ``(n_subsets,)``, fitting what is missing."""
+        """Return the slots of subsets, ``(n_subsets, n_features)``, fitting what is missing."""
 
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
-        """Write into ``bits[slot]`` who is confident and who is confident and right, ``(slots, 2, words)``."""
+        """Write who is confident, and who is also right, into ``bits``, ``(slots, 2, words)``."""
 
     def model(self, subset: Mask) -> Any:
         """Return what predicts for one subset."""
@@ -85,7 +85,10 @@ class Subclassifiers(Protocol):
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class LogisticModel:
-    """The coefficients of one subset: ``(n_scores, n_columns + 1)``, intercept last, and the columns they use."""
+    """The coefficients of one subset, ``(n_scores, n_columns + 1)``, intercept last.
+
+    With them go the columns they use.
+    """
 
     coefficients: NDArray[np.float64]
     columns: NDArray[np.int64]
@@ -272,7 +275,8 @@ class LogisticSubclassifiers:
         if rule.risk is not None:
             least[slots] = [self.least_probability(slot, rule) for slot in slots]
         decision_bits(
-            self.rows.validation_rows, self._transposed, self.rows.validation_labels, self._coefficients, slots, columns,
+            self.rows.validation_rows, self._transposed, self.rows.validation_labels, self._coefficients,
+            slots, columns,
             np.array(rule.thresholds), rule.scores, least, bits,
         )  # fmt: skip
 

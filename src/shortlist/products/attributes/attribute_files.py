@@ -42,7 +42,7 @@ def read_attributes(
 
 
 def attributes_beside(model_path: str | Path) -> Path | None:
-    """Return the ``.augment`` file that lies beside a model under its name, as those of the LVAT models do, or None.
+    """Return the ``.augment`` file that lies beside a model, as those of the LVAT models do, or None.
 
     For ``m.dimacs`` this is ``m.dimacs.augment``; for ``m.dimacs.gz`` also that of the unpacked name; either
     may be compressed itself.

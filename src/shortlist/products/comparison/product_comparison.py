@@ -1,4 +1,4 @@
-"""Methods side by side on one product line: every run a unit of work, the same whatever the number of workers."""
+"""Methods side by side on one product line, the same whatever the number of workers."""
 
 import dataclasses
 import hashlib
@@ -174,7 +174,7 @@ def compare_products(
         Runs at a time, in joblib's sense. What is found does not depend on it, unless a limit in seconds is
         hit.
     report, cancellation
-        As everywhere. A run that is stopped is left out.
+        Receive progress, and stop the work. A run that is stopped is left out.
     **options
         Those of :class:`~shortlist.products.configuration.search_options.SearchOptions` but
         :data:`OWN_OPTIONS`, each for the methods that use it. `n_evaluations` is 100,000 by default.

@@ -78,7 +78,7 @@ class _Search:
     cancellation: Cancellation | None
 
     def automatic(self) -> tuple[Front, Diagram | None, str]:
-        """Take the diagram, and integer programs where it does not come to its end within its share of the time."""
+        """Take the diagram, and integer programs where it does not end within its share of the time."""
         diagram, why, _ = self._diagram(DIAGRAM_SHARE)
         if diagram is None:
             return self.by_method("exact"), None, why

@@ -76,7 +76,7 @@ class Question:
         return any(np.array_equal(factors, goal.minimised) for goal in self.objectives)
 
     def points(self, selections: NDArray[np.generic]) -> Points:
-        """Return the scaled objectives to minimise of configurations, ``(n_configurations, n_objectives)``."""
+        """Return the scaled objectives to minimise, ``(n_configurations, n_objectives)``."""
         return np.column_stack([goal.points(selections) for goal in self.objectives])
 
     def meets_requirements(self, selections: NDArray[np.generic]) -> Mask:
@@ -90,7 +90,7 @@ class Question:
 def diagram_of(
     question: Question, *, max_nodes: int, rng: np.random.Generator, cancellation: Cancellation | None = None
 ) -> tuple[Diagram | None, str]:
-    """Return a diagram of the products that meet requirements and hard limits, and why there is one or none."""
+    """Return a diagram of the products within requirements and hard limits, and why there is one or none."""
     from shortlist.logic.compilation import compile_diagram
 
     limits = question.hard_limits

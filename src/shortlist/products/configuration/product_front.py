@@ -1,4 +1,4 @@
-"""From a feature model and what matters to the front of its products, every point checked against the model."""
+"""From a feature model and what matters to the front of its products, checked against the model."""
 
 import dataclasses
 import time
@@ -83,7 +83,7 @@ class Configured:
     diagram: Diagram | None = None
 
     def configurations(self, index: int) -> Iterator[Mask]:
-        """Yield every product that has point number `index` of the front, one at a time, as a mask of the features.
+        """Yield every product that has point number `index` of the front, as a mask of the features.
 
         From the diagram where there is one, otherwise by one integer program for each product.
 
@@ -143,7 +143,7 @@ def configure(
         on the diagram and keeps the rest for integer programs. The last program or generation, the witnesses
         and a search for one product where nothing was found (:data:`GRACE_S`) may pass it a little.
     report, cancellation
-        As everywhere: progress, and stopping with what there is.
+        Receive progress, and stop the run with what there is.
     **options
         Those of :class:`~shortlist.products.configuration.search_options.SearchOptions` that the method uses.
 
@@ -168,7 +168,8 @@ def configure(
     Examples
     --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
-    >>> phone = make_model(["Phone", "GPS", "MP3"], root=0, groups=[make_group(0, [1], "optional"), make_group(0, [2], "optional")])
+    >>> groups = [make_group(0, [1], "optional"), make_group(0, [2], "optional")]
+    >>> phone = make_model(["Phone", "GPS", "MP3"], root=0, groups=groups)
     >>> cost = Attribute("cost", np.array([100, 25, 5]), 10)
     >>> answer = configure(phone, "min deselected, min cost", attributes={"cost": cost}, limits=["cost < 13"])
     >>> answer.front.values.tolist(), answer.front.method
@@ -276,7 +277,7 @@ def _check_tolerance(goals: Sequence[FeatureObjective], options: SearchOptions) 
 
 
 def _first_product(question: Question, empty: Front) -> Front:
-    """Return a front of one product found by satisfiability if it is within the limits, else the empty front."""
+    """Return a front of one product found by satisfiability, or the empty front if beyond the limits."""
     grace = Until(GRACE_S)
     products = some_products(question.model, question.requirements, cancellation=grace).astype(np.uint8)
     within = are_valid(with_constraints(question.model, question.limits), products)

@@ -153,7 +153,10 @@ def _distributed(program: list[tuple[str, int]]) -> list[Clause] | None:
 
 
 def _normal_form(formula: Formula, definitions: Definitions) -> list[tuple[str, int]] | None:
-    """Return the formula with negations at the literals only, parents first: ("and" or "or", parts) or a literal."""
+    """Return the formula with negations at the literals only, parents first.
+
+    Each part is ("and" or "or", parts) or a literal.
+    """
     program: list[tuple[str, int]] = []
     stack = [(formula, True)]
     while stack:

@@ -16,7 +16,9 @@ _TRUE, _FALSE = 0, None  # not literals: no variable is numbered 0
 
 
 def linear_literal(comparison: Linear, definitions: Definitions) -> int | bool:
-    """Return a literal that is true exactly where the comparison holds, or True or False where it always or never does.
+    """Return a literal that is true exactly where the comparison holds.
+
+    Where it always or never holds, the answer is True or False.
 
     Coefficients are made positive and sorted, largest first; nodes with the same remaining sums are shared by
     intervals (Abío, Nieuwenhuis, Oliveras, Rodríguez-Carbonell & Mayer-Eichberger 2012), and each node is an
@@ -48,7 +50,7 @@ def linear_literal(comparison: Linear, definitions: Definitions) -> int | bool:
 
 
 def _positive(comparison: Linear) -> tuple[list[tuple[int, int]], int]:
-    """Return (coefficient, literal) with positive coefficients, largest first, and the bound that goes with them."""
+    """Return (coefficient, literal), coefficients positive and largest first, and their bound."""
     terms, upper = [], comparison.upper
     for factor, variable in zip(comparison.coefficients, comparison.variables, strict=True):
         if factor < 0:

@@ -46,7 +46,7 @@ def broken_rules(model: FeatureModel, selections: ArrayLike) -> Mask:
 
 
 def n_violations(model: FeatureModel, selections: ArrayLike) -> NDArray[np.int64]:
-    """Count the rules that each configuration breaks, ``(n_configurations,)`` (objective 1 of Xue & Li 2018)."""
+    """Count the rules that each configuration breaks (objective 1 of Xue & Li 2018)."""
     chosen = _as_selections(model, selections)
     blocks = [
         _broken(model, np.ascontiguousarray(chosen[start : start + _BLOCK].T)).sum(axis=0, dtype=np.int64)

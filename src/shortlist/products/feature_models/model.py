@@ -33,7 +33,9 @@ class GroupKind(StrEnum):
 @saved_from("shortlist.products")
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Children of one parent: each needs the parent, and with the parent `lower` to `upper` of them are selected.
+    """Children of one parent.
+
+    Each needs the parent, and with the parent `lower` to `upper` of them are selected.
 
     A mandatory or optional feature is a group of its own, with bounds 1..1 or 0..1; an or-group has bounds
     1..n, an alternative 1..1. Features are numbered from 0.

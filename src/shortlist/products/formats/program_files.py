@@ -1,4 +1,4 @@
-"""The plain program files of the study of Xue & Li (2018): objectives, ``<=`` rows and ``=`` rows over 0/1 columns."""
+"""The program files of Xue & Li (2018): objectives, ``<=`` rows and ``=`` rows over 0/1 columns."""
 
 import re
 from dataclasses import dataclass

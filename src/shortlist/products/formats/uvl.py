@@ -1,4 +1,4 @@
-"""UVL, the Universal Variability Language (Benavides, Sundermann, Feichtinger, Galindo, Rabiser & Thüm 2025)."""
+"""UVL, the Universal Variability Language (Benavides et al. 2025)."""
 
 import re
 from dataclasses import dataclass, field

@@ -68,7 +68,7 @@ def uvl_text(model: FeatureModel) -> str:
 
 
 def product_text(model: FeatureModel, selected: Sequence[bool]) -> str:
-    """Return one product as a UVL model: the selected features at their places, all mandatory, no constraints.
+    """Return one product as a UVL model: its features at their places, all mandatory, no constraints.
 
     Examples
     --------

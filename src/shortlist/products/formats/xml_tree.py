@@ -10,7 +10,7 @@ from shortlist.products.feature_models.source import Source
 
 @dataclass(eq=False)
 class Element:
-    """An element: its tag, attributes, children, place, and the pieces of text directly in it with their first lines."""
+    """An element: tag, attributes, children, place, and its own pieces of text with their first lines."""
 
     tag: str
     attributes: dict[str, str]

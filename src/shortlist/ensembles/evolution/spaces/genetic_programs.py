@@ -40,7 +40,9 @@ END = -1
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class GeneticPrograms:
-    """Expressions of columns and constants: with two classes one whose sign decides, with more one score per class.
+    """Expressions of columns and constants.
+
+    With two classes there is one, whose sign decides. With more there is one score per class.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Kernels of the conflicts: which rows always have at least the votes of another, and which forms oppose each other.
+"""Kernels of the conflicts: which rows have at least another's votes, and which forms oppose each other.
 
 Row r is *below* row s when no selection gives r more votes than s: ``min(a, most) <= forced``, a being the
 classifiers that vote for r alone, and `forced` those voting for s alone that must join because too few others
@@ -82,7 +82,9 @@ def list_opposed(
     pairs: Places,
     found: int,
 ) -> int:
-    """Append the pairs of forms, the second from `start` to `end`, that cannot both hold: no classifier is for both together.
+    """Append the pairs of forms, the second from `start` to `end`, that cannot both hold.
+
+    No classifier is for both together.
 
     With a sum of signs that is nowhere positive the two together reach 0 at most; less where so few
     classifiers are not against both that others must join.

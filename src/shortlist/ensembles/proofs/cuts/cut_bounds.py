@@ -98,8 +98,8 @@ def tighten_by_cuts(
 
     The master program maximises the gains of t in [0, 1] under the cuts found so far; the alternative system
     is asked for sets that t violates (:cite:t:`Codato2006`). It minimises a sum of multipliers where a count
-    of rows is meant, so each answer is followed by others whose costs are divided by the multipliers just
-    found, which drives small ones to 0 and finds smaller sets (the reweighting of :cite:t:`Candes2008`).
+    of rows is meant. So each answer is followed by others whose costs are divided by the multipliers just
+    found. That drives small ones to 0 and finds smaller sets (the reweighting of :cite:t:`Candes2008`).
     Where that finds hardly any more, :func:`shortlist.ensembles.proofs.cuts.row_by_row.row_by_row` goes on:
     slower, and hardly ever in vain.
 
@@ -240,7 +240,7 @@ class _Separation:
 
 
 def _worst_pairs(pairs: NDArray[np.int32], t: Values) -> list[tuple[float, int]]:
-    """Return for each row that comes first in a conflict the one that t violates most, if any, and by how much."""
+    """Return for each row that comes first in a conflict the one that t violates most, and by how much."""
     excess = t[pairs[:, 0]] + t[pairs[:, 1]] - 1
     order = np.lexsort((-excess, pairs[:, 0]))
     first = np.unique(pairs[order, 0], return_index=True)[1]
@@ -288,7 +288,7 @@ class _Master:
     def recall(self, t: Values) -> int:
         """Set aside cuts that have long been slack, take up known ones that t violates.
 
-        Return how many of the latter.
+        Return how many were taken up.
         """
         self._set_aside(t)
         active = set(self.active)

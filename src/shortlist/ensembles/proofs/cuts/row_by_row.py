@@ -1,4 +1,4 @@
-"""Looking for rows that cannot all be right: rows asked for one by one until no vote with weights is right on all."""
+"""Cuts from rows that are asked for one by one, until no vote with weights is right on all of them."""
 
 import math
 from collections.abc import Iterator
@@ -116,7 +116,7 @@ def row_by_row(
     n_tries : int
         How often to begin anew; each takes about ten linear programs.
     deadline, cancellation
-        As everywhere.
+        When to stop: a time of the clock, or a request.
     """
     lacking = 1 - t[program.used]
     given = sure = t[program.used] >= _SURELY

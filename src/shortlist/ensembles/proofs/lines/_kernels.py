@@ -1,9 +1,11 @@
-"""Kernels of the bound on margin utilities: one line above every row's worth, and the members that gain most by the lines.
+"""Kernels of the bound on margin utilities, by one line above every row's worth.
 
-A row is worth ``worth · table[d]`` at distance d (see :mod:`shortlist.ensembles.goals.margin_worth`), and a
-line of tilt q above that, ``q · d + max(table[e] − q · e)`` over the distances e that the row can still have,
-makes the worth of all rows linear in the members and the threshold: its maximum is the sum of the largest
-coefficients. `descend` looks for tilts that make this bound small, in floats; `bound_by` computes it in
+A row is worth ``worth · table[d]`` at distance d (see :mod:`shortlist.ensembles.goals.margin_worth`). Above
+that lies a line of tilt q, ``q · d + max(table[e] − q · e)`` over the distances e that the row can still
+have. Lines make the worth of all rows linear in the members and the threshold, so that its maximum is the
+sum of the largest coefficients.
+
+`descend` looks for tilts that make this bound small, in floats; `bound_by` computes it in
 integers from tilts in integers, so that it holds whatever was found.
 """
 
@@ -75,7 +77,7 @@ def note_ranges(
 
 @kernel("void(float64[::1], int64[::1], int64, int64)")
 def put_largest_first(values: Floats, order: Longs, n: int, m: int) -> None:
-    """Arrange the first `n` entries of `order` so that the `m` with the largest values come first (Hoare's selection)."""
+    """Move the `m` largest of the first `n` entries of `order` to the front (Hoare's selection)."""
     left = 0
     right = n - 1
     while left < right:

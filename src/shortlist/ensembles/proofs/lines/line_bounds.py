@@ -77,7 +77,9 @@ class LineBounds:
         deadline: float = math.inf,
         cancellation: Cancellation | None = None,
     ) -> Tilts:
-        """Return tilts that bound a part, after some subgradient steps (:cite:t:`Held1974`) or as soon as they bound it by `value`.
+        """Return tilts that bound a part, after some subgradient steps (:cite:t:`Held1974`).
+
+        The steps end as soon as the bound is at most `value`.
 
         Parameters
         ----------
@@ -103,7 +105,8 @@ class LineBounds:
         block = max(1, _WORK // max(1, rows.votes.size))
         for done in range(0, n_steps, block):
             kernels.descend(
-                rows.votes, rows.columns, rows.side, rows.worth, table, self._ranges, self._free, n_free, part.need,
+                rows.votes, rows.columns, rows.side, rows.worth, table, self._ranges, self._free, n_free,
+                part.need,
                 part.first, part.last, target, min(n_steps - done, block), self._best, self._floats,
                 self._float_gains, self._order, state,
             )  # fmt: skip
@@ -127,5 +130,6 @@ class LineBounds:
     def _note_ranges(self, part: Part) -> int:
         """Note the range of every row's distance; return how many classifiers are free."""
         return kernels.note_ranges(
-            self.rows.columns, self.rows.side, part.fixed, part.size, part.first, part.last, self._ranges, self._free
+            self.rows.columns, self.rows.side, part.fixed, part.size, part.first, part.last, self._ranges,
+            self._free
         )  # fmt: skip

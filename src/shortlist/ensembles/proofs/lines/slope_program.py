@@ -1,4 +1,4 @@
-"""The integer program of a sum of sigmoids of margins: several thresholds per row, each with a weight of its own."""
+"""The integer program of a sum of sigmoids of margins: weighted thresholds, several per row."""
 
 import dataclasses
 import math
@@ -34,7 +34,9 @@ PRECISION = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class SlopeProgram:
-    """A program to minimise for one size: the cost of a solution plus `offset` is minus what the selection is worth.
+    """A program to minimise for one size.
+
+    The cost of a solution plus `offset` is minus what the selection is worth.
 
     The columns are x_k (is classifier k a member), L (the threshold), one binary per row and distance that
     says whether the row's distance is at least that, and with diversity limits one y per pair (are both
@@ -90,7 +92,8 @@ def slope_program(rows: SlopeRows, size: int) -> SlopeProgram:
         (np.ones(len(of_row)), (of_row, np.arange(len(of_row)))), shape=(n_rows, len(of_row))
     )
     reached = sparse.hstack(
-        [sparse.csr_array(signed, dtype=np.float64), sparse.csr_array(rows.side[:, None].astype(np.float64)), counted,
+        [sparse.csr_array(signed, dtype=np.float64), sparse.csr_array(rows.side[:, None].astype(np.float64)),
+        counted,
          sparse.csr_array((n_rows, len(pairs)))]
     )  # fmt: skip
     # t_d − t_{d−1} <= 0

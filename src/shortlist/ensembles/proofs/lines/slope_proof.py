@@ -109,7 +109,10 @@ class _Node(Part):
 
 @dataclass(frozen=True, eq=False)
 class _Bounded:
-    """What bounding a node found: the node again unless nothing is left in it, and a selection that keeps the limits."""
+    """What bounding a node found.
+
+    It is the node again, unless nothing is left in it, and a selection that keeps the limits.
+    """
 
     bound: int
     node: _Node | None
@@ -387,7 +390,9 @@ class _Tree:
 
 
 def twins(rows: SlopeRows) -> NDArray[np.int64]:
-    """Return a number for every classifier, equal for those with equal votes and costs, which may be exchanged.
+    """Return a number for every classifier, equal for those that have equal votes and costs.
+
+    These may be exchanged.
 
     Where there are diversity limits, to which rows matter that are worth nothing, all numbers differ.
     """

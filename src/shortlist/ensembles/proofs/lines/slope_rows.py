@@ -17,8 +17,8 @@ from shortlist.ensembles.votes.binary_votes import Votes, tally
 class SlopeRows:
     """The problem of a utility that leads, normalised; build with :func:`slope_rows`.
 
-    A selection of S members with threshold L is worth ``constant + Σ worth · table[S, d]``, the row's
-    distance d being t − L for a positive row with t votes and 1 − t + L for a negative one.
+    A selection of S members with threshold L is worth ``constant + Σ worth · table[S, d]``. The distance d
+    is t − L for a positive row with t votes, and 1 − t + L for a negative one.
 
     Attributes
     ----------
@@ -53,7 +53,9 @@ class SlopeRows:
         return int(self.votes.shape[1])
 
     def best_threshold(self, mask: Mask) -> tuple[int, int]:
-        """Return the threshold at which a selection is worth most, of several the nearest to half the members, and that worth.
+        """Return the threshold at which a selection is worth most, and that worth.
+
+        Of several thresholds it is the nearest to half the members.
 
         Notes
         -----

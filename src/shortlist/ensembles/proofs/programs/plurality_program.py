@@ -88,7 +88,7 @@ _Rows = tuple[sparse.csr_array, NDArray[np.float64], NDArray[np.float64]]
 
 
 def _right_rows(rows: RightRows, n_columns: int) -> _Rows:
-    """Return ``signs·x − (least − lowest)·t >= lowest`` for each form: t = 1 asks for it, t = 0 for nothing."""
+    """Return ``signs·x − (least − lowest)·t >= lowest`` , which t = 1 asks for and t = 0 not."""
     limits, n_classifiers = rows.limits, rows.n_classifiers
     own, rival = ((rows.signs == sign).sum(axis=1, dtype=np.int64) for sign in (1, -1))
     lowest = np.maximum(0, limits.min_size - n_classifiers + own) - np.minimum(rival, limits.max_size)

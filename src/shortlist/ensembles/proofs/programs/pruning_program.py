@@ -89,7 +89,8 @@ def pruning_program(votes: Votes, weights: Weights, limits: SelectionLimits) -> 
             row_upper=np.concatenate(upper),
             column_lower=0,
             column_upper=column_upper,
-            integer=True,  # y too, which Eq. 17 leaves free: CP-SAT knows integers only, and HiGHS presolves them right
+            # y too, which Eq. 17 leaves free: CP-SAT knows integers only, and HiGHS presolves them right
+            integer=True,
             objectives=[LinearObjective(Objective("minus weighted sum"), costs)],
         ),
         offset=-weights.floor(votes) - fixed_gain,

@@ -1,4 +1,4 @@
-"""The integer program of pruning on rows that are normalised, with every cut that is known as a row of its own."""
+"""The integer program of pruning on normalised rows, with every known cut as a row of its own."""
 
 from collections.abc import Sequence
 
