@@ -1,9 +1,9 @@
 """Numbers as people write them, as exact integers over a scale.
 
 Whoever writes 0.1 means a tenth, not the double that is nearest to it. A cost of 0.1 becomes the fraction
-1/10, and costs of 0.1 and 0.25 become 2 and 5 over a scale of 20. Their sums are compared as integers; divided
-by the scale they are in the user's unit again. The functions here return what they read; whoever asks says what
-is wrong with it.
+1/10, and costs of 0.1 and 0.25 become 2 and 5 over a scale of 20. Their sums are compared as integers;
+divided by the scale they are in the user's unit again. The functions here return what they read; whoever asks
+says what is wrong with it.
 """
 
 import math
@@ -121,7 +121,7 @@ def are_integers_over(values: NDArray[np.float64], scales: NDArray[np.float64] |
 
 
 def nearest_integers(values: NDArray[np.float64], scales: NDArray[np.float64] | float) -> NDArray[np.float64]:
-    """Return ``values * scales``, rounded where :func:`are_integers_over` says that a value is meant to be one."""
+    """Return ``values * scales``, rounded where :func:`are_integers_over` says so."""
     product: NDArray[np.float64] = values * scales
     return np.where(are_integers_over(values, scales), np.rint(product), product)
 
