@@ -65,10 +65,10 @@ def _two_classes() -> Any:
 
 def _several_classes() -> Any:
     rng = np.random.default_rng(12)
-    labels = rng.integers(0, 3, 80)
-    codes = np.where(rng.random((80, 12)) < 0.4, labels[:, None], rng.integers(0, 3, (80, 12)))
+    labels = rng.integers(0, 3, 60)
+    codes = np.where(rng.random((60, 18)) < 0.3, labels[:, None], rng.integers(0, 3, (60, 18)))
     votes = merge_class_rows(class_votes(codes, labels, n_classes=3))
-    return _pruned(prune_plurality_exactly(votes, "balanced-accuracy", selection_limits(12), node_limit=5))
+    return _pruned(prune_plurality_exactly(votes, "balanced-accuracy", selection_limits(18), node_limit=5))
 
 
 def _slope() -> Any:

@@ -102,7 +102,7 @@ def test_a_model_stands_the_check_and_its_certificate_can_be_kept(folder: Path) 
     run = shortlist("verify", "model.joblib", "table.csv", "--certificate", "proof.json", cwd=folder)
 
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "As claimed." in run.stdout
+    assert run.stdout.startswith("As claimed")
     sentence = run.stdout.splitlines()[1].removesuffix(".")
     assert sentence.startswith("accuracy 0.")
     assert sentence in (folder / "pruned.txt").read_text()  # the same line of proof
@@ -114,7 +114,7 @@ def test_facts_are_one_json_object(folder: Path) -> None:
     run = shortlist("verify", "model.joblib", "table.csv", "--json", cwd=folder)
     facts = json.loads(run.stdout)
 
-    assert facts["status"] == "valid"
+    assert facts["status"] == ("valid" if facts["bound"] <= facts["claimed_bound"] else "partly")
     assert facts["failures"] == []
     assert facts["value"] <= facts["claimed_bound"] <= facts["bound"]
     assert facts["proof"]["sentence"] in (folder / "pruned.txt").read_text()

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist.ensembles.audit import class_cut_check, line_check
+from shortlist.ensembles.audit import class_cut_check, line_check, selection_check
 from shortlist.ensembles.audit import cut_check as certificate_check
 from shortlist.ensembles.audit.class_cut_check import check_class_certificate
 from shortlist.ensembles.audit.cut_check import check_certificate
@@ -30,6 +30,7 @@ from shortlist.ensembles.proofs.certificate import (
 from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
 from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
+from shortlist.ensembles.proofs.subset_walk import n_selections
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows
 from tests.ensembles import bound_oracles
@@ -167,8 +168,15 @@ def test_other_data_is_refused(change: str) -> None:
 
 
 def test_the_checks_import_nothing_of_the_library_but_each_other() -> None:
-    lines, cuts = "shortlist.ensembles.audit.line_check", "shortlist.ensembles.audit.cut_check"
-    for module, allowed in ((certificate_check, [lines]), (class_cut_check, [cuts, lines]), (line_check, [])):
+    cuts, lines, selections = (
+        f"shortlist.ensembles.audit.{name}_check" for name in ("cut", "line", "selection")
+    )
+    for module, allowed in (
+        (certificate_check, [lines, selections]),
+        (class_cut_check, [cuts, lines, selections]),
+        (line_check, []),
+        (selection_check, []),
+    ):
         source = Path(str(module.__file__)).read_text()
         imported = [
             node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom)
@@ -252,3 +260,64 @@ def test_a_changed_certificate_of_several_classes_is_caught(
     verdict = check_class_certificate(made, codes.tolist(), labels.tolist(), 3)
     assert not verdict.valid
     assert any(sentence in failure for failure in verdict.failures), verdict.failures
+
+
+@settings(max_examples=40)
+@given(problem=problems(max_classifiers=5))
+def test_a_look_at_every_selection_finds_the_best_of_two_classes(
+    problem: tuple[Votes, Weights, RightRows],
+) -> None:
+    votes, weights, rows = problem
+    allowed = list(bound_oracles.selections(rows))
+    if not allowed:
+        return
+    totals = [best_threshold(votes, weights, mask) for mask in allowed]
+    best = max(range(len(allowed)), key=lambda i: totals[i][1])
+    found = n_selections(rows)
+    made = threshold_certificate(votes, weights, rows, found, mask=allowed[best], threshold=totals[best][0])
+    plain = json.loads(json.dumps(made))
+    samples = (np.repeat(part, votes.counts, axis=0) for part in (votes.votes, votes.labels))
+    matrix, labels = (part.tolist() for part in samples)
+
+    verdict = check_certificate(plain, matrix, labels)
+
+    assert verdict.failures == ()
+    assert verdict.value == verdict.bound == totals[best][1]
+    for forged in (plain | {"bound": plain["bound"] + 1}, plain | {"selections": found + 1}):
+        assert not check_certificate(forged, matrix, labels).valid
+
+
+@settings(max_examples=40)
+@given(pool=class_pools(max_classifiers=5), sizes=st.tuples(st.integers(0, 3), st.integers(0, 5)))
+def test_a_look_at_every_selection_finds_the_best_of_several_classes(
+    pool: Pool, sizes: tuple[int, int]
+) -> None:
+    samples, k, n_classes = pool
+    votes = as_votes(pool, merged=True)
+    weights = class_weights("balanced-accuracy", votes)
+    limits = selection_limits(k, min_size=sizes[0], max_size=sizes[1])
+    rows = class_rows(votes, weights, limits)
+    allowed = list(bound_oracles.selections(rows))
+    if not allowed:
+        return
+    best = max(allowed, key=lambda mask: weights.total(votes, mask))
+    made = json.loads(json.dumps(class_certificate(votes, weights, rows, n_selections(rows), best)))
+    codes, labels = [list(one) for one, _ in samples], [label for _, label in samples]
+
+    verdict = check_class_certificate(made, codes, labels, n_classes)
+
+    assert verdict.failures == ()
+    assert verdict.value == verdict.bound == weights.total(votes, best)
+
+
+def test_too_many_selections_to_look_at_are_no_proof() -> None:
+    votes = merge_rows(np.eye(20, dtype=np.uint8), np.arange(20) % 2)
+    weights = named_weights("accuracy", votes)
+    rows = normalise(votes, weights, selection_limits(20))
+    made = threshold_certificate(
+        votes, weights, rows, n_selections(rows), mask=np.ones(20, dtype=bool), threshold=0
+    )
+
+    verdict = check_certificate(made, np.eye(20, dtype=int).tolist(), (np.arange(20) % 2).tolist())
+
+    assert any("at most 131,072 selections" in failure for failure in verdict.failures)

@@ -86,8 +86,8 @@ def exact_total(votes: Votes, weights: Weights, mask: np.ndarray) -> int:
 
 @pytest.mark.slow
 def test_the_history_gets_better_and_ends_with_the_answer() -> None:
-    votes = hard_votes(60, 14)
-    result = prune_exactly(votes, named_weights("accuracy", votes), selection_limits(14))
+    votes = hard_votes(60, 18)
+    result = prune_exactly(votes, named_weights("accuracy", votes), selection_limits(18))
 
     seconds, values, bounds = zip(*result.history, strict=True)
     assert list(seconds) == sorted(seconds)
@@ -188,6 +188,34 @@ def test_cuts_are_rows_of_the_program_that_no_selection_breaks() -> None:
     for name in ("highs", "cpsat"):
         solutions = [open_solver(name).open(built.program).solve() for built in (plain, cut)]
         assert solutions[0].objective == solutions[1].objective
+
+
+def test_few_selections_are_walked_first_and_written_down_as_the_proof() -> None:
+    votes = hard_votes(80, 8)
+    weights = named_weights("accuracy", votes)
+
+    result = prune_exactly(votes, weights, selection_limits(8))
+
+    assert result.status is Status.OPTIMAL
+    assert result.proved_by == proving.WALK
+    assert result.certificate is not None
+    assert result.certificate["selections"] == 2**8 - 1
+    assert result.certified_bound == result.value
+
+
+def test_the_engine_names_the_step_that_proves_and_never_itself() -> None:
+    votes = hard_votes(40, 18)
+    weights = named_weights("accuracy", votes)
+    names = {
+        prove(
+            ThresholdProblem(votes, weights, selection_limits(18)),
+            Budget(nodes=2000),
+            settings=EngineSettings(few_selections=0, walk_nodes=nodes, cut_rounds=rounds),
+        ).proved_by
+        for nodes, rounds in ((10**7, 1), (0, 1), (0, 60))
+    } | {prune_exactly(votes, weights, selection_limits(18)).proved_by}
+
+    assert names <= {proving.CUTS, proving.WALK, proving.CP_SAT}
 
 
 def test_a_named_solver_stays_alone() -> None:
@@ -314,7 +342,7 @@ def test_who_proves_that_nothing_is_within_the_limits_is_said() -> None:
     solved = prove(ThresholdProblem(votes, weights, limits), Budget(), settings=EngineSettings(walk_nodes=0))
     named = prune_exactly(votes, weights, limits, solver="highs")
 
-    common = "no selection keeps the size, cost and diversity limits together"
+    common = "no selection keeps all the limits together"
     assert [one.status for one in (walked, solved, named)] == [Status.INFEASIBLE] * 3
     assert (walked.reason, solved.reason, named.reason) == (
         common,

@@ -36,9 +36,8 @@ def verify(
 ) -> None:
     """Recheck value and bound of a pruned ensemble, independently of what found them.
 
-    Without a certificate, as of a named solver, several classes, a rule or evolution, the value is counted
-    again. Exits with 1 if something is not as the model claims, and with 3 if nothing proves the bound that
-    it claims.
+    Without a certificate, as of a named solver, a rule or evolution, the value is counted again. Exits with 1
+    if something is not as the model claims, and with 3 if it claims a bound and nothing proves one.
     """
     import time
 
@@ -94,14 +93,14 @@ def verify(
                 "proof": None if found.evidence is None else found.evidence.as_dict(),
                 "rows": found.n_rows,
                 "n_classifiers": found.n_classifiers,
-                "n_ranges" if found.parts == "lines" else "n_cuts": found.n_parts,
+                {"lines": "n_ranges", "selections": "n_selections"}.get(found.parts, "n_cuts"): found.n_parts,
                 "all_votes": found.all_votes,
                 "certificate": None if certificate is None else str(certificate),
             }
         )
     else:
         _print(found)
-    if found.status != "valid":
+    if found.status in EXIT_CODES:
         raise typer.Exit(EXIT_CODES[found.status])
 
 
@@ -113,7 +112,10 @@ def _print(found: "Verification") -> None:
         return
     whose = "all classifiers" if found.all_votes else "the members"
     checked = f"; checked {_counted(found)} in integers" if found.parts else ""
-    print(f"As claimed. Asked {whose} again on {found.n_rows:,} rows{checked}.")
+    claimed = "As claimed, as far as it can be rechecked" if found.status == "partly" else "As claimed"
+    if found.other_table:
+        claimed = f"The table is not the one on record: {found.other_table}. {claimed}"
+    print(f"{claimed}. Asked {whose} again on {found.n_rows:,} rows{checked}.")
     print(f"{found.evidence.sentence()}.")
     if found.certificate is not None:
         limits = found.certificate["limits"]
@@ -134,8 +136,8 @@ def _print(found: "Verification") -> None:
 
 def _counted(found: "Verification") -> str:
     """Say how much proves the bound."""
-    return (
-        f"{found.n_parts:,} cuts"
-        if found.parts == "cuts"
-        else f"lines for {found.n_parts:,} ranges of thresholds"
-    )
+    return {
+        "cuts": f"{found.n_parts:,} cuts",
+        "lines": f"lines for {found.n_parts:,} ranges of thresholds",
+        "selections": f"all {found.n_parts:,} selections",
+    }[found.parts]

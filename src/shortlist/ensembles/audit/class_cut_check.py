@@ -11,6 +11,7 @@ from typing import Any
 
 from shortlist.ensembles.audit.cut_check import MOST, Verdict, checked_members, is_diverse
 from shortlist.ensembles.audit.line_check import whole
+from shortlist.ensembles.audit.selection_check import best_by_plurality, n_selections
 
 ClassTable = list[tuple[int, tuple[int, ...], int]]
 """True class, votes and samples of the distinct rows, in the order of class and votes."""
@@ -55,10 +56,7 @@ def check_class_certificate(
     try:
         gains = [whole(gain, "gain", 0, MOST) for gain in certificate["gains"]]
         members = checked_members(certificate, n_classifiers, failures)
-        limits = certificate["limits"]
-        # who is right, as votes on rows that are all positive
-        flags = [(tuple(int(vote == label) for vote in votes), count, 0) for label, votes, count in table]
-        if "each" in limits and not is_diverse(flags, members, limits["each"], limits["mean"]):
+        if not _is_diverse(table, members, certificate["limits"]):
             failures.append("the members break the diversity limits")
         value = sum(
             gains[label] * count
@@ -67,9 +65,10 @@ def check_class_certificate(
         )
         if value != certificate["value"]:
             failures.append(f"the selection is worth {value}, not {certificate['value']}")
-        bound = _bound(certificate, table, gains, n_classes, failures)
+        proof, proved = ("selections", _best) if "selections" in certificate else ("cuts", _bound)
+        bound = proved(certificate, table, gains, n_classes, failures)
         if bound != certificate["bound"]:
-            failures.append(f"the cuts prove the bound {bound}, not {certificate['bound']}")
+            failures.append(f"the {proof} prove the bound {bound}, not {certificate['bound']}")
     except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
         failures.append(f"the certificate is not readable: {error!r}")
     return Verdict(not failures, tuple(failures), value, bound)
@@ -97,6 +96,38 @@ def _is_right(label: int, votes: tuple[int, ...], members: list[int], n_classes:
     for k in members:
         counts[votes[k]] += 1
     return counts.index(max(counts)) == label
+
+
+def _is_diverse(table: ClassTable, members: list[int], limits: Mapping[str, Any]) -> bool:
+    """Whether the members keep a limit on diversity: who is right, as votes on rows that are all positive."""
+    if "each" not in limits:
+        return True
+    flags = [(tuple(int(vote == label) for vote in votes), count, 0) for label, votes, count in table]
+    return is_diverse(flags, members, limits["each"], limits["mean"])
+
+
+def _best(
+    certificate: Mapping[str, Any],
+    table: ClassTable,
+    gains: list[int],
+    n_classes: int,
+    failures: list[str],
+) -> int:
+    """Return what the best of all selections is worth, each looked at."""
+    limits = certificate["limits"]
+    found = n_selections(len(table[0][1]), limits)
+    if found != certificate["selections"]:
+        failures.append(f"there are {found} selections, not {certificate['selections']}")
+    labels, votes, counts = (list(part) for part in zip(*table, strict=True))
+    worths = [gains[label] * count for label, count in zip(labels, counts, strict=True)]
+
+    def is_allowed(members: list[int]) -> bool:
+        return _is_diverse(table, members, limits)
+
+    best = best_by_plurality(votes, labels, worths, limits, is_allowed, n_classes=n_classes)
+    if best is None:
+        raise ValueError("no selection keeps the limits")
+    return best
 
 
 def _bound(

@@ -12,6 +12,7 @@ from math import gcd
 from typing import Any
 
 from shortlist.ensembles.audit.line_check import bound_of_lines, whole, worth_of_margins
+from shortlist.ensembles.audit.selection_check import best_with_threshold, n_selections
 
 UNITS = 10**9
 SLACK = 1000
@@ -52,7 +53,8 @@ def check_certificate(
        ``Σ λ (rows of the cut − 1) + Σ over rows of max(0, gain − Σ of λ of its cuts)``: a set of right rows
        misses one row of every cut.
 
-    Where the certificate has a ``utility``, value and bound are of what margins are worth, and
+    Where the certificate has ``selections`` in place of cuts, so few that each can be looked at, the best of them is the bound
+    (:mod:`shortlist.ensembles.audit.selection_check`). Where it has a ``utility``, value and bound are of what margins are worth, and
     :func:`shortlist.ensembles.audit.line_check.bound_of_lines` says how lines take the place of 3 and 4.
 
     Parameters
@@ -81,7 +83,11 @@ def check_certificate(
             value = worth_of_margins(certificate, table)
         if value != certificate["value"]:
             failures.append(f"the selection is worth {value}, not {certificate['value']}")
-        proof, proved = ("lines", bound_of_lines) if "utility" in certificate else ("cuts", _bound)
+        proof, proved = "cuts", _bound
+        if "utility" in certificate:
+            proof, proved = "lines", bound_of_lines
+        elif "selections" in certificate:
+            proof, proved = "selections", _best
         bound = proved(certificate, table, n_classifiers, failures)
         if bound != certificate["bound"]:
             failures.append(f"the {proof} prove the bound {bound}, not {certificate['bound']}")
@@ -235,6 +241,27 @@ def _bound(certificate: Mapping[str, Any], table: Table, n_classifiers: int, fai
         for i in places:
             left[i] -= weight
     return int(floor + step * ((spent + sum(max(0, gain) for gain in left)) // denominator))
+
+
+def _best(certificate: Mapping[str, Any], table: Table, n_classifiers: int, failures: list[str]) -> int:
+    """Return what the best of all selections is worth, each looked at."""
+    weights, limits = certificate["weights"], certificate["limits"]
+    found = n_selections(n_classifiers, limits)
+    if found != certificate["selections"]:
+        failures.append(f"there are {found} selections, not {certificate['selections']}")
+    gains = [
+        (weights["tp"] - weights["fn"]) * positives - (weights["tn"] - weights["fp"]) * negatives
+        for _, positives, negatives in table
+    ]
+    floor = sum(weights["fn"] * positives + weights["tn"] * negatives for _, positives, negatives in table)
+
+    def is_allowed(members: list[int]) -> bool:
+        return "each" not in limits or is_diverse(table, members, limits["each"], limits["mean"])
+
+    best = best_with_threshold([row for row, _, _ in table], gains, limits, is_allowed)
+    if best is None:
+        raise ValueError("no selection keeps the limits")
+    return int(floor + best)
 
 
 def _is_true(

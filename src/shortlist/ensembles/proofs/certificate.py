@@ -28,7 +28,7 @@ Certificate = dict[str, Any]
 
 
 def threshold_certificate(
-    votes: Votes, weights: Weights, rows: RightRows, bound: CutBound, *, mask: Mask, threshold: int
+    votes: Votes, weights: Weights, rows: RightRows, bound: CutBound | int, *, mask: Mask, threshold: int
 ) -> Certificate:
     """Write down what is claimed of a selection for two classes, and what proves the bound.
 
@@ -42,8 +42,8 @@ def threshold_certificate(
         The validation rows, and what decisions are worth.
     rows : RightRows
         From :func:`shortlist.ensembles.proofs.row_forms.normalise`.
-    bound : CutBound
-        Of `rows`.
+    bound : CutBound or int
+        Of `rows`; or how many selections there are, each of which was looked at, so that the selection is the best.
     mask : ndarray of bool, shape (n_classifiers,)
         The selection.
     threshold : int
@@ -55,13 +55,13 @@ def threshold_certificate(
         **plain_problem(weights, rows.limits),
         "members": np.flatnonzero(mask).tolist(),
         "threshold": int(threshold),
-        "value": weights.total(confusion(votes, mask, threshold)),
-        **_plain_bound(rows, bound),
+        "value": (value := weights.total(confusion(votes, mask, threshold))),
+        **_plain_bound(rows, bound, value),
     }
 
 
 def class_certificate(
-    votes: ClassVotes, weights: ClassWeights, rows: RightRows, bound: CutBound, mask: Mask
+    votes: ClassVotes, weights: ClassWeights, rows: RightRows, bound: CutBound | int, mask: Mask
 ) -> Certificate:
     """Write down what is claimed of a selection for several classes, and what proves the bound.
 
@@ -81,13 +81,15 @@ def class_certificate(
         "data": class_fingerprint(votes),
         **plain_class_problem(weights, rows.limits),
         "members": np.flatnonzero(mask).tolist(),
-        "value": weights.total(votes, mask),
-        **_plain_bound(rows, bound),
+        "value": (value := weights.total(votes, mask)),
+        **_plain_bound(rows, bound, value),
     }
 
 
-def _plain_bound(rows: RightRows, bound: CutBound) -> dict[str, Any]:
+def _plain_bound(rows: RightRows, bound: CutBound | int, value: int) -> dict[str, Any]:
     """Return the fields of a certificate that prove the bound."""
+    if isinstance(bound, int):
+        return {"bound": value, "selections": bound}
     return {
         "bound": rows.weighted_sum(bound.bound),
         "denominator": bound.denominator,

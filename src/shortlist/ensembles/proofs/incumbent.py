@@ -24,7 +24,7 @@ Of bounds that fall without a pause, as those of slopes do, about ten a second a
 """
 
 
-NONE_FEASIBLE = "no selection keeps the size, cost and diversity limits together"
+NONE_FEASIBLE = "no selection keeps all the limits together"
 """Why there is no selection, where that is proved."""
 
 

@@ -65,6 +65,9 @@ class EngineSettings:
         Nodes after which a walk gives up: a few seconds.
     walk_share : float
         Part of the time limit after which it gives up.
+    few_selections : int
+        Up to so many selections within the sizes the walk comes first and is written down as the proof: whoever
+        rechecks it looks at every selection again.
     least_solve_s : float
         Seconds below which CP-SAT is not asked: it has ended the whole process under limits of milliseconds.
     """
@@ -80,6 +83,7 @@ class EngineSettings:
     walk_classifiers: int = 36
     walk_nodes: int = 8_000_000
     walk_share: float = 0.4
+    few_selections: int = 2**16
     least_solve_s: float = 0.1
 
 
@@ -150,6 +154,10 @@ class _Run:
         """Take the steps in order."""
         settings, rows = self.settings, self.problem.rows
         self.best.lower_bound_to(self.problem.first_bound, CUTS)
+        if n_selections(rows) <= settings.few_selections:
+            self._walk(self.budget)
+        if not self._goes_on(self.budget):
+            return
         self._tell("bounding")
         early = self.budget.until(settings.search_share)
         conflicts = find_conflicts(rows, deadline=early.deadline, cancellation=self.budget.cancellation)
@@ -157,8 +165,11 @@ class _Run:
         self._tell("searching")
         if self._goes_on(self.budget):
             self._search()
-        if self._goes_on(self.budget):
-            self._walk()
+        few = rows.n_classifiers <= settings.walk_classifiers
+        if few or n_selections(rows) * rows.n_classifiers <= settings.walk_nodes:
+            part = self.budget.until(settings.walk_share)
+            if self._goes_on(part):
+                self._walk(part)
         for step, share in self._turns():
             part = self.budget.until(share)
             if self._goes_on(part):
@@ -220,19 +231,16 @@ class _Run:
         self.problem.search(self.budget.until(share), self.best.offer, target)
         self._tell("searching")
 
-    def _walk(self) -> None:
-        """Walk over all selections, where there are few."""
-        settings, rows, best = self.settings, self.problem.rows, self.best
-        few = rows.n_classifiers <= settings.walk_classifiers
-        if not few and n_selections(rows) * rows.n_classifiers > settings.walk_nodes:
-            return
+    def _walk(self, budget: Budget) -> None:
+        """Walk over all selections."""
+        rows, best = self.problem.rows, self.best
         known = None if best.mask is None else (best.total - rows.offset) // rows.step
         walked = walk_subsets(
             rows,
             above=known,
-            max_nodes=settings.walk_nodes,
-            deadline=self.budget.until(settings.walk_share).deadline,
-            cancellation=self.budget.cancellation,
+            max_nodes=self.settings.walk_nodes,
+            deadline=budget.deadline,
+            cancellation=budget.cancellation,
             on_nodes=lambda _: self._tell("walking"),
         )
         if walked.mask is not None:
@@ -287,7 +295,7 @@ class _Run:
 
     def solve(self, built: SolverProgram, budget: Budget) -> None:
         """Give a program to a solver, until it has proved the rest or the budget ends."""
-        best, who = self.best, self.solver_name or CP_SAT
+        best, who = self.best, CP_SAT if self.solver is None else self.solver_name
         program = built.program
 
         def on_bound(cost: float, bound: float) -> None:
@@ -357,10 +365,13 @@ class _Run:
         return self._certified(best.selection(limit=limit, seconds=budget.elapsed))
 
     def _certified(self, result: PrunedSelection) -> PrunedSelection:
-        """Add what proves the bound of the cuts."""
-        if self.cut_bound is None:
+        """Add what proves the bound of the cuts, or that every selection was looked at where they are few."""
+        found = n_selections(self.problem.rows)
+        walked = self.best.bound_by == WALK and found <= self.settings.few_selections
+        proof = found if walked else self.cut_bound
+        if proof is None:
             return result
-        certificate = self.problem.certificate(self.cut_bound, result.mask, self.best.threshold)
+        certificate = self.problem.certificate(proof, result.mask, self.best.threshold)
         certified = self.problem.value(certificate["bound"])
         return dataclasses.replace(result, certificate=certificate, certified_bound=certified)
 

@@ -26,7 +26,7 @@ class Evidence:
     certified_bound : float or None
         What the certificate proves: no selection is worth more. None without a certificate.
     certified_by : str
-        ``"cuts"`` or ``"lines"``; empty without a certificate.
+        ``"cuts"``, ``"lines"`` or ``"selections"``; empty without a certificate.
     no_certificate : str
         Why there is none, to go after "because"; empty where there is one.
     bound : float or None
@@ -71,9 +71,11 @@ class Evidence:
         if self.certified_bound is None:
             parts.append(f"no bound can be rechecked, because {self.no_certificate}")
         else:
+            proof = f"the {self.certified_by} of the certificate prove that no selection exceeds"
+            if self.certified_by == "selections":
+                proof = "looking at every selection proves that none exceeds"
             parts.append(
-                f"the {self.certified_by} of the certificate prove that no selection exceeds "
-                f"{self.certified_bound:.6g}, so it is {_standing(self.value, self.certified_bound)}"
+                f"{proof} {self.certified_bound:.6g}, so it is {_standing(self.value, self.certified_bound)}"
             )
         if self.bound is not None and (self.certified_bound is None or self.bound < self.certified_bound):
             bound = self.value if self.within_tolerance else self.bound
@@ -108,6 +110,8 @@ def evidence_of(result: EnsembleSelection | ClassSelection, solver: str) -> Evid
         why = _why_none(solver)
     else:
         parts = "lines" if "+slope" in result.objective.name else "cuts"
+        if "selections" in (result.certificate or {}):
+            parts = "selections"
     beyond = certified is None or result.bound < certified
     return Evidence(
         objective=result.objective.name,

@@ -92,7 +92,7 @@ class PruningProblem(Counting, Protocol):
     def plain_program(self) -> SolverProgram:
         """Return the program as the paper has it, for a solver alone."""
 
-    def certificate(self, bound: CutBound, mask: Mask, threshold: int) -> Certificate:
+    def certificate(self, bound: CutBound | int, mask: Mask, threshold: int) -> Certificate:
         """Write down what is claimed of a selection, and the cuts that prove the bound."""
 
 
@@ -206,7 +206,7 @@ class ThresholdProblem:
             self.weights.step * (1 - 1e-6),
         )
 
-    def certificate(self, bound: CutBound, mask: Mask, threshold: int) -> Certificate:
+    def certificate(self, bound: CutBound | int, mask: Mask, threshold: int) -> Certificate:
         """Write down what is claimed of a selection, and the cuts that prove the bound."""
         return threshold_certificate(
             self.votes, self.weights, self.rows, bound, mask=mask, threshold=threshold
@@ -339,7 +339,7 @@ class PluralityProblem:
         """Return the same without cuts."""
         return self.tight_program(())
 
-    def certificate(self, bound: CutBound, mask: Mask, threshold: int) -> Certificate:
+    def certificate(self, bound: CutBound | int, mask: Mask, threshold: int) -> Certificate:
         """Write down what is claimed of a selection, and the cuts that prove the bound."""
         del threshold
         return class_certificate(self.votes, self.weights, self.rows, bound, mask)

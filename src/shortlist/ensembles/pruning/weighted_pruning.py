@@ -28,7 +28,9 @@ SOLVER_NAMES = {"cpsat": "CP-SAT", "highs": "HiGHS", "scip": "SCIP"}
 
 
 def solver_name(solver: str | Solver) -> str:
-    """Return what a solver calls itself."""
+    """Return what a solver calls itself; nothing for the engine, which names its steps."""
+    if solver == AUTO:
+        return ""
     name = solver if isinstance(solver, str) else solver.name
     return SOLVER_NAMES.get(name, name)
 

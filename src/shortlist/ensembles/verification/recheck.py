@@ -68,13 +68,15 @@ class Verification:
     evidence : Evidence or None
         What is known in all, for the recomputed value and bound; None where something failed.
     n_rows, n_classifiers, n_parts : int
-        What was looked at; the parts are cuts, or ranges of thresholds with lines.
+        What was looked at; the parts are cuts, ranges of thresholds with lines, or all selections.
     parts : str
-        ``"cuts"``, ``"lines"``, or empty without a certificate.
+        ``"cuts"``, ``"lines"``, ``"selections"``, or empty without a certificate.
     all_votes : bool
         Whether the votes of the whole pool were asked for again, and not those of the members alone.
     certificate : dict or None
         What was checked.
+    other_table : str
+        Which recorded rows have other values in this table, though the members answer them as on record; else empty.
     """
 
     failures: tuple[str, ...] = ()
@@ -89,6 +91,7 @@ class Verification:
     parts: str = ""
     all_votes: bool
     certificate: Certificate | None = None
+    other_table: str = ""
 
     @property
     def valid(self) -> bool:
@@ -97,13 +100,16 @@ class Verification:
 
     @property
     def status(self) -> str:
-        """``"invalid"``; ``"valid"``: all that is claimed was rechecked.
+        """What was rechecked: ``"valid"`` for all that is claimed, ``"invalid"`` where something is wrong.
 
-        ``"counted"``: nothing proves the bound, the value is right.
+        ``"partly"``: the value and a bound are right, and a solver or branch and bound claims more than that bound.
+        ``"counted"``: the value is right, and nothing proves a bound.
         """
         if self.failures:
             return "invalid"
-        return "counted" if self.bound is None and self.claimed_bound is not None else "valid"
+        if self.bound is None or self.claimed_bound is None:
+            return "valid" if self.claimed_bound is None else "counted"
+        return "valid" if self.bound <= self.claimed_bound else "partly"
 
 
 def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verification:
@@ -172,7 +178,11 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verific
     )
     return dataclasses.replace(
         looked_at,
-        **checked | {"notes": (*filter(None, [note]), *checked.get("notes", ()))},
+        **checked
+        | {
+            "notes": (*filter(None, [note]), *checked.get("notes", ())),
+            "other_table": found.difference if found.n_changed else "",
+        },
     )
 
 
@@ -244,14 +254,14 @@ def _recheck(
         failures += _contradictions(pruner, certificate, meant)
     failures += _false_claims(result, unit, verdict)
     value, bound = (None if one is None else one / unit for one in (verdict.value, verdict.bound))
-    parts = "" if certificate is None else "cuts" if meant["utility"] is None else "lines"
+    parts = _parts(certificate)
     return {
         "failures": tuple(failures),
         "value": value,
         "bound": bound,
         "claimed_bound": result.bound,
         "evidence": None if failures else _rechecked(evidence_of(result, pruner.solver), value, bound),
-        "n_parts": 0 if certificate is None else len(certificate.get(parts, ())),
+        "n_parts": _n_parts(certificate),
         "parts": parts,
         "certificate": certificate,
     }
@@ -301,10 +311,25 @@ def _recheck_classes(
         "bound": bound,
         "claimed_bound": result.bound,
         "evidence": None if failures else _rechecked(evidence_of(result, pruner.solver), value, bound),
-        "n_parts": 0 if certificate is None else len(certificate["cuts"]),
-        "parts": "" if certificate is None else "cuts",
+        "n_parts": _n_parts(certificate),
+        "parts": _parts(certificate),
         "certificate": certificate,
     }
+
+
+def _parts(certificate: Certificate | None) -> str:
+    """Say what proves the bound of a certificate."""
+    known = (
+        part for part in ("lines", "selections", "cuts") if certificate is not None and part in certificate
+    )
+    return next(known, "")
+
+
+def _n_parts(certificate: Certificate | None) -> int:
+    """Count what proves the bound of a certificate."""
+    if certificate is None or not (parts := _parts(certificate)):
+        return 0
+    return int(certificate[parts]) if parts == "selections" else len(certificate[parts])
 
 
 def _recount_accuracy(model: Any, rows: Any, classes: Labels, called: str) -> dict[str, Any]:
