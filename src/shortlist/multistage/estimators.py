@@ -14,7 +14,7 @@ from shortlist._validation import as_choice, as_count
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Labels
 from shortlist.errors import AcquisitionError, BadInputError, LowCoverageWarning, UnmetChoiceError
-from shortlist.multistage.fit_inputs import checked_labels, reject_label_for, split_rows, two_or_more_classes
+from shortlist.multistage.fit_inputs import checked_labels, reject_label_for, split_rows
 from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point, low_coverage
 from shortlist.multistage.predict.prediction import (
     REJECTED,
@@ -46,7 +46,13 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
 from shortlist.pickles import saved_from
 from shortlist.results.picking import Limits
 from shortlist.runs import Cancellation, Report, silent
-from shortlist.tables.fit_inputs import checked_fit, checked_rows, integer_seed, refuse_fit_options
+from shortlist.tables.fit_inputs import (
+    checked_fit,
+    checked_rows,
+    classes_of,
+    integer_seed,
+    refuse_fit_options,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -270,7 +276,7 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
             if hasattr(self, chosen):
                 delattr(self, chosen)
         X, y = checked_fit(self, X, y)
-        self.classes_ = two_or_more_classes(y)
+        self.classes_ = classes_of(y)
         seed = integer_seed(self.random_state)
         if validation is None:
             X, X_validation, y, y_validation = split_rows(X, y, self.validation_share, seed)

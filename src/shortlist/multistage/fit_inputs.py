@@ -8,17 +8,8 @@ from sklearn.utils.validation import column_or_1d
 from shortlist._words import any_of
 from shortlist.arrays import Labels
 from shortlist.errors import BadInputError
-
-
-def two_or_more_classes(y: Labels) -> Labels:
-    """Return the classes, sorted; fewer than two are refused."""
-    classes = np.unique(y)
-    if len(classes) < 2:
-        raise BadInputError(
-            f"y must hold at least two classes, got one class only: {classes.tolist()[0]!r}. Add rows of "
-            "another class."
-        )
-    return np.asarray(classes)
+from shortlist.tables.fit_inputs import take_rows
+from shortlist.tables.splits import cut_classes
 
 
 def checked_labels(y: Any, classes: Labels, n_rows: int) -> Labels:
@@ -44,18 +35,13 @@ def split_rows(X: Any, y: Labels, share: float, seed: int) -> tuple[Any, Any, La
     """Split rows into those that fit and those that judge, by class; a class with one row only fits."""
     if not isinstance(share, int | float) or not 0 < share < 1:
         raise BadInputError(f"validation_share must be in (0, 1), got {share!r}.")
-    rng = np.random.default_rng(seed)
-    judge = np.zeros(len(y), dtype=bool)
-    for label in np.unique(y):
-        members = rng.permutation(np.flatnonzero(y == label))
-        judge[members[: min(len(members) - 1, max(1, round(share * len(members))))]] = True
-    if not judge.any():
+    judge, fit = cut_classes(y, lambda n: [min(n - 1, max(1, round(share * n)))], np.random.default_rng(seed))
+    if not len(judge):
         raise BadInputError(
             f"some class needs 2 rows, one to fit and one to judge, got {len(y)} rows of {len(y)} classes. "
             "Add rows, or pass validation rows."
         )
-    rows = X.iloc if hasattr(X, "iloc") else X
-    return rows[~judge], rows[judge], y[~judge], y[judge]
+    return take_rows(X, fit), take_rows(X, judge), y[fit], y[judge]
 
 
 def reject_label_for(label: Any, classes: Labels) -> Any:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist.arrays import Labels
 from shortlist.errors import BadInputError
@@ -12,6 +11,8 @@ from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.predict.prediction import REJECTED, Decisions, decide_known
 from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, silent
+from shortlist.tables.fit_inputs import take_rows
+from shortlist.tables.splits import Rows, cut_classes
 
 SHARES = (0.5, 0.25, 0.25)
 """Rows that fit the subclassifiers, judge stage assignments, and measure the choice (Sec. 4.3.1)."""
@@ -89,24 +90,22 @@ def stage_table(
     y = np.asarray(y)
     fit, judge, test = split_three(y, seed=seed)
     classifier.fit(
-        _rows(X, fit),
+        take_rows(X, fit),
         y[fit],
-        validation=(_rows(X, judge), y[judge]),
+        validation=(take_rows(X, judge), y[judge]),
         report=report,
         cancellation=cancellation,
     )
     return StagedTable(
         classifier,
         {"train": len(fit), "validation": len(judge), "test": len(test)},
-        measure_on(classifier, _rows(X, judge), y[judge]),
-        measure_on(classifier, _rows(X, test), y[test]),
-        _single_stage(classifier, _rows(X, test), y[test]),
+        measure_on(classifier, take_rows(X, judge), y[judge]),
+        measure_on(classifier, take_rows(X, test), y[test]),
+        _single_stage(classifier, take_rows(X, test), y[test]),
     )
 
 
-def split_three(
-    y: Labels, *, seed: int = 0
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def split_three(y: Labels, *, seed: int = 0) -> tuple[Rows, Rows, Rows]:
     """Return row numbers of the three parts, each class split alike.
 
     Raises
@@ -114,20 +113,16 @@ def split_three(
     BadInputError
         If a class has fewer than 4 rows, or there is one class only.
     """
-    rng = np.random.default_rng(seed)
-    parts: list[list[NDArray[np.int64]]] = [[], [], []]
-    labels = np.unique(y)
-    for label in labels.tolist():
-        members = rng.permutation(np.flatnonzero(y == label))
-        if len(members) < 4 or len(labels) < 2:
-            raise BadInputError(
-                "every part of a 50 : 25 : 25 split needs two classes, so 4 rows of each, got "
-                f"{len(members)} of {label!r} and {len(labels)} classes. Add rows or join classes."
-            )
-        ends = [round(len(members) * SHARES[0]), round(len(members) * (SHARES[0] + SHARES[1]))]
-        for part, piece in zip(parts, np.split(members, ends), strict=True):
-            part.append(piece)
-    fit, judge, test = (np.sort(np.concatenate(part)) for part in parts)
+    labels, counts = np.unique(y, return_counts=True)
+    few = counts < (4 if len(labels) > 1 else len(y) + 1)
+    if few.any():
+        raise BadInputError(
+            "every part of a 50 : 25 : 25 split needs two classes, so 4 rows of each, got "
+            f"{counts[few][0]} of {labels[few].tolist()[0]!r} and {len(labels)} classes. "
+            "Add rows or join classes."
+        )
+    ends = SHARES[0], SHARES[0] + SHARES[1]
+    fit, judge, test = cut_classes(y, lambda n: [round(n * end) for end in ends], np.random.default_rng(seed))
     return fit, judge, test
 
 
@@ -170,7 +165,3 @@ def _single_stage(classifier: MultiStageClassifier, X: Any, y: Labels) -> Staged
         labels, np.ones(n, dtype=np.int64), np.full(n, total), np.ones(n, dtype=bool), labels
     )
     return summarize(decisions, classifier.classes_, y, total_cost=total)
-
-
-def _rows(X: Any, rows: NDArray[np.int64]) -> Any:
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

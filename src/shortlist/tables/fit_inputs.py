@@ -24,7 +24,7 @@ def checked_fit(estimator: BaseEstimator, X: Any, y: Any) -> tuple[Any, Labels]:
     assert_all_finite(y, input_name="y")
     if len(X) != len(y):
         raise BadInputError(f"X and y must have one entry per row, got {len(X)} and {len(y)} rows.")
-    _check_classes(y)
+    refuse_quantities(y)
     validate_data(estimator, X, y, skip_check_array=True)
     return X, y
 
@@ -62,12 +62,30 @@ def refuse_fit_options(estimator: BaseEstimator, given: Mapping[str, Any]) -> No
         raise TypeError(f"{name}.fit() got an unexpected keyword argument {next(iter(given))!r}")
 
 
+def classes_of(y: Labels, *, name: str = "y", most: int | None = None) -> Labels:
+    """Return the classes, sorted.
+
+    Raises
+    ------
+    BadInputError
+        If there are fewer than two, or more than `most`; the message calls the labels by `name`.
+    """
+    classes: Labels = np.unique(y)
+    n = len(classes)
+    if n >= 2 and (most is None or n <= most):
+        return classes
+    got = {0: "none", 1: f"one class only: {classes.tolist()[0]!r}" if n else ""}.get(n, f"{n} classes")
+    if most is None:
+        raise BadInputError(f"{name} must hold two classes or more, got {got}. Add rows of another class.")
+    raise BadInputError(f"{name} must hold from 2 to {most} classes, got {got}. Add rows, or join classes.")
+
+
 def take_rows(X: Any, rows: NDArray[np.integer]) -> Any:
     """Return some rows of a frame or an array."""
     return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
 
 
-def _check_classes(y: Labels) -> None:
+def refuse_quantities(y: Labels) -> None:
     """Refuse what is no class, such as numbers with fractions.
 
     The words are scikit-learn's, whose checks look for them.

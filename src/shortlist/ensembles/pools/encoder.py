@@ -11,11 +11,11 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.utils import check_array
-from sklearn.utils.multiclass import check_classification_targets
 
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
+from shortlist.tables.fit_inputs import classes_of, refuse_quantities
 
 MISSING = "missing"
 """The category that stands for an absent word."""
@@ -156,16 +156,11 @@ def as_classes(y: ArrayLike) -> tuple[Labels, NDArray[np.intp]]:
     if pd.isna(labels).any():
         raise BadInputError(f"y must not hold missing labels, got {pd.isna(labels).sum()}. Drop those rows.")
     try:
-        check_classification_targets(labels)
-        classes, indices = np.unique(labels, return_inverse=True)
-    except ValueError as error:
-        raise BadInputError(str(error)) from None
+        refuse_quantities(labels)
+        classes = classes_of(labels)
     except TypeError:
         raise BadInputError("y must hold labels of one type, got several that cannot be sorted.") from None
-    if len(classes) < 2:
-        got = f"one class only: {classes.tolist()[0]!r}" if len(classes) else "none"
-        raise BadInputError(f"y must hold two classes or more, got {got}. Add rows of another class.")
-    return classes, indices.astype(np.intp)
+    return classes, np.searchsorted(classes, labels).astype(np.intp)
 
 
 def _check_frame(frame: pd.DataFrame) -> None:

@@ -19,6 +19,7 @@ from shortlist.ensembles.votes.binary_votes import Votes, confusion
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Progress, Report, silent
+from shortlist.tables.splits import deal_classes
 
 SECOND_PARTS = ("+slope-8", "+margin", "+slope-16", "+slope-4", "")
 """What may follow the metric, in the order in which they did best on five tables; the last is the metric
@@ -208,12 +209,7 @@ def _folds(
     """Yield the rows of all folds but one, and of that one; each class is dealt out evenly."""
     samples = np.repeat(np.arange(len(votes.labels)), votes.counts)
     for _ in range(n_repeats):
-        fold_of = np.empty(len(samples), dtype=np.int64)
-        first = 0
-        for label in (0, 1):
-            places = rng.permutation(np.flatnonzero(votes.labels[samples] == label))
-            fold_of[places] = (first + np.arange(len(places))) % n_folds
-            first += len(places)
+        fold_of = deal_classes(votes.labels[samples], n_folds, rng)
         for fold in range(n_folds):
             held = np.bincount(samples[fold_of == fold], minlength=len(votes.labels)).astype(np.int64)
             yield _with_counts(votes, votes.counts - held), _with_counts(votes, held)

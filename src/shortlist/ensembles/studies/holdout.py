@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
 
 from shortlist._validation import as_count
 from shortlist.arrays import Labels, Mask
@@ -28,6 +27,7 @@ from shortlist.errors import BadInputError
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
+from shortlist.tables.splits import Rows, hold_out
 
 if TYPE_CHECKING:  # their kernels take seconds to load, which exact pruning need not wait for
     from shortlist.ensembles.estimators.rule_estimators import EvolutionaryEnsembleClassifier, PluralityPruner
@@ -335,16 +335,13 @@ def _measure(
     return Measured(decisions, classes, positive, size, statistics.median(times) * 1e6, truth == decided)
 
 
-def _split(
-    rows: NDArray[np.int64], y: Labels, share: float, seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _split(rows: Rows, y: Labels, share: float, seed: int) -> tuple[Rows, Rows]:
     """Split row numbers in two, stratified, the second part with this share."""
     classes, counts = np.unique(y, return_counts=True)
-    size = max(len(classes), round(share * len(rows)))
-    if counts.min() < 2 or len(rows) - size < len(classes):
+    if counts.min() < 2:
         raise BadInputError(
             f"every class needs rows in each part of the split, got {counts.min()} of "
             f"{str(classes[np.argmin(counts)])!r}. Add rows."
         )
-    first, second = train_test_split(rows, test_size=size, stratify=y, random_state=seed)
-    return first, second
+    kept, held = hold_out(y, share, seed)
+    return rows[kept], rows[held]

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import has_fit_parameter
 
 from shortlist._validation import as_count, as_seed
@@ -31,6 +30,7 @@ from shortlist.pickles import saved_path
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
 from shortlist.runs.journal import GO_ON
 from shortlist.tables.fit_inputs import take_rows
+from shortlist.tables.splits import shuffled_folds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -374,8 +374,7 @@ def stratified_folds(
         )
     folds = []
     for repeat in range(n_repeats):
-        splitter = StratifiedKFold(n_folds, shuffle=True, random_state=_word(seed, repeat))
-        for number, (train, test) in enumerate(splitter.split(y, y)):
+        for number, (train, test) in enumerate(shuffled_folds(y, n_folds, _word(seed, repeat))):
             fold_seed = _word(seed, repeat, number)
             folds.append(Fold(X, y, repeat, number, train, test, n_classifiers, fold_seed))
     return folds

@@ -1,0 +1,109 @@
+"""Rows split by class: every part gets of each class what it gets of all rows.
+
+The numbers that a seed leads to are part of the answers: :func:`hold_out` and :func:`shuffled_folds` draw as
+scikit-learn does, the others class by class from a generator of numpy.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Labels
+
+Rows = NDArray[np.intp]
+"""Row numbers."""
+
+
+def hold_out(
+    y: Labels, share: float, seed: int, *, rounded: Callable[[float], int] = round
+) -> tuple[Rows, Rows]:
+    """Hold a share of the rows out, and at least as many as there are classes with two rows or more.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Classes; one of them must have two rows.
+    share : float
+        At most one half.
+    seed : int
+        Of scikit-learn's ``train_test_split``.
+    rounded : callable, default=round
+        Turns the share of the rows into a whole number.
+
+    Returns
+    -------
+    kept, held : ndarray of int
+        In random order. Classes with one row only are kept, and come first.
+
+    Examples
+    --------
+    >>> y = np.array(["a", "a", "b", "a", "c", "b", "a"])
+    >>> kept, held = hold_out(y, 0.3, 0)
+    >>> y[kept].tolist(), y[held].tolist()
+    (['c', 'a', 'a', 'a', 'b'], ['a', 'b'])
+    """
+    from sklearn.model_selection import train_test_split
+
+    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    lonely = counts[codes] < 2
+    rest = np.flatnonzero(~lonely)
+    size = max(int((counts >= 2).sum()), rounded(share * len(rest)))
+    kept, held = train_test_split(rest, test_size=size, stratify=codes[rest], random_state=seed)
+    return np.concatenate([np.flatnonzero(lonely), kept]), held
+
+
+def shuffled_folds(y: Labels, n_folds: int, seed: int) -> Iterator[tuple[Rows, Rows]]:
+    """Yield the rows of all folds but one, and of that one, as scikit-learn's ``StratifiedKFold`` shuffles them."""
+    from sklearn.model_selection import StratifiedKFold
+
+    yield from StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, y)
+
+
+def cut_classes(y: Labels, cuts: Callable[[int], Sequence[int]], rng: np.random.Generator) -> list[Rows]:
+    """Cut each class, shuffled, into parts, and return the rows of each part in rising order.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Classes.
+    cuts : callable
+        Where to cut a class of so many rows.
+    rng : Generator
+        Shuffles the classes, in their order.
+
+    Examples
+    --------
+    >>> y = np.array([0, 0, 1, 1, 1, 1])
+    >>> small, large = cut_classes(y, lambda n: [n // 2], np.random.default_rng(0))
+    >>> y[small].tolist(), y[large].tolist()
+    ([0, 1, 1], [0, 1, 1])
+    """
+    pieces = [np.split(rows, cuts(len(rows))) for rows in _shuffled_classes(y, rng)]
+    return [np.sort(np.concatenate(part)) for part in zip(*pieces, strict=True)]
+
+
+def deal_classes(y: Labels, n_folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Deal the rows out to folds, class after class, and return the fold of every row.
+
+    Folds differ by one row at most, in all and of each class.
+
+    Examples
+    --------
+    >>> fold_of = deal_classes(np.array([0, 1, 0, 1, 1]), 2, np.random.default_rng(0))
+    >>> np.bincount(fold_of).tolist()
+    [3, 2]
+    """
+    fold_of = np.empty(len(y), dtype=np.int64)
+    dealt = 0
+    for rows in _shuffled_classes(y, rng):
+        fold_of[rows] = (dealt + np.arange(len(rows))) % n_folds
+        dealt += len(rows)
+    return fold_of
+
+
+def _shuffled_classes(y: Labels, rng: np.random.Generator) -> Iterator[NDArray[Any]]:
+    """Yield the rows of each class in random order."""
+    for label in np.unique(y):
+        yield rng.permutation(np.flatnonzero(y == label))
