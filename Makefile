@@ -8,7 +8,7 @@ UV = .venv/bin/uv pip --quiet
 DATA ?=
 export SHORTLIST_DATA := $(if $(DATA),$(abspath $(DATA)),$(SHORTLIST_DATA))
 
-.PHONY: run test check format bench help clean lock
+.PHONY: run test check bench help clean lock
 run: .venv/ready  ## prune a pool of 100 classifiers on scikit-learn's breast-cancer data, with proof
 	@mkdir -p out
 	.venv/bin/shortlist prune example:breast-cancer --out out/breast-cancer.joblib

@@ -44,12 +44,12 @@ from shortlist.ensembles.search.plurality_search import FoundMembers, rule_selec
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows, n_right
 from shortlist.errors import SolverError
 from shortlist.milp import Limits, Program, Solution
-from shortlist.milp.session import installed_solvers
 from shortlist.milp.watch import OnBound
 from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress
 from tests.ensembles import oracles, rule_oracles
 from tests.ensembles.class_pools import Pool, as_votes, class_pools
+from tests.milp.solvers import installed_solvers
 
 SOLVERS = ["auto", *installed_solvers()]
 EXAMPLES = settings(max_examples=25)

@@ -31,12 +31,12 @@ from shortlist.ensembles.pruning import slope_pruning
 from shortlist.ensembles.pruning.pruning import prune_for
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows, tally
 from shortlist.milp import Limits, open_solver
-from shortlist.milp.session import installed_solvers
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Status
 from shortlist.runs import Cancellation
 from tests.ensembles import oracles, strategies
 from tests.ensembles.pruning.test_engine import hard_votes
+from tests.milp.solvers import installed_solvers
 
 SLOPES = st.sampled_from([0.5, 8.0, 60.0])
 

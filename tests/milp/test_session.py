@@ -26,11 +26,11 @@ from shortlist.milp import (
     open_solver,
 )
 from shortlist.milp.backends.cpsat import CpSat
-from shortlist.milp.session import installed_solvers
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Status
 from shortlist.runs import Cancellation, cancel_on_interrupt
 from tests.milp import oracles, strategies
+from tests.milp.solvers import installed_solvers
 
 INSTALLED = list(installed_solvers())
 CONTINUOUS = [name for name in INSTALLED if open_solver(name).handles_continuous]

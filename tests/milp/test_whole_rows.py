@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from shortlist.milp import Limits, LinearObjective, Program, make_program, open_solver
 from shortlist.milp.backends.cpsat import exact_engine
-from shortlist.milp.session import installed_solvers
 from shortlist.milp.whole_rows import RowSizes, whole_rows
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Status
 from tests.milp import oracles
+from tests.milp.solvers import installed_solvers
 
 inf = math.inf
 INSTALLED = list(installed_solvers())

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
-from shortlist.pareto.dominance import nondominated, nondominated_sorted, nondominated_unique
+from shortlist.pareto.dominance import nondominated, nondominated_unique
 
 
 @st.composite
@@ -33,13 +33,6 @@ def test_marks_equal_comparing_every_pair(points: NDArray[np.int64]) -> None:
     assert nondominated_unique(points).tolist() == [
         good and row not in rows[:i] for i, (good, row) in enumerate(zip(expected, rows, strict=True))
     ]
-
-
-@given(points=point_sets())
-def test_sorted_points_are_the_distinct_marked_ones(points: NDArray[np.int64]) -> None:
-    assert nondominated_sorted(points).tolist() == sorted(
-        map(list, {tuple(row) for row in points[nondominated(points)].tolist()})
-    )
 
 
 @given(points=point_sets(), data=st.data())

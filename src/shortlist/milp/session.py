@@ -1,6 +1,5 @@
 """The protocol of solvers: open a program once, change it a little, solve again."""
 
-from collections.abc import Iterable
 from typing import Protocol
 
 from numpy.typing import ArrayLike
@@ -97,15 +96,3 @@ def open_solver(name: str = "highs", *, short_programs: bool = False) -> Solver:
     from shortlist.milp.backends.scip import Scip
 
     return Scip()
-
-
-def installed_solvers() -> Iterable[str]:
-    """Yield the names of the solvers that can be loaded here."""
-    from shortlist.errors import MissingDependencyError
-
-    for name in SOLVERS:
-        try:
-            open_solver(name)
-        except MissingDependencyError:
-            continue
-        yield name

@@ -4,7 +4,7 @@ import moocore
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.arrays import Mask, Points
+from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 
 
@@ -56,18 +56,6 @@ def nondominated_unique(points: ArrayLike) -> Mask:
     array([ True,  True, False, False])
     """
     return _marked(points, keep_equal=False)
-
-
-def nondominated_sorted(points: Points) -> Points:
-    """Return the distinct non-dominated points, sorted by the first objective, then the second, and so on.
-
-    Examples
-    --------
-    >>> nondominated_sorted(np.array([[3, 3], [2, 2], [1, 4], [2, 2]])).tolist()
-    [[1, 4], [2, 2]]
-    """
-    kept: Points = np.asarray(points)[nondominated_unique(points)]
-    return kept[np.lexsort(kept.T[::-1])]
 
 
 def as_exact_doubles(points: ArrayLike, argument: str) -> NDArray[np.float64]:

@@ -12,7 +12,6 @@ from shortlist.ensembles.goals.diversity import (
     DiversityLimits,
     diversity_limits,
     failure_credit,
-    failure_patterns,
     pairwise_failure_crediting,
 )
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
@@ -31,7 +30,6 @@ def _votes_with_patterns(*patterns: str) -> Votes:
 def test_the_papers_worked_example_gives_five_ninths() -> None:
     votes = _votes_with_patterns("0011011101", "0110001110")
 
-    assert "".join(map(str, failure_patterns(votes)[:, 0])) == "0011011101"
     assert failure_credit(votes).tolist() == [[0, round(UNITS * 5 / 9)], [round(UNITS * 5 / 9), 0]]
 
 

@@ -18,10 +18,10 @@ from shortlist.ensembles.goals.margin_worth import (
 )
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
-from shortlist.ensembles.rules.margin_selection import compare_histograms
 from shortlist.ensembles.votes.binary_votes import merge_rows, tally
 from shortlist.errors import BadInputError
 from tests.ensembles import oracles, strategies
+from tests.ensembles.rule_oracles import histogram_better
 
 UTILITIES = st.builds(
     MarginUtility, st.sampled_from(["concave", "sigmoid"]), st.sampled_from([0.5, 4.0, 10.0]), st.booleans()
@@ -79,8 +79,12 @@ def test_a_steep_concave_utility_orders_selections_of_a_size_by_their_margin_his
             masks = [np.isin(np.arange(n), members) for members in (one, other)]
             worths = [utility_total(votes, weights, steep, mask, threshold) for mask in masks]
             distances = [2 * (tally(votes.votes, mask) - threshold) - 1 for mask in masks]
-            margins = [np.where(votes.labels == 1, distance, -distance) for distance in distances]
-            assert np.sign(worths[0] - worths[1]) == compare_histograms(margins[0], margins[1], votes.counts)
+            first, second = (
+                np.repeat(np.where(votes.labels == 1, distance, -distance), votes.counts).tolist()
+                for distance in distances
+            )
+            assert (worths[0] > worths[1]) == histogram_better(first, second)
+            assert (worths[0] < worths[1]) == histogram_better(second, first)
 
 
 def test_sums_stay_below_the_integers_of_kernels() -> None:

@@ -21,11 +21,11 @@ from shortlist.ensembles.pruning.weighted_pruning import prune_exactly
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.errors import SolverError
 from shortlist.milp import Limits, Program, Session, Solution, open_solver
-from shortlist.milp.session import installed_solvers
 from shortlist.milp.watch import OnBound
 from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress
 from tests.ensembles import oracles, strategies
+from tests.milp.solvers import installed_solvers
 
 SOLVERS = list(installed_solvers())
 EXAMPLES = settings(max_examples=40)

@@ -22,7 +22,7 @@ from shortlist.ensembles.studies.method_comparison import (
     pruning_methods,
     write_results,
 )
-from shortlist.ensembles.studies.ranks import rank_folds, rank_methods, results_table
+from shortlist.ensembles.studies.ranks import rank_folds, rank_methods
 from shortlist.runs import Cancellation, Progress
 
 TABLES: dict[str, Any] = {
@@ -171,13 +171,6 @@ def test_every_pruning_method_runs_by_name() -> None:
 def test_results_survive_parquet(tmp_path: Path, results: pd.DataFrame) -> None:
     write_results(results, tmp_path / "results.parquet")
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "results.parquet"), results)
-
-
-def test_the_table_shows_each_size_beside_its_accuracy(results: pd.DataFrame) -> None:
-    table = results_table(results)
-    assert table.columns.tolist() == [(name, value) for name in METHODS for value in ("accuracy", "size")]
-    of_uwa = results[(results["method"] == "uwa") & (results["dataset"] == "made")]
-    assert table.loc["made", ("uwa", "accuracy")] == pytest.approx(of_uwa["accuracy"].mean())
 
 
 def _invented(values: dict[str, list[float]]) -> pd.DataFrame:

@@ -60,7 +60,7 @@ def check_certificate(
     Parameters
     ----------
     certificate : mapping
-        As :func:`shortlist.ensembles.proofs.certificate.read_certificate` returns it.
+        As :mod:`shortlist.ensembles.proofs.certificate` writes it.
     votes : iterable of rows of 0 and 1, shape (n_samples, n_classifiers)
         The validation rows, in any order; NumPy arrays do.
     labels : iterable of 0 and 1, shape (n_samples,)

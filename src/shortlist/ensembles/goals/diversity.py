@@ -57,11 +57,6 @@ class DiversityLimits:
         return int(sums.sum()) // 2 >= self.mean * (size * (size - 1) // 2) - SLACK
 
 
-def failure_patterns(votes: Votes) -> NDArray[np.uint8]:
-    """Return the paper's FP: 1 where a classifier is right, 0 where it fails, ``(n_rows, n_classifiers)``."""
-    return np.asarray(votes.votes == votes.labels[:, None]).astype(np.uint8)
-
-
 def failure_credit(votes: Votes) -> CreditMatrix:
     """Return the failure credit (FC) of every pair of classifiers in billionths.
 

@@ -33,36 +33,6 @@ def vote_margins(votes: ClassVotes, members: ArrayLike) -> NDArray[np.int64]:
     return np.asarray(own - tally.max(axis=1))
 
 
-def compare_histograms(first: ArrayLike, second: ArrayLike, counts: ArrayLike | None = None) -> int:
-    """Return 1 if margins `first` are better than `second` by Eq. 5 of :cite:t:`Gagne2007`, −1 if worse.
-
-    Better are fewer samples at the lowest margin at which the histograms differ: the order in which sorted
-    margin vectors of equal length compare as words.
-
-    Parameters
-    ----------
-    first, second : array-like of int, shape (n_rows,)
-        Margins of the same rows under two ensembles.
-    counts : array-like of int, shape (n_rows,), optional
-        How many samples each row stands for.
-
-    Examples
-    --------
-    >>> compare_histograms([1, 1, -1], [3, -1, -1])
-    1
-    """
-    margins = [np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)]
-    if not margins[0].size:
-        return 0
-    low = min(m.min() for m in margins)
-    levels = int(max(m.max() for m in margins) - low) + 1
-    a, b = (np.bincount(m - low, weights=counts, minlength=levels) for m in margins)
-    differ = np.flatnonzero(a != b)
-    if not len(differ):
-        return 0
-    return 1 if a[differ[0]] < b[differ[0]] else -1
-
-
 def vote_digests(codes: ClassCodes) -> list[bytes]:
     """Return 16 bytes per classifier that tell its votes from others, but for a chance of 2^-128."""
     return [

@@ -132,15 +132,3 @@ def rank_folds(results: "pd.DataFrame", *, metric: str = "accuracy") -> "pd.Data
     means.insert(2, "accuracy_deviation", kept["accuracy"].std())
     means["n_folds"] = len(complete)
     return means.sort_values("rank", kind="stable").reset_index()
-
-
-def results_table(results: "pd.DataFrame", *, metric: str = "accuracy") -> "pd.DataFrame":
-    """Return the mean over folds per table (rows) and method (columns), each with the mean size beside it.
-
-    The columns are pairs ``(method, metric)`` and ``(method, "size")``.
-    """
-    means = results.pivot_table(
-        index="dataset", columns="method", values=[metric, "size"], aggfunc="mean", sort=False, dropna=False
-    )
-    order = list(dict.fromkeys(results["method"]))
-    return means.swaplevel(axis=1)[[(method, value) for method in order for value in (metric, "size")]]

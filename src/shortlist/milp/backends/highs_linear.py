@@ -105,12 +105,6 @@ class LinearProgram:
                 "limits of rows",
             )
 
-    def set_upper(self, columns: Columns, upper: Values) -> None:
-        """Replace the upper bounds of some columns, whose lower bounds are 0."""
-        self._check(
-            self._solver.changeColsBounds(len(columns), columns, np.zeros(len(columns)), upper), "bounds"
-        )
-
     def solve(
         self, *, deadline: float = math.inf, cancellation: Cancellation | None = None
     ) -> LinearSolution:
