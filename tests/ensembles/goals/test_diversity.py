@@ -109,7 +109,7 @@ def test_named_limits_are_the_papers() -> None:
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        pytest.param("F4", "diversity must be one of", id="unknown name"),
+        pytest.param("F4", "diversity must be none, average or each", id="unknown name"),
         pytest.param({"each": 1.5}, "between 0 and 1", id="above 1"),
         pytest.param({"least": 0.5}, "'each' and 'mean'", id="unknown limit"),
     ],
