@@ -1,4 +1,8 @@
-"""Run benchmarks: ``python -m benchmarks [speed fronts moip pruning-proofs ...] [--data FOLDER]``."""
+"""Run benchmarks: ``python -m benchmarks [speed fronts moip pruning-proofs ...] [--data FOLDER]``.
+
+Cases, in `cases/`, are timed in a minute. Studies, in `studies/`, take minutes to hours, most on real tables and models
+that `data/` reads. What they measure goes to `results/`.
+"""
 
 import argparse
 import os
@@ -7,7 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import (
+from benchmarks.registry import load_cases
+from benchmarks.rows import write_rows
+from benchmarks.studies import (
     ensembles,
     fronts,
     large_products,
@@ -18,8 +24,6 @@ from benchmarks import (
     stage_picks,
     start,
 )
-from benchmarks.registry import load_cases
-from benchmarks.rows import write_rows
 
 STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "eel-cv": ensembles.eel_cv,
@@ -34,7 +38,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "peers": peers.peers,
     "pruning-engine": pruning.engine,
     "pruning-gaps": pruning.gaps,
-    "pruning-large": lambda _folder: pruning.large(),
+    "pruning-large": pruning.large,
     "pruning-proofs": pruning.proofs,
     "pruning-ranks": pruning_ranks.ranks,
     "pruning-slopes": pruning.slopes,
@@ -44,9 +48,11 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "solrep-linux": large_products.linux,
     "solrep-quality": large_products.quality,
     "stage-picks": stage_picks.stage_picks,
-    "start": lambda _folder: start.starts(),
+    "start": start.starts,
 }
-"""Studies on real data, each with a file of its name in results/."""
+"""Studies, each with a file of its name in results/."""
+WITHOUT_DATA = ("pruning-large", "start")
+"""Studies that need no real data."""
 SEEDED = ("multistage-recall", "stage-picks")
 """Studies that run once per seed."""
 
@@ -87,6 +93,8 @@ def main() -> None:
     for name in options.names:
         if name == "speed":
             speed()
+        elif name in WITHOUT_DATA:
+            write_rows(name, STUDIES[name]())
         elif options.data is None:
             print(f"{name} left out: it needs real data. Pass --data FOLDER.")
         else:

@@ -1,6 +1,6 @@
 """Complete fronts of product lines and of published benchmark programs: every method, compared before it is timed.
 
-python -m benchmarks fronts moip reading --data FOLDER
+python -m benchmarks fronts knapsacks moip moip-long reading --data FOLDER
 """
 
 import functools

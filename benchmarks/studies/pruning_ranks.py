@@ -17,7 +17,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
-from benchmarks.real_data import read_uci
+from benchmarks.data.uci import read_uci
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.studies.method_comparison import (

@@ -1,4 +1,7 @@
-"""What a short command costs from start to end: processor time of a process of its own, imports included."""
+"""What a short command costs from start to end: processor time of a process of its own, imports included.
+
+python -m benchmarks start
+"""
 
 import os
 import statistics

@@ -1,6 +1,6 @@
 """How fast pruning is proved, and how far general solvers come where it is not.
 
-python -m benchmarks pruning --data FOLDER [--seconds 300]
+python -m benchmarks pruning-engine pruning-gaps pruning-large pruning-proofs pruning-slopes --data FOLDER
 """
 
 import functools
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.real_data import read_uci, validation_votes
+from benchmarks.data.uci import read_uci, validation_votes
 from shortlist.ensembles.goals.diversity import diversity_limits
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, named_weights

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fronts import FOUR, by_diagram, problem, timed
+from benchmarks.studies.fronts import FOUR, by_diagram, problem, timed
 from shortlist.results.front import Front
 
 LIMIT_S = 120.0
