@@ -124,9 +124,7 @@ def test_a_killed_comparison_goes_on_where_it_was(folder: Path) -> None:
         stderr=subprocess.DEVNULL, env=os.environ.copy(),
     )  # fmt: skip
     study = folder / "killed.jsonl"
-    deadline = time.monotonic() + 120
     while not study.exists() or study.read_bytes().count(b"\n") < 4:
-        assert time.monotonic() < deadline, "no run ended in two minutes"
         assert process.poll() is None, "the comparison ended before it was killed"
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)

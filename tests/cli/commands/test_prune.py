@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import joblib
@@ -248,11 +247,11 @@ def test_predict_says_what_is_wrong(folder: Path) -> None:
 @pytest.mark.parametrize(("objective", "stage"), [("accuracy", "cutting"), ("accuracy+slope-100", "proving")])
 def test_an_interrupt_keeps_the_best_selection_found(folder: Path, objective: str, stage: str) -> None:
     rng = np.random.default_rng(0)
-    noisy = pd.DataFrame(rng.normal(size=(3000, 8)))
-    noisy["target"] = (noisy.sum(axis=1) + rng.normal(scale=3, size=3000) > 0).astype(int)
+    noisy = pd.DataFrame(rng.normal(size=(900, 8)))
+    noisy["target"] = (noisy.sum(axis=1) + rng.normal(scale=3, size=900) > 0).astype(int)
     noisy.to_csv(folder / "noisy.csv", index=False)
     process = subprocess.Popen(
-        [sys.executable, "-m", "shortlist", "prune", "noisy.csv", "--classifiers", "30", "--time-limit", "300",
+        [sys.executable, "-m", "shortlist", "prune", "noisy.csv", "--classifiers", "40", "--time-limit", "300",
          "--objective", objective, "--jobs", "1", "--json", "--out", "stopped.joblib"],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
@@ -260,7 +259,6 @@ def test_an_interrupt_keeps_the_best_selection_found(folder: Path, objective: st
     for line in process.stderr:
         if line.startswith(stage):
             break
-    time.sleep(2)
     os.kill(process.pid, signal.SIGINT)
     stdout, stderr = process.communicate(timeout=600)
     assert process.returncode == 0, stderr
