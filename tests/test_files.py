@@ -1,9 +1,11 @@
 """Files that are whole or not there, and files that may be unpickled."""
 
+import importlib
 import pickle
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import joblib
@@ -17,6 +19,7 @@ from shortlist.files import check_writable, dump_object, load_object, whole_file
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
+from shortlist.saved_models import SavedModel, load_model, save_model
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -135,3 +138,29 @@ def test_no_other_module_reads_or_writes_parquet_by_itself() -> None:
     found = [path.name for path in package.rglob("*.py") if calls.search(path.read_text(encoding="utf-8"))]
 
     assert found == ["files.py"]
+
+
+@pytest.mark.parametrize(
+    ("module", "version", "writer"),
+    [
+        ("shortlist.gone", "0.0.7", "another version of Shortlist, 0.0.7, and this one, "),
+        ("shortlist.gone", shortlist.__version__, "another version of Shortlist, and this one, "),
+        ("shortlist.saved_models", "0.0.7", "another version of Shortlist, 0.0.7, and this one, "),
+    ],
+)
+def test_a_file_of_another_version_is_said_to_be_one(
+    module: str, version: str, writer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = importlib.import_module(module) if module != "shortlist.gone" else types.ModuleType(module)
+    with monkeypatch.context() as patch:
+        moved = type("Moved", (), {"__module__": module})
+        patch.setitem(sys.modules, module, home)
+        patch.setattr(home, "Moved", moved, raising=False)
+        model = SavedModel(moved(), ("a", "b"), "target", version=version)
+        save_model(model, tmp_path / "m.joblib")
+    with pytest.raises(BadFileError) as caught:
+        load_model(tmp_path / "m.joblib")
+    assert str(caught.value) == (
+        f"{tmp_path / 'm.joblib'} was written by {writer}{shortlist.__version__}, cannot read it. "
+        "Make it again, with the command that made it."
+    )

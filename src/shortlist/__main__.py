@@ -1,5 +1,5 @@
 """`python -m shortlist` is the command `shortlist`."""
 
-from shortlist.cli.main import run
+from shortlist.cli.entry import run
 
 run()

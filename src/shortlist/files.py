@@ -4,11 +4,14 @@ import contextlib
 import hashlib
 import io
 import os
+import re
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import shortlist
 from shortlist.errors import BadFileError, UntrustedFileError, UnwritableFileError
 
 if TYPE_CHECKING:
@@ -16,6 +19,12 @@ if TYPE_CHECKING:
 
 PICKLE_BEGINNINGS = (b"\x80", b"x", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"]\x00", b"\x04\x22\x4d\x18")
 """First bytes of what joblib writes: a pickle, or one packed by zlib, gzip, bz2, xz, lzma or lz4."""
+
+OWN_MODULE = re.compile(r"'shortlist[.']")
+"""In the message of an error, that a module of Shortlist or a name in one was not found."""
+
+VERSION_IN_PICKLE = re.compile(rb"\x8c\x07version\x94?\x8c.([0-9][0-9A-Za-z.+]*)", re.DOTALL)
+"""The field ``version`` of a saved model, a text as pickles have them."""
 
 
 def check_writable(path: str | Path, name: str = "out") -> None:
@@ -153,11 +162,25 @@ def load_object(path: str | Path, *, trust: bool = False) -> Any:
     try:
         return joblib.load(io.BytesIO(content))
     except Exception as error:  # a broken pickle may raise anything at all
+        if isinstance(error, ImportError | AttributeError) and OWN_MODULE.search(str(error)):
+            raise BadFileError(
+                f"{path} was written by {_writer(content)}, and this one, {shortlist.__version__}, cannot "
+                "read it. Make it again, with the command that made it."
+            ) from None
         reason = ": ".join(filter(None, [type(error).__name__, str(error)]))
         raise BadFileError(
             f"{path} must be a file written by joblib, but reading it failed ({reason}). "
             "Write it again with joblib.dump and the versions installed here."
         ) from error
+
+
+def _writer(content: bytes) -> str:
+    """Name the version of Shortlist that wrote a file, if the file tells it and it is another one."""
+    with contextlib.suppress(zlib.error):
+        content = zlib.decompress(content)
+    found = VERSION_IN_PICKLE.search(content)
+    version = found[1].decode("ascii") if found else shortlist.__version__
+    return "another version of Shortlist" + (f", {version}" if version != shortlist.__version__ else "")
 
 
 def own_files_list() -> Path:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from shortlist.cli.signals import NOTHING_WRITTEN
 from shortlist.runs.cancellation import STOPPING
 
 SAID = f"shortlist: {STOPPING}\n"
@@ -24,7 +25,7 @@ def configure(*_, report, **__):
     print("working", file=sys.stderr, flush=True)
     threading.Event().wait()
 product_front.configure = configure
-from shortlist.cli.main import run
+from shortlist.cli.entry import run
 run()
 """
 """The command, with a method that never looks at the cancellation."""
@@ -130,3 +131,48 @@ def test_the_second_signal_gives_up_and_says_where_finished_parts_are(
     assert (process.returncode, stdout) == (130, "")
     kept = " What had been finished is in s.jsonl; the same command goes on from there." if study else ""
     assert stderr == f"shortlist: interrupted; nothing was written.{kept}\n"
+
+
+def _wait_until_caught(process: subprocess.Popen[str]) -> None:
+    """Wait until the process catches SIGTERM, which Python itself does not."""
+    while process.poll() is None:
+        status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
+        caught = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
+        if int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1:
+            return
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no other way to see what is caught")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("times", [1, 3])
+def test_while_modules_are_imported_a_signal_ends_the_command_with_a_sentence(
+    number: signal.Signals, times: int, folder: Path, started: list[subprocess.Popen[str]]
+) -> None:
+    for _ in range(3):
+        process = _start(started, folder, "configure", "m.uvl", "--objectives", "max selected")
+        _wait_until_caught(process)
+        for _ in range(times):
+            process.send_signal(number)
+        stdout, stderr = process.communicate(timeout=PATIENCE_S)
+        assert (process.returncode, stdout, stderr) == (130, "", f"shortlist: {NOTHING_WRITTEN}\n")
+
+
+@pytest.mark.slow
+def test_signals_without_end_end_in_exit_code_130_and_no_traceback(
+    folder: Path, started: list[subprocess.Popen[str]]
+) -> None:
+    words = ["configure", "m.uvl", "--objectives", "max selected", "--method", "solrep"]
+    process = _start(started, folder, *words, program=("-c", BLOCKED))
+    _wait_for(process, "working")
+    while process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+    stdout, stderr = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, stdout) == (130, "")
+    assert set(stderr.splitlines()) == {SAID.strip(), f"shortlist: {NOTHING_WRITTEN}"}
+
+
+def test_signals_are_caught_before_anything_heavy_is_imported() -> None:
+    program = "import sys, shortlist.cli.entry; print(set(sys.modules) & {'typer', 'shortlist.cli.main'})"
+    said = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert said.stdout == "set()\n"

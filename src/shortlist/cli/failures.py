@@ -7,12 +7,12 @@ from typing import Any
 import typer
 
 from shortlist._words import did_you_mean
+from shortlist.cli.signals import INTERRUPTED, NOTHING_WRITTEN
 from shortlist.errors import NotWrittenError, ShortlistError, SolverError
 
 BAD_INPUT = 2
 FAILED = 70
 NOT_WRITTEN = 74
-INTERRUPTED = 130
 
 UsageError: Any = typer.BadParameter.__base__
 """What typer raises of a command line that it cannot read; it exports no other name for it."""
@@ -33,7 +33,7 @@ def ended(error: BaseException, translate: Callable[[str], str]) -> tuple[str, i
         Calls the library's arguments by the names of the command's options.
     """
     if isinstance(error, KeyboardInterrupt):
-        return "interrupted; nothing was written.", INTERRUPTED
+        return NOTHING_WRITTEN, INTERRUPTED
     if isinstance(error, NothingKeptError):
         return translate(str(error)), INTERRUPTED
     if isinstance(error, ShortlistError):

@@ -3,13 +3,10 @@
 import contextlib
 import functools
 import io
-import signal
 import sys
-import threading
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
-from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -25,8 +22,9 @@ from shortlist.cli.commands.prune import prune
 from shortlist.cli.commands.stage import stage
 from shortlist.cli.commands.stage_use import use
 from shortlist.cli.commands.verify import verify
-from shortlist.cli.failures import BAD_INPUT, INTERRUPTED, NOT_WRITTEN, UsageError, ended, misread
+from shortlist.cli.failures import BAD_INPUT, NOT_WRITTEN, UsageError, ended, misread
 from shortlist.cli.options.arguments import as_typed, in_options, speaking
+from shortlist.cli.signals import INTERRUPTED, end_at_once, handled, interrupt
 from shortlist.cli.text.delivery import complain, deliver, unwritten
 
 
@@ -62,6 +60,7 @@ app.add_typer(front.app, name="front")
 app.add_typer(model.app, name="model")
 
 DEBUG = "--debug"
+PRINTING = "interrupted while the answer was printed."
 
 
 def _show_version(wanted: bool) -> None:
@@ -96,7 +95,7 @@ def run() -> None:
     try:
         with (
             speaking(translate),
-            _terminated_as_interrupted(),
+            handled(interrupt),
             _warnings_as_notes(),
             contextlib.redirect_stdout(printed),
         ):
@@ -109,9 +108,10 @@ def run() -> None:
         said, code = ended(error, translate)
         if DEBUG in sys.argv:
             traceback.print_exception(error)
-    deliver(printed.getvalue())
-    for sentence in filter(None, [said, *unwritten]):
-        complain(sentence)
+    with handled(end_at_once(said if code == INTERRUPTED else PRINTING)):
+        deliver(printed.getvalue())
+        for sentence in filter(None, [said, *unwritten]):
+            complain(sentence)
     if code or unwritten:
         sys.exit(code or NOT_WRITTEN)
 
@@ -137,20 +137,3 @@ def _warnings_as_notes() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: complain(f"note: {as_typed(str(message))}")
         yield
-
-
-@contextlib.contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """Let SIGTERM do what Ctrl-C does."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

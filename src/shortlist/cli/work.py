@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from shortlist.cli.failures import NothingKeptError
+from shortlist.cli.signals import NOTHING_WRITTEN
 from shortlist.cli.text.progress import shown_progress
 from shortlist.errors import ShortlistError
 from shortlist.runs import Cancellation, Report, cancel_on_interrupt
@@ -28,7 +29,7 @@ def long_work(keeps: Path | None = None) -> Iterator[tuple[Cancellation, Report]
         try:
             yield cancellation, display.report
         except KeyboardInterrupt:
-            raise NothingKeptError("interrupted; nothing was written." + _kept(keeps)) from None
+            raise NothingKeptError(NOTHING_WRITTEN + _kept(keeps)) from None
         except ShortlistError as error:
             if cancellation.cancelled:
                 raise NothingKeptError(f"interrupted: {error}{_kept(keeps)}") from None

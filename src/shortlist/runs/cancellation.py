@@ -86,13 +86,19 @@ def cancel_on_interrupt(say: Callable[[str], None] = say_on_stderr) -> Iterator[
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         if cancellation.cancelled:
+            restore()  # a third one is not for the work, which is given up
             raise KeyboardInterrupt
         cancellation.cancel()
         say(STOPPING)
 
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        signal.signal(number, interrupt)
     try:
         yield cancellation
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        restore()

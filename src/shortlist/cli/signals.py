@@ -1,0 +1,57 @@
+"""What Ctrl-C and SIGTERM do while the command is not at work on something that it can keep.
+
+Imported before anything heavy, so nothing but the standard library belongs here.
+"""
+
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+INTERRUPTED = 130
+"""Exit code of a command that was interrupted before there was anything to keep."""
+
+NOTHING_WRITTEN = "interrupted; nothing was written."
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+Handler = Callable[[int, FrameType | None], None]
+
+
+def end_at_once(sentence: str, code: int = INTERRUPTED) -> Handler:
+    """Return a handler that says a sentence on stderr, if there is one, and ends the process."""
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        if sentence:
+            with contextlib.suppress(OSError):
+                os.write(2, f"shortlist: {sentence}\n".encode())
+        os._exit(code)
+
+    return end
+
+
+def set_handler(handler: Handler | signal.Handlers) -> None:
+    """Let both signals do the same from now on; outside the main thread they keep what they do."""
+    if threading.current_thread() is threading.main_thread():
+        for number in SIGNALS:
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def handled(handler: Handler) -> Iterator[None]:
+    """Let both signals do the same within a block."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    set_handler(handler)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            for number, old in before.items():
+                signal.signal(number, old)
+
+
+def interrupt(_number: int, _frame: FrameType | None) -> None:
+    """Raise KeyboardInterrupt at the first signal; the next one ends the process."""
+    set_handler(end_at_once(NOTHING_WRITTEN))
+    raise KeyboardInterrupt
