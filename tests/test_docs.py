@@ -1,0 +1,74 @@
+"""What documents name exists: files, the functions in them, and pages that link to each other."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "how-to").glob("*.md")),
+    *sorted((ROOT / "docs" / "explanation").glob("*.md")),
+    *sorted((ROOT / "docs" / "results").glob("*.md")),
+]
+FILES = [
+    path for room in ("src", "tests", "benchmarks") for path in (ROOT / room).rglob("*") if path.is_file()
+]
+FILE = r"`(?P<file>(?:[\w-]+/)*[\w-]+\.pyi?)(?:: (?P<name>[\w.]+))?`"
+FOLDER = r"`(?P<folder>(?:[\w-]+/)+)`"
+ROOMS = re.compile(
+    r"^(?:src/shortlist|cli|ensembles|multistage|products|methods|milp|tests|benchmarks|docs)/"
+)
+
+
+def _of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def _files_called(path: str) -> list[Path]:
+    return [file for file in FILES if file.as_posix().endswith("/" + path)]
+
+
+def _names_of(file: Path) -> set[str]:
+    names = set()
+    for node in ast.parse(file.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+            names |= {
+                f"{node.name}.{part.name}" for part in ast.walk(node) if isinstance(part, ast.FunctionDef)
+            }
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return names
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_of)
+def test_every_file_and_function_that_a_page_names_exists(page: Path) -> None:
+    missing = []
+    for match in re.finditer(FILE, page.read_text()):
+        files = _files_called(match["file"])
+        if "/" not in match["file"] and match["name"] is None and not files:
+            continue  # a user's own file, as in `mine.py`
+        if not any(match["name"] is None or match["name"] in _names_of(file) for file in files):
+            missing.append(match[0])
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_of)
+def test_every_folder_of_the_house_that_a_page_names_exists(page: Path) -> None:
+    folders = {"/" + path.parent.as_posix().strip("/") + "/" for path in FILES} | {
+        "/" + path.parent.as_posix().strip("/") + "/" for path in (ROOT / "docs").rglob("*.md")
+    }
+    named = [folder for folder in re.findall(FOLDER, page.read_text()) if ROOMS.match(folder)]
+    assert [folder for folder in named if not any("/" + folder in known for known in folders)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_of)
+def test_every_link_between_pages_leads_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
