@@ -1,7 +1,8 @@
-"""What is saved names itself by the package that exports it, so that a later move of its module breaks no file.
+"""What is saved names itself by the package that exports it, so that later moves break no file.
 
-A class keeps the module where its source is, since :mod:`inspect`, doctests and documentation look there. Only its
-pickles say, for instance, ``shortlist.ensembles.Pool``. Subclasses made elsewhere are pickled as any other class.
+A class keeps the module where its source is, since :mod:`inspect`, doctests and documentation look there.
+Only its pickles say, for instance, ``shortlist.ensembles.Pool``. Subclasses made elsewhere are pickled as any
+other class.
 """
 
 import copyreg
@@ -17,7 +18,8 @@ Kind = TypeVar("Kind", bound=type)
 def saved_from(package: str) -> Callable[[Kind], Kind]:
     """Return a decorator of classes whose instances are pickled as those of a class in `package`.
 
-    The stub of that package must import the class: with ``as`` if it is public, without if only saved models need it.
+    The stub of that package must import the class: with ``as`` if it is public, without if only saved models
+    need it.
     """
 
     def register(kind: Kind) -> Kind:
@@ -28,7 +30,7 @@ def saved_from(package: str) -> Callable[[Kind], Kind]:
 
 
 def saved_class(path: str) -> Any:
-    """Return the class of that public path, such as ``shortlist.ensembles.Pool``, wherever its module is today."""
+    """Return the class of a public path such as ``shortlist.ensembles.Pool``, wherever its module is."""
     package, _, name = path.rpartition(".")
     return getattr(importlib.import_module(package), name)
 

@@ -55,7 +55,7 @@ def hold_out(
 
 
 def shuffled_folds(y: Labels, n_folds: int, seed: int) -> Iterator[tuple[Rows, Rows]]:
-    """Yield the rows of all folds but one, and of that one, as scikit-learn's ``StratifiedKFold`` shuffles them."""
+    """Yield the rows of all folds but one, and of that one, as ``StratifiedKFold`` shuffles them."""
     from sklearn.model_selection import StratifiedKFold
 
     yield from StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, y)

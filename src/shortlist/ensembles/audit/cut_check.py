@@ -53,9 +53,10 @@ def check_certificate(
        ``Σ λ (rows of the cut − 1) + Σ over rows of max(0, gain − Σ of λ of its cuts)``: a set of right rows
        misses one row of every cut.
 
-    Where the certificate has ``selections`` in place of cuts, so few that each can be looked at, the best of them is the bound
-    (:mod:`shortlist.ensembles.audit.selection_check`). Where it has a ``utility``, value and bound are of what margins are worth, and
-    :func:`shortlist.ensembles.audit.line_check.bound_of_lines` says how lines take the place of 3 and 4.
+    Where the certificate has ``selections`` in place of cuts, so few that each can be looked at, the best of
+    them is the bound (:mod:`shortlist.ensembles.audit.selection_check`). Where it has a ``utility``, value
+    and bound are of what margins are worth, and :func:`shortlist.ensembles.audit.line_check.bound_of_lines`
+    says how lines take the place of 3 and 4.
 
     Parameters
     ----------

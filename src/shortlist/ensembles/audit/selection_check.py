@@ -1,7 +1,7 @@
 """Looking at every selection again, where there are so few that this proves what the best is worth.
 
-Rows are bits of Python's whole numbers. A selection grows by one classifier at a time, and carries with it which rows have at
-least one vote, at least two, and so on.
+Rows are bits of Python's whole numbers. A selection grows by one classifier at a time, and carries with it
+which rows have at least one vote, at least two, and so on.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -62,7 +62,7 @@ def best_by_plurality(
     *,
     n_classes: int,
 ) -> int | None:
-    """Return the largest sum of the gains of rows whose true class wins, ties going to the first, over all selections."""
+    """Return the largest gain of any selection by plurality, where ties go to the first class."""
     n_classifiers = len(votes[0]) if votes else 0
     columns = [
         [_bits(row[k] == label for row in votes) for k in range(n_classifiers)] for label in range(n_classes)

@@ -43,7 +43,8 @@ def threshold_certificate(
     rows : RightRows
         From :func:`shortlist.ensembles.proofs.row_forms.normalise`.
     bound : CutBound or int
-        Of `rows`; or how many selections there are, each of which was looked at, so that the selection is the best.
+        Of `rows`; or how many selections there are, each of which was looked at, so that the selection is the
+        best.
     mask : ndarray of bool, shape (n_classifiers,)
         The selection.
     threshold : int

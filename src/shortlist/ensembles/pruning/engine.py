@@ -66,8 +66,8 @@ class EngineSettings:
     walk_share : float
         Part of the time limit after which it gives up.
     few_selections : int
-        Up to so many selections within the sizes the walk comes first and is written down as the proof: whoever
-        rechecks it looks at every selection again.
+        Up to so many selections within the sizes the walk comes first and is written down as the proof:
+        whoever rechecks it looks at every selection again.
     least_solve_s : float
         Seconds below which CP-SAT is not asked: it has ended the whole process under limits of milliseconds.
     """

@@ -76,7 +76,8 @@ class Verification:
     certificate : dict or None
         What was checked.
     other_table : str
-        Which recorded rows have other values in this table, though the members answer them as on record; else empty.
+        Which recorded rows have other values in this table, though the members answer them as on record; else
+        empty.
     """
 
     failures: tuple[str, ...] = ()
@@ -102,8 +103,8 @@ class Verification:
     def status(self) -> str:
         """What was rechecked: ``"valid"`` for all that is claimed, ``"invalid"`` where something is wrong.
 
-        ``"partly"``: the value and a bound are right, and a solver or branch and bound claims more than that bound.
-        ``"counted"``: the value is right, and nothing proves a bound.
+        ``"partly"``: the value and a bound are right, and a solver or branch and bound claims more than that
+        bound. ``"counted"``: the value is right, and nothing proves a bound.
         """
         if self.failures:
             return "invalid"
