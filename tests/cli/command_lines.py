@@ -7,7 +7,7 @@ import typer
 
 from shortlist.cli.main import app
 
-WRITTEN = {"out", "model_out", "report", "study", "store", "certificate"}
+WRITTEN = {"out", "model_out", "report", "study", "certificate"}
 """Parameters that name files to write; every other file is read. A new option for writing belongs here."""
 
 TABLES = {"table"}
@@ -35,7 +35,10 @@ def called(parameter: Any) -> str:
 def files(command: Any) -> tuple[list[Any], list[Any]]:
     """Return the parameters of a command that name files to read, and those to write."""
     named = [
-        one for one in command.params if "Path" in str(one.type_descriptor.annotation) or one.name in TABLES
+        one
+        for one in command.params
+        if not getattr(one, "hidden", False)
+        and ("Path" in str(one.type_descriptor.annotation) or one.name in TABLES)
     ]
     return [one for one in named if one.name not in WRITTEN], [one for one in named if one.name in WRITTEN]
 

@@ -41,7 +41,7 @@ WRITING = {
 ADDING = {
     "configure --study": [*CONFIGURE, "--method", "solrep", "--points", "3", "--study", "w.jsonl"],
     "compare --study": [*COMPARE, "--study", "w.jsonl"],
-    "prune --store": [*FOLDS, "--store", "w.jsonl"],
+    "prune --study": [*FOLDS, "--study", "w.jsonl"],
 }
 """Commands that add to a file while they work."""
 

@@ -11,8 +11,8 @@ import pytest
 import typer
 from sklearn.tree import DecisionTreeClassifier
 
-from shortlist.cli.commands.evolve import USES as EVOLVE_USES
 from shortlist.cli.main import app
+from shortlist.cli.options.evolve_options import USES as EVOLVE_USES
 from shortlist.cli.options.prune_options import USES as PRUNE_USES
 from shortlist.ensembles.estimators import exact_pruner as estimators
 from shortlist.ensembles.estimators import rule_estimators
@@ -121,9 +121,13 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--methods", "uwa", "--folds", "31"], "at least 31 rows each, one per fold, got 30 of 'ill'"),
     ],
     "--repeats": [(["--methods", "uwa", "--repeats", "0"], "--repeats must be at least 1")],
+    "--study": [
+        (["--methods", "uwa", "--study", "no/x.jsonl"], "folder does not exist"),
+        (["--methods", "uwa", "--study", "text.jsonl"], "text.jsonl"),
+    ],
     "--store": [
         (["--methods", "uwa", "--store", "no/x.jsonl"], "folder does not exist"),
-        (["--methods", "uwa", "--store", "text.jsonl"], "text.jsonl"),
+        (["--methods", "uwa", "--store", "s.jsonl", "--study", "t.jsonl"], "--store is the former name of --study"),
     ],
     "--out": [
         (["--out", "no/x.joblib"], "folder does not exist"),
@@ -174,7 +178,7 @@ EVOLVE: dict[str, list[tuple[list[str], str]]] = {
 
 UNUSED = [
     (["prune", "--folds", "10"], "--folds belongs to --methods. Leave it out, or add --methods all."),
-    (["prune", "--repeats", "1", "--store", "s.jsonl"], "--repeats and --store belong to --methods."),
+    (["prune", "--repeats", "1", "--study", "s.jsonl"], "--repeats and --study belong to --methods."),
     (["prune", "--method", "exact", "--methods", "all"], "--method belongs to a run without --methods."),
     (["prune", "--methods", "all", "--pool", "pool.joblib"], "--pool belongs to a run without --methods."),
     (["prune", "--method", "uwa", "--time-limit", "60"], "--time-limit belongs to the method exact."),

@@ -15,7 +15,7 @@ Named: TypeAlias = str | Path | Sequence[str | Path] | None
 STDIN = "-"
 """What an input is called that is read from the terminal or a pipe."""
 
-RESUMED = ("--study", "--store")
+RESUMED = ("--study",)
 """Outputs that are added to rather than written anew."""
 
 MODEL_FILE = (".joblib",)

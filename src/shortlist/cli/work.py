@@ -18,7 +18,7 @@ def long_work(keeps: Path | None = None) -> Iterator[tuple[Cancellation, Report]
     Parameters
     ----------
     keeps : Path, optional
-        The study or store to which finished parts are added, so that the same command goes on from there.
+        The study to which finished parts are added, so that the same command goes on from there.
 
     Raises
     ------

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shortlist import __version__
-from shortlist.cli.commands.configure import work_lines
+from shortlist.cli.text.configured import work_lines
 from shortlist.results.front import Front
 from shortlist.results.limits import OPERATORS
 from shortlist.results.objective import Objective

@@ -202,7 +202,7 @@ def _write_bad_tables(folder: Path) -> None:
             ["patients.csv", "--target", "outcome", "--out", "no/x"], "folder does not exist", id="no folder"
         ),
         pytest.param(
-            ["patients.csv", "--target", "outcome", "--objective", "tp=x"], "name=number", id="weights"
+            ["patients.csv", "--target", "outcome", "--objective", "tp=x"], "NAME=NUMBER", id="weights"
         ),
         pytest.param(
             ["patients.csv", "--target", "outcome", "--positive", "sick"],
@@ -356,9 +356,9 @@ COMPARISON = [
 
 
 @pytest.mark.slow
-def test_all_methods_are_ranked_and_the_store_is_resumed(folder: Path) -> None:
+def test_all_methods_are_ranked_and_the_study_is_resumed(folder: Path) -> None:
     (folder / "folds.jsonl").unlink(missing_ok=True)
-    command = ["prune", "patients.csv", *COMPARISON, "--store", "folds.jsonl", "--json"]
+    command = ["prune", "patients.csv", *COMPARISON, "--study", "folds.jsonl", "--json"]
     run = shortlist(*command, "--out", "folds.parquet", cwd=folder)
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
@@ -411,7 +411,7 @@ def test_all_methods_take_three_classes(folder: Path) -> None:
             ["--methods", "all", "--method", "uwa"], "--method belongs to a run without --methods", id="both"
         ),
         pytest.param(["--methods", "uwa", "--folds", "1"], "--folds must be at least 2", id="one fold"),
-        pytest.param(["--methods", "uwa", "--store", "no/x"], "folder does not exist", id="no folder"),
+        pytest.param(["--methods", "uwa", "--study", "no/x"], "folder does not exist", id="no folder"),
     ],
 )
 def test_what_a_rule_cannot_use_is_one_sentence(folder: Path, arguments: list[str], message: str) -> None:

@@ -98,18 +98,18 @@ class _Stopping(DummyClassifier):
 
 def test_a_method_that_was_stopped_is_not_measured_but_what_was_is_kept(tmp_path: Path) -> None:
     methods: dict[str, BaseEstimator] = {"guess": DummyClassifier(), "slow": _Stopping()}
-    store = tmp_path / "folds.jsonl"
+    study = tmp_path / "folds.jsonl"
     _Stopping.n_fits = 0
-    found = compare_methods(TABLES, methods, **OPTIONS, store=store, cancellation=Cancellation())
+    found = compare_methods(TABLES, methods, **OPTIONS, study=study, cancellation=Cancellation())
     assert found["method"].value_counts().to_dict() == {"guess": 1, "slow": 1}
-    assert sum('"method":"slow"' in line.replace(" ", "") for line in store.read_text().splitlines()) == 1
+    assert sum('"method":"slow"' in line.replace(" ", "") for line in study.read_text().splitlines()) == 1
     _Stopping.n_fits = 2
-    whole = compare_methods(TABLES, methods, **OPTIONS, store=store, cancellation=Cancellation())
+    whole = compare_methods(TABLES, methods, **OPTIONS, study=study, cancellation=Cancellation())
     assert len(whole) == 2 * 2 * 2 * 2
 
 
 def test_a_killed_comparison_goes_on_where_it_was(tmp_path: Path, results: pd.DataFrame) -> None:
-    store = tmp_path / "folds.jsonl"
+    study = tmp_path / "folds.jsonl"
     cancellation = Cancellation()
     done: list[Progress] = []
 
@@ -119,42 +119,42 @@ def test_a_killed_comparison_goes_on_where_it_was(tmp_path: Path, results: pd.Da
             cancellation.cancel()
 
     partial = compare_methods(
-        TABLES, METHODS, **OPTIONS, store=store, report=stop_after_three, cancellation=cancellation
+        TABLES, METHODS, **OPTIONS, study=study, report=stop_after_three, cancellation=cancellation
     )
     assert 0 < len(partial) < len(results)
-    lines = store.read_text().splitlines(keepends=True)
-    store.write_text("".join(lines[:-1]) + lines[-1][:20])  # a crash while writing
+    lines = study.read_text().splitlines(keepends=True)
+    study.write_text("".join(lines[:-1]) + lines[-1][:20])  # a crash while writing
 
     done.clear()
-    whole = compare_methods(TABLES, METHODS, **OPTIONS, store=store, report=done.append)
+    whole = compare_methods(TABLES, METHODS, **OPTIONS, study=study, report=done.append)
 
     assert done[0].total == 8 - (len(partial) - 1) // 4
     pd.testing.assert_frame_equal(_values(whole), _values(results))
-    assert len(store.read_text().splitlines()) == len(results)
+    assert len(study.read_text().splitlines()) == len(results)
     done.clear()
-    compare_methods(TABLES, METHODS, **OPTIONS, store=store, report=done.append)
+    compare_methods(TABLES, METHODS, **OPTIONS, study=study, report=done.append)
     assert [event.total for event in done] == [0]
 
 
-def test_a_method_that_comes_later_is_added_to_the_store(tmp_path: Path, results: pd.DataFrame) -> None:
-    store = tmp_path / "folds.jsonl"
+def test_a_method_that_comes_later_is_added_to_the_study(tmp_path: Path, results: pd.DataFrame) -> None:
+    study = tmp_path / "folds.jsonl"
     few = {name: METHODS[name] for name in ("guess", "uwa")}
-    compare_methods(TABLES, few, **OPTIONS, store=store)
-    whole = compare_methods(TABLES, METHODS, **OPTIONS, store=store)
+    compare_methods(TABLES, few, **OPTIONS, study=study)
+    whole = compare_methods(TABLES, METHODS, **OPTIONS, study=study)
     pd.testing.assert_frame_equal(_values(whole), _values(results))
 
 
-def test_a_store_of_other_settings_is_refused(tmp_path: Path) -> None:
-    store = tmp_path / "folds.jsonl"
+def test_a_study_of_other_settings_is_refused(tmp_path: Path) -> None:
+    study = tmp_path / "folds.jsonl"
     guess = {"guess": DummyClassifier()}
-    compare_methods(TABLES, guess, n_folds=2, store=store)
+    compare_methods(TABLES, guess, n_folds=2, study=study)
     with pytest.raises(BadFileError, match="under other settings"):
-        compare_methods(TABLES, guess, n_folds=2, random_state=1, store=store)
+        compare_methods(TABLES, guess, n_folds=2, random_state=1, study=study)
     with pytest.raises(BadFileError, match="under other settings"):
-        compare_methods(TABLES, {"guess": DummyClassifier(strategy="uniform")}, n_folds=2, store=store)
-    store.write_text("no json\n")
+        compare_methods(TABLES, {"guess": DummyClassifier(strategy="uniform")}, n_folds=2, study=study)
+    study.write_text("no json\n")
     with pytest.raises(BadFileError, match="line 1 is none"):
-        compare_methods(TABLES, guess, n_folds=2, store=store)
+        compare_methods(TABLES, guess, n_folds=2, study=study)
 
 
 @pytest.mark.slow
@@ -283,10 +283,10 @@ def test_exact_pruning_without_a_selection_says_so_with_its_fold() -> None:
         compare_methods({"made": TABLES["made"]}, methods, n_folds=2, n_classifiers=3)
 
 
-def test_a_file_that_is_no_store_is_not_added_to(tmp_path: Path) -> None:
+def test_a_file_that_is_no_study_is_not_added_to(tmp_path: Path) -> None:
     (tmp_path / "mine.jsonl").write_text("my only line")
     with pytest.raises(BadFileError, match="must hold results of a comparison"):
-        compare_methods(TABLES, ["full"], n_folds=2, store=tmp_path / "mine.jsonl")
+        compare_methods(TABLES, ["full"], n_folds=2, study=tmp_path / "mine.jsonl")
     assert (tmp_path / "mine.jsonl").read_text() == "my only line"
 
 

@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.pairs import read_numbers
+from shortlist.cli.options.shared import POINT, FrontFile, Json, Limit, Rows, check_shared, output
 from shortlist.cli.options.unused import Use, refuse_unused
+from shortlist.cli.picked_files import write_picked
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from shortlist.results.front import Front
-    from shortlist.results.picking import Pick
 
 app = typer.Typer(
     help="Look at a saved front, take one point of it, or write it as CSV.", no_args_is_help=True
@@ -43,26 +41,34 @@ PICK_USES = (
 @app.command()
 def show(
     context: typer.Context,
-    front: Annotated[Path, typer.Argument(help="Front written with --out.")],
+    front: FrontFile,
     *,
-    pick: Annotated[str | None, typer.Option(help="Also the point by a rule: ideal or knee.")] = None,
-    limit: Annotated[
-        list[str] | None, typer.Option(help="Only points such as 'cost<=120'; may be repeated.")
+    pick: Annotated[
+        str | None, typer.Option(help=f"{POINT}, which is printed as well: ideal or knee.")
     ] = None,
-    rows: Annotated[int, typer.Option(help="Most points to print; 0 for all.")] = 20,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    limit: Limit = None,
+    rows: Rows = 20,
+    json: Json = False,
 ) -> None:
     """Print the points of a front, what is proved about them, and their ranges."""
     from shortlist.cli.files import check_files
 
     check_files(inputs={"FRONT": front}, outputs={})
-    from shortlist._validation import as_choice, as_count
+    from shortlist._validation import as_choice
     from shortlist.cli.options.limits import read_limits
-    from shortlist.cli.text.front_text import front_facts, front_status, proof_text, range_lines
+    from shortlist.cli.text.front_text import (
+        front_facts,
+        front_status,
+        pick_facts,
+        print_pick,
+        print_points,
+        proof_text,
+        range_lines,
+    )
     from shortlist.results.front import Front
     from shortlist.results.picking import RULES, mark_within, why_none
 
-    as_count(rows, "--rows", at_least=0)
+    check_shared(context.params)
     if pick is not None:
         as_choice(pick, "--pick", RULES)
     loaded = Front.load(front)
@@ -80,7 +86,7 @@ def show(
             **front_facts(loaded),
             "points": loaded.values[kept][: rows or None].tolist(),
             "n_within_limits": int(kept.sum()),
-            "pick": None if picked is None else _pick_facts(loaded, picked),
+            "pick": None if picked is None else pick_facts(loaded, picked),
             "notes": notes,
             **run_facts(context),
         }
@@ -90,15 +96,15 @@ def show(
     print(f"{len(loaded):,} {points}, {proof_text(loaded)} ({loaded.method}, {loaded.seconds:.2f} s).")
     if len(loaded):
         print("\n".join(range_lines(loaded)))
-    _print_table(loaded, kept, rows)
+    print_points(loaded, kept, rows)
     if picked is not None:
-        _print_pick(loaded, picked)
+        print_pick(loaded, picked)
 
 
 @app.command()
 def pick(
     context: typer.Context,
-    front: Annotated[Path, typer.Argument(help="Front written with --out.")],
+    front: FrontFile,
     *,
     rule: Annotated[
         str | None, typer.Option(help="ideal, knee, weights or lexicographic; default: by the options.")
@@ -107,16 +113,12 @@ def pick(
     minimise: Annotated[
         list[str] | None, typer.Option(help="Best in this objective; repeat it for what decides ties.")
     ] = None,
-    limit: Annotated[
-        list[str] | None, typer.Option(help="Only points such as 'cost<=120'; may be repeated.")
-    ] = None,
+    limit: Limit = None,
     model: Annotated[
         Path | None, typer.Option(help="The feature model: checks the product, and writes it at its places.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Product to write: .uvl, .csv or .config; stages: .csv.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    out: Annotated[Path | None, output("the product, as .uvl, .csv or .config; stages as .csv.")] = None,
+    json: Json = False,
 ) -> None:
     """Take one point of a front by a rule, and write what to choose for it."""
     from shortlist.cli.files import PRODUCT_FILE, check_files
@@ -126,7 +128,7 @@ def pick(
     )
     from shortlist._validation import as_choice
     from shortlist.cli.options.limits import read_limits
-    from shortlist.cli.text.front_text import front_status
+    from shortlist.cli.text.front_text import front_status, pick_facts, print_pick
     from shortlist.results.front import Front
     from shortlist.results.picking import RULES, mark_within, why_none
 
@@ -153,15 +155,15 @@ def pick(
     picked = loaded.pick(chosen_rule, weights=factors, order=order, limits=limits)
     notes = []
     if out is not None:
-        out = save(out, lambda path: _write(loaded, picked, model, path))
+        out = save(out, lambda path: write_picked(loaded, picked, model, path))
         if model is None and out.suffix == ".uvl":
             notes.append("The product is not checked and has no tree: pass --model FILE for both.")
     print_notes(notes)
     if json:
-        facts |= {"status": front_status(loaded), "reason": "", **_pick_facts(loaded, picked)}
+        facts |= {"status": front_status(loaded), "reason": "", **pick_facts(loaded, picked)}
         print_json(facts | {"out": None if out is None else str(out), "notes": notes})
         return
-    _print_pick(loaded, picked)
+    print_pick(loaded, picked)
     if out is not None:
         print(f"Saved to {out}.")
 
@@ -169,10 +171,10 @@ def pick(
 @app.command()
 def export(
     context: typer.Context,
-    front: Annotated[Path, typer.Argument(help="Front written with --out.")],
+    front: FrontFile,
     *,
-    out: Annotated[Path, typer.Option(help="CSV file to write: a row per point, a column per feature.")],
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    out: Annotated[Path, output("CSV with a row per point and a column per feature.")],
+    json: Json = False,
 ) -> None:
     """Write a front as CSV: a row per point, with its objectives and with every feature by name."""
     from shortlist.cli.files import TABLE_FILE, check_files
@@ -232,96 +234,3 @@ def _order(front: "Front", names: "Sequence[str]") -> list[str]:
                 "or --weights."
             )
     return list(names)
-
-
-def _selected(front: "Front", picked: "Pick") -> list[str]:
-    return [name for name, value in zip(front.candidates, picked.decision.tolist(), strict=True) if value]
-
-
-def _is_staged(front: "Front") -> bool:
-    """Whether the decisions are stages of features."""
-    from shortlist.results.front_csv import STAGED_METHODS
-
-    return front.method in STAGED_METHODS
-
-
-def _stages(front: "Front", picked: "Pick") -> dict[str, list[str]]:
-    """Return the features bought at each stage."""
-    stages = sorted(set(picked.decision.tolist()) - {-1})
-    names = list(zip(front.candidates, picked.decision.tolist(), strict=True))
-    return {f"stage {stage + 1}": [name for name, at in names if at == stage] for stage in stages}
-
-
-def _pick_facts(front: "Front", picked: "Pick") -> dict[str, Any]:
-    chosen = _stages(front, picked) if _is_staged(front) else _selected(front, picked)
-    return {"rule": picked.rule, "index": picked.index, "values": picked.values, "selection": chosen}
-
-
-def _print_table(front: "Front", kept: "NDArray[np.bool_]", rows: int) -> None:
-    """Print the points within the limits."""
-    frame = front.to_frame()[kept]
-    if not len(frame):
-        return
-    print()
-    print(frame.head(rows or len(frame)).to_string())
-    if rows and len(frame) > rows:
-        print(f"... and {len(frame) - rows:,} more; all with --rows 0.")
-
-
-def _print_pick(front: "Front", picked: "Pick") -> None:
-    """Print one point and what is chosen for it."""
-    values = ", ".join(f"{name} {value:g}" for name, value in picked.values.items())
-    print()
-    print(f"Point {picked.index} by {picked.rule}: {values}.")
-    if _is_staged(front):
-        for stage, features in _stages(front, picked).items():
-            print(f"{stage}: {', '.join(features)}")
-        return
-    chosen = _selected(front, picked)
-    print(f"Selected {len(chosen)} of {len(front.candidates)}: {', '.join(chosen)}")
-
-
-def _write(front: "Front", picked: "Pick", model: Path | None, out: Path) -> None:
-    """Write the product of a point, checked against its model if that is given."""
-    from shortlist.errors import BadInputError
-    from shortlist.products.feature_models.evaluation import evaluate
-    from shortlist.products.feature_models.model import make_model
-    from shortlist.products.formats import read_model
-    from shortlist.products.formats.configurations import write_configuration
-
-    if _is_staged(front):
-        _write_stages(front, picked, model, out)
-        return
-    if not set(picked.decision.tolist()) <= {0, 1} or not front.candidates:
-        raise BadInputError("a product can be written from a front of products, got another kind of front.")
-    if model is None:
-        write_configuration(out, make_model(front.candidates), picked.decision)
-        return
-    line = read_model(model)
-    if line.labels != front.candidates:
-        raise BadInputError(f"{model} must be the model that the front was made from: its features differ.")
-    broken = evaluate(line, picked.decision)
-    if broken:
-        raise BadInputError(
-            f"the point's product breaks a rule of {model}: {broken[0]}. Is it the right model?"
-        )
-    write_configuration(out, line, picked.decision)
-
-
-def _write_stages(front: "Front", picked: "Pick", model: Path | None, out: Path) -> None:
-    """Write the stage of each feature as CSV."""
-    import csv
-    import io
-
-    from shortlist.errors import BadInputError
-    from shortlist.files import write_text
-    from shortlist.tables.csv_cells import guarded
-
-    if model is not None or out.suffix.casefold() != ".csv":
-        raise BadInputError("stages are written to a file ending in .csv, without --model. Name such a file.")
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["feature", "stage"])
-    for name, stage in zip(front.candidates, picked.decision.tolist(), strict=True):
-        writer.writerow([guarded(name), "" if stage < 0 else stage + 1])
-    write_text(out, text.getvalue())

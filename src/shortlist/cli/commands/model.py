@@ -1,11 +1,11 @@
 """`shortlist model`: what is in a feature model."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shortlist.cli.options.arguments import as_typed
+from shortlist.cli.options.shared import NODES, FeatureModelFile, Json
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ def _group() -> None:
 @app.command()
 def info(
     context: typer.Context,
-    model: Annotated[Path, typer.Argument(help="Feature model: SXFM, UVL, FeatureIDE XML or DIMACS.")],
+    model: FeatureModelFile,
     *,
     max_nodes: Annotated[
         int | None,
-        typer.Option(help="Nodes to spend on counting products; 0 for none. Default: by the size."),
+        typer.Option(help=f"{NODES}; 0 counts no products. Default: by the size."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    json: Json = False,
 ) -> None:
     """Print features, constraints, core and dead features, and the number of products."""
     import time

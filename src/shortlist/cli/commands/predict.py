@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist.cli.options.shared import Json, SavedModelFile, Table, Trust, output
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes
 
@@ -19,10 +20,8 @@ MANY_ROWS = 10
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="Model file written with --out.")],
-    table: Annotated[
-        str, typer.Argument(help="CSV, Parquet or Excel file with the rows to answer, or - for stdin.")
-    ],
+    model: SavedModelFile,
+    table: Table,
     *,
     explain: Annotated[
         bool,
@@ -31,13 +30,9 @@ def predict(
             help="For a model of shortlist stage: also the stage, features bought and money spent per row.",
         ),
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="CSV file to write; default: stdout.")] = None,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="Load the model although loading runs the code in it.")
-    ] = False,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object on stdout; needs --out.")
-    ] = False,
+    out: Annotated[Path | None, output("CSV with the answers; default: stdout.")] = None,
+    trust: Trust = False,
+    json: Json = False,
 ) -> None:
     """Answer new rows with a saved model: one line per row, in order."""
     import time

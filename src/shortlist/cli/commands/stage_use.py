@@ -5,34 +5,25 @@ from typing import Annotated
 
 import typer
 
+from shortlist.cli.options.shared import POINT, Json, Limit, SavedModelFile, Trust, output
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 
 def use(
     context: typer.Context,
-    model: Annotated[Path, typer.Argument(help="Model file of shortlist stage.")],
+    model: SavedModelFile,
     *,
     pick: Annotated[
         str,
         typer.Option(
-            help="Point that predicts: its number, or one-se, norm, ideal, knee, weights or lexicographic."
+            help=f"{POINT}, which predicts: one-se, norm, ideal, knee, weights, lexicographic; or its number."
         ),
     ] = "one-se",
-    limit: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Pick within it, such as 'acquisition_cost<=30'; with <=, <, >=, > or ==; may be repeated."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Model file to write, ending in .joblib; default: only show the point."),
-    ] = None,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="Load the model although loading runs the code in it.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    limit: Limit = None,
+    out: Annotated[Path | None, output("the model, ending in .joblib; default: only show the point.")] = None,
+    trust: Trust = False,
+    json: Json = False,
 ) -> None:
     """Take another point of a saved model's front.
 

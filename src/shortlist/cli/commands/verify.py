@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shortlist.cli.options.shared import POOL, Json, SavedModelFile, Table, Trust, output
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes
 
@@ -17,24 +18,18 @@ EXIT_CODES = {"invalid": 1, "counted": 3}
 
 
 def verify(
-    model: Annotated[Path, typer.Argument(help="Model file of shortlist prune or evolve.")],
-    table: Annotated[str, typer.Argument(help="The table that it was made from.")],
+    model: SavedModelFile,
+    table: Table,
     *,
     pool: Annotated[
         Path | None,
-        typer.Option(
-            help="joblib file with the whole pool: then the votes of all classifiers are recomputed."
-        ),
+        typer.Option(help=f"{POOL}, the whole pool: then the votes of all classifiers are recomputed."),
     ] = None,
-    certificate: Annotated[
-        Path | None, typer.Option(help="JSON file to write the certificate to, for other auditors.")
-    ] = None,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="Load the files although loading runs the code in them.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    certificate: Annotated[Path | None, output("the certificate as JSON, for other auditors.")] = None,
+    trust: Trust = False,
+    json: Json = False,
 ) -> None:
-    """Recheck value and bound of a pruned ensemble, independently of what found them.
+    """Recheck value and bound of a pruned ensemble on its table, independently of what found them.
 
     Without a certificate, as of a named solver, a rule or evolution, the value is counted again. Exits with 1
     if something is not as the model claims, and with 3 if it claims a bound and nothing proves one.

@@ -18,8 +18,10 @@ def read_pairs(texts: Sequence[str], option: str) -> list[tuple[str, str]]:
 
 def read_numbers(text: str, option: str) -> dict[str, float]:
     """Read ``NAME=NUMBER,NAME=NUMBER``."""
-    numbers = {}
+    numbers: dict[str, float] = {}
     for name, value in read_pairs(text.split(","), option):
+        if name in numbers:
+            raise BadInputError(f"--{option} must name each number once, got {name!r} twice.")
         try:
             numbers[name] = float(value)
         except ValueError:

@@ -3,9 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from shortlist.cli.files import Named
 from shortlist.cli.options.pairs import read_pairs
+from shortlist.cli.options.shared import WHAT_MATTERS, Limit
 
 if TYPE_CHECKING:
     from shortlist.products.attributes.attribute import Attribute, AttributeTable
@@ -67,20 +71,52 @@ class AskedQuestion:
         }
 
 
-def read_question(
-    model: Path,
-    *,
-    objectives: str | None,
-    attributes: Sequence[Path],
-    random_attributes: int | None,
-    rename: Sequence[str],
-    default: Sequence[str],
-    decimals: int | None,
-    limit: Sequence[str],
-    select: Sequence[str],
-    deselect: Sequence[str],
-    fixed: Sequence[Path],
-) -> AskedQuestion:
+@dataclass(frozen=True)
+class QuestionOptions:
+    """What is asked of a product line."""
+
+    objectives: Annotated[
+        str | None,
+        typer.Option(
+            help=f"{WHAT_MATTERS}, such as 'min cost, max quality'; default: min deselected and every attribute."
+        ),
+    ] = None
+    attributes: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="CSV with a column feature, or .augment file; may be repeated. Default: MODEL.augment."
+        ),
+    ] = None
+    random_attributes: Annotated[
+        int | None, typer.Option(help="Seed: draw cost, defects and not_used_before at random.")
+    ] = None
+    rename: Annotated[
+        list[str] | None, typer.Option(help="OLD=NEW: a name in the attributes, and in the model.")
+    ] = None
+    default: Annotated[
+        list[str] | None, typer.Option(help="ATTRIBUTE=VALUE for features without a value.")
+    ] = None
+    decimals: Annotated[int | None, typer.Option(help="Round attributes to so many decimals.")] = None
+    limit: Limit = None
+    select: Annotated[list[str] | None, typer.Option(help="Feature that must be in.")] = None
+    deselect: Annotated[list[str] | None, typer.Option(help="Feature that must be out.")] = None
+    fixed: Annotated[
+        list[Path] | None, typer.Option(help="File with a partial configuration; may be repeated.")
+    ] = None
+
+    def inputs(self, model: Path) -> dict[str, Named]:
+        """Return the files of a question, by what the user calls them."""
+        from shortlist.products.attributes.attribute_files import attributes_beside
+
+        return {
+            "MODEL": model,
+            "--attributes": self.attributes,
+            "--fixed": self.fixed,
+            "the file with its attributes": attributes_beside(model),
+        }
+
+
+def read_question(model: Path, given: QuestionOptions) -> AskedQuestion:
     """Read model, attributes and requirements, and choose objectives if none are named."""
     from shortlist._validation import as_count
     from shortlist.cli.options.limits import read_limits
@@ -93,21 +129,24 @@ def read_question(
     from shortlist.products.formats import read_model
 
     line = read_model(model)
-    wanted = make_requirements(line, select=select, deselect=deselect, fixed=fixed)
+    wanted = make_requirements(
+        line, select=given.select or (), deselect=given.deselect or (), fixed=given.fixed or ()
+    )
+    objectives, random_attributes, decimals = given.objectives, given.random_attributes, given.decimals
     if decimals is not None:
         as_count(decimals, "--decimals", at_least=0, at_most=MOST_DECIMALS)
-    files = list(attributes)
+    files = list(given.attributes or ())
     found_beside = attributes_beside(model) if not files and random_attributes is None else None
     if found_beside:
         files = [found_beside]
-    tables = _tables(model, line, files, dict(read_pairs(rename, "rename")))
+    tables = _tables(model, line, files, dict(read_pairs(given.rename or (), "rename")))
     drawn = _drawn(line, random_attributes, tables)
     asked, left_out = (
         (objectives, {}) if objectives is not None else _default_objectives(model, line, tables, list(drawn))
     )
     goals = [name for _, name in objective_names(asked)]
     columns = [name for table in tables for name in table.columns]
-    limits = read_limits(limit, list(dict.fromkeys([*goals, *BUILT_IN, *columns, *drawn])))
+    limits = read_limits(given.limit or (), list(dict.fromkeys([*goals, *BUILT_IN, *columns, *drawn])))
     names = goals + [bound.name for bound in limits]
     others = [name for name in names if name not in drawn]
     rounds = bool(found_beside) and decimals is None and any(needs_rounding(tables[0], n) for n in others)
@@ -115,14 +154,16 @@ def read_question(
         others,
         tables,
         line,
-        defaults=_defaults(default, names),
+        defaults=_defaults(given.default or (), names),
         decimals=ROUNDED if rounds else decimals,
     )
     sources = {name: f"drawn at random, seed {random_attributes}" for name in drawn if name in names}
     _refuse_unused_draws(random_attributes, sources)
     for name in found:
         sources[name] = next(t.source for t in tables if name.casefold() in map(str.casefold, t.columns))
-    _refuse_unused_files([table for table in tables if table.source in map(str, attributes)], sources, names)
+    _refuse_unused_files(
+        [table for table in tables if table.source in map(str, given.attributes or ())], sources, names
+    )
     if decimals is not None and not found:
         raise BadInputError("--decimals rounds attributes, and none from a file is asked for. Leave it out.")
     notes = list(line.notes)

@@ -1,16 +1,164 @@
-"""What `shortlist prune` makes of its options before it works: which of them are used, and what they hold."""
+"""What `shortlist prune` is asked: its options, which of them are used, and what they hold."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from shortlist.cli.options.pairs import read_numbers
+from shortlist.cli.options.shared import POOL, SECONDS, SOLVER, Positive, Study, Trust, check_shared
 from shortlist.cli.options.unused import Use
 
 if TYPE_CHECKING:
+    from shortlist.ensembles.estimators.exact_pruner import ExactPruner
     from shortlist.ensembles.estimators.rule_estimators import PluralityPruner
+    from shortlist.ensembles.pools.pool import Pool
 
 EXACT = "exact"
 ALL = "all"
+
+
+@dataclass(frozen=True)
+class MethodOptions:
+    """What chooses the members: one method, or several side by side."""
+
+    method: Annotated[
+        str,
+        typer.Option(
+            help="Method: exact, or a rule: full, best-single, random, margin, kappa, kappa-pairs, backfitting, "
+            "reduced-error, complementariness, concurrency, uwa, orientation, margin-distance, drep."
+        ),
+    ] = EXACT
+    methods: Annotated[
+        str | None,
+        typer.Option(help="Methods to compare: all, or names such as exact,margin,uwa; by cross-validation."),
+    ] = None
+    stop: Annotated[
+        str, typer.Option(help="Which prefix a rule's order keeps: best by accuracy, or by its own fitness.")
+    ] = "accuracy"
+    folds: Annotated[int, typer.Option(help="Of --methods: folds.")] = 10
+    repeats: Annotated[int, typer.Option(help="Of --methods: repeats, each with other folds.")] = 1
+    study: Study = None
+    store: Annotated[
+        Path | None, typer.Option("--store", hidden=True, help="What --study was called before.")
+    ] = None
+
+    def resumed(self, notes: list[str]) -> Path | None:
+        """Return the file from which a comparison goes on, whatever it was called."""
+        from shortlist.errors import BadInputError
+
+        if self.store is None:
+            return self.study
+        if self.study is not None:
+            raise BadInputError("--store is the former name of --study. Leave --store out.")
+        notes.append("--store is called --study now; the old name goes with the next release.")
+        return self.store
+
+    def rule_pruner(self, pool: "Pool | None", seed: int, jobs: int) -> "PluralityPruner":
+        """Return the unfitted pruner of a rule."""
+        from shortlist.ensembles.estimators.rule_estimators import OrderedPruner
+        from shortlist.ensembles.studies.method_comparison import pruning_methods
+
+        pruner: PluralityPruner = pruning_methods([self.method])[self.method]
+        if isinstance(pruner, OrderedPruner):
+            pruner.set_params(stop=self.stop)
+        pruner.set_params(pool=pool, random_state=seed, n_jobs=jobs)
+        return pruner
+
+    def chosen(self, exact: "ExactPruner") -> dict[str, Any]:
+        """Return the unfitted methods of a comparison by name."""
+        from shortlist.ensembles.estimators.rule_estimators import OrderedPruner
+        from shortlist.ensembles.rules.orderings import RULES_WITH_FITNESS
+        from shortlist.ensembles.studies.method_comparison import pruning_methods
+
+        names = None if self.methods in {None, ALL} else method_names(str(self.methods))
+        chosen = pruning_methods(names)
+        if "exact" in chosen:
+            # folds are the units of parallel work, so each proof has one thread
+            chosen["exact"] = exact.set_params(n_jobs=None)
+        for method in chosen.values():
+            if isinstance(method, OrderedPruner) and (
+                self.stop != "fitness" or method.rule in RULES_WITH_FITNESS
+            ):
+                method.set_params(stop=self.stop)
+        return chosen
+
+
+@dataclass(frozen=True)
+class PoolOptions:
+    """Which classifiers there are."""
+
+    pool: Annotated[Path | None, typer.Option(help=f"{POOL}; default: fit a pool.")] = None
+    trust: Trust = False
+    classifiers: Annotated[int, typer.Option(help="Size of the pool to fit.")] = 100
+
+    def given(self) -> "Pool | None":
+        """Return the pool of the file; None where one is fitted."""
+        from shortlist.ensembles.pools.pool import load_pool
+
+        return None if self.pool is None else load_pool(self.pool, trust=self.trust)
+
+
+@dataclass(frozen=True)
+class SelectionOptions:
+    """What exact pruning maximises, and which selections it may choose."""
+
+    objective: Annotated[
+        str,
+        typer.Option(
+            help="accuracy, balanced-accuracy, theta-weighted, recall, specificity, precision-cost, perhaps with "
+            "+margin, +slope-8 or +auto; auto; or weights such as tp=1,tn=1,fp=-5,fn=0."
+        ),
+    ] = "accuracy"
+    positive: Positive = None
+    diversity: Annotated[
+        str,
+        typer.Option(
+            help="none, average, each (F1, F2, F3 of the paper), or limits such as each=0.2,mean=0.4."
+        ),
+    ] = "none"
+    min_size: Annotated[int, typer.Option(help="Least number of members.")] = 1
+    max_size: Annotated[int | None, typer.Option(help="Most members.")] = None
+    member_costs: Annotated[
+        Path | None, typer.Option(help="CSV with columns name,cost: one row per classifier.")
+    ] = None
+    max_cost: Annotated[float | None, typer.Option(help="Most that the members may cost together.")] = None
+    time_limit: Annotated[float, typer.Option(help=f"{SECONDS}, which is that for a proof.")] = 60.0
+    solver: Annotated[
+        str,
+        typer.Option(
+            help=f"{SOLVER}: auto, or highs, cpsat, scip: that one alone, on the paper's program, or a slope's "
+            "for every size."
+        ),
+    ] = "auto"
+
+    def exact_pruner(self, pool: "Pool | None", seed: int, jobs: int, notes: list[str]) -> "ExactPruner":
+        """Return the unfitted pruner that proves; names in the cost file that are not in the pool are noted."""
+        from shortlist._words import all_of
+        from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+
+        costs: list[float] | None = None
+        if self.member_costs is not None and pool is not None:
+            costs, unknown = read_member_costs(self.member_costs, pool.names)
+            if unknown:
+                names = all_of(unknown, most=8)
+                notes.append(f"{self.member_costs} also prices {names}, not in the pool: passed over.")
+        return ExactPruner(
+            pool,
+            objective=_numbers_or_name(self.objective, "objective"),
+            positive=self.positive,
+            diversity=_numbers_or_name(self.diversity, "diversity"),
+            min_size=self.min_size,
+            max_size=self.max_size,
+            member_costs=costs,
+            max_cost=self.max_cost,
+            time_limit_s=self.time_limit,
+            solver=self.solver,
+            n_jobs=jobs,
+            random_state=seed,
+        )
 
 
 def _methods(given: Mapping[str, Any]) -> set[str]:
@@ -22,7 +170,7 @@ def _methods(given: Mapping[str, Any]) -> set[str]:
 USES = (
     Use(("method", "pool"), lambda given: given["methods"] is None, "a run without --methods"),
     Use(
-        ("folds", "repeats", "store"),
+        ("folds", "repeats", "study", "store"),
         lambda given: given["methods"] is not None,
         "--methods",
         "add --methods all",
@@ -68,19 +216,17 @@ USES = (
 
 def check_numbers(given: Mapping[str, Any]) -> None:
     """Refuse numbers that are out of range whatever the table holds, and methods that there are not."""
-    from shortlist._validation import as_choice, as_count, as_seed
+    from shortlist._validation import as_choice, as_count
     from shortlist.ensembles.studies.method_comparison import pruning_methods
     from shortlist.errors import BadInputError
 
-    as_seed(given["seed"], "--seed")
+    check_shared(given)
     as_count(given["classifiers"], "--classifiers")
     as_count(given["folds"], "--folds", at_least=2)
     as_count(given["repeats"], "--repeats")
     as_count(given["min_size"], "--min-size", at_least=0)
     if given["max_size"] is not None:
         as_count(given["max_size"], "--max-size")
-    if given["jobs"] == 0:
-        raise BadInputError("--jobs must be a number of workers, or -1 for every core, got 0.")
     known = list(pruning_methods())
     if given["methods"] is None:
         as_choice(given["method"], "--method", known)
@@ -98,36 +244,9 @@ def method_names(methods: str) -> list[str]:
     return list(dict.fromkeys(part.strip() for part in methods.split(",")))
 
 
-def rule_pruner(method: str, stop: str, pool: Any, seed: int, jobs: int) -> "PluralityPruner":
-    """Return the unfitted pruner of a rule."""
-    from shortlist.ensembles.estimators.rule_estimators import OrderedPruner
-    from shortlist.ensembles.studies.method_comparison import pruning_methods
-
-    pruner: PluralityPruner = pruning_methods([method])[method]
-    if isinstance(pruner, OrderedPruner):
-        pruner.set_params(stop=stop)
-    pruner.set_params(pool=pool, random_state=seed, n_jobs=jobs)
-    return pruner
-
-
-def numbers_or_name(text: str, option: str) -> Any:
+def _numbers_or_name(text: str, option: str) -> Any:
     """Read ``a=1,b=2`` as a dict of numbers; anything else is a name."""
-    from shortlist.errors import BadInputError
-
-    if "=" not in text:
-        return text
-    numbers: dict[str, float] = {}
-    for part in text.split(","):
-        name, _, number = part.partition("=")
-        if name.strip() in numbers:
-            raise BadInputError(f"{option} must name each number once, got {name.strip()!r} twice.")
-        try:
-            numbers[name.strip()] = float(number)
-        except ValueError:
-            raise BadInputError(
-                f"{option} must be a name or name=number,..., got {part.strip()!r}."
-            ) from None
-    return numbers
+    return read_numbers(text, option) if "=" in text else text
 
 
 def read_member_costs(path: Path, names: tuple[str, ...]) -> tuple[list[float], list[str]]:

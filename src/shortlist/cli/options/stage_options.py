@@ -1,10 +1,14 @@
-"""What `shortlist stage` makes of its options before it works: which of them are used, and what they hold."""
+"""What `shortlist stage` is asked: its options, which of them are used, and what they hold."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from shortlist.cli.options.pairs import read_numbers, read_pairs
+from shortlist.cli.options.shared import POINT, SECONDS, WHAT_MATTERS, Limit, Positive, check_shared
 from shortlist.cli.options.unused import Use
 
 if TYPE_CHECKING:
@@ -13,6 +17,150 @@ if TYPE_CHECKING:
     from shortlist.multistage.search.emsco import EmscoOptions
 
 USUAL_CONFIDENCE = 0.75
+
+
+@dataclass(frozen=True)
+class PriceOptions:
+    """What features cost."""
+
+    costs: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV with columns feature,cost; with discount_cost,group as well, the first feature of a group "
+            "costs its full price. Default: 1 each."
+        ),
+    ] = None
+    costs_dataset: Annotated[
+        str | None, typer.Option(help="Use only the rows of --costs whose column dataset says so.")
+    ] = None
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            help="heart, pima or credit: the paper's costs, confidence and evolution for that table; "
+            "explicit options come first."
+        ),
+    ] = None
+    scaling: Annotated[
+        str | None,
+        typer.Option(help="Cost of class T in a preset: 10T, 10^T or 100T; default: the preset's."),
+    ] = None
+
+    def paper(self) -> "Preset | None":
+        """Return the preset that was asked for."""
+        from shortlist.multistage.presets import preset
+
+        return preset(self.preset) if self.preset else None
+
+
+@dataclass(frozen=True)
+class GoalOptions:
+    """What matters, and which point of the front predicts."""
+
+    objectives: Annotated[
+        str,
+        typer.Option(
+            help=f"{WHAT_MATTERS}: coverage, conclusive_accuracy, acquisition_cost, false_positive_rate, stages, "
+            "worst_case_cost, evaluation_cost."
+        ),
+    ] = "coverage,conclusive_accuracy,acquisition_cost"
+    pick: Annotated[
+        str,
+        typer.Option(
+            help=f"{POINT}, which predicts: one-se (the cheapest of those with about the most right answers), "
+            "norm (the paper's), ideal, knee, weights, lexicographic; or its number."
+        ),
+    ] = "one-se"
+    limit: Limit = None
+    positive: Positive = None
+    penalty: Annotated[
+        list[str] | None,
+        typer.Option(help="CLASS=NUMBER in [0, 1]: what an error about such a row takes from the accuracy."),
+    ] = None
+    call_cost: Annotated[
+        float, typer.Option(help="Cost of one call of a stage's classifier, for evaluation_cost.")
+    ] = 1.0
+    call_cost_per_feature: Annotated[
+        float, typer.Option(help="What such a call costs more per feature that it reads.")
+    ] = 0.0
+
+    def arguments(self, labels: Any) -> dict[str, Any]:
+        """Return the options by the names that the library has for them."""
+        return {
+            "objectives": objective_names(self.objectives),
+            "pick": int(self.pick) if self.pick.isdecimal() else self.pick,
+            "positive": None if self.positive is None else as_label(self.positive, labels),
+            "penalties": read_penalties(self.penalty or (), labels),
+            "call_cost": self.call_cost,
+            "call_cost_per_feature": self.call_cost_per_feature,
+        }
+
+
+@dataclass(frozen=True)
+class StageSearchOptions:
+    """Which stage assignments there are, and how the front is found."""
+
+    confidence: Annotated[
+        str | None,
+        typer.Option(
+            help="Least probability of an answer, in (0, 1], or per class: ill=0.9,well=0.7. Default: 0.75."
+        ),
+    ] = None
+    max_stages: Annotated[int | None, typer.Option(help="Most stages; default: 4, or fewer features.")] = None
+    removal: Annotated[bool, typer.Option("--removal", help="Allow features that are in no stage.")] = False
+    accuracy_risk: Annotated[
+        float | None,
+        typer.Option(
+            help="Raise each classifier's threshold until Hoeffding's bound with this risk, shared among the "
+            "stages, supports it on the rows it was fitted on: careful, but no guarantee for new rows."
+        ),
+    ] = None
+    method: Annotated[
+        str,
+        typer.Option(
+            help="Method: enumerate (complete front, proved), emsco (evolution), or auto by --budget."
+        ),
+    ] = "auto"
+    budget: Annotated[int, typer.Option(help="Most stage assignments that auto enumerates.")] = 300_000_000
+    population: Annotated[int | None, typer.Option(help="Individuals of a generation, of emsco.")] = None
+    generations: Annotated[int | None, typer.Option(help="Generations at most, of emsco.")] = None
+    elites: Annotated[
+        str | None,
+        typer.Option(help="What emsco keeps one of: vector (of objectives) or chromosome (the paper)."),
+    ] = None
+    recall: Annotated[
+        int | None,
+        typer.Option(
+            help="Enumerate, run emsco once per seed, so many, and report how much of the front it finds."
+        ),
+    ] = None
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS}; default: none.")] = None
+
+    def evolution(self, paper: "Preset | None") -> "EmscoOptions":
+        """Return the preset's parameters of the evolution, with those that were given."""
+        from dataclasses import replace
+
+        from shortlist.multistage.search.emsco import EmscoOptions
+
+        given: dict[str, Any] = {
+            "population": self.population,
+            "generations": self.generations,
+            "elites": self.elites,
+        }
+        start = EmscoOptions() if paper is None else paper.options
+        return replace(start, **{name: value for name, value in given.items() if value is not None})
+
+    def arguments(self, paper: "Preset | None", labels: Any) -> dict[str, Any]:
+        """Return the options by the names that the library has for them."""
+        return {
+            "confidence": read_confidence(self.confidence, paper, labels),
+            "max_stages": self.max_stages,
+            "removal": self.removal,
+            "accuracy_risk": self.accuracy_risk,
+            "method": stage_method(self.method, self.recall),
+            "enumeration_budget": self.budget,
+            "emsco_options": self.evolution(paper),
+            "time_limit_s": self.time_limit,
+        }
 
 
 def _evolves(given: Mapping[str, Any]) -> bool:
@@ -72,17 +220,12 @@ measures its cost.
 
 def check_numbers(given: Mapping[str, Any]) -> None:
     """Refuse what is out of range whatever the table holds, and names that there are not."""
-    from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
-    from shortlist.errors import BadInputError
+    from shortlist._validation import as_choice, as_count
     from shortlist.multistage.predict.point_choice import PICKS
     from shortlist.multistage.search.stage_objectives import check_objectives
 
-    as_seed(given["seed"], "--seed")
-    as_count(given["rows"], "--rows", at_least=0)
+    check_shared(given)
     as_count(given["budget"], "--budget", at_least=0)
-    as_positive_seconds(given["time_limit"], "--time-limit")
-    if given["jobs"] == 0:
-        raise BadInputError("--jobs must be a number of threads, or -1 for every core, got 0.")
     if given["max_stages"] is not None:
         as_count(given["max_stages"], "--max-stages")
     if given["recall"] is not None:
@@ -126,14 +269,7 @@ def output_files(out: Path | None, model_out: Path | None) -> tuple[Path | None,
 
 
 def read_prices(
-    names: Sequence[str],
-    path: Path | None,
-    dataset: str | None,
-    paper: "Preset | None",
-    scaling: str | None,
-    *,
-    dropped: Sequence[str],
-    notes: list[str],
+    given: PriceOptions, names: Sequence[str], *, dropped: Sequence[str], notes: list[str]
 ) -> "FeatureCosts":
     """Return prices from the file, else from the preset, else 1 each.
 
@@ -143,11 +279,12 @@ def read_prices(
     from shortlist.errors import BadInputError
     from shortlist.multistage.problem.costs import feature_costs, read_costs
 
-    if path is not None:
-        return read_costs(path, names, dataset=dataset, dropped=dropped, notes=notes)
+    paper = given.paper()
+    if given.costs is not None:
+        return read_costs(given.costs, names, dataset=given.costs_dataset, dropped=dropped, notes=notes)
     if paper is None:
         return feature_costs(None, names)
-    costs = paper.costs(scaling)
+    costs = paper.costs(given.scaling)
     unknown = [name for name in costs if name not in names and name not in dropped]
     unpriced = [name for name in names if name not in costs]
     if unknown:
@@ -205,13 +342,3 @@ def read_penalties(texts: Sequence[str], labels: Any) -> dict[Any, float] | None
             raise BadInputError(f"--penalty must name each class once, got {name!r} twice. Leave one out.")
         numbers[label] = read_numbers(f"{name}={value}", "penalty")[name]
     return numbers or None
-
-
-def evolution_options(paper: "Preset | None", **given: Any) -> "EmscoOptions":
-    """Return the preset's parameters of the evolution, with those that were given."""
-    from dataclasses import replace
-
-    from shortlist.multistage.search.emsco import EmscoOptions
-
-    start = EmscoOptions() if paper is None else paper.options
-    return replace(start, **{name: value for name, value in given.items() if value is not None})

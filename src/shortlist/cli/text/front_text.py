@@ -2,11 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.text.output import finite, stopped_by
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind, Status
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shortlist.results.picking import Pick
 
 
 def front_facts(front: Front) -> dict[str, Any]:
@@ -88,3 +94,51 @@ def unless_complete(front: Front) -> str:
     if front.proof.kind is ProofKind.COMPLETE:
         return ""
     return " The front is not complete, so there may be others that it does not have."
+
+
+def _selected(front: Front, picked: "Pick") -> list[str]:
+    return [name for name, value in zip(front.candidates, picked.decision.tolist(), strict=True) if value]
+
+
+def is_staged(front: Front) -> bool:
+    """Whether the decisions are stages of features."""
+    from shortlist.results.front_csv import STAGED_METHODS
+
+    return front.method in STAGED_METHODS
+
+
+def _stages(front: Front, picked: "Pick") -> dict[str, list[str]]:
+    """Return the features bought at each stage."""
+    stages = sorted(set(picked.decision.tolist()) - {-1})
+    names = list(zip(front.candidates, picked.decision.tolist(), strict=True))
+    return {f"stage {stage + 1}": [name for name, at in names if at == stage] for stage in stages}
+
+
+def pick_facts(front: Front, picked: "Pick") -> dict[str, Any]:
+    """Return one point, and what is chosen for it."""
+    chosen = _stages(front, picked) if is_staged(front) else _selected(front, picked)
+    return {"rule": picked.rule, "index": picked.index, "values": picked.values, "selection": chosen}
+
+
+def print_points(front: Front, kept: "NDArray[np.bool_]", rows: int) -> None:
+    """Print the points within the limits."""
+    frame = front.to_frame()[kept]
+    if not len(frame):
+        return
+    print()
+    print(frame.head(rows or len(frame)).to_string())
+    if rows and len(frame) > rows:
+        print(f"... and {len(frame) - rows:,} more; all with --rows 0.")
+
+
+def print_pick(front: Front, picked: "Pick") -> None:
+    """Print one point and what is chosen for it."""
+    values = ", ".join(f"{name} {value:g}" for name, value in picked.values.items())
+    print()
+    print(f"Point {picked.index} by {picked.rule}: {values}.")
+    if is_staged(front):
+        for stage, features in _stages(front, picked).items():
+            print(f"{stage}: {', '.join(features)}")
+        return
+    chosen = _selected(front, picked)
+    print(f"Selected {len(chosen)} of {len(front.candidates)}: {', '.join(chosen)}")

@@ -50,10 +50,11 @@ def run_facts(context: "typer.Context") -> dict[str, Any]:
     from shortlist import __version__
     from shortlist.cli.options.unused import typed_name
 
+    hidden = {one.name for one in context.command.params if getattr(one, "hidden", False)}
     options = {
         typed_name(context, name).lstrip("-"): _typed_value(value)
         for name, value in context.params.items()
-        if name != "json"
+        if name != "json" and name not in hidden
     }
     return {"version": __version__, "seed": context.params.get("seed"), "options": options}
 

@@ -182,3 +182,36 @@ def _indicators(quality: "Quality") -> Sequence[str]:
 
 def _share(share: float) -> str:
     return f"{100 * share:.1f} %"
+
+
+def write_report(path: Path, model: Path, comparison: "Comparison", asked: "AskedQuestion") -> None:
+    """Write the page with tables and charts."""
+    from shortlist.report.page import front_page, write_page
+
+    notes = [*asked.notes, *summary(model, comparison, asked)]
+    tables = comparison_tables(comparison)
+    write_page(path, front_page(f"Methods on {model.name}", comparison.fronts, tables=tables, notes=notes))
+
+
+def print_comparison(
+    model: Path, comparison: "Comparison", asked: "AskedQuestion", paths: dict[str, Path | None]
+) -> None:
+    """Print the comparison for people."""
+    from shortlist.cli.text.front_text import look_at
+
+    for line in summary(model, comparison, asked):
+        print(line)
+    tables: list[Table] = [] if comparison.conflict else comparison_tables(comparison)
+    for table in tables:
+        print()
+        print(table.title)
+        for line in (*table.lines(), *table.notes):
+            print(line)
+    if any(paths.values()):
+        print()
+    if paths["study"] is not None and len(comparison.runs) < comparison.n_wanted:
+        print(f"The runs that have ended are in {paths['study']}; the same command goes on from there.")
+    if paths["report"] is not None:
+        print(f"Charts in {paths['report']}.")
+    if paths["out"] is not None:
+        print(f"Joint front in {paths['out']}{look_at(paths['out'])}")

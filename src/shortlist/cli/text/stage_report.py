@@ -1,9 +1,12 @@
 """What `shortlist stage` tells of its answer, as JSON and for people."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import typer
 
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
@@ -151,7 +154,7 @@ def print_chosen(classifier: "MultiStageClassifier", rule: str) -> None:
         total = price
 
 
-def print_stage(staged: "StagedTable", seconds: float, rows: int) -> None:
+def _print_stage(staged: "StagedTable", seconds: float, rows: int) -> None:
     """Print the answer for people."""
     classifier, counts = staged.classifier, staged.n_rows
     print(
@@ -167,7 +170,7 @@ def print_stage(staged: "StagedTable", seconds: float, rows: int) -> None:
         print(f"{name:<18}{measured.coverage:>10.4f}{measured.accuracy:>10.4f}{measured.cost:>12.4g}")
 
 
-def print_recall(found: "Recall") -> None:
+def _print_recall(found: "Recall") -> None:
     """Print how much of the front evolution finds."""
     if not len(found.points):
         print("Recall: stopped before a run of emsco ended.")
@@ -179,3 +182,77 @@ def print_recall(found: "Recall") -> None:
     for generation in sorted({0, last // 10, last // 4, last // 2, last}):
         points, assignments = found.points[:, generation].mean(), found.assignments[:, generation].mean()
         print(f"{generation:<12}{points:>9.3f}{assignments:>13.3g}")
+
+
+def print_staged(
+    classifier: "MultiStageClassifier",
+    staged: "StagedTable | None",
+    seconds: float,
+    rows: int,
+    found: "Recall | None",
+) -> None:
+    """Print for people what there is."""
+    if staged is None:
+        print_front(classifier, seconds, rows)
+        return
+    _print_stage(staged, seconds, rows)
+    if found is not None:
+        _print_recall(found)
+
+
+def stage_notes(
+    context: "typer.Context", classifier: "MultiStageClassifier", staged: "StagedTable | None"
+) -> list[str]:
+    """Return what a user should know beside the answer."""
+    from shortlist._words import all_of
+    from shortlist.cli.options.unused import is_given, typed_name
+    from shortlist.cli.text.measured_table import one_answer_notes
+
+    notes = []
+    if classifier.front_.method == "enumerate" and context.params["recall"] is None:
+        evolution = [
+            typed_name(context, name)
+            for name in ("population", "generations", "elites")
+            if is_given(context, name)
+        ]
+        if evolution:
+            notes.append(
+                f"the front was enumerated, so {all_of(evolution)} did nothing. --method emsco evolves it "
+                "instead."
+            )
+    if staged is None:
+        return notes
+    notes += classifier.notes_
+    return notes + one_answer_notes(
+        staged.judged.only_answer,
+        staged.test.only_answer,
+        who="the chosen point",
+        rows="judging",
+    )
+
+
+def kept_text(front_file: Path | None, model_file: Path | None, *, picked: bool) -> str:
+    """Say what was kept of work whose last step could not be done."""
+    kept = ""
+    if front_file is not None:
+        kept += f" The front is in {front_file}."
+    if model_file is not None:
+        kept += f" The model is in {model_file}"
+        kept += (
+            "."
+            if picked
+            else f"; take a point: shortlist stage use {model_file} --pick NUMBER --out NEW.joblib."
+        )
+    return kept
+
+
+def saved_text(front_file: Path | None, model_file: Path | None) -> str:
+    """Say what was written, and how to use it, a line each."""
+    lines = ""
+    if front_file is not None:
+        lines += f"Front saved to {front_file}; look at it with: shortlist front show {front_file}\n"
+    if model_file is not None:
+        lines += (
+            f"Model saved to {model_file}; use it with: shortlist predict {model_file} NEW.csv --explain\n"
+        )
+    return lines

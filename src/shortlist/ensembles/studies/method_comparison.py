@@ -82,7 +82,7 @@ def compare_methods(
     n_classifiers: int = 100,
     random_state: int = 0,
     n_jobs: int | None = 1,
-    store: str | Path | None = None,
+    study: str | Path | None = None,
     report: Report = silent,
     cancellation: Cancellation | None = None,
 ) -> "pd.DataFrame":
@@ -107,7 +107,7 @@ def compare_methods(
         Seed of folds, pools and methods.
     n_jobs : int or None, default=1
         Workers, one fold at a time each, in joblib's sense.
-    store : path, optional
+    study : path, optional
         A file of JSON lines to which every fold is added when it is finished. Folds and methods found there
         are not run again.
     report, cancellation : optional
@@ -123,12 +123,12 @@ def compare_methods(
     BadInputError
         If a number is out of range, a class has fewer rows than there are folds, or a method cannot be used.
     BadFileError
-        If `store` cannot be read, or holds results of other settings.
+        If `study` cannot be read, or holds results of other settings.
     """
     chosen = dict(methods) if isinstance(methods, Mapping) else pruning_methods(methods)
     folds, repeats = as_count(n_folds, "n_folds", at_least=2), as_count(n_repeats, "n_repeats")
     size, seed = as_count(n_classifiers, "n_classifiers"), as_seed(random_state, "random_state")
-    path = None if store is None else Path(store)
+    path = None if study is None else Path(study)
     found = {} if path is None else _read(path)
     finished: list[Result] = []
     units = []
@@ -148,7 +148,7 @@ def compare_methods(
             for name, row in known.items():
                 if row["settings"] != settings or row["described"] != _described(chosen[name]):
                     raise BadFileError(
-                        f"{store} holds results of {name} on {key} under other settings. Pass another file."
+                        f"{study} holds results of {name} on {key} under other settings. Pass another file."
                     )
             finished += known.values()
             missing = {name: method for name, method in chosen.items() if name not in known}

@@ -1,0 +1,108 @@
+"""What several commands have: one flag, one type, one beginning of the help, one meaning.
+
+An option that needs a word more in one command begins its help as the alias here does, and a test compares them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SEED = "Seed of all randomness."
+JOBS = "Workers or threads at a time; -1 for every core."
+SECONDS = "Seconds for the search"
+POOL = "joblib file with fitted classifiers"
+WHAT_MATTERS = "What matters"
+POINT = "Point by a rule"
+NODES = "Nodes of the diagram at most"
+SOLVER = "Solver of integer programs"
+
+Table: TypeAlias = Annotated[
+    str, typer.Argument(help="CSV, Parquet or Excel file, - for stdin, or example:breast-cancer.")
+]
+FeatureModelFile: TypeAlias = Annotated[
+    Path, typer.Argument(help="Feature model: SXFM, UVL, FeatureIDE XML or DIMACS.")
+]
+SavedModelFile: TypeAlias = Annotated[
+    Path, typer.Argument(help="Model file of shortlist prune, evolve or stage.")
+]
+FrontFile: TypeAlias = Annotated[Path, typer.Argument(help="Front written with --out.")]
+
+Target: TypeAlias = Annotated[str, typer.Option(help="Column that holds the class.")]
+Drop: TypeAlias = Annotated[
+    list[str] | None, typer.Option(help="Column to leave out, such as an id; may be repeated.")
+]
+Positive: TypeAlias = Annotated[
+    str | None, typer.Option(help="Class that counts as positive; default the last, sorted.")
+]
+Limit: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(help="Only within it, such as 'cost<=120'; with <=, <, >=, > or ==; may be repeated."),
+]
+Trust: TypeAlias = Annotated[
+    bool, typer.Option("--trust", help="Load joblib files of others although loading runs the code in them.")
+]
+Seed: TypeAlias = Annotated[int, typer.Option(help=SEED)]
+Jobs: TypeAlias = Annotated[int, typer.Option(help=JOBS)]
+Study: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(help="JSON-lines file of finished parts, from which a stopped or killed run goes on."),
+]
+Rows: TypeAlias = Annotated[int, typer.Option(help="Most points to print; 0 for all.")]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+
+
+def output(what: str) -> Any:
+    """Return the option of a file to write, whose help says what it will hold."""
+    return typer.Option(help=f"File to write: {what}")
+
+
+ModelOut: TypeAlias = Annotated[Path | None, output("the model, ending in .joblib.")]
+FrontOut: TypeAlias = Annotated[Path | None, output("the front, as .parquet, or .csv as a table.")]
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """How a table is read that classifiers learn from."""
+
+    target: Target = "target"
+    drop: Drop = None
+
+    def read(self, table: str, notes: list[str]) -> "tuple[pd.DataFrame, pd.Series[Any]]":
+        """Read features and classes; what a user should know of them is added to `notes`."""
+        from shortlist.tables.learning import read_table, split_target
+
+        return split_target(read_table(table, notes), self.target, drop=self.drop or (), notes=notes)
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What every command has that learns from a table."""
+
+    seed: Seed = 0
+    jobs: Jobs = -1
+
+
+def check_shared(given: Mapping[str, Any]) -> None:
+    """Refuse shared options that are out of range whatever the files hold.
+
+    Parameters
+    ----------
+    given : mapping of str to object
+        The values of the command's parameters; those that are missing or None are passed over.
+    """
+    from shortlist._validation import as_count, as_positive_seconds, as_seed
+    from shortlist.errors import BadInputError
+
+    if given.get("seed") is not None:
+        as_seed(given["seed"], "--seed")
+    if given.get("jobs") == 0:
+        raise BadInputError("--jobs must be a number of workers, or -1 for every core, got 0.")
+    as_positive_seconds(given.get("time_limit"), "--time-limit")
+    if "rows" in given:
+        as_count(given["rows"], "--rows", at_least=0)

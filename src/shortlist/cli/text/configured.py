@@ -1,0 +1,96 @@
+"""What `shortlist configure` tells of its answer, as JSON and for people."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shortlist.cli.text.output import finite
+
+if TYPE_CHECKING:
+    from shortlist.cli.options.product_questions import AskedQuestion
+    from shortlist.products.configuration.product_front import Configured
+    from shortlist.results.front import Front
+
+
+def configured_facts(
+    answer: "Configured", asked: "AskedQuestion", saved: Path | None, study: Path | None
+) -> dict[str, Any]:
+    """Return the contract of every command, and what only product lines have."""
+    from shortlist.cli.text.front_text import front_facts
+
+    front, labels = answer.front, asked.line.labels
+    return {
+        "command": "configure",
+        "method": front.method,
+        "status": str(answer.status),
+        "seconds": front.seconds,
+        **front_facts(front),
+        "reason": answer.reason,
+        "conflict": list(answer.conflict),
+        **asked.facts,
+        "implied": {
+            "selected": [labels[i] for i in answer.implied.select],
+            "deselected": [labels[i] for i in answer.implied.deselect],
+        },
+        "work": _plain(dict(front.extras)),
+        "out": None if saved is None else str(saved),
+        "study": None if study is None else str(study),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can say: None for infinity and NaN."""
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return finite(value) if isinstance(value, float) else value
+
+
+def print_configured(
+    answer: "Configured", asked: "AskedQuestion", saved: Path | None, study: Path | None
+) -> None:
+    """Print the answer for people."""
+    from shortlist.cli.text.front_text import look_at, proof_text, range_lines, some
+
+    front, implied = answer.front, answer.implied
+    for features, what in ((implied.select, "in"), (implied.deselect, "out")):
+        if features:
+            print(
+                f"Required features imply {len(features)} more {what}: {some(asked.line.labels, features)}."
+            )
+    if not len(front):
+        print(f"Status {answer.status}: {answer.reason}.")
+        for sentence in answer.conflict:
+            print(f"  {sentence}")
+    else:
+        points = "point" if len(front) == 1 else "points"
+        print(
+            f"{len(front):,} {points}, {proof_text(front)} ({front.method}: {answer.reason}; "
+            f"{front.seconds:.2f} s)."
+        )
+        for line in (*work_lines(front), *range_lines(front)):
+            print(line)
+    if study is not None and front.proof.limit:
+        print(f"The programs that have ended are in {study}; the same command goes on from there.")
+    if saved is not None:
+        print(f"Saved to {saved}{look_at(saved)}")
+
+
+def work_lines(front: "Front") -> list[str]:
+    """Say what the methods did that find a part of the front."""
+    extras, lines = front.extras, []
+    if "n_reference_points" in extras:
+        left = front.proof.n_unresolved
+        lines.append(
+            f"{extras['n_reference_points']:,} reference points: "
+            + (f"{left:,} without an answer, " if left else "")
+            + f"{extras['n_infeasible']:,} without any product, "
+            f"{extras['n_without_program']:,} answered by another one; {extras['n_unproved']:,} points not "
+            "proved."
+        )
+    if "correctness" in extras:
+        lines.append(
+            f"{extras['n_evaluations']:,} configurations tried; {100 * extras['correctness']:.1f} % of the "
+            "last population are products."
+        )
+    return lines

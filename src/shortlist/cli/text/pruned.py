@@ -1,0 +1,166 @@
+"""What `shortlist prune` tells of its answer, as JSON and for people."""
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shortlist.cli.text.measured_table import measured_facts, print_measured
+from shortlist.cli.text.output import finite, stopped_by
+
+if TYPE_CHECKING:
+    from shortlist.cli.options.prune_options import MethodOptions
+    from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+    from shortlist.ensembles.pruning.objective_choice import Choice
+    from shortlist.ensembles.studies.holdout import PrunedTable
+    from shortlist.ensembles.studies.reached import Reached
+
+
+def pruned_facts(
+    pruned: "PrunedTable", how: "MethodOptions", solver: str, saved: Path | None
+) -> dict[str, Any]:
+    """Return the contract of every command, and what only pruning has."""
+    from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+
+    exact = isinstance(pruned.pruner, ExactPruner)
+    own = _exact_facts(pruned.pruner, solver) if exact else _rule_facts(pruned, how.method, how.stop)
+    return {"command": "prune"} | own | _shared_facts(pruned, saved)
+
+
+def _exact_facts(pruner: "ExactPruner", solver: str) -> dict[str, Any]:
+    """Return what exact pruning found and proved."""
+    from shortlist.ensembles.pruning.evidence import evidence_of
+
+    result = pruner.result_
+    return {
+        "method": f"exact-{solver}",
+        "status": str(result.status),
+        "seconds": result.seconds,
+        "objective": result.objective.name,
+        "value": finite(result.value),
+        "bound": finite(result.bound),
+        "gap": finite(result.gap),
+        "certified_bound": getattr(result, "certified_bound", None),
+        "proof": None if result.reason else evidence_of(result, solver).as_dict(),
+        "limit": result.proof.limit,
+        "reason": result.reason,
+        "history": [[seconds, value, bound] for seconds, value, bound in result.history],
+        "choice": None if pruner.choice_ is None else _choice_facts(pruner.choice_),
+        "positive": None if pruner.positive_ is None else str(pruner.positive_),
+        "threshold": pruner.threshold_,
+    }
+
+
+def _choice_facts(choice: "Choice") -> dict[str, Any]:
+    """Return what an objective was chosen by."""
+    return {
+        "setting": dataclasses.asdict(choice.setting),
+        "reason": choice.reason,
+        "tried": [
+            dataclasses.asdict(one.setting) | {"score": one.score, "error": finite(one.error)}
+            for one in choice.tried
+        ],
+    }
+
+
+def _rule_facts(pruned: "PrunedTable", method: str, stop: str) -> dict[str, Any]:
+    """Return what a rule found; it proves nothing."""
+    from shortlist.ensembles.pruning.evidence import evidence_of_rule
+
+    pruner: Any = pruned.pruner
+    binary = len(pruner.classes_) == 2
+    return {
+        "method": method,
+        "status": "feasible",
+        "seconds": pruned.seconds,
+        "objective": "accuracy",
+        "value": pruner.accuracy_,
+        "bound": None,
+        "gap": None,
+        "certified_bound": None,
+        "proof": evidence_of_rule(pruner.accuracy_).as_dict(),
+        "limit": "",
+        "reason": "",
+        "positive": str(pruner.classes_[1]) if binary else None,
+        "threshold": len(pruner.members_) // 2 if binary else None,
+        "stop": stop,
+    }
+
+
+def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
+    """Return what every method of pruning reports."""
+    members = [
+        name for name, chosen in zip(pruned.pool.names, pruned.pruner.selection_, strict=True) if chosen
+    ]
+    return {
+        "selection": members,
+        "n_classifiers": len(pruned.pool),
+        "size": len(members),
+        "rows": pruned.n_rows,
+        "only_answer": {
+            "validation": pruned.only_answer,
+            "test": pruned.test["pruned"].only_answer if pruned.test else None,
+        },
+        **(pruned.reached.as_dict(tuple(members)) if pruned.reached else {"cost": None, "diversity": None}),
+        "test": measured_facts(pruned.test),
+        "model": None if saved is None else str(saved),
+    }
+
+
+def _choice_text(choice: dict[str, Any]) -> str:
+    """Say what objective was chosen, and why."""
+    setting = choice["setting"]
+    what = f"objective {setting['second'] or 'alone'}, at most {setting['max_size']} members"
+    if not choice["tried"]:
+        return f"Taken without a comparison: {what}; {choice['reason']}."
+    best = choice["tried"][0]["score"]
+    own = next(one["score"] for one in choice["tried"] if _same(one, setting))
+    return (
+        f"Chosen by cross-validation among {len(choice['tried'])} settings: {what} ({own:.4f}; best "
+        f"{best:.4f})."
+    )
+
+
+def _same(tried: dict[str, Any], setting: dict[str, Any]) -> bool:
+    return all(tried[name] == value for name, value in setting.items())
+
+
+def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | None) -> None:
+    """Print the answer for people."""
+    rows = pruned.n_rows
+    about = f"positive class {facts['positive']}" if facts["positive"] is not None else "plurality decides"
+    print(f"{rows['train']} rows to fit, {rows['validation']} to prune, {rows['test']} to test; {about}.")
+    if not pruned.test:
+        print(f"Status {facts['status']}: {facts['reason']}. No model was written.")
+        return
+    decision = (
+        "the class with most votes wins"
+        if facts["threshold"] is None
+        else f"positive when more than {facts['threshold']} of them vote so"
+    )
+    print(f"Chosen: {len(pruned.pruner.pool_)} of {len(pruned.pool)} classifiers; {decision}.")
+    if choice := facts.get("choice"):
+        print(_choice_text(choice))
+    limit = f", {stopped_by(facts['limit'])}" if facts["limit"] else ""
+    print(f"{facts['proof']['sentence']} ({facts['seconds']:.2f} s{limit}).")
+    if pruned.reached is not None:
+        _print_reached(pruned.reached)
+    print()
+    print_measured(pruned.test)
+    print()
+    print("Members: " + ", ".join(pruned.pruner.pool_.names))
+    if saved is not None:
+        print(f"Saved to {saved}; use it with: shortlist predict {saved} NEW.csv --out ANSWERS.csv")
+
+
+def _print_reached(reached: "Reached") -> None:
+    """Print what the members cost, and how differently they fail."""
+    if reached.cost is not None:
+        budget = "" if reached.max_cost is None else f", of at most {reached.max_cost:g}"
+        print(f"The members cost {reached.cost:g} together{budget}.")
+    if reached.mean_pfc is not None:
+        mean, each = (
+            "" if least is None else f" (at least {least:.4f} wanted)"
+            for least in (reached.least_mean, reached.least_each)
+        )
+        lowest = float(reached.each_pfc.min())
+        print(f"Diversity: mean PFC {reached.mean_pfc:.4f}{mean}, lowest of a member {lowest:.4f}{each}.")

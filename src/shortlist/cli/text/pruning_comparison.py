@@ -1,0 +1,92 @@
+"""What `shortlist prune --methods` tells of its answer, as JSON and for people."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MEANING = (
+    "mean rank over the folds of one table, 1 is best, ties share ranks; folds share rows, so ranks over "
+    "them show no significant difference: that takes several tables"
+)
+
+
+@dataclass(frozen=True)
+class PruningComparison:
+    """Methods that were measured in the folds of one table.
+
+    Attributes
+    ----------
+    table : str
+        What the table is called.
+    results, ranked : DataFrame
+        A row per fold and method, and a row per method.
+    n_wanted : int
+        Folds that were asked for.
+    n_classifiers : int
+        Size of the pools.
+    seconds : float
+        What the comparison took.
+    """
+
+    table: str
+    results: "pd.DataFrame"
+    ranked: "pd.DataFrame"
+    n_wanted: int
+    n_classifiers: int
+    seconds: float
+
+    @property
+    def n_done(self) -> int:
+        """Folds in which every method was measured."""
+        return int(self.ranked["n_folds"].iloc[0])
+
+
+def comparison_facts(found: PruningComparison, out: Path | None, study: Path | None) -> dict[str, Any]:
+    """Return the contract of every command, and what only a comparison has."""
+    return {
+        "command": "prune",
+        "method": "comparison",
+        "status": "feasible",
+        "seconds": found.seconds,
+        "limit": "interrupted" if found.n_done < found.n_wanted else "",
+        "table": found.table,
+        "n_folds": found.n_done,
+        "n_folds_wanted": found.n_wanted,
+        "ranks": MEANING,
+        "methods": _records(found.ranked),
+        "folds": _records(found.results),
+        "out": None if out is None else str(out),
+        "study": None if study is None else str(study),
+    }
+
+
+def print_comparison(found: PruningComparison, out: Path | None) -> None:
+    """Print the table for people."""
+    if found.n_done < found.n_wanted:
+        print(f"Stopped after {found.n_done} of {found.n_wanted} folds.")
+    print(
+        f"{found.table}: {found.n_done} folds, pools of {found.n_classifiers} classifiers; the same pool for every method of a fold."
+    )
+    print()
+    print(f"{'method':<20}{'rank':>6}{'accuracy':>10}{'±':>8}{'balanced':>10}{'size':>7}{'seconds':>9}")
+    for row in found.ranked.fillna(0.0).itertuples():
+        print(
+            f"{row.method:<20}{row.rank:>6.2f}{row.accuracy:>10.4f}{row.accuracy_deviation:>8.4f}"
+            f"{row.balanced_accuracy:>10.4f}{row.size:>7.1f}{row.seconds:>9.3f}"
+        )
+    print()
+    print(f"Rank: {MEANING}.")
+    print("±: standard deviation over the folds. Seconds: choosing alone, without the pool.")
+    if out is not None:
+        print(f"Every fold in {out}.")
+
+
+def _records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
+    """Return rows for JSON, which has no NaN."""
+    return [
+        {name: None if value != value else value for name, value in row.items()}  # noqa: PLR0124  # only NaN differs from itself
+        for row in frame.to_dict("records")
+    ]

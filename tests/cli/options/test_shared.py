@@ -1,0 +1,96 @@
+"""One flag has one type, one beginning of its help and one meaning in every command."""
+
+import re
+from collections import defaultdict
+from typing import Any
+
+import pytest
+
+from shortlist.cli.options.shared import check_shared
+from shortlist.errors import BadInputError
+from tests.cli.command_lines import called, commands
+
+MEANINGS = {
+    "MODEL": {"predict": "a saved model", "verify": "a saved model", "stage use": "a saved model"},
+    "--rule": {"front pick": "a rule that takes a point; elsewhere where reference points lie"},
+    "--elites": {"stage": "what is kept; elsewhere how many"},
+}
+"""Commands in which a flag means something else than elsewhere, with what it means."""
+
+DEFAULTS = {
+    "--out": {"front export": "must be given"},
+    "--method": {"prune": "exact; elsewhere auto", "stage": "auto", "configure": "auto"},
+    "--methods": {"compare": "compares always", "prune": "only where it is asked for"},
+    "--objectives": {"stage": "three of seven; a product line has its own attributes"},
+    "--time-limit": {"prune": "60 s for a proof; elsewhere by the method, or none"},
+    "--solver": {"prune": "auto, which is more than a solver; elsewhere by the method"},
+    "--seed": {"configure": "0 by the method, which refuses a seed that it does not use"},
+    "--jobs": {
+        "configure": "1 by the method, which refuses jobs that it does not use",
+        "compare": "1, as runs side by side are timed",
+    },
+    "--generations": {"stage": "by the preset"},
+    "--population": {"stage": "by the preset"},
+    "--pick": {"front show": "none unless it is asked for"},
+}
+"""Commands in which a flag has another default than elsewhere, with the reason."""
+
+
+def _uses() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = defaultdict(dict)
+    for words, command in commands().items():
+        for one in command.params:
+            found[called(one)][words] = one
+    return {flag: uses for flag, uses in found.items() if len(uses) > 1}
+
+
+USES = _uses()
+
+
+def _others(flag: str, exceptions: dict[str, dict[str, str]]) -> list[Any]:
+    return [one for words, one in USES[flag].items() if words not in exceptions.get(flag, {})]
+
+
+@pytest.mark.parametrize("flag", USES)
+def test_the_same_flag_has_the_same_type(flag: str) -> None:
+    assert len({str(one.type_descriptor.annotation) for one in _others(flag, MEANINGS)}) <= 1
+
+
+@pytest.mark.parametrize("flag", USES)
+def test_the_help_of_the_same_flag_begins_alike(flag: str) -> None:
+    beginnings = {re.split(r"[:;,.](?:\s|$)", one.help)[0] for one in _others(flag, MEANINGS)}
+    assert len(beginnings) <= 1
+
+
+@pytest.mark.parametrize("flag", USES)
+def test_the_same_flag_has_the_same_default_unless_there_is_a_reason(flag: str) -> None:
+    defaults = {
+        str(one.default)
+        for words, one in USES[flag].items()
+        if words not in {**MEANINGS.get(flag, {}), **DEFAULTS.get(flag, {})}
+    }
+    assert len(defaults) <= 1
+
+
+def test_every_exception_is_of_a_flag_and_a_command_that_there_are() -> None:
+    for exceptions in (MEANINGS, DEFAULTS):
+        for flag, words in exceptions.items():
+            assert set(words) <= set(USES[flag]), flag
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"seed": -1}, "--seed must be at least 0"),
+        ({"jobs": 0}, "--jobs must be a number of workers"),
+        ({"time_limit": 0.0}, "--time-limit must be"),
+        ({"rows": -1}, "--rows must be at least 0"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_its_flag(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        check_shared(given)
+
+
+def test_what_a_command_does_not_have_is_passed_over() -> None:
+    check_shared({"seed": None, "jobs": -1})
