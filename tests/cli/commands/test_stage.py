@@ -419,7 +419,7 @@ def test_no_threads_are_refused(folder: Path) -> None:
     run = shortlist("stage", "credit.csv", "--target", "approved", "--jobs", "0", cwd=folder)
 
     assert run.returncode == 2
-    assert "--jobs must be a number of threads" in run.stderr
+    assert "--jobs must be a number of workers" in run.stderr
 
 
 def test_a_run_whose_elite_fills_the_population_says_so(folder: Path) -> None:

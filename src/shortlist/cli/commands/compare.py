@@ -46,7 +46,8 @@ def compare(
     methods: Annotated[
         str,
         typer.Option(
-            help="Methods to compare: solrep, ibed, ibea, satibea, nsga2, diagram, exact, cwmoip, epsilon-constraint."
+            help="Methods to compare: solrep, ibed, ibea, satibea, nsga2, diagram, exact, cwmoip, "
+            "epsilon-constraint."
         ),
     ] = "solrep,ibed,ibea,satibea",
     seeds: Annotated[

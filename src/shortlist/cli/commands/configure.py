@@ -35,7 +35,8 @@ def configure(
     method: Annotated[
         str,
         typer.Option(
-            help="Method: auto, diagram, exact, cwmoip, epsilon-constraint; solrep; ibea, satibea, ibed or nsga2."
+            help="Method: auto, diagram, exact, cwmoip, epsilon-constraint; solrep; ibea, satibea, ibed or "
+            "nsga2."
         ),
     ] = "auto",
     search: SearchOptions,

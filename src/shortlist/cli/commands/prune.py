@@ -41,9 +41,9 @@ def prune(
 ) -> None:
     """Choose the classifiers that vote, with proof or by a rule.
 
-    Splits the rows 63 : 27 : 10, fits a pool of classifiers on the first part, chooses members and threshold on the
-    second, and reports on the third. Ctrl-C stops the proof and keeps the best selection found. With --methods it
-    does so in every fold of a cross-validation, and ranks the methods.
+    Splits the rows 63 : 27 : 10, fits a pool of classifiers on the first part, chooses members and threshold
+    on the second, and reports on the third. Ctrl-C stops the proof and keeps the best selection found. With
+    --methods it does so in every fold of a cross-validation, and ranks the methods.
     """
     from shortlist.cli.files import JOURNAL_FILE, MODEL_FILE, RESULTS_FILE, check_files
 
@@ -78,8 +78,8 @@ def prune(
     pruner = exact if how.method == EXACT else how.rule_pruner(given, run.seed, run.jobs)
     with long_work() as (cancellation, report):
         pruned = prune_table(
-            X, y.to_numpy(), pruner,
-            n_classifiers=pool.classifiers, seed=run.seed, n_jobs=run.jobs, report=report, cancellation=cancellation,
+            X, y.to_numpy(), pruner, n_classifiers=pool.classifiers, seed=run.seed, n_jobs=run.jobs,
+            report=report, cancellation=cancellation,
         )  # fmt: skip
         check_found(bool(pruned.test), cancellation)
         saved = None

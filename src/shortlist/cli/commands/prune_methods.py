@@ -48,7 +48,7 @@ def compare(
     for pruner in methods.values():
         check_pruner(pruner, y, how.classifiers)
     start = time.monotonic()
-    # threads: Ctrl-C in a terminal would kill worker processes, and each of those would import everything anew
+    # threads: Ctrl-C in a terminal would kill worker processes, which would import everything anew
     threads = parallel_config(backend="threading")
     with calm_fits(), threads, long_work(study) as (cancellation, report):
         results = compare_methods(

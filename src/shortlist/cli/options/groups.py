@@ -10,8 +10,8 @@ from typing import Any, get_type_hints
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that has every field of its dataclass parameters as an option of its own.
 
-    Such a parameter must be keyword-only, and the dataclass needs nothing but its fields. The command line shows the
-    options in the order of the fields, with their annotations and defaults.
+    Such a parameter must be keyword-only, and the dataclass needs nothing but its fields. The command line
+    shows the options in the order of the fields, with their annotations and defaults.
 
     Examples
     --------

@@ -78,7 +78,8 @@ class QuestionOptions:
     objectives: Annotated[
         str | None,
         typer.Option(
-            help=f"{WHAT_MATTERS}, such as 'min cost, max quality'; default: min deselected and every attribute."
+            help=f"{WHAT_MATTERS}, such as 'min cost, max quality'; default: min deselected and every "
+            "attribute."
         ),
     ] = None
     attributes: Annotated[

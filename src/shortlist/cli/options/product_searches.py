@@ -25,7 +25,8 @@ class SearchOptions:
     evaluations: Annotated[
         int | None,
         typer.Option(
-            help="Evolution: configurations to try in a run; default 25000, side by side with other methods 100000."
+            help="Evolution: configurations to try in a run; default 25000, side by side with other methods "
+            "100000."
         ),
     ] = None
     starts: Annotated[

@@ -27,7 +27,8 @@ class MethodOptions:
     method: Annotated[
         str,
         typer.Option(
-            help="Method: exact, or a rule: full, best-single, random, margin, kappa, kappa-pairs, backfitting, "
+            help="Method: exact, or a rule: full, best-single, random, margin, kappa, kappa-pairs, "
+            "backfitting, "
             "reduced-error, complementariness, concurrency, uwa, orientation, margin-distance, drep."
         ),
     ] = EXACT
@@ -108,8 +109,8 @@ class SelectionOptions:
     objective: Annotated[
         str,
         typer.Option(
-            help="accuracy, balanced-accuracy, theta-weighted, recall, specificity, precision-cost, perhaps with "
-            "+margin, +slope-8 or +auto; auto; or weights such as tp=1,tn=1,fp=-5,fn=0."
+            help="accuracy, balanced-accuracy, theta-weighted, recall, specificity, precision-cost, perhaps "
+            "with +margin, +slope-8 or +auto; auto; or weights such as tp=1,tn=1,fp=-5,fn=0."
         ),
     ] = "accuracy"
     positive: Positive = None
@@ -129,13 +130,13 @@ class SelectionOptions:
     solver: Annotated[
         str,
         typer.Option(
-            help=f"{SOLVER}: auto, or highs, cpsat, scip: that one alone, on the paper's program, or a slope's "
-            "for every size."
+            help=f"{SOLVER}: auto, or highs, cpsat, scip: that one alone, on the paper's program, or a "
+            "slope's for every size."
         ),
     ] = "auto"
 
     def exact_pruner(self, pool: "Pool | None", seed: int, jobs: int, notes: list[str]) -> "ExactPruner":
-        """Return the unfitted pruner that proves; names in the cost file that are not in the pool are noted."""
+        """Return the unfitted pruner that proves; what the cost file has beyond the pool is noted."""
         from shortlist._words import all_of
         from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 

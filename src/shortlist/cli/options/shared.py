@@ -1,6 +1,7 @@
 """What several commands have: one flag, one type, one beginning of the help, one meaning.
 
-An option that needs a word more in one command begins its help as the alias here does, and a test compares them.
+An option that needs a word more in one command begins its help as the alias here does, and a test compares
+them.
 """
 
 from collections.abc import Mapping

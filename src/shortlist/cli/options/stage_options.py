@@ -26,8 +26,8 @@ class PriceOptions:
     costs: Annotated[
         Path | None,
         typer.Option(
-            help="CSV with columns feature,cost; with discount_cost,group as well, the first feature of a group "
-            "costs its full price. Default: 1 each."
+            help="CSV with columns feature,cost; with discount_cost,group as well, the first feature of a "
+            "group costs its full price. Default: 1 each."
         ),
     ] = None
     costs_dataset: Annotated[
@@ -59,15 +59,15 @@ class GoalOptions:
     objectives: Annotated[
         str,
         typer.Option(
-            help=f"{WHAT_MATTERS}: coverage, conclusive_accuracy, acquisition_cost, false_positive_rate, stages, "
-            "worst_case_cost, evaluation_cost."
+            help=f"{WHAT_MATTERS}: coverage, conclusive_accuracy, acquisition_cost, false_positive_rate, "
+            "stages, worst_case_cost, evaluation_cost."
         ),
     ] = "coverage,conclusive_accuracy,acquisition_cost"
     pick: Annotated[
         str,
         typer.Option(
-            help=f"{POINT}, which predicts: one-se (the cheapest of those with about the most right answers), "
-            "norm (the paper's), ideal, knee, weights, lexicographic; or its number."
+            help=f"{POINT}, which predicts: one-se (the cheapest of those with about the most right "
+            "answers), norm (the paper's), ideal, knee, weights, lexicographic; or its number."
         ),
     ] = "one-se"
     limit: Limit = None

@@ -68,7 +68,8 @@ def print_comparison(found: PruningComparison, out: Path | None) -> None:
     if found.n_done < found.n_wanted:
         print(f"Stopped after {found.n_done} of {found.n_wanted} folds.")
     print(
-        f"{found.table}: {found.n_done} folds, pools of {found.n_classifiers} classifiers; the same pool for every method of a fold."
+        f"{found.table}: {found.n_done} folds, pools of {found.n_classifiers} classifiers; "
+        "the same pool for every method of a fold."
     )
     print()
     print(f"{'method':<20}{'rank':>6}{'accuracy':>10}{'±':>8}{'balanced':>10}{'size':>7}{'seconds':>9}")
@@ -87,6 +88,7 @@ def print_comparison(found: PruningComparison, out: Path | None) -> None:
 def _records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
     """Return rows for JSON, which has no NaN."""
     return [
-        {name: None if value != value else value for name, value in row.items()}  # noqa: PLR0124  # only NaN differs from itself
+        # only NaN differs from itself
+        {name: None if value != value else value for name, value in row.items()}  # noqa: PLR0124
         for row in frame.to_dict("records")
     ]
