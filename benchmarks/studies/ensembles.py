@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.cases.orderings import made_votes, rules
 from benchmarks.data.uci import read_uci
-from shortlist.ensembles.estimators.rule_estimators import EvolutionaryEnsembleClassifier
+from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.studies.method_comparison import compare_methods
 from shortlist.ensembles.studies.ranks import rank_methods
 

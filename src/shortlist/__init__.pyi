@@ -1,12 +1,12 @@
 # The public names, each once; shortlist._lazy reads this file too.
 
-from shortlist.ensembles.estimators.exact_pruner import ExactPruner as ExactPruner
-from shortlist.ensembles.estimators.rule_estimators import BackfittingPruner as BackfittingPruner
-from shortlist.ensembles.estimators.rule_estimators import (
+from shortlist.ensembles.estimators.evolved_ensemble import (
     EvolutionaryEnsembleClassifier as EvolutionaryEnsembleClassifier,
 )
-from shortlist.ensembles.estimators.rule_estimators import MarginPruner as MarginPruner
-from shortlist.ensembles.estimators.rule_estimators import OrderedPruner as OrderedPruner
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner as ExactPruner
+from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner as BackfittingPruner
+from shortlist.ensembles.estimators.rule_pruners import MarginPruner as MarginPruner
+from shortlist.ensembles.estimators.rule_pruners import OrderedPruner as OrderedPruner
 from shortlist.ensembles.pools.pool import Pool as Pool
 from shortlist.ensembles.pools.pool import load_pool as load_pool
 from shortlist.ensembles.pools.pool import make_pool as make_pool

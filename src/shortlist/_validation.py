@@ -46,3 +46,17 @@ def as_positive_seconds(value: float | None, argument: str) -> float:
     if not isinstance(value, int | float) or math.isnan(value) or value <= 0:
         raise BadInputError(f"{argument} must be a number of seconds above 0 or None, got {value!r}.")
     return float(value)
+
+
+def as_workers(value: int | None, argument: str) -> int | None:
+    """Return a number of workers as joblib takes it: None for one, -1 for every core."""
+    if value == 0:
+        raise BadInputError(f"{argument} must be a number of workers, or -1 for every core, got 0.")
+    return value
+
+
+def as_positive(value: float, argument: str) -> float:
+    """Return a number above 0."""
+    if not (isinstance(value, int | float) and value > 0):
+        raise BadInputError(f"{argument} must be a number above 0, got {value!r}.")
+    return value

@@ -14,8 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 from shortlist.cli.main import app
 from shortlist.cli.options.evolve_options import USES as EVOLVE_USES
 from shortlist.cli.options.prune_options import USES as PRUNE_USES
+from shortlist.ensembles.estimators import evolved_ensemble, rule_pruners
 from shortlist.ensembles.estimators import exact_pruner as estimators
-from shortlist.ensembles.estimators import rule_estimators
 from shortlist.ensembles.pools import pool
 from shortlist.ensembles.pools.pool import Pool, as_pool
 from shortlist.ensembles.studies import method_comparison as comparison
@@ -243,7 +243,8 @@ def no_work() -> Iterator[None]:
             (pool, ["run_units"]),
             (comparison, ["run_units"]),
             (estimators, ["prune_for", "prune_plurality_exactly"]),
-            (rule_estimators, ["evolve", "merge_class_rows"]),
+            (rule_pruners, ["merge_class_rows"]),
+            (evolved_ensemble, ["evolve"]),
         ):
             for name in names:
                 patch.setattr(module, name, work)

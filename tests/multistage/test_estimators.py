@@ -368,7 +368,7 @@ def test_bad_parameters_are_refused(options: dict[str, Any], sentence: str) -> N
 def test_bad_tables_are_refused() -> None:
     X, y = mixed()
     clf = MultiStageClassifier()
-    with pytest.raises(BadInputError, match="y must hold two classes or more"):
+    with pytest.raises(BadInputError, match="the target must hold two classes or more, got one class only"):
         clf.fit(X, ["ill"] * len(X))
     with pytest.raises(BadInputError, match="validation must hold the classes of y"):
         clf.fit(X, y, validation=(X, np.where(y == "ill", "ill", "new")))

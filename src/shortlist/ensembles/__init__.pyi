@@ -1,13 +1,13 @@
 # The public names, each once; shortlist._lazy reads this file too.
 
-from shortlist.ensembles.estimators.exact_pruner import ExactPruner as ExactPruner
-from shortlist.ensembles.estimators.recorded_rows import RecordedRows as RecordedRows
-from shortlist.ensembles.estimators.rule_estimators import BackfittingPruner as BackfittingPruner
-from shortlist.ensembles.estimators.rule_estimators import (
+from shortlist.ensembles.estimators.evolved_ensemble import (
     EvolutionaryEnsembleClassifier as EvolutionaryEnsembleClassifier,
 )
-from shortlist.ensembles.estimators.rule_estimators import MarginPruner as MarginPruner
-from shortlist.ensembles.estimators.rule_estimators import OrderedPruner as OrderedPruner
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner as ExactPruner
+from shortlist.ensembles.estimators.recorded_rows import RecordedRows as RecordedRows
+from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner as BackfittingPruner
+from shortlist.ensembles.estimators.rule_pruners import MarginPruner as MarginPruner
+from shortlist.ensembles.estimators.rule_pruners import OrderedPruner as OrderedPruner
 from shortlist.ensembles.evolution.evolution import Evolved as Evolved
 from shortlist.ensembles.evolution.evolution import Generation as Generation
 from shortlist.ensembles.evolution.spaces import SPACES as SPACES

@@ -2,19 +2,19 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist._validation import as_choice, as_count
+from shortlist._validation import as_choice, as_count, as_positive, as_workers
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Labels
 from shortlist.errors import AcquisitionError, BadInputError, LowCoverageWarning, UnmetChoiceError
-from shortlist.multistage.fit_inputs import checked_labels, reject_label_for, split_rows
+from shortlist.multistage.judging_rows import checked_labels, reject_label_for, split_rows
 from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point, low_coverage
 from shortlist.multistage.predict.prediction import (
     REJECTED,
@@ -46,13 +46,8 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
 from shortlist.pickles import saved_from
 from shortlist.results.picking import Limits
 from shortlist.runs import Cancellation, Report, silent
-from shortlist.tables.fit_inputs import (
-    checked_fit,
-    checked_rows,
-    classes_of,
-    integer_seed,
-    refuse_fit_options,
-)
+from shortlist.tables.fit_inputs import checked_rows
+from shortlist.tables.table_classifier import TableClassifier
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +70,7 @@ def _answers_every_row(estimator: "MultiStageClassifier") -> bool:
 
 
 @saved_from("shortlist")
-class MultiStageClassifier(ClassifierMixin, BaseEstimator):
+class MultiStageClassifier(TableClassifier):
     """A classifier that acquires features in stages and stops as soon as it is confident.
 
     Section 2 of :cite:t:`Hamilton2022`: every row starts with the first stage's features; where the largest
@@ -178,6 +173,13 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
+    CHECKS = TableClassifier.CHECKS | {
+        "method": partial(as_choice, choices=METHODS),
+        "enumeration_budget": partial(as_count, at_least=0),
+        "C": as_positive,
+        "n_jobs": as_workers,
+    }
+
     def __init__(
         self,
         *,
@@ -269,15 +271,10 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         LowCoverageWarning
             If the point answers less than half of the rows that judged, and rejected rows get no class.
         """
-        refuse_fit_options(self, unsupported)
-        as_choice(self.method, "method", METHODS)
-        as_count(self.enumeration_budget, "enumeration_budget", at_least=0)
         for chosen in ("point_", "assignment_", "model_"):  # those of an earlier fit
             if hasattr(self, chosen):
                 delattr(self, chosen)
-        X, y = checked_fit(self, X, y)
-        self.classes_ = classes_of(y)
-        seed = integer_seed(self.random_state)
+        X, y, seed = self._begin_fit(X, y, unsupported)
         if validation is None:
             X, X_validation, y, y_validation = split_rows(X, y, self.validation_share, seed)
         else:
@@ -430,8 +427,6 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
 
     def _problem(self, rows: StageRows, report: Report, cancellation: Cancellation | None) -> StageProblem:
         """State the problem; nothing is fitted yet."""
-        if not (isinstance(self.C, int | float) and self.C > 0):
-            raise BadInputError(f"C must be a number above 0, got {self.C!r}.")
         n = rows.n_features
         k = min(USUAL_STAGES, n) if self.max_stages is None else as_count(self.max_stages, "max_stages")
         common: dict[str, Any] = {"n_jobs": self.n_jobs or 1, "report": report, "cancellation": cancellation}
@@ -506,9 +501,6 @@ class MultiStageClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         # a rejected row counts as wrong in `score`, and cheap features are preferred on purpose
         tags.classifier_tags.poor_score = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
         return tags
 
     def __getstate__(self) -> dict[str, Any]:

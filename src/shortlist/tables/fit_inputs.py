@@ -43,6 +43,11 @@ def integer_seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
+def as_random_state(value: Any, argument: str) -> Any:
+    """Return scikit-learn's `random_state`; a number must be from 0 to 2^32 - 1."""
+    return as_seed(value, argument) if isinstance(value, int | np.integer) else value
+
+
 def refuse_fit_options(estimator: BaseEstimator, given: Mapping[str, Any]) -> None:
     """Refuse what ``fit`` was given beyond its own parameters, with a sentence for weights of rows.
 

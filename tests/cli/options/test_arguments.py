@@ -11,12 +11,9 @@ import pytest
 
 import shortlist as library
 from shortlist.cli.options.arguments import as_typed, in_options, speaking
+from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.rule_estimators import (
-    EvolutionaryEnsembleClassifier,
-    MarginPruner,
-    OrderedPruner,
-)
+from shortlist.ensembles.estimators.rule_pruners import MarginPruner, OrderedPruner
 from shortlist.ensembles.pools.pool import load_pool, make_pool
 from shortlist.ensembles.studies.holdout import evolve_table, prune_table
 from shortlist.ensembles.studies.method_comparison import compare_methods, pruning_methods

@@ -8,8 +8,9 @@ from sklearn.datasets import make_classification
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix
 
 from shortlist import BadInputError
+from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.rule_estimators import EvolutionaryEnsembleClassifier, OrderedPruner
+from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
 from shortlist.ensembles.studies import holdout
 from shortlist.ensembles.studies.holdout import evolve_table, prune_table
 from shortlist.runs import Cancellation, Progress

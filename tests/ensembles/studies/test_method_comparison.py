@@ -13,8 +13,9 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.dummy import DummyClassifier
 
 from shortlist import BadFileError, BadInputError
+from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.rule_estimators import EvolutionaryEnsembleClassifier, OrderedPruner
+from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
 from shortlist.ensembles.studies import method_comparison as comparison
 from shortlist.ensembles.studies.method_comparison import (
     COLUMNS,

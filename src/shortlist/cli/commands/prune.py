@@ -21,7 +21,7 @@ from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-    from shortlist.ensembles.estimators.rule_estimators import PluralityPruner
+    from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
 
 
 @grouped

@@ -8,7 +8,7 @@ import typer
 from shortlist.cli.options.unused import Use
 
 if TYPE_CHECKING:
-    from shortlist.ensembles.estimators.rule_estimators import EvolutionaryEnsembleClassifier
+    from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 
 USES = (
     Use(
@@ -67,7 +67,7 @@ class BreedingOptions:
 
     def classifier(self, seed: int) -> "EvolutionaryEnsembleClassifier":
         """Return the unfitted classifier."""
-        from shortlist.ensembles.estimators.rule_estimators import EvolutionaryEnsembleClassifier
+        from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 
         return EvolutionaryEnsembleClassifier(
             self.mode,

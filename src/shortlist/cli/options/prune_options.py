@@ -13,7 +13,7 @@ from shortlist.cli.options.unused import Use
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-    from shortlist.ensembles.estimators.rule_estimators import PluralityPruner
+    from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
     from shortlist.ensembles.pools.pool import Pool
 
 EXACT = "exact"
@@ -59,7 +59,7 @@ class MethodOptions:
 
     def rule_pruner(self, pool: "Pool | None", seed: int, jobs: int) -> "PluralityPruner":
         """Return the unfitted pruner of a rule."""
-        from shortlist.ensembles.estimators.rule_estimators import OrderedPruner
+        from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
         from shortlist.ensembles.studies.method_comparison import pruning_methods
 
         pruner: PluralityPruner = pruning_methods([self.method])[self.method]
@@ -70,7 +70,7 @@ class MethodOptions:
 
     def chosen(self, exact: "ExactPruner") -> dict[str, Any]:
         """Return the unfitted methods of a comparison by name."""
-        from shortlist.ensembles.estimators.rule_estimators import OrderedPruner
+        from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
         from shortlist.ensembles.rules.orderings import RULES_WITH_FITNESS
         from shortlist.ensembles.studies.method_comparison import pruning_methods
 

@@ -5,34 +5,33 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist._validation import as_count, as_positive_seconds, as_seed
-from shortlist._words import all_of, any_of, did_you_mean
+from shortlist._validation import as_positive_seconds
+from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import BinaryLabels, Labels
-from shortlist.ensembles.estimators.fit_inputs import rows_to_fit_and_prune, several_classes
+from shortlist.ensembles.estimators.base import PoolPruner, check_pool_classes, vote_shares
 from shortlist.ensembles.estimators.recorded_rows import record_rows
 from shortlist.ensembles.goals.class_weights import CLASS_OBJECTIVES
 from shortlist.ensembles.goals.diversity import DiversityLimits, diversity_limits
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.pools.class_answers import class_answers
-from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool, positive_probabilities
+from shortlist.ensembles.pools.pool import Pool, positive_probabilities
 from shortlist.ensembles.proofs.incumbent import ClassSelection, EnsembleSelection
 from shortlist.ensembles.pruning.pruning import parse_objective, prune_for
 from shortlist.ensembles.pruning.weighted_pruning import AUTO, class_diversity_limits, prune_plurality_exactly
 from shortlist.ensembles.votes.binary_votes import merge_rows, round_votes
-from shortlist.ensembles.votes.class_votes import class_tally, class_votes, merge_class_rows
+from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.milp import open_solver
 from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, silent
-from shortlist.tables.fit_inputs import checked_fit, checked_rows, integer_seed, refuse_fit_options, take_rows
+from shortlist.tables.fit_inputs import checked_rows
 
 
 @saved_from("shortlist")
-class ExactPruner(ClassifierMixin, BaseEstimator):
+class ExactPruner(PoolPruner):
     """The best members of a pool and the best threshold, by integer programming, with proof.
 
     Solves Eqs. 1 to 20 of :cite:t:`Bastos2022` on the rows given to :meth:`fit`. A row is positive when more
@@ -113,6 +112,8 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
     ('optimal', 0.0)
     """
 
+    CHECKS = PoolPruner.CHECKS | {"time_limit_s": as_positive_seconds}
+
     def __init__(
         self,
         pool: Any = None,
@@ -131,7 +132,7 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self.pool = pool
+        super().__init__(pool, n_classifiers=n_classifiers, n_jobs=n_jobs, random_state=random_state)
         self.objective = objective
         self.positive = positive
         self.diversity = diversity
@@ -142,9 +143,32 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         self.time_limit_s = time_limit_s
         self.node_limit = node_limit
         self.solver = solver
-        self.n_classifiers = n_classifiers
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+
+    def check_options(self, y: Labels) -> None:
+        """Refuse classes and options that cannot be used, before any long work.
+
+        Raises
+        ------
+        BadInputError
+            If `y` holds one class only, or an option has a bad value.
+        MissingDependencyError
+            If the solver is not installed.
+        """
+        super().check_options(y)
+        classes = np.unique(y)
+        if len(classes) > 2:
+            _check_plurality_options(self, len(classes))
+        else:
+            _positive_class(self.positive, classes)
+        two_rows = merge_rows([[0], [1]], [0, 1])
+        named_weights(parse_objective(self.objective)[0], two_rows)
+        diversity_limits(self.diversity, two_rows)
+        selection_limits(1, min_size=self.min_size, max_size=self.max_size)
+        costs_are_given = self.member_costs is not None or getattr(self.pool, "costs", None) is not None
+        if self.max_cost is not None and not costs_are_given:
+            raise BadInputError("max_cost needs the cost of every member. Pass member_costs too.")
+        if self.solver != AUTO:
+            open_solver(self.solver)
 
     def fit(
         self,
@@ -177,23 +201,13 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         BadInputError
             If the input or a parameter cannot be used; the sentence says how to mend it.
         """
-        refuse_fit_options(self, unsupported)
-        X, y = checked_fit(self, X, y)
-        self.classes_, self.positive_ = checked_options(self, y)
-        seed = integer_seed(self.random_state)
-        if self.pool is None:
-            if len(self.classes_) == 2:
-                _check_two_of_each(y)
-            fitted, validation = rows_to_fit_and_prune(y, seed)
-            pool = make_pool(
-                take_rows(X, fitted), y[fitted], n_classifiers=self.n_classifiers, random_state=seed,
-                n_jobs=self.n_jobs or 1, report=report, cancellation=cancellation,
-            )  # fmt: skip
-            X_validation, y_validation = take_rows(X, validation), y[validation]
-        else:
-            pool, X_validation, y_validation = as_pool(self.pool), X, y
-            _check_pool_classes(pool, self.classes_)
-        rows = None if self.pool is not None else validation
+        X, y, seed = self._begin_fit(X, y, unsupported)
+        two = len(self.classes_) == 2
+        self.positive_ = _positive_class(self.positive, self.classes_) if two else None
+        if two and self.pool is None:
+            _check_two_of_each(y)
+        pool, X_pruning, y_pruning, places = self._pool_and_rows(X, y, seed, report, cancellation)
+        check_pool_classes(pool, self.classes_, may_lack=False)
         common = {
             "solver": self.solver,
             "time_limit_s": as_positive_seconds(self.time_limit_s, "time_limit_s"),
@@ -203,15 +217,15 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
             "report": report,
             "cancellation": cancellation,
         }
-        if len(self.classes_) == 2:
-            votes = self._prune_two_classes(pool, X_validation, y_validation, common)
+        if two:
+            votes = self._prune_two_classes(pool, X_pruning, y_pruning, common)
             self.validation_ = record_rows(
-                X, y, rows, _is_class(y_validation, self.positive_), packed_votes=votes
+                X, y, places, _is_class(y_pruning, self.positive_), packed_votes=votes
             )
         else:
-            codes = self._prune_several_classes(pool, X_validation, y_validation, common)
+            codes = self._prune_several_classes(pool, X_pruning, y_pruning, common)
             self.validation_ = record_rows(
-                X, y, rows, np.searchsorted(self.classes_, y_validation), codes=codes
+                X, y, places, np.searchsorted(self.classes_, y_pruning), codes=codes
             )
         return self
 
@@ -231,7 +245,7 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
             )
         X = checked_rows(self, X)
         if self.threshold_ is None:
-            return _vote_shares(self.pool_, X)
+            return vote_shares(class_answers(self.pool_, X), len(self.classes_))
         votes = np.zeros(
             len(X), dtype=np.int64
         )  # with no member, which min_size=0 allows, every row is negative
@@ -242,13 +256,6 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         positive = _stretched(votes, self.threshold_, len(self.pool_))
         columns = (1 - positive, positive)
         return np.column_stack(columns if self.positive_ == self.classes_[1] else columns[::-1])
-
-    def predict(self, X: Any) -> Labels:
-        """Return the class of every row, ``(n_samples,)``."""
-        probabilities = self.predict_proba(X)
-        if self.threshold_ is None:
-            return np.asarray(self.classes_[probabilities.argmax(axis=1)])
-        return np.asarray(self.classes_[(probabilities[:, 1] > 0.5).astype(np.intp)])
 
     def _prune_two_classes(self, pool: Pool, X: Any, y: Labels, common: dict[str, Any]) -> NDArray[np.uint8]:
         """Choose members and threshold by votes for the positive class.
@@ -300,45 +307,6 @@ class ExactPruner(ClassifierMixin, BaseEstimator):
         self.status_ = result.status
         self.pool_ = pool.subset(result.mask)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
-
-
-def checked_options(pruner: ExactPruner, y: Labels) -> tuple[Labels, Any]:
-    """Refuse options that cannot be used before any long work; return the classes and the positive one.
-
-    Raises
-    ------
-    BadInputError
-        If `y` does not hold two classes, or an option has a bad value.
-    MissingDependencyError
-        If the solver is not installed.
-    """
-    classes = several_classes(y)
-    positive = None if len(classes) > 2 else _positive_class(pruner.positive, classes)
-    if len(classes) > 2:
-        _check_plurality_options(pruner, len(classes))
-    two_rows = merge_rows([[0], [1]], [0, 1])
-    named_weights(parse_objective(pruner.objective)[0], two_rows)
-    diversity_limits(pruner.diversity, two_rows)
-    selection_limits(1, min_size=pruner.min_size, max_size=pruner.max_size)
-    as_positive_seconds(pruner.time_limit_s, "time_limit_s")
-    as_count(pruner.n_classifiers, "n_classifiers")
-    if pruner.n_jobs == 0:
-        raise BadInputError("n_jobs must be a number of workers, or -1 for every core, got 0.")
-    if isinstance(pruner.random_state, int):
-        as_seed(pruner.random_state, "random_state")
-    costs_are_given = pruner.member_costs is not None or getattr(pruner.pool, "costs", None) is not None
-    if pruner.max_cost is not None and not costs_are_given:
-        raise BadInputError("max_cost needs the cost of every member. Pass member_costs too.")
-    if pruner.solver != AUTO:
-        open_solver(pruner.solver)
-    return classes, positive
-
 
 def _stretched(votes: NDArray[np.int64], threshold: int, size: int) -> NDArray[np.float64]:
     """Map votes to [0, 1] by two straight lines that meet at (threshold + ½, ½)."""
@@ -362,14 +330,6 @@ def _check_plurality_options(pruner: ExactPruner, n_classes: int) -> None:
         )
 
 
-def _vote_shares(members: Pool, X: Any) -> NDArray[np.float64]:
-    """Return the share of members that vote for each class; without a member, all for the first."""
-    n_classes = len(members.classes)
-    if not len(members):
-        return np.tile(np.eye(n_classes)[0], (len(X), 1))
-    return np.asarray(class_tally(class_answers(members, X), n_classes) / len(members))
-
-
 def _positive_class(positive: Any, classes: Labels) -> Any:
     """Return the positive label as it stands in the classes; its text will do."""
     if positive is None:
@@ -385,14 +345,6 @@ def _positive_class(positive: Any, classes: Labels) -> Any:
 
 def _is_class(y: Labels, label: Any) -> BinaryLabels:
     return np.asarray(y == label).astype(np.uint8)
-
-
-def _check_pool_classes(pool: Pool, classes: Labels) -> None:
-    if list(pool.classes) != list(classes):
-        raise BadInputError(
-            f"the pool tells {all_of(pool.classes)} apart, but the target holds {all_of(classes)}. "
-            "Use a pool fitted on these classes."
-        )
 
 
 def _check_two_of_each(y: Labels) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_count
 from shortlist.arrays import Labels, Mask
-from shortlist.ensembles.estimators.exact_pruner import ExactPruner, checked_options
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
@@ -30,7 +30,8 @@ from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import Rows, hold_out
 
 if TYPE_CHECKING:  # their kernels take seconds to load, which exact pruning need not wait for
-    from shortlist.ensembles.estimators.rule_estimators import EvolutionaryEnsembleClassifier, PluralityPruner
+    from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
+    from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
 
 TEST_SHARE = 0.10
 VALIDATION_SHARE = 0.27
@@ -229,10 +230,9 @@ def check_pruner(pruner: "ExactPruner | PluralityPruner", y: Labels, n_classifie
         If an option or the classes cannot be used, the pool tells other classes apart, or no selection keeps
         the limits on size and cost.
     """
+    pruner.check_options(y)
     if not isinstance(pruner, ExactPruner):
-        pruner.check_options(y)
         return
-    checked_options(pruner, y)
     pool = None if pruner.pool is None else as_pool(pruner.pool)
     n = as_count(n_classifiers, "n_classifiers") if pool is None else len(pool)
     costs: Any = pruner.member_costs

@@ -18,8 +18,8 @@ from shortlist._validation import as_count, as_seed
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.fit_inputs import rows_to_fit_and_prune
-from shortlist.ensembles.estimators.rule_estimators import BackfittingPruner, MarginPruner, OrderedPruner
+from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
+from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner, MarginPruner, OrderedPruner
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.encoder import as_frame
 from shortlist.ensembles.pools.pool import Pool, make_pool

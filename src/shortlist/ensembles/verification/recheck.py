@@ -37,7 +37,8 @@ from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import take_rows
 
 if TYPE_CHECKING:  # their kernels take seconds to load
-    from shortlist.ensembles.estimators.rule_estimators import EvolutionaryEnsembleClassifier, PluralityPruner
+    from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
+    from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
 
 Model: TypeAlias = "ExactPruner | PluralityPruner | EvolutionaryEnsembleClassifier"
 """What has a value that can be counted again."""

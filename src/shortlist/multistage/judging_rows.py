@@ -1,4 +1,4 @@
-"""What a multi-stage classifier asks of classes and labels, and how it splits rows."""
+"""The rows that judge stage assignments, and the label of rejected rows."""
 
 from typing import Any
 

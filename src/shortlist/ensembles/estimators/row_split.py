@@ -1,4 +1,4 @@
-"""What the estimators here ask of classes, and how they split rows."""
+"""How rows are split where one part fits a pool and the other prunes it."""
 
 import math
 
@@ -6,19 +6,10 @@ import numpy as np
 
 from shortlist.arrays import Labels
 from shortlist.errors import BadInputError
-from shortlist.tables.fit_inputs import classes_of
 from shortlist.tables.splits import Rows, hold_out
 
 VALIDATION_SHARE = 0.3
 """Without a pool, this share of the rows prunes and the rest fits it: the paper's 27 : 63."""
-
-MOST_CLASSES = 256
-"""As many as a byte can number."""
-
-
-def several_classes(y: Labels) -> Labels:
-    """Return the classes of a target, sorted; fewer than 2 or more than :data:`MOST_CLASSES` are refused."""
-    return classes_of(y, name="the target", most=MOST_CLASSES)
 
 
 def rows_to_fit_and_prune(y: Labels, seed: int) -> tuple[Rows, Rows]:

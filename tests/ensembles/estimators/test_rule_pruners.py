@@ -1,10 +1,8 @@
-"""Estimators of the pruning rules and of evolved ensembles."""
+"""Estimators of the pruning rules."""
 
-import pickle
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -13,10 +11,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shortlist import BadInputError
-from shortlist.ensembles.estimators.fit_inputs import rows_to_fit_and_prune
-from shortlist.ensembles.estimators.rule_estimators import (
+from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
+from shortlist.ensembles.estimators.rule_pruners import (
     BackfittingPruner,
-    EvolutionaryEnsembleClassifier,
     MarginPruner,
     OrderedPruner,
     PluralityPruner,
@@ -39,7 +36,6 @@ PRUNERS: list[PluralityPruner] = [
         OrderedPruner(rule="uwa", n_classifiers=6, random_state=0),
         MarginPruner(n_classifiers=6, random_state=0),
         BackfittingPruner(n_classifiers=6, random_state=0),
-        EvolutionaryEnsembleClassifier(population_size=30, n_generations=15, random_state=0),
     ]
 )
 def test_every_estimator_keeps_scikit_learns_contract(estimator: Any, check: Any) -> None:
@@ -113,21 +109,6 @@ def test_nan_probabilities_are_refused() -> None:
         OrderedPruner([Broken().fit(X, Y)]).fit(X, Y)
 
 
-@pytest.mark.parametrize("mode", ["offline", "online", "single"])
-def test_text_gaps_and_labels_of_any_kind_are_evolved(mode: str) -> None:
-    frame = pd.DataFrame(X, columns=list("abcdef"))
-    frame["town"] = np.where(Y == 2, "Rome", "Oslo")
-    frame.loc[::7, "b"] = np.nan
-    labels = np.array(["no", "perhaps", "yes"])[Y]
-    evolved = EvolutionaryEnsembleClassifier(mode, population_size=60, n_generations=20, random_state=1)
-    evolved.fit(frame, labels)
-
-    assert set(evolved.predict(frame)) <= set(labels)
-    assert evolved.score(frame, labels) == pytest.approx(1 - evolved.result_.error)
-    assert evolved.score(frame, labels) > 0.6
-    assert (pickle.loads(pickle.dumps(evolved)).predict(frame) == evolved.predict(frame)).all()
-
-
 @pytest.mark.parametrize("pruner", PRUNERS, ids=lambda pruner: type(pruner).__name__)
 def test_rows_to_prune_on_may_lack_a_class_of_the_pool(pruner: PluralityPruner, pool: Any) -> None:
     few = Y[150:] > 0
@@ -169,14 +150,6 @@ def test_a_class_with_one_row_is_fitted_but_not_pruned_on() -> None:
         pytest.param(OrderedPruner(rule="drep", rho=0), Y, "rho must be a number above 0", id="rho"),
         pytest.param(OrderedPruner(rule="margin-distance", p=2), Y, "p must be a number above 0", id="p"),
         pytest.param(MarginPruner(criterion="mean", n_classifiers=2), Y, "criterion must be", id="criterion"),
-        pytest.param(EvolutionaryEnsembleClassifier("on"), Y, "mode must be one of", id="mode"),
-        pytest.param(EvolutionaryEnsembleClassifier(space="trees"), Y, "space must be one of", id="space"),
-        pytest.param(
-            EvolutionaryEnsembleClassifier(space=lambda _n_features, _n_classes: {}),  # type: ignore[arg-type,return-value]  # on purpose
-            Y,
-            "sample, mutate, recombine and predict, got a dict",
-            id="no space",
-        ),
     ],
 )
 def test_bad_input_is_one_sentence(estimator: Any, y: Any, message: str) -> None:

@@ -1,0 +1,179 @@
+"""Scikit-learn estimator of evolved ensembles; a thin shell around functions."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from shortlist._validation import as_choice
+from shortlist.arrays import Labels
+from shortlist.ensembles.estimators.base import EnsembleClassifier, vote_shares
+from shortlist.ensembles.estimators.recorded_rows import RecordedRows, record_rows
+from shortlist.ensembles.evolution.evolution import Evolved, check_evolution, evolve
+from shortlist.ensembles.evolution.spaces import SPACES, SpaceFactory, open_space
+from shortlist.ensembles.pools.encoder import fit_table
+from shortlist.pickles import saved_from
+from shortlist.runs import Cancellation, Report, silent
+from shortlist.tables.fit_inputs import checked_rows
+
+
+def as_space(value: Any, argument: str) -> Any:
+    """Return the name of a search space if there is one; what makes a space is tried when it is opened."""
+    return as_choice(value, argument, list(SPACES)) if isinstance(value, str) else value
+
+
+@saved_from("shortlist")
+class EvolutionaryEnsembleClassifier(EnsembleClassifier):
+    """An ensemble of evolved classifiers (Off-EEL and On-EEL of :cite:t:`Gagne2007`).
+
+    Columns are encoded and standardised by :func:`shortlist.ensembles.pools.encoder.fit_table`, so text and
+    missing values may be in them. Every member has one vote; ties go to the lowest class.
+
+    Parameters
+    ----------
+    mode : {"offline", "online", "single"}, default="offline"
+        Off-EEL, On-EEL, or a plain genetic algorithm.
+    space : str or callable, default="linear"
+        A name in :data:`shortlist.ensembles.evolution.spaces.SPACES`, or what takes the numbers of columns
+        and classes and returns a :class:`shortlist.ensembles.evolution.spaces.SearchSpace`, such as a class.
+    population_size, n_generations : int, default=500 and 200
+        Individuals, and generations in all.
+    gamma : float, default=1.0
+        Exponent of the rows' hardness.
+    tournament, crossover_rate, survivors, n_elites, patience, criterion, max_members
+        See :func:`shortlist.ensembles.evolution.evolution.evolve`.
+    random_state : int, RandomState or None, default=None
+        Seed.
+
+    Attributes
+    ----------
+    result_ : Evolved
+        Members, last population and history.
+    members_ : ndarray
+        Genomes of the members, in the order in which they joined.
+    space_ : SearchSpace
+        What asks them.
+    encoder_ : TableEncoder
+        What the rows pass through first.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    training_ : RecordedRows
+        A fingerprint of the rows that it was evolved on and their classes, for ``shortlist verify``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> evolved = EvolutionaryEnsembleClassifier(population_size=50, n_generations=20, random_state=0)
+    >>> evolved = evolved.fit(X, y)
+    >>> evolved.score(X, y) > 0.9
+    True
+    """
+
+    CHECKS = EnsembleClassifier.CHECKS | {"space": as_space}
+
+    def __init__(
+        self,
+        mode: str = "offline",
+        *,
+        space: str | SpaceFactory = "linear",
+        population_size: int = 500,
+        n_generations: int = 200,
+        gamma: float = 1.0,
+        tournament: int = 2,
+        crossover_rate: float = 0.9,
+        survivors: str = "children",
+        n_elites: int = 1,
+        patience: int | None = None,
+        criterion: str = "histogram",
+        max_members: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.mode = mode
+        self.space = space
+        self.population_size = population_size
+        self.n_generations = n_generations
+        self.gamma = gamma
+        self.tournament = tournament
+        self.crossover_rate = crossover_rate
+        self.survivors = survivors
+        self.n_elites = n_elites
+        self.patience = patience
+        self.criterion = criterion
+        self.max_members = max_members
+        self.random_state = random_state
+
+    def check_options(self, y: Labels) -> None:
+        """Refuse classes and options that cannot be used, before any long work."""
+        super().check_options(y)
+        check_evolution(**self._parameters())
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return the parameters of :func:`shortlist.ensembles.evolution.evolution.evolve`."""
+        own = self.get_params(deep=False)
+        return {name: value for name, value in own.items() if name not in ("space", "random_state")}
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        callback: Any = None,
+        report: Report = silent,
+        cancellation: Cancellation | None = None,
+        **unsupported: Any,
+    ) -> Self:
+        """Evolve on these rows.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows; missing values and text columns are encoded.
+        y : array-like of shape (n_samples,)
+            Their classes: two or more, of any type.
+        callback : callable, optional
+            Receives a :class:`shortlist.ensembles.evolution.evolution.Generation` after each.
+        report, cancellation : optional
+            Progress events, and a way to stop with the ensemble of the generations so far.
+        **unsupported
+            Nothing: weights of rows (``sample_weight``) are refused.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        BadInputError
+            If the input or a parameter cannot be used; the sentence says how to mend it.
+        """
+        X, y, seed = self._begin_fit(X, y, unsupported)
+        codes = np.searchsorted(self.classes_, y)
+        self.encoder_ = fit_table(X)
+        encoded = self.encoder_.transform(X)
+        self.space_ = open_space(self.space, encoded.shape[1], len(self.classes_))
+        self.result_: Evolved = evolve(
+            self.space_,
+            encoded,
+            codes,
+            n_classes=len(self.classes_),
+            **self._parameters(),
+            rng=np.random.default_rng(seed),
+            callback=callback,
+            report=report,
+            cancellation=cancellation,
+        )
+        self.members_ = self.result_.members
+        self.training_: RecordedRows = record_rows(X, y, None, codes)
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the share of members that vote for each class, ``(n_samples, n_classes)``."""
+        check_is_fitted(self, "members_")
+        encoded = self.encoder_.transform(checked_rows(self, X))
+        shares = np.empty((len(encoded), len(self.classes_)))
+        for start in range(0, len(encoded), 1024):  # by blocks: an ensemble may have thousands of members
+            codes = self.space_.predict(self.members_, encoded[start : start + 1024])
+            shares[start : start + 1024] = vote_shares(codes, len(self.classes_))
+        return shares

@@ -1,0 +1,225 @@
+"""Scikit-learn estimators of the pruning rules; thin shells around functions."""
+
+from abc import abstractmethod
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from shortlist._validation import as_choice
+from shortlist.arrays import Labels
+from shortlist.ensembles.estimators.base import PoolPruner, check_pool_classes, vote_shares
+from shortlist.ensembles.estimators.recorded_rows import RecordedRows, record_rows
+from shortlist.ensembles.pools.class_answers import class_answers
+from shortlist.ensembles.rules.backfitting import backfit
+from shortlist.ensembles.rules.margin_selection import CRITERIA, select_by_margins
+from shortlist.ensembles.rules.orderings import check_rule, order_classifiers
+from shortlist.ensembles.votes.class_votes import ClassVotes, Members, class_votes, merge_class_rows, n_right
+from shortlist.pickles import saved_from
+from shortlist.runs import Cancellation, Report, silent
+from shortlist.tables.fit_inputs import checked_rows
+
+
+class PluralityPruner(PoolPruner):
+    """What the pruners by rule share: members of a pool, each with one vote, ties to the lowest class."""
+
+    @abstractmethod
+    def _choose(self, votes: ClassVotes, seed: int) -> Members:
+        """Return the members that the rule keeps."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        report: Report = silent,
+        cancellation: Cancellation | None = None,
+        **unsupported: Any,
+    ) -> Self:
+        """Choose the members on these rows.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows; missing values and text columns as far as the pool takes them.
+        y : array-like of shape (n_samples,)
+            Their classes: two or more, of any type.
+        report, cancellation : optional
+            Progress events while a pool is fitted, and a way to stop that.
+        **unsupported
+            Nothing: weights of rows (``sample_weight``) are refused.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        BadInputError
+            If the input or a parameter cannot be used; the sentence says how to mend it.
+        """
+        X, y, seed = self._begin_fit(X, y, unsupported)
+        pool, X_pruning, y_pruning, places = self._pool_and_rows(X, y, seed, report, cancellation)
+        if places is None:
+            check_pool_classes(pool, self.classes_, may_lack=True)
+            self.classes_ = pool.classes
+        truth = np.searchsorted(self.classes_, y_pruning)
+        votes = merge_class_rows(
+            class_votes(class_answers(pool, X_pruning), truth, n_classes=len(self.classes_))
+        )
+        self.validation_: RecordedRows = record_rows(X, y, places, truth)
+        self.members_ = np.asarray(self._choose(votes, seed), dtype=np.intp)
+        self.selection_ = np.isin(np.arange(len(pool)), self.members_)
+        self.accuracy_ = n_right(votes, self.members_) / votes.n_samples
+        self.pool_ = pool.subset(self.members_)
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the share of members that vote for each class, ``(n_samples, n_classes)``.
+
+        Only members are called.
+        """
+        check_is_fitted(self, "members_")
+        X = checked_rows(self, X)
+        return vote_shares(class_answers(self.pool_, X), len(self.classes_))
+
+
+@saved_from("shortlist")
+class OrderedPruner(PluralityPruner):
+    """The best prefix of a pool that a rule has put in order.
+
+    Parameters
+    ----------
+    pool : Pool, list of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
+        What to choose from. It should not have been fitted on the rows given to :meth:`fit`. None:
+        :meth:`fit` splits its rows, stratified, fits :func:`shortlist.ensembles.make_pool` on 70 % and prunes
+        on 30 %.
+    rule : str, default="reduced-error"
+        A name in :data:`shortlist.ensembles.rules.orderings.RULES`.
+    stop : {"accuracy", "fitness"}, default="accuracy"
+        What makes a prefix best; see :func:`shortlist.ensembles.rules.orderings.order_classifiers`.
+    p, rho : float, default=0.075 and 0.25
+        Of the rules ``margin-distance`` and ``drep``.
+    n_classifiers : int, default=100
+        Size of the pool when `pool` is None.
+    n_jobs : int or None, default=None
+        Workers that fit the pool.
+    random_state : int, RandomState or None, default=None
+        Seed of the pool, the split and the rule ``random``.
+
+    Attributes
+    ----------
+    members_ : ndarray of int
+        The members in the order in which they joined.
+    selection_ : ndarray of bool, shape (n_classifiers,)
+        The same as a mask over the pool.
+    ordering_ : Ordering
+        The whole order, with what every prefix decides right.
+    accuracy_ : float
+        Share of the rows given to the rule that the members decide right.
+    validation_ : RecordedRows
+        Which of the rows given to :meth:`fit` these are, with a fingerprint of all, for ``shortlist verify``.
+    pool_ : Pool
+        The members only.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted: those of a given pool, otherwise those of the rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> OrderedPruner(rule="uwa", n_classifiers=10, random_state=0).fit(X, y).accuracy_ > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        pool: Any = None,
+        *,
+        rule: str = "reduced-error",
+        stop: str = "accuracy",
+        p: float = 0.075,
+        rho: float = 0.25,
+        n_classifiers: int = 100,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(pool, n_classifiers=n_classifiers, n_jobs=n_jobs, random_state=random_state)
+        self.rule = rule
+        self.stop = stop
+        self.p = p
+        self.rho = rho
+
+    def check_options(self, y: Labels) -> None:
+        """Refuse classes and options that cannot be used, before any long work."""
+        super().check_options(y)
+        check_rule(self.rule, self.stop, p=self.p, rho=self.rho)
+
+    def _choose(self, votes: ClassVotes, seed: int) -> Members:
+        self.ordering_ = order_classifiers(
+            votes, self.rule, stop=self.stop, p=self.p, rho=self.rho, seed=seed
+        )
+        return self.ordering_.members
+
+
+@saved_from("shortlist")
+class MarginPruner(PluralityPruner):
+    """The ensemble with the best margin histograms (Figure 1 of :cite:t:`Gagne2007`).
+
+    Parameters
+    ----------
+    pool, n_classifiers, n_jobs, random_state
+        As of :class:`OrderedPruner`.
+    criterion : {"histogram", "minimum"}, default="histogram"
+        What candidates are compared by; see
+        :func:`shortlist.ensembles.rules.margin_selection.grow_by_margins`.
+
+    Attributes
+    ----------
+    ordering_ : Ordering
+        The whole order of distinct classifiers, with what every prefix decides right.
+    members_, selection_, accuracy_, validation_, pool_, classes_
+        As of :class:`OrderedPruner`.
+    """
+
+    CHECKS = PoolPruner.CHECKS | {"criterion": partial(as_choice, choices=CRITERIA)}
+
+    def __init__(
+        self,
+        pool: Any = None,
+        *,
+        criterion: str = "histogram",
+        n_classifiers: int = 100,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(pool, n_classifiers=n_classifiers, n_jobs=n_jobs, random_state=random_state)
+        self.criterion = criterion
+
+    def _choose(self, votes: ClassVotes, _seed: int) -> Members:
+        self.ordering_ = select_by_margins(votes, criterion=self.criterion)
+        return self.ordering_.members
+
+
+@saved_from("shortlist")
+class BackfittingPruner(PluralityPruner):
+    """Reduced-error pruning with backfitting, the best of all sizes from 20 % to 80 % of the pool.
+
+    Parameters
+    ----------
+    pool, n_classifiers, n_jobs, random_state
+        As of :class:`OrderedPruner`.
+
+    Attributes
+    ----------
+    backfitted_ : Backfitted
+        The members of every size, and what they decide right.
+    members_, selection_, accuracy_, validation_, pool_, classes_
+        As of :class:`OrderedPruner`.
+    """
+
+    def _choose(self, votes: ClassVotes, _seed: int) -> Members:
+        self.backfitted_ = backfit(votes)
+        return self.backfitted_.members
