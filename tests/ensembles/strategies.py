@@ -1,7 +1,19 @@
-"""Small pools with ties and duplicates."""
+"""Small pools with ties and duplicates, as votes and as rows to be right on, and large ones that are hard to prove."""
 
+import numpy as np
 from hypothesis import strategies as st
 
+from shortlist.ensembles.goals.class_weights import CLASS_OBJECTIVES, class_weights
+from shortlist.ensembles.goals.diversity import diversity_limits
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.weights import OBJECTIVES, Weights, named_weights
+from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
+from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by_cuts
+from shortlist.ensembles.proofs.cuts.cuts import CutBound
+from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
+from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
+from tests.ensembles import oracles
+from tests.ensembles.class_pools import as_votes, class_pools
 from tests.ensembles.oracles import Rows
 
 
@@ -16,3 +28,66 @@ def labelled_votes(draw: st.DrawFn, max_classifiers: int = 6, max_rows: int = 10
 
 weight_sets = st.tuples(*[st.integers(-3, 3)] * 4)
 """Weights of both signs in the order tp, fn, tn, fp."""
+
+
+def hard_votes(n_rows: int = 160, n_classifiers: int = 40, seed: int = 1) -> Votes:
+    """Weak classifiers whose best vote takes long to prove."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, n_rows)
+    votes = rng.random((n_rows, n_classifiers)) < np.where(labels == 1, 0.6, 0.4)[:, None]
+    return merge_rows(votes.astype(np.uint8), labels)
+
+
+@st.composite
+def problems(draw: st.DrawFn, max_classifiers: int = 6) -> tuple[Votes, Weights, RightRows]:
+    """Small pools with every kind of weight, size, budget and diversity limit."""
+    rows = draw(labelled_votes(max_classifiers=max_classifiers, max_rows=14))
+    votes = merge_rows(*oracles.as_arrays(rows))
+    k = votes.n_classifiers
+    named = st.sampled_from(sorted(OBJECTIVES))
+    explicit = weight_sets.map(lambda w: dict(zip(("tp", "fn", "tn", "fp"), w, strict=True)))
+    weights = named_weights(draw(named | explicit), votes)
+    least = draw(st.integers(0, k))
+    most = draw(st.integers(least, k))
+    dear = draw(st.booleans())
+    diverse = draw(st.sampled_from(["none", "average", "each"]))
+    limits = selection_limits(
+        k, min_size=least, max_size=most,
+        member_costs=draw(st.lists(st.integers(0, 4), min_size=k, max_size=k)) if dear else None,
+        max_cost=draw(st.integers(0, 3 * k)) if dear else None,
+        diversity=diversity_limits(diverse, votes),
+    )  # fmt: skip
+    return votes, weights, normalise(votes, weights, limits)
+
+
+@st.composite
+def class_problems(draw: st.DrawFn, max_classifiers: int = 6) -> RightRows:
+    """The same for several classes, without diversity."""
+    votes = as_votes(draw(class_pools(max_classifiers=max_classifiers)), merged=True)
+    k = votes.n_classifiers
+    least = draw(st.integers(0, k))
+    dear = draw(st.booleans())
+    limits = selection_limits(
+        k, min_size=least, max_size=draw(st.integers(least, k)),
+        member_costs=draw(st.lists(st.integers(0, 4), min_size=k, max_size=k)) if dear else None,
+        max_cost=draw(st.integers(0, 3 * k)) if dear else None,
+    )  # fmt: skip
+    return class_rows(votes, class_weights(draw(st.sampled_from(sorted(CLASS_OBJECTIVES))), votes), limits)
+
+
+two_classes = problems().map(lambda problem: problem[2])
+right_rows = two_classes | class_problems()
+"""Rows of two or of several classes."""
+
+
+def tightened(rows: RightRows, rounds: int = 4) -> CutBound:
+    conflicts = find_conflicts(rows)
+    return tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), max_rounds=rounds)
+
+
+def noisy_rows(n_rows: int = 150, n_classifiers: int = 15) -> RightRows:
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 2, n_rows)
+    matrix = (rng.random((n_rows, n_classifiers)) < np.where(labels == 1, 0.6, 0.4)[:, None]).astype(np.uint8)
+    votes = merge_rows(matrix, labels)
+    return normalise(votes, named_weights("accuracy", votes), selection_limits(n_classifiers))

@@ -22,6 +22,7 @@ from shortlist.ensembles.votes.binary_votes import merge_rows, tally
 from shortlist.errors import BadInputError
 from tests.ensembles import oracles, strategies
 from tests.ensembles.rule_oracles import histogram_better
+from tests.ensembles.slope_oracles import sigmoid
 
 UTILITIES = st.builds(
     MarginUtility, st.sampled_from(["concave", "sigmoid"]), st.sampled_from([0.5, 4.0, 10.0]), st.booleans()
@@ -108,3 +109,9 @@ def test_names_say_what_comes_second() -> None:
         MarginUtility("concave", 11.0)
     with pytest.raises(BadInputError, match="shape must be one of"):
         MarginUtility("round", 1.0)
+
+
+def test_opposite_margins_are_worth_1_together() -> None:
+    table = utility_table(sigmoid(7.3), 9, 2**30)
+    for size, d in itertools.product(range(10), range(-9, 11)):
+        assert table[size, 11 + d] + table[size, 11 + 1 - d] == 2**30

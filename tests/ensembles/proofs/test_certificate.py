@@ -35,7 +35,7 @@ from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows
 from tests.ensembles import bound_oracles
 from tests.ensembles.class_pools import Pool, as_votes, class_pools
-from tests.ensembles.test_bounds import problems
+from tests.ensembles.strategies import problems
 
 
 def _data(seed: int = 3) -> tuple[Any, Any]:

@@ -29,14 +29,7 @@ from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress
 from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
-
-
-def hard_votes(n_rows: int = 160, n_classifiers: int = 40, seed: int = 1) -> Votes:
-    """Weak classifiers whose best vote takes long to prove."""
-    rng = np.random.default_rng(seed)
-    labels = rng.integers(0, 2, n_rows)
-    votes = rng.random((n_rows, n_classifiers)) < np.where(labels == 1, 0.6, 0.4)[:, None]
-    return merge_rows(votes.astype(np.uint8), labels)
+from tests.ensembles.strategies import hard_votes
 
 
 @given(

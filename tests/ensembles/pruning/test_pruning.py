@@ -13,7 +13,7 @@ from shortlist.errors import BadInputError
 from shortlist.results.proof import Status
 from shortlist.runs import Cancellation
 from tests.ensembles import oracles, strategies
-from tests.ensembles.pruning.test_engine import hard_votes
+from tests.ensembles.strategies import hard_votes
 
 MARGIN = MarginUtility("concave", 4.0)
 

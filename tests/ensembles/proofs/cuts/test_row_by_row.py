@@ -13,7 +13,7 @@ from shortlist.ensembles.proofs.cuts.row_by_row import AskedRows, row_by_row
 from shortlist.ensembles.proofs.row_forms import RightRows, normalise
 from shortlist.ensembles.votes.binary_votes import merge_rows
 from tests.ensembles import bound_oracles
-from tests.ensembles.test_bounds import right_rows
+from tests.ensembles.strategies import right_rows
 
 
 def can_be_right(rows: RightRows, wanted: np.ndarray) -> bool:

@@ -1,0 +1,78 @@
+"""Plurality votes of small pools, counted slowly."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from shortlist.arrays import Mask
+from shortlist.ensembles.goals.class_weights import (
+    class_weights,
+)
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
+from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
+from tests.ensembles import oracles, rule_oracles
+from tests.ensembles.class_pools import Pool
+
+EXAMPLES = settings(max_examples=25)
+
+sizes = st.tuples(st.integers(0, 4), st.integers(0, 8))
+
+
+def value_of(pool: Pool, members: Sequence[int], objective: str) -> Fraction:
+    """Accuracy, or the mean over occurring classes of the share of right rows, by the words of the definition."""
+    samples, _, n_classes = pool
+    right = rule_oracles.right(samples, list(members), n_classes)
+    if objective == "accuracy":
+        return Fraction(sum(right), len(samples))
+    shares = []
+    for c in {label for _, label in samples}:
+        of_class = [r for r, (_, label) in zip(right, samples, strict=True) if label == c]
+        shares.append(Fraction(sum(of_class), len(of_class)))
+    return sum(shares, Fraction(0)) / len(shares)
+
+
+def best_value(pool: Pool, objective: str, allowed: Sequence[tuple[int, ...]]) -> Fraction | None:
+    """The best value over subsets."""
+    return max((value_of(pool, members, objective) for members in allowed), default=None)
+
+
+def subsets(pool: Pool, least: int, most: int) -> list[tuple[int, ...]]:
+    return [members for members in oracles.subsets(pool[1]) if least <= len(members) <= most]
+
+
+def members_of(mask: Mask) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(mask).tolist())
+
+
+def rows_of(votes: ClassVotes, **limits: Any) -> RightRows:
+    return class_rows(
+        votes, class_weights("accuracy", votes), selection_limits(votes.n_classifiers, **limits)
+    )
+
+
+def decision_rows(votes: ClassVotes, members: tuple[int, ...]) -> Mask:
+    """Which rows are right, by the plain rule."""
+    return np.array(
+        [
+            rule_oracles.decision(tuple(row), list(members), votes.n_classes) == label
+            for row, label in zip(votes.codes.tolist(), votes.labels.tolist(), strict=True)
+        ],
+        dtype=bool,
+    )
+
+
+def made_votes(n_rows: int, n_classifiers: int, n_classes: int, seed: int, skill: float = 0.5) -> ClassVotes:
+    """Random votes, right with some probability."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, n_classes, n_rows)
+    others = rng.integers(0, n_classes, (n_rows, n_classifiers))
+    codes = np.where(rng.random((n_rows, n_classifiers)) < skill, labels[:, None], others)
+    return merge_class_rows(class_votes(codes, labels, n_classes=n_classes))
+
+
+CODES, LABELS = [[1, 0, 2], [2, 1, 2], [0, 2, 1], [0, 0, 2]], [1, 1, 2, 0]

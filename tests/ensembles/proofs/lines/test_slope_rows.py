@@ -1,0 +1,29 @@
+"""Rows of a slope, against the worth of every selection."""
+
+from hypothesis import given
+
+from shortlist.ensembles.goals.margin_worth import (
+    utility_total,
+)
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.proofs.lines.slope_rows import slope_rows
+from shortlist.ensembles.votes.binary_votes import merge_rows
+from tests.ensembles import oracles, strategies
+from tests.ensembles.slope_oracles import SLOPES, all_masks, every_total, sigmoid, weighted
+
+
+@given(
+    rows=strategies.labelled_votes(max_classifiers=4),
+    numbers=strategies.weight_sets,
+    slope=SLOPES,
+)
+def test_normalised_rows_are_worth_what_the_votes_are(
+    rows: oracles.Rows, numbers: tuple[int, int, int, int], slope: float
+) -> None:
+    votes, weights, utility = merge_rows(*oracles.as_arrays(rows)), weighted(numbers), sigmoid(slope)
+    normal = slope_rows(votes, weights, utility, selection_limits(votes.n_classifiers))
+    masks = all_masks(votes.n_classifiers)
+
+    for mask, best in zip(masks, every_total(votes, weights, slope, masks), strict=True):
+        threshold, total = normal.best_threshold(mask)
+        assert total == best == utility_total(votes, weights, utility, mask, threshold)

@@ -1,0 +1,45 @@
+"""The best selection so far, of two and of several classes."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shortlist.ensembles.goals.class_weights import (
+    class_weights,
+)
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.proofs.incumbent import Incumbent, without_idle_members
+from shortlist.ensembles.pruning.problems import PluralityProblem
+from shortlist.ensembles.votes.class_votes import class_votes
+from shortlist.results.proof import Status
+from tests.ensembles.class_pools import Pool, as_votes, class_pools
+from tests.ensembles.plurality_oracles import CODES, LABELS
+
+
+@given(pool=class_pools(), least=st.integers(0, 3))
+def test_no_voter_of_the_answer_can_be_dropped_without_loss(pool: Pool, least: int) -> None:
+    votes = as_votes(pool, merged=True)
+    weights = class_weights("accuracy", votes)
+    limits = selection_limits(pool[1], min_size=min(least, pool[1]))
+    full = np.ones(pool[1], dtype=bool)
+
+    kept = without_idle_members(PluralityProblem(votes, weights, limits), full)
+
+    worth = weights.total(votes, kept)
+    assert worth >= weights.total(votes, full)
+    assert limits.satisfied_by(kept)
+    for k in np.flatnonzero(kept):
+        fewer = kept & (np.arange(len(kept)) != k)
+        assert not limits.satisfied_by(fewer) or weights.total(votes, fewer) < worth
+
+
+def test_an_incumbent_without_a_selection_has_no_value() -> None:
+    votes = class_votes(CODES, LABELS)
+    problem = PluralityProblem(votes, class_weights("accuracy", votes), selection_limits(3, min_size=2))
+    best = Incumbent(problem)
+
+    assert best.value is None
+    assert not best.proved
+    unknown = best.no_selection(Status.UNKNOWN, limit="1 s", seconds=1.0)
+    assert unknown.bound == 1.0
+    assert "1 s" in unknown.reason

@@ -1,0 +1,46 @@
+"""Rows with forms, against the votes that they stand for."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shortlist.ensembles.goals.class_weights import (
+    class_weights,
+)
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.weights import Weights
+from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
+from shortlist.ensembles.votes.binary_votes import Votes, confusion
+from shortlist.ensembles.votes.class_votes import n_right
+from tests.ensembles.class_pools import Pool, as_votes, class_pools
+from tests.ensembles.plurality_oracles import decision_rows, sizes, subsets
+from tests.ensembles.strategies import problems
+
+
+@given(problem=problems(), data=st.data())
+def test_right_rows_are_worth_what_the_samples_are(
+    problem: tuple[Votes, Weights, RightRows], data: st.DataObject
+) -> None:
+    votes, weights, rows = problem
+    k = votes.n_classifiers
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=k, max_size=k)))
+    threshold = data.draw(st.integers(0, int(mask.sum())))
+
+    assert rows.weighted_sum(rows.gain_of(mask, threshold)) == weights.total(
+        confusion(votes, mask, threshold)
+    )
+    assert (rows.gains > 0).all()
+    assert len(np.unique(rows.votes, axis=0)) == rows.n_rows
+
+
+@given(pool=class_pools(max_classifiers=6), sizes=sizes)
+def test_a_row_is_right_where_all_its_forms_hold(pool: Pool, sizes: tuple[int, int]) -> None:
+    votes = as_votes(pool, merged=True)
+    limits = selection_limits(pool[1], min_size=sizes[0], max_size=sizes[1])
+
+    rows = class_rows(votes, class_weights("accuracy", votes), limits)
+
+    for members in subsets(pool, *sizes):
+        x = np.isin(np.arange(pool[1]), members)
+        assert (rows.right(x) == decision_rows(votes, members)[rows.places]).all()
+        assert rows.weighted_sum(rows.gain_of(x)) == n_right(votes, list(members))

@@ -1,0 +1,182 @@
+"""The search for plurality votes: its counts, its limits and what it finds."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shortlist.ensembles.goals.class_weights import (
+    CLASS_OBJECTIVES,
+    ClassWeights,
+    class_weights,
+)
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
+from shortlist.ensembles.pruning.weighted_pruning import class_diversity_limits
+from shortlist.ensembles.rules.backfitting import backfit
+from shortlist.ensembles.rules.orderings import RULES, order_classifiers
+from shortlist.ensembles.search import _plurality_kernels as kernels
+from shortlist.ensembles.search import _threshold_kernels as entries
+from shortlist.ensembles.search import plurality_search
+from shortlist.ensembles.search.plurality_search import FoundMembers, rule_selections, search_plurality
+from shortlist.ensembles.votes.class_votes import ClassVotes, n_right
+from shortlist.runs import Cancellation
+from tests.ensembles.class_pools import Pool, as_votes, class_pools
+from tests.ensembles.plurality_oracles import (
+    EXAMPLES,
+    best_value,
+    decision_rows,
+    made_votes,
+    members_of,
+    subsets,
+    value_of,
+)
+
+
+def _state(votes: ClassVotes, weights: ClassWeights) -> plurality_search._Walk:
+    return plurality_search._Walk(votes, weights, selection_limits(votes.n_classifiers, min_size=0), 0)
+
+
+@given(pool=class_pools(), objective=st.sampled_from(sorted(CLASS_OBJECTIVES)), data=st.data())
+def test_a_walk_keeps_the_counts_that_a_fresh_count_gives(
+    pool: Pool, objective: str, data: st.DataObject
+) -> None:
+    samples, k, n_classes = pool
+    votes = as_votes(pool, merged=True)
+    weights = class_weights(objective, votes)
+    walk = _state(votes, weights)
+
+    for flipped in data.draw(st.lists(st.integers(0, k - 1), max_size=12)):
+        walk.flip(flipped)
+
+    member = walk.member.astype(bool)
+    for i, row in enumerate(votes.codes.tolist()):
+        heard = [row[m] for m in members_of(member)]
+        assert walk.tally[i].tolist() == [heard.count(c) for c in range(n_classes)]
+    assert ((walk.leads >= 0) == decision_rows(votes, members_of(member))).all()
+    assert walk.scalars[entries.SIZE] == member.sum()
+    assert weights.value(int(walk.scalars[entries.TOTAL])) == float(
+        value_of((samples, k, n_classes), members_of(member), objective)
+    )
+
+
+@given(pool=class_pools(), data=st.data())
+def test_rated_flips_change_the_total_as_rated(pool: Pool, data: st.DataObject) -> None:
+    votes = as_votes(pool, merged=True)
+    walk = _state(votes, class_weights("accuracy", votes))
+    for flipped in data.draw(st.lists(st.integers(0, pool[1] - 1), max_size=12)):
+        walk.flip(flipped)
+
+    kernels.rate_flips(
+        votes.codes,
+        votes.labels,
+        walk.gains,
+        walk.member,
+        walk.tally,
+        walk.leads,
+        walk.effects,
+        walk.changes,
+    )
+
+    member = walk.member.astype(bool)
+    now = n_right(votes, members_of(member))
+    for k in range(pool[1]):
+        after = member ^ (np.arange(pool[1]) == k)
+        assert walk.changes[k] == n_right(votes, members_of(after)) - now
+
+
+def _tight_limits(votes: ClassVotes) -> SelectionLimits:
+    """Size, cost and diversity limits that many selections break."""
+    costs = [1 + k % 5 for k in range(votes.n_classifiers)]
+    diversity = class_diversity_limits("average", votes)
+    return selection_limits(
+        votes.n_classifiers, min_size=3, max_size=9, member_costs=costs, max_cost=20, diversity=diversity
+    )
+
+
+def test_the_search_keeps_every_limit_and_counts_right() -> None:
+    votes = made_votes(200, 24, 4, seed=3)
+    weights, limits = class_weights("balanced-accuracy", votes), _tight_limits(votes)
+    heard: list[FoundMembers] = []
+
+    found = search_plurality(votes, weights, limits, max_steps=3000, on_better=heard.append)
+
+    assert found is not None
+    assert limits.satisfied_by(found.mask)
+    assert found.total == weights.total(votes, found.mask)
+    totals = [one.total for one in heard]
+    assert totals == sorted(set(totals))
+    assert totals[-1] == found.total
+    full = np.ones(24, dtype=bool)
+    assert found.total > weights.total(votes, full) * 0.9
+
+
+@EXAMPLES
+@given(pool=class_pools(max_classifiers=6), objective=st.sampled_from(sorted(CLASS_OBJECTIVES)))
+def test_the_search_finds_the_best_of_small_pools(pool: Pool, objective: str) -> None:
+    votes = as_votes(pool, merged=True)
+    weights = class_weights(objective, votes)
+
+    found = search_plurality(votes, weights, selection_limits(pool[1]), max_steps=4000)
+
+    best = best_value(pool, objective, subsets(pool, 1, pool[1]))
+    assert found is not None
+    assert best is not None
+    assert weights.value(found.total) == float(best)
+
+
+def test_the_same_seed_gives_the_same_search_whatever_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    votes = made_votes(150, 20, 3, seed=5)
+    weights, limits = class_weights("accuracy", votes), _tight_limits(votes)
+    first, second, other = (
+        search_plurality(votes, weights, limits, max_steps=2500, seed=seed) for seed in (1, 1, 2)
+    )
+    monkeypatch.setattr(plurality_search, "BLOCK_WORK", 1)
+    in_blocks = search_plurality(votes, weights, limits, max_steps=2500, seed=1)
+
+    assert first is not None
+    assert second is not None
+    assert other is not None
+    assert in_blocks is not None
+    assert (first.mask == second.mask).all()
+    assert first.steps == second.steps
+    assert (first.mask == in_blocks.mask).all()
+    assert in_blocks.steps <= first.steps
+    assert other.steps != first.steps or (other.mask != first.mask).any()
+
+
+def test_the_search_stops_for_a_deadline_a_cancellation_and_a_target() -> None:
+    votes = made_votes(100, 10, 3, seed=1)
+    weights, limits = class_weights("accuracy", votes), selection_limits(10)
+    stopped = Cancellation()
+    stopped.cancel()
+
+    assert search_plurality(votes, weights, limits, deadline=0.0) is None
+    assert search_plurality(votes, weights, limits, cancellation=stopped) is None
+    found = search_plurality(votes, weights, limits, target=1, starts=[np.eye(10, dtype=bool)[0]])
+    assert found is not None
+    assert found.total >= 1
+
+
+def test_the_search_says_when_nothing_is_within_limits() -> None:
+    votes = made_votes(50, 6, 3, seed=1)
+    limits = selection_limits(6, min_size=3, member_costs=[5] * 6, max_cost=14)
+
+    assert search_plurality(votes, class_weights("accuracy", votes), limits, max_steps=500) is None
+
+
+@pytest.mark.slow
+@settings(max_examples=15)
+@given(pool=class_pools(max_classifiers=6), most=st.integers(1, 6))
+def test_rule_selections_hold_what_every_rule_chooses(pool: Pool, most: int) -> None:
+    votes = as_votes(pool, merged=True)
+    limits = selection_limits(pool[1], max_size=most)
+
+    found = {members_of(mask) for mask in rule_selections(votes, limits)}
+
+    assert all(1 <= len(members) <= most for members in found)
+    for rule in RULES:
+        chosen = order_classifiers(votes, rule).members
+        assert len(chosen) > most or tuple(sorted(chosen.tolist())) in found
+    most = min(most, pool[1])
+    for members in backfit(votes, sizes=range(1, most + 1)).members_by_size:
+        assert tuple(sorted(members.tolist())) in found
