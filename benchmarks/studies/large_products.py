@@ -9,6 +9,7 @@ finds it too, else for as long as the process runs. Its seconds and its load are
 import dataclasses
 import functools
 import gzip
+import math
 import os
 import statistics
 import tempfile
@@ -45,6 +46,7 @@ from shortlist.products.configuration.product_objectives import parse_objectives
 from shortlist.products.configuration.search_options import search_options
 from shortlist.results.front import Front
 from shortlist.runs import Progress, Unit, run_units
+from shortlist.runs.budget import Budget
 
 OBJECTIVES = "min deselected, min not_used_before, min defects, min cost"
 """In the order by which the study sorts points."""
@@ -99,7 +101,7 @@ REFERENCES = {
 EVOLUTION: dict[str, Callable[..., Front]] = {
     "ibea": ibea,
     "ibed": ibed,
-    "satibea": functools.partial(ibea, repair=REPAIR_SHARE),
+    "satibea": ibea,
 }
 QUALITY: dict[tuple[str, int], tuple[tuple[str, int | None], ...]] = {
     ("uclinux", 0): (("hit-and-run", 1500), ("hit-and-run", None), ("adaptive", None)),
@@ -242,8 +244,9 @@ def by_solrep(
                 first.append(time.perf_counter() - start)
 
         load, cpu, start = os.getloadavg()[0], time.process_time(), time.perf_counter()
+        budget = Budget(math.inf if time_limit_s is None else time_limit_s, report=report)
         with parallel_config(backend="threading"):
-            front = find_front(question, "solrep", options, time_limit_s=time_limit_s, report=report).front
+            front = find_front(question, "solrep", options, budget).front
         facts: dict[str, Any] = {"anchors_s": first[0] if first else None, "prepare_s": prepare_s}
         facts |= {"cpu_s": time.process_time() - cpu, "load": load}
         return dataclasses.replace(front, extras={**front.extras, **facts})
@@ -294,11 +297,15 @@ def evolve(
     evolution = functools.partial(
         EVOLUTION[method], clauses, costs, kinds, names, offsets=offsets, seeds=starts
     )
-    rates = Evolution(valid_first=valid_first)
-    evolution(settings=dataclasses.replace(rates, n_evaluations=200), seed=seed)  # compile outside the clock
+    rates = Evolution(valid_first=valid_first, repair=REPAIR_SHARE if method == "satibea" else 0.0)
+    evolution(
+        settings=dataclasses.replace(rates, n_evaluations=200), budget=Budget(seed=seed)
+    )  # compile outside the clock
     load = os.getloadavg()[0]
     n_evaluations = SYSTEMS[name].n_evaluations
-    found = evolution(settings=dataclasses.replace(rates, n_evaluations=n_evaluations), seed=seed)
+    found = evolution(
+        settings=dataclasses.replace(rates, n_evaluations=n_evaluations), budget=Budget(seed=seed)
+    )
     front = checked_front(question, found, method)
     return dataclasses.replace(front, seconds=found.seconds, extras={**front.extras, "load": load})
 

@@ -27,6 +27,7 @@ from shortlist.multistage.search.stage_objectives import StageProblem, stage_pro
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, subset_masks
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
+from shortlist.runs.budget import Budget
 
 FILES = {"pima": "pima_diabetes", "heart": "heart_failure_clinical_records", "credit": "australian_credit"}
 THREADS = 2
@@ -75,7 +76,9 @@ def evolution(folder: Path, generations: int = 500) -> Iterator[dict[str, Any]]:
     for name in FILES:
         options = _options(name, generations)
         problem = uci_problem(folder, name, max_stages=4)
-        result, seconds = _timed(lambda problem=problem, options=options: emsco(problem, options, seed=0))
+        result, seconds = _timed(
+            lambda problem=problem, options=options: emsco(problem, options, budget=Budget(seed=0))
+        )
         yield _row(
             "multistage-emsco", name, 0, "emsco", seconds, max_stages=4, size=len(result.measures),
             generations=result.n_generations, evaluations=result.n_evaluations,
@@ -110,7 +113,7 @@ def example(
         subclassifiers.slots(subset_masks(len(prices)))
         for seed in range(seeds):
             before = time.perf_counter()
-            result = emsco(problem, EmscoOptions(generations=150, population=300), seed=seed)
+            result = emsco(problem, EmscoOptions(generations=150, population=300), budget=Budget(seed=seed))
             seconds = time.perf_counter() - before
             first_s = first_s or time.perf_counter() - began
             # the fittest comes first

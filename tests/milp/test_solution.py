@@ -14,6 +14,7 @@ from shortlist.milp.engine import CheckedSession
 from shortlist.milp.solution import Claim, checked_solution, largest_violation
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Status
+from shortlist.runs.budget import Budget
 from tests.milp import oracles, strategies
 
 inf = math.inf
@@ -215,6 +216,13 @@ def test_a_violation_is_zero_exactly_on_the_solutions(program: Program, data: st
 def test_limits_are_not_negative(limits: dict[str, float]) -> None:
     with pytest.raises(BadInputError, match="must be at least 0"):
         Limits(**limits)  # type: ignore[arg-type]  # nodes is a count
+
+
+def test_a_solve_gets_what_is_left_of_the_budget_and_no_more_than_its_own_limit() -> None:
+    budget = Budget(60, clock=lambda: 25.0, start=0.0)
+    assert Limits(nodes=3).within(budget) == Limits(35.0, 3)
+    assert Limits(10.0).within(budget) == Limits(10.0)
+    assert Limits(absolute_gap=0.5).within(Budget()) == Limits(absolute_gap=0.5)
 
 
 def test_an_error_of_the_solver_comes_out() -> None:

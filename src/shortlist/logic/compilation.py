@@ -11,7 +11,7 @@ from shortlist.logic.diagram import Diagram
 from shortlist.logic.ordering import candidate_orders
 from shortlist.logic.presolve import presolve
 from shortlist.logic.sat import SearchStoppedError
-from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 
 SMALL = 256
 """A diagram of so few nodes is not worth another variable order."""
@@ -27,7 +27,7 @@ def compile_diagram(
     max_nodes: int = 2_000_000,
     n_starts: int = 20,
     rng: np.random.Generator | None = None,
-    cancellation: Cancellation | None = None,
+    budget: Budget | None = None,
 ) -> Diagram | None:
     """Compile all models of `clauses` into a decision diagram.
 
@@ -41,19 +41,19 @@ def compile_diagram(
     clauses : Clauses
         What must hold. Variables in no clause are free: they get levels below all others, and no node.
     max_nodes : int, default=2_000_000
-        Budget: how many nodes may be in store at once while compiling, those of intermediate results
-        included. Each takes about 32 bytes.
+        How many nodes may be in store at once while compiling, those of intermediate results included. Each
+        takes about 32 bytes.
     n_starts : int, default=20
         Starts of FORCE, one from the given order and the others from random orders.
     rng : numpy.random.Generator, optional
         Source of the random orders; default: a fixed one, so that the same clauses give the same diagram.
-    cancellation : Cancellation, optional
-        Looked at between clauses. Once it is set, the best diagram made so far is returned.
+    budget : Budget, optional
+        Looked at between clauses. Once it has ended, the best diagram made so far is returned.
 
     Returns
     -------
     Diagram or None
-        None if every order that was tried exceeds the budget, or none was done before the cancellation.
+        None if every order that was tried exceeds `max_nodes`, or none was done before the budget ended.
 
     Examples
     --------
@@ -64,20 +64,20 @@ def compile_diagram(
     max_nodes = as_count(max_nodes, "max_nodes", at_least=16)
     n_starts = as_count(n_starts, "n_starts")
     rng = np.random.default_rng(0) if rng is None else rng
-    stop = Cancellation() if cancellation is None else cancellation
+    budget = budget or Budget()
     try:
-        smaller = presolve(clauses, cancellation=stop)
+        smaller = presolve(clauses, budget=budget)
     except SearchStoppedError:
         return None
     given = np.arange(smaller.clauses.n_variables)
-    best, order = _compiled(smaller.clauses, given, max_nodes, stop), given
-    if not stop.cancelled and (best is None or best[1] > SMALL):
+    best, order = _compiled(smaller.clauses, given, max_nodes, budget), given
+    if not budget.stopped and (best is None or best[1] > SMALL):
         orders = candidate_orders(smaller.clauses, n_starts=n_starts, rng=rng)
         n_made = 0
         for n_tried, candidate in enumerate(orders):
-            if n_tried >= 12 or (n_tried and n_made > TRIES_OF_NODES) or stop.cancelled:
+            if n_tried >= 12 or (n_tried and n_made > TRIES_OF_NODES) or budget.stopped:
                 break
-            made = _compiled(smaller.clauses, candidate, max_nodes, stop)
+            made = _compiled(smaller.clauses, candidate, max_nodes, budget)
             n_made += max_nodes if made is None else made[1]
             if made is not None and (best is None or made[1] < best[1]):
                 best, order = made, candidate
@@ -91,7 +91,7 @@ def compile_diagram(
 
 
 def _compiled(
-    clauses: Clauses, order: NDArray[np.int64], max_nodes: int, stop: Cancellation
+    clauses: Clauses, order: NDArray[np.int64], max_nodes: int, budget: Budget
 ) -> tuple[Any, int] | None:
     """Conjoin all clauses with variables in `order`.
 
@@ -114,7 +114,7 @@ def _compiled(
         manager.add_vars(n)
         function = manager.true()
         for clause in listed:
-            if stop.cancelled:
+            if budget.stopped:
                 return None
             disjunction = manager.false()
             for place, positive in clause:

@@ -13,7 +13,7 @@ from shortlist.logic import _kernels as kernels
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.propagation import propagate
 from shortlist.logic.sat import backbone
-from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +55,7 @@ class Presolved:
         return tuple((np.flatnonzero((self.places < 0) & ~self.polarities) + 1).tolist())
 
 
-def presolve(
-    clauses: Clauses, *, complete: bool = True, cancellation: Cancellation | None = None
-) -> Presolved:
+def presolve(clauses: Clauses, *, complete: bool = True, budget: Budget | None = None) -> Presolved:
     """Replace fixed and equivalent variables and drop clauses that others imply.
 
     The models of the result correspond one to one to the models of `clauses`, through
@@ -71,7 +69,7 @@ def presolve(
         Find every fixed variable by :func:`shortlist.logic.sat.backbone`; otherwise only those that unit
         propagation finds. Equivalences are the strongly connected components of the implications that clauses
         of two literals make (Aspvall, Plass & Tarjan 1979), repeated until nothing changes.
-    cancellation : Cancellation, optional
+    budget : Budget, optional
         Ends the search for fixed variables by :class:`shortlist.logic.sat.SearchStoppedError`.
 
     Examples
@@ -81,7 +79,7 @@ def presolve(
     ([(1, 2)], [-1, 0, 0, 1], (1,))
     """
     n = clauses.n_variables
-    known = backbone(clauses, cancellation) if complete else ()
+    known = backbone(clauses, budget) if complete else ()
     # variable n + 1 stands for truth: what is fixed is mapped to it, what is equivalent to the first of its
     # kind
     roots = np.arange(n + 2)

@@ -9,7 +9,7 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.logic import _kernels as kernels
 from shortlist.logic.clauses import Clauses
-from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Answer:
 
 
 class SearchStoppedError(Exception):
-    """A cancellation was set before the search had an answer."""
+    """A budget ended before the search had an answer."""
 
 
 class Solver:
@@ -50,7 +50,7 @@ class Solver:
     ----------
     clauses : Clauses
         What must hold.
-    cancellation : Cancellation, optional
+    budget : Budget, optional
         Looked at before each question, and every some thousand conflicts.
 
     Examples
@@ -62,8 +62,8 @@ class Solver:
     [-3, 1]
     """
 
-    def __init__(self, clauses: Clauses, cancellation: Cancellation | None = None) -> None:
-        self._cancellation = cancellation
+    def __init__(self, clauses: Clauses, budget: Budget | None = None) -> None:
+        self._budget = budget
         self._n = n = clauses.n_variables
         tidy = [tuple(dict.fromkeys(clause)) for clause in clauses]
         tidy = [clause for clause in tidy if not any(-literal in clause for literal in clause)]
@@ -116,7 +116,7 @@ class Solver:
         BadInputError
             If an assumption names a variable that does not exist.
         SearchStoppedError
-            If the cancellation is set before there is an answer.
+            If the budget ends before there is an answer.
         """
         listed = list(assumptions)
         if any(not 1 <= abs(literal) <= self._n for literal in listed):
@@ -129,7 +129,7 @@ class Solver:
         found = np.zeros(len(listed) + 2, np.int32)
         limits = np.zeros(self._n + len(listed) + 1, np.int32)
         while True:
-            if self._cancellation is not None and self._cancellation.cancelled:
+            if self._budget is not None and self._budget.stopped:
                 raise SearchStoppedError
             answer = kernels.search(
                 self._arena,
@@ -174,20 +174,20 @@ class Solver:
         self._links = np.concatenate([self._links, np.zeros_like(self._links)])
 
 
-def backbone(clauses: Clauses, cancellation: Cancellation | None = None) -> tuple[int, ...] | None:
+def backbone(clauses: Clauses, budget: Budget | None = None) -> tuple[int, ...] | None:
     """Return the literals that are true in every model, by variable; None if there is no model.
 
     The positive ones are the core features of a product line, the negative ones its dead features. Each model
     found rules out every literal that it does not share, and the search prefers values that rule out more, so
     far fewer questions are asked than there are variables (Janota, Lynce & Marques-Silva 2015, Algorithm 3).
-    Raises :class:`SearchStoppedError` if the cancellation is set before the end.
+    Raises :class:`SearchStoppedError` if the budget ends before the search does.
 
     Examples
     --------
     >>> backbone(Clauses.from_clauses(4, [(1,), (-1, 2), (-3, -2), (2, 4)]))
     (1, 2, -3)
     """
-    solver = Solver(clauses, cancellation)
+    solver = Solver(clauses, budget)
     model = solver.solve().model
     if model is None:
         return None

@@ -14,13 +14,11 @@ from shortlist.arrays import Costs
 from shortlist.errors import BadInputError
 from shortlist.milp.current import Change, CurrentProgram, empty_intervals, without_empty_intervals
 from shortlist.milp.program import Program
-from shortlist.milp.solution import Claim, Limits, Solution, checked_solution, is_answer
+from shortlist.milp.solution import NO_LIMITS, Claim, Limits, Solution, checked_solution, is_answer
 from shortlist.milp.watch import NotStoppedError, OnBound, Post, run_watched
 from shortlist.milp.whole_rows import tells_apart
 from shortlist.results.proof import Status
 from shortlist.runs.cancellation import Cancellation
-
-NO_LIMITS = Limits()
 
 
 class Engine(Protocol):

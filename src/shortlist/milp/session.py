@@ -5,9 +5,8 @@ from typing import Protocol
 from numpy.typing import ArrayLike
 
 from shortlist._validation import as_choice
-from shortlist.milp.engine import NO_LIMITS
 from shortlist.milp.program import Program
-from shortlist.milp.solution import Limits, Solution
+from shortlist.milp.solution import NO_LIMITS, Limits, Solution
 from shortlist.milp.watch import OnBound
 from shortlist.runs.cancellation import Cancellation
 

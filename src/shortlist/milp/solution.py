@@ -10,6 +10,7 @@ from shortlist.errors import BadInputError, SolverError
 from shortlist.milp.current import CurrentProgram
 from shortlist.milp.program import Program
 from shortlist.results.proof import Status, relative_gap
+from shortlist.runs.budget import Budget
 
 FEASIBILITY_TOLERANCE = 1e-6
 """A row with fractions may miss its limit by this much, relative to its terms: doubles cannot do better."""
@@ -50,6 +51,14 @@ class Limits:
             value = getattr(self, name)
             if value is not None and not value >= 0:
                 raise BadInputError(f"{name} must be at least 0, got {value}.")
+
+    def within(self, budget: Budget) -> "Limits":
+        """Return these limits for a solve that must not go on longer than a budget."""
+        return replace(self, seconds=min(self.seconds, budget.left))
+
+
+NO_LIMITS = Limits()
+"""A solve goes on until it is proved."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+<<<<<<< HEAD
 from shortlist._validation import as_choice, as_count, as_positive, as_workers
+=======
+from shortlist._validation import as_choice, as_count, as_positive_seconds
+>>>>>>> 387f925 (One budget for methods of fronts, product lines, stages and satisfiability; one sweep and one loop of generations; limits are told as the user's)
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Labels
 from shortlist.errors import AcquisitionError, BadInputError, LowCoverageWarning, UnmetChoiceError
@@ -45,9 +49,20 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
 )
 from shortlist.pickles import saved_from
 from shortlist.results.picking import Limits
+<<<<<<< HEAD
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.tables.fit_inputs import checked_rows
 from shortlist.tables.table_classifier import TableClassifier
+=======
+from shortlist.runs import Budget, Cancellation, Report, silent
+from shortlist.tables.fit_inputs import (
+    checked_fit,
+    checked_rows,
+    classes_of,
+    integer_seed,
+    refuse_fit_options,
+)
+>>>>>>> 387f925 (One budget for methods of fronts, product lines, stages and satisfiability; one sweep and one loop of generations; limits are told as the user's)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -295,7 +310,8 @@ class MultiStageClassifier(TableClassifier):
         self.problem_ = self._problem(rows, report, cancellation)
         self.reject_label_ = reject_label_for(self.reject_label, self.classes_)
         check_choice(self.problem_, self.pick, self.limits)
-        self._search(seed, report, cancellation)
+        limit = as_positive_seconds(self.time_limit_s, "time_limit_s")
+        self._search(Budget(limit, seed=seed, report=report, cancellation=cancellation or Cancellation()))
         self.use(choose_point(self.front_, self.pick, self.limits))
         for note in self.notes_:
             warnings.warn(note, LowCoverageWarning, stacklevel=2)
@@ -458,7 +474,7 @@ class MultiStageClassifier(TableClassifier):
             removal=self.removal,
         )
 
-    def _search(self, seed: int, report: Report, cancellation: Cancellation | None) -> None:
+    def _search(self, budget: Budget) -> None:
         """Run the method and keep the front and the models behind it."""
         problem = self.problem_
         n, k = problem.n_features, problem.max_stages
@@ -467,15 +483,9 @@ class MultiStageClassifier(TableClassifier):
         fits = n <= DENSE_FEATURES and bytes_of_every_subset(rows) <= MOST_BYTES
         small = fits and size <= self.enumeration_budget
         if self.method == "enumerate" or (self.method == "auto" and small):
-            self.result_: Any = enumerate_front(
-                problem, n_jobs=self.n_jobs or 1, time_limit_s=self.time_limit_s,
-                report=report, cancellation=cancellation,
-            )  # fmt: skip
+            self.result_: Any = enumerate_front(problem, n_jobs=self.n_jobs or 1, budget=budget)
         else:
-            self.result_ = emsco(
-                problem, self.emsco_options, seed=seed, time_limit_s=self.time_limit_s,
-                report=report, cancellation=cancellation,
-            )  # fmt: skip
+            self.result_ = emsco(problem, self.emsco_options, budget=budget)
         self.front_ = self.result_.front()
         if not len(self.front_):
             raise BadInputError("fitting was stopped before a stage assignment was found. Allow more time.")

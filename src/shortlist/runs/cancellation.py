@@ -1,11 +1,9 @@
 """Stopping long work with what it has found."""
 
 import contextlib
-import math
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from types import FrameType
 
@@ -33,32 +31,6 @@ class Cancellation:
     def cancelled(self) -> bool:
         """Whether :meth:`cancel` was called."""
         return self._event.is_set()
-
-
-class Until(Cancellation):
-    """A cancellation that is also set when a time is over, or when another one is set.
-
-    Parameters
-    ----------
-    seconds : float or None
-        How long from now; None: no limit.
-    other : Cancellation, optional
-        Sets this one too.
-    """
-
-    def __init__(self, seconds: float | None, other: Cancellation | None = None) -> None:
-        super().__init__()
-        self._deadline = math.inf if seconds is None else time.monotonic() + seconds
-        self._other = other
-        self.passed = False
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether the user or the clock wants the work to stop; `passed` says if it was the clock."""
-        if super().cancelled or (self._other is not None and self._other.cancelled):
-            return True
-        self.passed = self.passed or time.monotonic() > self._deadline
-        return self.passed
 
 
 def say_on_stderr(sentence: str) -> None:

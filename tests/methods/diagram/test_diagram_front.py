@@ -1,6 +1,7 @@
 """Complete fronts from decision diagrams against trying every assignment."""
 
 import csv
+import itertools
 from pathlib import Path
 from typing import TypeAlias
 
@@ -25,6 +26,7 @@ from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Progress
+from shortlist.runs.budget import Budget
 from tests.logic.oracles import clause_sets, models
 
 Costs: TypeAlias = NDArray[np.int64]
@@ -235,7 +237,9 @@ def test_a_cancelled_run_answers_with_true_points_and_a_bound() -> None:
         if progress.done > 25:
             cancellation.cancel()
 
-    front = found_front(clauses, costs, np.zeros(3, np.int64), report=report, cancellation=cancellation)
+    front = found_front(
+        clauses, costs, np.zeros(3, np.int64), budget=Budget(report=report, cancellation=cancellation)
+    )
     exact = found_front(clauses, costs, np.zeros(3, np.int64))
 
     assert front.proof.kind is ProofKind.APPROXIMATE
@@ -257,9 +261,11 @@ def assert_covered_by(front: Front, exact: Front) -> None:
 
 def test_a_time_limit_is_named_in_the_proof() -> None:
     clauses, costs = large_problem()
-    front = found_front(clauses, costs, np.zeros(3, np.int64), time_limit_s=1e-9)
+    times = itertools.chain([0.0] * 20, itertools.repeat(50.0))
+    whole = Budget(60, clock=lambda: next(times), start=0.0)
+    front = found_front(clauses, costs, np.zeros(3, np.int64), budget=whole.until(0.5))
 
-    assert front.proof.limit == "time limit"
+    assert front.proof.limit == "60 s"
     assert front.proof.kind is ProofKind.APPROXIMATE
 
 

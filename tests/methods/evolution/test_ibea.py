@@ -1,5 +1,6 @@
 """IBEA and SATIBEA: kernels against plain twins, and what every run keeps to."""
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -15,6 +16,7 @@ from shortlist.methods.evolution.ibea import ibea
 from shortlist.methods.evolution.variation import Evolution, EvolvedProblem, repaired
 from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind
+from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress
 from tests.methods import evolution_oracles as oracles
@@ -106,7 +108,7 @@ def test_a_small_model_is_solved_and_every_member_of_the_front_is_a_product(
     repair: float, *, valid_first: bool
 ) -> None:
     few = Evolution(n_evaluations=3000, population_size=30, mutation=0.05, valid_first=valid_first)
-    front = ibea(SHOP, COSTS, GOALS, NAMES, offsets=[N, 0], settings=few, repair=repair)
+    front = ibea(SHOP, COSTS, GOALS, NAMES, offsets=[N, 0], settings=dataclasses.replace(few, repair=repair))
     products = [row for row in itertools.product([0, 1], repeat=N) if not oracles.violated(row, list(SHOP))]
     vectors = {tuple(oracles.point(row, [], COSTS)[1:]) for row in products}
     best = {
@@ -122,7 +124,12 @@ def test_a_small_model_is_solved_and_every_member_of_the_front_is_a_product(
 
 def test_the_same_seed_gives_the_same_front_and_another_may_not() -> None:
     few = Evolution(n_evaluations=300, population_size=10)
-    runs = [ibea(SHOP, COSTS, GOALS, NAMES, settings=few, repair=0.2, seed=seed) for seed in (4, 4)]
+    runs = [
+        ibea(
+            SHOP, COSTS, GOALS, NAMES, settings=dataclasses.replace(few, repair=0.2), budget=Budget(seed=seed)
+        )
+        for seed in (4, 4)
+    ]
 
     assert np.array_equal(runs[0].decisions, runs[1].decisions)
 
@@ -156,7 +163,9 @@ def test_progress_has_a_total_and_cancelling_keeps_what_there_is() -> None:
             cancellation.cancel()
 
     few = Evolution(n_evaluations=5000, population_size=50)
-    front = ibea(SHOP, COSTS, GOALS, NAMES, settings=few, report=report, cancellation=cancellation)
+    front = ibea(
+        SHOP, COSTS, GOALS, NAMES, settings=few, budget=Budget(report=report, cancellation=cancellation)
+    )
 
     assert front.proof.limit == "interrupted"
     assert front.extras["n_evaluations"] == 200
@@ -172,7 +181,9 @@ def test_any_clauses_are_evolved_or_refused(listed: list[list[int]], seed: int) 
         with pytest.raises(BadInputError, match="must have a model"):
             ibea(clauses, COSTS, GOALS, NAMES, settings=few)
         return
-    front = ibea(clauses, COSTS, GOALS, NAMES, settings=few, repair=1.0, seed=seed)
+    front = ibea(
+        clauses, COSTS, GOALS, NAMES, settings=dataclasses.replace(few, repair=1.0), budget=Budget(seed=seed)
+    )
 
     assert front.extras["correctness"] > 0
     assert clauses.satisfied(front.decisions.astype(bool)).all()
@@ -186,7 +197,7 @@ def test_wrong_arguments_are_named() -> None:
     with pytest.raises(BadInputError, match="seeds must be products"):
         ibea(SHOP, COSTS, GOALS, NAMES, seeds=[[0] * N])
     with pytest.raises(BadInputError, match="repair must be a share"):
-        ibea(SHOP, COSTS, GOALS, NAMES, repair=2)
+        Evolution(repair=2)
     with pytest.raises(BadInputError, match="kappa must be above 0"):
         Evolution(kappa=0)
     with pytest.raises(BadInputError, match="crossover must be a probability"):

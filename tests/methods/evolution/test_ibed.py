@@ -13,6 +13,7 @@ from shortlist.products import exact_attribute, read_attributes, read_model, to_
 from shortlist.products.configuration.product_objectives import parse_objectives
 from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind
+from shortlist.runs.budget import Budget
 
 PAPER = "feature-models/paper-instances"
 SHOP = Clauses.from_clauses(6, [(1,), (-2, 3), (-4, -5), (2, 4, 6)])
@@ -22,7 +23,7 @@ GOALS = [Objective("left out"), Objective("price")]
 
 def test_the_same_seed_gives_the_same_products() -> None:
     few = Evolution(n_evaluations=410, population_size=20)
-    runs = [ibed(SHOP, COSTS, GOALS, "abcdef", settings=few, seed=7) for _ in range(2)]
+    runs = [ibed(SHOP, COSTS, GOALS, "abcdef", settings=few, budget=Budget(seed=7)) for _ in range(2)]
 
     assert np.array_equal(runs[0].decisions, runs[1].decisions)
     assert runs[0].proof.kind is ProofKind.APPROXIMATE
@@ -40,7 +41,7 @@ def test_points_are_the_costs_of_the_products() -> None:
 
 def test_wrong_rates_are_named() -> None:
     with pytest.raises(BadInputError, match="differential_weight must be a probability"):
-        ibed(SHOP, COSTS, GOALS, "abcdef", differential_weight=2)
+        Evolution(differential_weight=2)
 
 
 @pytest.mark.slow
@@ -72,7 +73,7 @@ def test_real_product_lines_are_evolved_to_products_and_much_of_the_front(
         model.labels,
         offsets=[goal.offset * goal.objective.sign for goal in goals],
         settings=Evolution(n_evaluations=25_000),
-        seed=1,
+        budget=Budget(seed=1),
     )
 
     assert front.extras["correctness"] >= 0.98

@@ -15,6 +15,7 @@ from shortlist.pareto.dominance import nondominated
 from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Progress
+from shortlist.runs.budget import Budget
 
 pytest.importorskip("pymoo", reason="NSGA-II is an extra: pip install 'shortlist[nsga2]'")
 from shortlist.methods.evolution.nsga2 import nsga2
@@ -31,7 +32,7 @@ def every_product() -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 
 def test_small_fronts_are_found_and_points_are_the_costs_of_the_products() -> None:
-    front = nsga2(SHOP, COSTS, GOALS, "abcdef", offsets=[6, 0], settings=FEW, seed=3)
+    front = nsga2(SHOP, COSTS, GOALS, "abcdef", offsets=[6, 0], settings=FEW, budget=Budget(seed=3))
     points = every_product().astype(int) @ np.array(COSTS).T + [6, 0]
     expected = np.unique(points[nondominated(points)], axis=0)
 
@@ -47,7 +48,9 @@ def test_the_same_seed_gives_the_same_products_and_evaluations_are_not_passed() 
     costs = np.random.default_rng(0).integers(-9, 9, size=(3, 40))
     goals = [Objective(name) for name in "xyz"]
     names = [f"F{i}" for i in range(40)]
-    first, second, other = (nsga2(wide, costs, goals, names, settings=FEW, seed=seed) for seed in (5, 5, 6))
+    first, second, other = (
+        nsga2(wide, costs, goals, names, settings=FEW, budget=Budget(seed=seed)) for seed in (5, 5, 6)
+    )
     assert np.array_equal(first.decisions, second.decisions)
     assert not np.array_equal(first.points, other.points)
     assert first.extras["n_evaluations"] == 310
@@ -80,7 +83,7 @@ def test_progress_has_a_total_and_cancellation_keeps_what_there_is() -> None:
         if len(events) == 3:
             stop.cancel()
 
-    front = nsga2(SHOP, COSTS, GOALS, "abcdef", settings=FEW, report=report, cancellation=stop)
+    front = nsga2(SHOP, COSTS, GOALS, "abcdef", settings=FEW, budget=Budget(report=report, cancellation=stop))
     assert front.proof.limit == "interrupted"
     assert {event.total for event in events} == {310}
     assert len(front) > 0

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError
-from shortlist.methods.integer.bound_sweep import BoundSweep, nondominated
 from shortlist.methods.integer.epsilon_constraint import epsilon_constraint
-from shortlist.methods.integer.integer_objectives import Vector
 from shortlist.milp.program import LinearObjective, Program, make_program
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import ProofKind
@@ -83,22 +81,3 @@ def test_a_stopped_run_claims_only_that_its_points_were_found() -> None:
 
     assert front.proof.kind is ProofKind.APPROXIMATE
     assert len(front) == 3
-
-
-def test_a_sweep_asks_nothing_twice_and_meets_every_minimum() -> None:
-    points = np.array([[5, 0, 3], [4, 1, 1], [3, 3, 0], [4, 0, 2], [2, 2, 2]])
-    asked = []
-
-    def solve(bounds: Vector) -> Vector | None:
-        asked.append(tuple(bounds.tolist()))
-        within = points[(points <= bounds).all(axis=1)]
-        return within[np.argmin(within[:, 0])] if len(within) else None
-
-    sweep = BoundSweep(solve, [0, 1, 2], points.min(axis=0), points.max(axis=0))
-    sweep.run()
-
-    found = {tuple(sweep.answers[number].tolist()) for number in nondominated(sweep.answers)}
-    assert found == {(4, 1, 1), (3, 3, 0), (4, 0, 2), (2, 2, 2)}
-    assert len(asked) == len(set(asked))
-    assert sweep.n_skipped > 0
-    assert sweep.n_open == 0

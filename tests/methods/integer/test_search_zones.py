@@ -20,6 +20,7 @@ from shortlist.milp.solution import Limits, Solution
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import ProofKind, Status
+from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress
 from tests.methods import oracles
@@ -297,12 +298,26 @@ def test_an_objective_without_a_worst_value_still_has_its_front() -> None:
 
 @each_method
 def test_a_time_limit_that_is_over_at_once_leaves_an_honest_front(method: Method) -> None:
-    front = method(shop(), time_limit_s=1e-9)
+    front = method(shop(), budget=Budget(seconds=1e-9))
 
     assert len(front) == 0
     assert front.proof.kind is not ProofKind.COMPLETE
     assert front.proof.limit == "1e-09 s"
     assert front.proof.n_unresolved >= 1
+
+
+@each_method
+def test_a_limit_of_a_part_of_the_time_is_told_as_the_users(method: Method) -> None:
+    now = [0.0]
+
+    def tick(progress: Progress) -> None:
+        now[0] = 10.0 * progress.done
+
+    whole = Budget(200, clock=lambda: now[0], start=0.0, report=tick)
+    front = method(shop(), budget=whole.until(0.2))
+
+    assert front.extras["n_programs"] == 4
+    assert (front.proof.limit, front.seconds) == ("200 s", 40.0)
 
 
 @each_method
@@ -314,7 +329,7 @@ def test_cancelling_after_some_programs_keeps_what_was_found(method: Method) -> 
         if progress.done >= 6:
             cancellation.cancel()
 
-    front = method(shop(), report=stop, cancellation=cancellation)
+    front = method(shop(), budget=Budget(report=stop, cancellation=cancellation))
 
     assert front.extras["n_programs"] == 6
     assert front.proof.limit == "interrupted"
@@ -372,7 +387,7 @@ class _Lying:
 def test_an_answer_that_does_not_stand_the_check_is_asked_for_again_with_another_seed() -> None:
     solver = _Lying(n_dropped=2)
 
-    front = search_zones(shop(), solver=solver, seed=5)
+    front = search_zones(shop(), solver=solver, budget=Budget(seed=5))
 
     assert oracles.as_set(front) == oracles.front(shop())
     assert solver.seeds == [5, 6, 7]

@@ -18,12 +18,13 @@ from shortlist.methods.integer.integer_objectives import integer_objectives
 from shortlist.methods.integer.reduced_program import reduce_program
 from shortlist.methods.integer.search_zones import search_zones
 from shortlist.methods.solrep.relaxed_bounds import RelaxedBounds
-from shortlist.methods.solrep.solrep import solrep
+from shortlist.methods.solrep.solrep import SolRepSettings, solrep
 from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_corner
 from shortlist.milp.program import LinearObjective, Program, make_program
 from shortlist.pareto.indicators import hypervolume, scaled
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import ProofKind
+from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress
 from tests.methods import oracles
@@ -67,7 +68,7 @@ def test_every_point_is_on_the_front_of_brute_force(
     program: Program, rule: str, seed: int, n_points: int
 ) -> None:
     complete = oracles.front(program)
-    front = solrep(program, n_points, rule=rule, seed=seed)
+    front = solrep(program, SolRepSettings(n_points, rule=rule), budget=Budget(seed=seed))
     found = oracles.as_set(front)
 
     assert found <= complete
@@ -93,7 +94,7 @@ def test_every_point_is_on_the_front_of_brute_force(
 @given(program=multiobjective_programs(max_columns=4, max_objectives=3))
 @settings(max_examples=15)
 def test_the_adaptive_rule_ends_with_the_complete_front(program: Program) -> None:
-    front = solrep(program, 500, rule="adaptive")
+    front = solrep(program, SolRepSettings(500, rule="adaptive"))
 
     assert oracles.as_set(front) == oracles.front(program)
     assert front.proof.kind is ProofKind.COMPLETE
@@ -102,7 +103,7 @@ def test_the_adaptive_rule_ends_with_the_complete_front(program: Program) -> Non
 
 def test_anchors_are_in_the_answer_and_the_counts_add_up() -> None:
     program = knapsack()
-    front = solrep(program, 30)
+    front = solrep(program, SolRepSettings(30))
     extras = front.extras
 
     assert as_tuples(np.array(extras["anchors"])) <= as_tuples(front.points)
@@ -121,8 +122,8 @@ def test_the_bound_on_what_is_missing_falls_and_the_adaptive_rule_has_more_volum
     def volume(points: Any) -> float:
         return hypervolume(scaled(points, low, high), [1.0] * 3)
 
-    fronts = [solrep(program, n, rule="adaptive") for n in (5, 40)]
-    plain = solrep(program, 40)
+    fronts = [solrep(program, SolRepSettings(n, rule="adaptive")) for n in (5, 40)]
+    plain = solrep(program, SolRepSettings(40))
     few, many = (np.array(front.proof.missing) for front in fronts)
 
     assert (many <= few).all()
@@ -133,8 +134,8 @@ def test_the_bound_on_what_is_missing_falls_and_the_adaptive_rule_has_more_volum
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_the_answer_does_not_depend_on_the_number_of_workers(n_jobs: int) -> None:
     program = knapsack()
-    front = solrep(program, 20, n_jobs=n_jobs, chunk_size=7, seed=3)
-    again = solrep(program, 20, chunk_size=7, seed=3)
+    front = solrep(program, SolRepSettings(20, chunk_size=7), n_jobs=n_jobs, budget=Budget(seed=3))
+    again = solrep(program, SolRepSettings(20, chunk_size=7), budget=Budget(seed=3))
 
     assert np.array_equal(front.decisions, again.decisions)
     assert {**front.extras} == {**again.extras}
@@ -147,32 +148,32 @@ class StopHereError(Exception):
 @pytest.mark.parametrize("rule", RULES)
 def test_a_run_that_stops_loses_no_finished_reference_point(rule: str, tmp_path: Path) -> None:
     program, path = knapsack(n=20), tmp_path / "run.jsonl"
-    whole = solrep(program, 15, rule=rule)
+    whole = solrep(program, SolRepSettings(15, rule=rule))
 
     def stop(event: Progress) -> None:
         if event.done >= 6:
             raise StopHereError
 
     with pytest.raises(StopHereError):
-        solrep(program, 15, rule=rule, checkpoint=path, report=stop)
+        solrep(program, SolRepSettings(15, rule=rule), checkpoint=path, budget=Budget(report=stop))
     finished = path.read_text().splitlines()
     assert len(finished) == 1 + 6 + 6  # the header, the anchors, the points
     path.write_text("\n".join(finished) + '\n{"key": "point 6", "sta')  # a line cut off
 
-    front = solrep(program, 15, rule=rule, checkpoint=path)
+    front = solrep(program, SolRepSettings(15, rule=rule), checkpoint=path)
     assert np.array_equal(front.points, whole.points)
     assert path.read_text().splitlines()[: len(finished)] == finished
 
     lines = path.read_text()
-    again = solrep(program, 15, rule=rule, checkpoint=path)
+    again = solrep(program, SolRepSettings(15, rule=rule), checkpoint=path)
     assert path.read_text() == lines, "a finished run solves nothing again"
     assert np.array_equal(again.decisions, front.decisions)
     with pytest.raises(BadInputError, match="belongs to another problem"):
-        solrep(program, 16, rule=rule, checkpoint=path)
+        solrep(program, SolRepSettings(16, rule=rule), checkpoint=path)
 
 
 def _run(path: str) -> None:
-    solrep(knapsack(n=40), 2000, checkpoint=path)
+    solrep(knapsack(n=40), SolRepSettings(2000), checkpoint=path)
 
 
 @pytest.mark.slow
@@ -194,7 +195,12 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
         if event.done > len(keys):
             cancellation.cancel()
 
-    front = solrep(knapsack(n=40), 2000, checkpoint=path, report=report, cancellation=cancellation)
+    front = solrep(
+        knapsack(n=40),
+        SolRepSettings(2000),
+        checkpoint=path,
+        budget=Budget(report=report, cancellation=cancellation),
+    )
     resumed = [json.loads(line) for line in path.read_text().splitlines()[1:] if line.endswith("}")]
     resumed_keys = [line["key"] for line in resumed]
 
@@ -209,7 +215,7 @@ def test_one_best_solution_is_a_complete_front() -> None:
     program = make_program(
         [[1, 1]], row_lower=1, row_upper=2, column_lower=0, column_upper=1, integer=True, objectives=goals
     )
-    front = solrep(program, 10)
+    front = solrep(program, SolRepSettings(10))
 
     assert front.values.tolist() == [[1, 1]]
     assert front.proof.kind is ProofKind.COMPLETE
@@ -219,25 +225,39 @@ def test_one_best_solution_is_a_complete_front() -> None:
 @pytest.mark.parametrize("rule", RULES)
 def test_an_infeasible_program_has_a_complete_front_without_points(rule: str) -> None:
     program = knapsack().with_rows(np.ones((1, 12)), 13, 20)
-    front = solrep(program, 4, rule=rule)
+    front = solrep(program, SolRepSettings(4, rule=rule))
 
     assert len(front) == 0
     assert front.proof.kind is ProofKind.COMPLETE
 
 
 def test_limits_lower_the_claim() -> None:
-    front = solrep(knapsack(n=40), 3, solve_limit_nodes=0)
+    front = solrep(knapsack(n=40), SolRepSettings(3, solve_limit_nodes=0))
     assert front.proof.kind in {ProofKind.APPROXIMATE, ProofKind.NONDOMINATED}
     if front.extras["n_unproved"]:
         assert front.proof.kind is ProofKind.APPROXIMATE
         assert max(front.extras["gaps"]) > 0
     cancellation = Cancellation()
     cancellation.cancel()
-    nothing = solrep(knapsack(), 3, cancellation=cancellation)
+    nothing = solrep(knapsack(), SolRepSettings(3), budget=Budget(cancellation=cancellation))
     assert len(nothing) == 0
     assert nothing.proof.limit == "interrupted"
     assert nothing.proof.n_unresolved == 3
     assert nothing.proof.kind is not ProofKind.COMPLETE
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_limit_of_a_part_of_the_time_is_told_as_the_users(rule: str) -> None:
+    now = [0.0]
+
+    def tick(progress: Progress) -> None:
+        now[0] = 10.0 * progress.done
+
+    whole = Budget(200, clock=lambda: now[0], start=0.0, report=tick)
+    front = solrep(knapsack(n=20), SolRepSettings(15, rule=rule), budget=whole.until(0.2))
+
+    assert front.proof.limit == "200 s"
+    assert 1 <= front.proof.n_unresolved < 15
 
 
 literal = st.integers(1, 5).flatmap(lambda v: st.sampled_from([v, -v]))
@@ -272,14 +292,14 @@ def test_clauses_make_the_program_smaller_and_change_no_front(
     reduced = reduce_program(program, clauses)
     assert reduced.program.n_columns <= 5
     assert reduced.program.n_rows <= max(1, len(listed))
-    front = solrep(program, 200, rule="adaptive", clauses=clauses)
+    front = solrep(program, SolRepSettings(200, rule="adaptive"), clauses=clauses)
     assert oracles.as_set(front) == oracles.front(program)
 
     # the same with an auxiliary variable 6 that stands for the third one, and one that is free
     replaced = [[np.sign(v) * 6 if abs(v) == 3 else v for v in clause] for clause in listed]
     auxiliary = Clauses.from_clauses(7, [*replaced, (-6, 3), (6, -3), (1, 7)])
     assert reduce_program(program, auxiliary).program.n_columns <= 5
-    again = solrep(program, 200, rule="adaptive", clauses=auxiliary)
+    again = solrep(program, SolRepSettings(200, rule="adaptive"), clauses=auxiliary)
     assert oracles.as_set(again) == oracles.front(program)
 
 
@@ -297,11 +317,11 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
         ],
     )
     with pytest.raises(BadInputError, match=r"within 0\.\.1"):
-        solrep(program, 2, clauses=Clauses.from_clauses(2, []))
+        solrep(program, SolRepSettings(2), clauses=Clauses.from_clauses(2, []))
     with pytest.raises(BadInputError, match="n_jobs must be 1"):
-        solrep(program, 2, rule="adaptive", n_jobs=2)
+        solrep(program, SolRepSettings(2, rule="adaptive"), n_jobs=2)
     with pytest.raises(BadInputError, match="rule must be one of"):
-        solrep(program, 2, rule="grid")
+        solrep(program, SolRepSettings(2, rule="grid"))
 
 
 def test_a_solver_that_proves_a_dominated_point_is_caught() -> None:
@@ -388,7 +408,7 @@ def test_relaxed_bounds_hold_for_every_feasible_vector(program: Program, data: s
     vectors = vectors.reshape(-1, len(integers))
     lower = integers.lower + data.draw(st.integers(0, 2))
     upper = integers.upper - data.draw(st.integers(0, 3))
-    least = RelaxedBounds(program, seed=0).least(lower, upper)
+    least = RelaxedBounds(program, Budget()).least(lower, upper)
     held = vectors[((lower <= vectors) & (vectors <= upper)).all(axis=1)]
 
     if least is None:
@@ -410,7 +430,7 @@ def test_real_product_lines_have_every_point_on_the_published_front(
     complete = oracles.paper_front(
         data_folder / PAPER / f"reference-fronts/{reference}.csv", program.n_columns
     )
-    front = solrep(program, n, rule=rule)
+    front = solrep(program, SolRepSettings(n, rule=rule))
     published = {tuple(map(oracles.decimal, row)) for row in complete.tolist()}
 
     assert oracles.as_set(front) <= published
@@ -423,9 +443,9 @@ def test_the_adaptive_rule_has_more_volume_at_equal_programs_on_a_real_product_l
     data_folder: Path,
 ) -> None:
     program = oracles.paper_program(data_folder / PAPER / "moip/parameter_wp1.txt")
-    plain = solrep(program, 40)
+    plain = solrep(program, SolRepSettings(40))
     n_points = plain.extras["n_programs"] - 8  # two for each of the four anchors
-    adaptive = solrep(program, n_points, rule="adaptive")
+    adaptive = solrep(program, SolRepSettings(n_points, rule="adaptive"))
     assert adaptive.extras["n_programs"] == plain.extras["n_programs"]
 
     corners = np.array(plain.extras["anchors"])
@@ -443,7 +463,7 @@ def test_relaxations_of_numbers_too_large_for_their_tolerance_bound_nothing() ->
         program = make_program(
             [[1, 1]], row_lower=1, row_upper=2, column_lower=0, column_upper=1, integer=True, objectives=objectives
         )  # fmt: skip
-        return RelaxedBounds(program, seed=0)
+        return RelaxedBounds(program, Budget())
 
     lower, upper = np.array([0, 0]), np.array([10**13, 2])
     assert relaxed(3.0).least(lower, upper) is not None

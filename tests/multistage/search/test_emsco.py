@@ -22,6 +22,7 @@ from shortlist.multistage.search.emsco import (
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.recall import recall
 from shortlist.results.proof import ProofKind
+from shortlist.runs.budget import Budget
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
 
@@ -137,8 +138,8 @@ def test_what_is_globally_non_dominated_is_never_lost(
     result = emsco(
         problem,
         EmscoOptions(population=12, generations=6, patience=None, elites=elites),
-        seed=seed,
         observe=note,
+        budget=Budget(seed=seed),
     )
     assert seen <= {row.tobytes() for row in problem.vectors(result.measures)}
     for generation in generations:
@@ -151,7 +152,7 @@ def test_what_is_globally_non_dominated_is_never_lost(
 @given(facts(), st.integers(1, 3), st.integers(0, 99))
 def test_the_fittest_is_non_dominated_and_returned_first(known: oracles.Facts, k: int, seed: int) -> None:
     k = min(k, known.n_features)
-    result = emsco(problem_of(known, k), OPTIONS, seed=seed)
+    result = emsco(problem_of(known, k), OPTIONS, budget=Budget(seed=seed))
     outcomes = [known.outcome(tuple(q.tolist())) for q in result.assignments]
 
     assert not any(oracles.dominates(b, a) for a in outcomes for b in outcomes)
@@ -191,8 +192,8 @@ def tied_problem() -> oracles.Facts:
 def test_the_papers_elite_fills_the_population_where_assignments_tie_and_vectors_do_not() -> None:
     problem = problem_of(tied_problem(), 4)
     options = EmscoOptions(population=10, generations=300, patience=None, mutation=0.3, elites="chromosome")
-    literal = emsco(problem, options, seed=1)
-    vector = emsco(problem, EmscoOptions(population=10, generations=50, patience=None), seed=1)
+    literal = emsco(problem, options, budget=Budget(seed=1))
+    vector = emsco(problem, EmscoOptions(population=10, generations=50, patience=None), budget=Budget(seed=1))
 
     assert literal.stopped == "elite fills the population"
     assert literal.front().proof.limit == "elite fills the population"
@@ -205,7 +206,7 @@ def test_children_that_were_measured_before_are_mutated_again(tries: int) -> Non
     generations: list[Generation] = []
     options = EmscoOptions(population=12, generations=15, patience=None, mutation=0.3, tries=tries)
 
-    emsco(problem_of(tied_problem(), 3), options, seed=3, observe=generations.append)
+    emsco(problem_of(tied_problem(), 3), options, observe=generations.append, budget=Budget(seed=3))
 
     before: set[bytes] = set()
     repeats = 0
@@ -223,7 +224,9 @@ def test_children_that_were_measured_before_are_mutated_again(tries: int) -> Non
 
 def test_patience_stops_when_the_fittest_stays() -> None:
     result = emsco(
-        problem_of(tied_problem(), 2), EmscoOptions(population=30, generations=500, patience=5), seed=0
+        problem_of(tied_problem(), 2),
+        EmscoOptions(population=30, generations=500, patience=5),
+        budget=Budget(seed=0),
     )
 
     assert result.stopped == "patience"
@@ -232,7 +235,7 @@ def test_patience_stops_when_the_fittest_stays() -> None:
 
 def test_the_same_seed_gives_the_same_answer() -> None:
     problem = problem_of(tied_problem(), 3)
-    first, second = (emsco(problem, OPTIONS, seed=7) for _ in range(2))
+    first, second = (emsco(problem, OPTIONS, budget=Budget(seed=7)) for _ in range(2))
 
     assert first.assignments.tolist() == second.assignments.tolist()
 
@@ -244,7 +247,9 @@ def test_removal_finds_assignments_without_some_feature() -> None:
     }
     known = oracles.Facts(3, (0, 1), answers, (1, 5, 5))
     result = emsco(
-        problem_of(known, 2, removal=True), EmscoOptions(population=20, generations=40, mutation=0.3), seed=0
+        problem_of(known, 2, removal=True),
+        EmscoOptions(population=20, generations=40, mutation=0.3),
+        budget=Budget(seed=0),
     )
 
     assert result.assignments.tolist() == [[0, -1, -1]]

@@ -12,6 +12,7 @@ from shortlist.multistage.search.enumeration import EnumerationResult, enumerate
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, OBJECTIVES
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
 
@@ -196,7 +197,7 @@ def test_a_cancelled_walk_claims_nothing() -> None:
     )
     cancellation = Cancellation()
     cancellation.cancel()
-    result = enumerate_front(problem_of(known, 2), cancellation=cancellation)
+    result = enumerate_front(problem_of(known, 2), budget=Budget(cancellation=cancellation))
 
     assert result.proof.kind is ProofKind.APPROXIMATE
     assert result.proof.limit == "interrupted"

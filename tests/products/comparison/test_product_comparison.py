@@ -28,7 +28,7 @@ from shortlist.products.comparison.product_comparison import (
     unions,
 )
 from shortlist.results.proof import ProofKind
-from shortlist.runs import Cancellation, Progress
+from shortlist.runs import Budget, Cancellation, Progress
 
 N = 14
 LINE = make_model(
@@ -109,8 +109,8 @@ def test_results_are_the_same_for_one_and_two_workers(whole: Comparison) -> None
 def test_runs_side_by_side_are_told_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     stop = Cancellation()
 
-    def interrupted(*_: Any, cancellation: Cancellation, **__: Any) -> None:
-        cancellation.cancel()
+    def interrupted(_question: Any, _method: str, _options: Any, budget: Budget) -> None:
+        budget.cancellation.cancel()
 
     monkeypatch.setattr(product_comparison, "find_front", interrupted)
     with parallel_config(backend="threading"):

@@ -1,6 +1,7 @@
 """How auto shares a time limit between diagrams and integer programs."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,30 +14,40 @@ from shortlist.logic.sat import SearchStoppedError, Solver, backbone
 from shortlist.milp.engine import CheckedSession
 from shortlist.milp.solution import Solution
 from shortlist.products import Attribute, FeatureModel
-from shortlist.products.configuration import found_front
+from shortlist.products.configuration import found_front, product_front
 from shortlist.products.configuration.found_front import DIAGRAM_SHARE
-from shortlist.products.configuration.front_search import front_by_diagram, front_by_program
-from shortlist.products.configuration.product_front import configure
+from shortlist.products.configuration.front_search import diagram_of, front_by_diagram, front_by_program
+from shortlist.products.configuration.product_front import configure, make_question, parse_question
 from shortlist.products.feature_models.model import make_group, make_model
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind, Status
-from shortlist.runs import Cancellation
-from shortlist.runs.cancellation import Until
+from shortlist.runs.budget import Budget
 
 LIMIT_S = 1000.0
 
 
-class AfterLooks(Cancellation):
-    """A cancellation that is set after it was looked at a number of times."""
+class Looks:
+    """A clock that jumps past every limit after it was looked at a number of times."""
 
     def __init__(self, looks: int) -> None:
-        super().__init__()
         self.left = looks
 
-    @property
-    def cancelled(self) -> bool:
+    def __call__(self) -> float:
         self.left -= 1
-        return self.left < 0
+        return 0.0 if self.left >= 0 else 10 * LIMIT_S
+
+    def budget(self) -> Budget:
+        """Return a budget that ends with it."""
+        return Budget(LIMIT_S, clock=self, start=0.0)
+
+
+def on_clock(monkeypatch: pytest.MonkeyPatch, clock: Callable[[], float]) -> None:
+    """Let the budget of :func:`configure` run on `clock`, but not that of the last look for a product."""
+
+    def budget(seconds: float, **facts: Any) -> Budget:
+        return Budget(seconds, clock=clock, start=0.0, **facts) if facts else Budget(seconds)
+
+    monkeypatch.setattr(product_front, "Budget", budget)
 
 
 def shop() -> tuple[FeatureModel, dict[str, Attribute]]:
@@ -59,43 +70,45 @@ def pigeons(holes: int) -> Clauses:
     return Clauses.from_clauses(numbers.size, clauses)
 
 
-def test_a_time_that_is_over_is_a_cancellation(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [100.0]
-    monkeypatch.setattr("shortlist.runs.cancellation.time.monotonic", lambda: now[0])
-    other = Cancellation()
-    until, endless = Until(5, other), Until(None, other)
-    assert not until.cancelled
-    now[0] = 105.5
-    assert (until.cancelled, until.passed, endless.cancelled) == (True, True, False)
-    other.cancel()
-    assert (endless.cancelled, endless.passed) == (True, False)
-
-
 def test_auto_gives_the_diagram_a_share_of_the_time_and_integer_programs_the_rest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    given: list[float | None] = []
+    now = [0.0]
+    given: list[Budget] = []
+    real_diagram = found_front.diagram_of
 
-    def until(seconds: float | None, other: Cancellation | None = None) -> Until:
-        given.append(seconds)
-        return Until(0.0, other)  # over before a diagram can be made
+    def slow(question: Any, *, budget: Budget, **options: Any) -> Any:
+        given.append(budget)
+        now[0] = DIAGRAM_SHARE * LIMIT_S + 1  # over before a diagram can be made
+        return real_diagram(question, budget=budget, **options)
 
-    monkeypatch.setattr(found_front, "Until", until)
+    on_clock(monkeypatch, lambda: now[0])
+    monkeypatch.setattr(found_front, "diagram_of", slow)
     model, attributes = shop()
     answer = configure(model, "max selected, min cost", attributes=attributes, time_limit_s=LIMIT_S)
 
-    assert given[0] is not None
-    assert 0 < given[0] <= DIAGRAM_SHARE * LIMIT_S
+    assert given[0].deadline == DIAGRAM_SHARE * LIMIT_S
     assert (answer.front.method, answer.front.proof.kind) == ("exact", ProofKind.COMPLETE)
     assert answer.reason == "the time for making a diagram was over"
+    assert answer.front.seconds == now[0]
 
 
-def limited_pass(question: Any, diagram: Any, *, time_limit_s: float | None, **options: Any) -> Front:
+def test_a_limit_of_a_share_is_told_as_the_users() -> None:
+    model, attributes = shop()
+    question, _ = make_question(model, *parse_question(model, "max selected, min cost", (), attributes))
+    whole = Looks(10**9).budget()
+    diagram, _ = diagram_of(question, max_nodes=500_000, rng=np.random.default_rng(0), budget=whole)
+    assert diagram is not None
+    ended = Budget(LIMIT_S, clock=lambda: 2 * LIMIT_S, start=0.0).until(DIAGRAM_SHARE)
+    front = front_by_diagram(question, diagram, tolerance=None, max_bytes=10**9, budget=ended)
+    assert front.proof.limit in {"", "1000 s"}
+
+
+def limited_pass(question: Any, diagram: Any, *, budget: Budget, **options: Any) -> Front:
     """Return every second point of the true front, as if the time had been over."""
-    front = real_pass(question, diagram, time_limit_s=None, **options)
-    proof = Proof(ProofKind.APPROXIMATE, missing=(13.0, 1e11), limit="time limit")
-    assert time_limit_s is not None
-    assert time_limit_s <= DIAGRAM_SHARE * LIMIT_S
+    front = real_pass(question, diagram, budget=Budget(), **options)
+    proof = Proof(ProofKind.APPROXIMATE, missing=(13.0, 1e11), limit=budget.time_text)
+    assert budget.part < 1
     return dataclasses.replace(front, values=front.values[::2], decisions=front.decisions[::2], proof=proof)
 
 
@@ -139,8 +152,7 @@ def test_where_integer_programs_do_not_end_either_the_points_of_both_are_kept(
 def test_a_diagram_that_is_not_done_in_time_is_left_and_a_product_returned(
     monkeypatch: pytest.MonkeyPatch, looks: int
 ) -> None:
-    monkeypatch.setattr(found_front, "Until", lambda *_: AfterLooks(looks))
-    AfterLooks.passed = True  # type: ignore[attr-defined]  # as the clock's
+    on_clock(monkeypatch, Looks(looks))
     model, attributes = shop()
     limits = ["cost>=3000000000"]
     answer = configure(
@@ -172,20 +184,20 @@ def test_without_a_limit_a_diagram_that_does_not_fit_is_refused() -> None:
 
 def test_the_search_for_a_model_stops_between_conflicts_and_goes_on_to_the_same_answer() -> None:
     hard = pigeons(7)
-    looks = AfterLooks(10**9)
-    assert not Solver(hard, looks).solve().satisfiable
+    looks = Looks(10**9)
+    assert not Solver(hard, looks.budget()).solve().satisfiable
     n_looks = 10**9 - looks.left
     assert n_looks > 2  # it came back in between
     with pytest.raises(SearchStoppedError):
-        Solver(hard, AfterLooks(n_looks - 1)).solve()
+        Solver(hard, Looks(n_looks - 1).budget()).solve()
     with pytest.raises(SearchStoppedError):
-        backbone(hard, AfterLooks(1))
+        backbone(hard, Looks(1).budget())
 
 
 def test_compiling_stops_between_clauses() -> None:
     clauses = Clauses.from_clauses(60, [(i, i + 1, i + 2) for i in range(1, 59)])
-    assert compile_diagram(clauses, cancellation=AfterLooks(10**9)) is not None
-    assert compile_diagram(clauses, cancellation=AfterLooks(20)) is None
+    assert compile_diagram(clauses, budget=Looks(10**9).budget()) is not None
+    assert compile_diagram(clauses, budget=Looks(20).budget()) is None
 
 
 def test_products_of_a_point_do_not_end_before_a_solver_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -176,6 +176,7 @@ def _recall(
     from shortlist.errors import BadInputError
     from shortlist.multistage.search.recall import recall
     from shortlist.results.proof import ProofKind
+    from shortlist.runs import Budget
 
     truth = staged.classifier.result_
     if truth.proof.kind is not ProofKind.COMPLETE:
@@ -184,5 +185,8 @@ def _recall(
             "Allow more time."
         )
     return recall(
-        truth, replace(options, patience=None), seeds=range(n_seeds), report=report, cancellation=cancellation
+        truth,
+        replace(options, patience=None),
+        seeds=range(n_seeds),
+        budget=Budget(report=report, cancellation=cancellation),
     )

@@ -1,13 +1,12 @@
 """Complete fronts of linear objectives over the models of a decision diagram."""
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import as_count, as_positive_seconds
+from shortlist._validation import as_count
 from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.diagram import Diagram
@@ -16,7 +15,7 @@ from shortlist.methods.diagram.sweep import Pass
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
-from shortlist.runs import Cancellation, Report, silent
+from shortlist.runs.budget import Budget
 
 
 def diagram_front(
@@ -29,9 +28,7 @@ def diagram_front(
     tolerance: Sequence[float] | None = None,
     witnesses: bool = True,
     max_bytes: int = 4_000_000_000,
-    time_limit_s: float | None = None,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
+    budget: Budget | None = None,
 ) -> Front:
     """Find every non-dominated vector of linear objectives over the models of a diagram.
 
@@ -60,13 +57,10 @@ def diagram_front(
     max_bytes : int, default=4e9
         Memory for sets of vectors. Beyond it sets that only witnesses need are thrown away and made again
         later; if what is left is still too much, sets are trimmed and the proof says what may be missing.
-    time_limit_s : float, optional
-        After so many seconds, or once `cancellation` is set, sets are trimmed to a few vectors, which ends
-        the pass soon, and the proof says what may be missing. Witnesses are found after that.
-    report : callable, optional
-        Receives progress: joins of two sets done, of all.
-    cancellation : Cancellation, optional
-        Set it to stop early with a coarser front.
+    budget : Budget, optional
+        Once it has ended, sets are trimmed to a few vectors, which ends the pass soon, and the proof says
+        what may be missing. Witnesses are found after that. It is told how many joins of two sets are done,
+        of all.
 
     Returns
     -------
@@ -98,8 +92,7 @@ def diagram_front(
     >>> front.points.tolist(), front.proof.kind.value
     ([[2, 2], [3, 1]], 'complete')
     """
-    started = time.perf_counter()
-    deadline = started + as_positive_seconds(time_limit_s, "time_limit_s")
+    budget = budget or Budget()
     problem = _problem(diagram, costs, offsets)
     _check(problem, objectives, names)
     scales = np.array([objective.scale or 1 for objective in objectives])
@@ -113,7 +106,7 @@ def diagram_front(
             names if witnesses else (),
             proof,
             method="diagram",
-            seconds=time.perf_counter() - started,
+            seconds=budget.elapsed,
         )
     allowed = _allowed(tolerance, scales) // problem.factors
     coding = make_coding(problem.costs)
@@ -124,14 +117,14 @@ def diagram_front(
         tolerance=allowed,
         keep=witnesses,
         max_bytes=as_count(max_bytes, "max_bytes"),
-        deadline=deadline,
+        budget=budget,
     )
-    walk.run(report, cancellation)
+    walk.run()
     keys = walk.keys
     points = coding.decode(keys) * problem.factors + problem.base
     decisions = np.empty((len(points), 0), np.int8)
     if witnesses:
-        decisions = _witnesses(problem, walk.trace(keys, report), points)
+        decisions = _witnesses(problem, walk.trace(keys), points)
     error = walk.error * problem.factors
     proof = Proof(
         ProofKind.APPROXIMATE if error.any() else ProofKind.COMPLETE,
@@ -145,7 +138,7 @@ def diagram_front(
         names if witnesses else (),
         proof,
         method="diagram",
-        seconds=time.perf_counter() - started,
+        seconds=budget.elapsed,
         extras={
             "n_nodes": diagram.n_nodes,
             "n_joins": len(plan.joins),
@@ -205,8 +198,8 @@ def configurations(
         raise BadInputError(wanted)
     plan = make_plan(diagram, problem.costs, coding)
     box = _box(plan, problem.costs, rest)
-    walk = Pass(plan, coding, tolerance=exact, keep=True, max_bytes=2**62, deadline=np.inf, box=box)
-    walk.run(silent, None)
+    walk = Pass(plan, coding, tolerance=exact, keep=True, max_bytes=2**62, budget=Budget(), box=box)
+    walk.run()
     key = coding.encode(rest[None, :])
     if not (walk.keys == key).all(axis=1).any():
         raise BadInputError(wanted)

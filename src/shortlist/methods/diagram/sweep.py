@@ -1,6 +1,5 @@
 """One pass over a diagram that carries sets of non-dominated vectors, and the way back down."""
 
-import time
 from collections import Counter
 
 import numpy as np
@@ -17,7 +16,8 @@ from shortlist.methods.diagram._kernels import (
     trim_rows,
 )
 from shortlist.methods.diagram.plan import Coding, Plan
-from shortlist.runs import Cancellation, Progress, Report
+from shortlist.runs import Progress
+from shortlist.runs.budget import Budget
 
 WORTH_TRIMMING = 64
 """Joins of fewer vectors are never trimmed for a tolerance."""
@@ -45,8 +45,8 @@ class Pass:
         lasts.
     max_bytes : int
         Memory for sets.
-    deadline : float
-        When to hurry, on the clock of :func:`time.perf_counter`.
+    budget : Budget
+        When to hurry, and who is told.
     box : tuple of two ndarrays, each of shape (n_places, n_objectives), optional
         Least and largest vector worth keeping at each place.
 
@@ -69,17 +69,17 @@ class Pass:
         tolerance: NDArray[np.int64],
         keep: bool,
         max_bytes: int,
-        deadline: float,
+        budget: Budget,
         box: tuple[Points, Points] | None = None,
     ) -> None:
         self._plan, self._coding, self._tolerance = plan, coding, tolerance
-        self._keep, self._max_bytes, self._deadline, self._box = keep, max_bytes, deadline, box
+        self._keep, self._max_bytes, self._budget, self._box = keep, max_bytes, budget, box
         self._sets: dict[int, Keys] = {0: np.zeros((1, coding.n_words), np.int64)}
         self._bytes = self._spare = 0  # in all sets, and in those that can be thrown away and made again
         self._boundaries = [0]  # positions in plan.joins up to which finished sets were thrown away
         self._allowed: dict[int, NDArray[np.int64]] = {}
         self._coarseness = 24
-        self._hurried = False
+        self._hurried = False  # whether only a few vectors per set are kept from now on
         self._room = np.zeros((0, coding.n_words), np.int64)
         self._floors = np.zeros((0, coding.n_words), np.int64)
         self._stairs = np.zeros(coding.widths(0) if coding.packed else (1, 1), np.int32)
@@ -88,9 +88,9 @@ class Pass:
         self.limits: dict[str, None] = {}
         self.n_vectors = self.largest = 0
 
-    def run(self, report: Report, cancellation: Cancellation | None) -> None:
+    def run(self) -> None:
         """Make the set of every join."""
-        plan = self._plan
+        plan, budget = self._plan, self._budget
         sources = plan.sources
         uses = Counter(sources[plan.low[plan.joins]].tolist())
         uses.update(sources[plan.high[plan.joins]].tolist())
@@ -99,11 +99,10 @@ class Pass:
         every = max(1, n_joins // 500)
         for position, place in enumerate(plan.joins.tolist()):
             if position % every == 0:
-                report(Progress("joining sets of vectors", position, n_joins))
-            if cancellation is not None and cancellation.cancelled:
-                self._hurry("interrupted")
-            elif time.perf_counter() > self._deadline:
-                self._hurry("time limit")
+                budget.report(Progress("joining sets of vectors", position, n_joins))
+            if not self._hurried and budget.stopped:
+                self._hurried = True
+                self.limits[budget.limit_text] = None
             keys = self._made(place, self._tolerance * ((position + 1) * STAGES // n_joins) // STAGES)
             self._sets[place] = keys
             self._bytes += keys.nbytes
@@ -116,7 +115,7 @@ class Pass:
             if self._bytes > self._max_bytes and self._spare and position + 1 < n_joins:
                 self._throw_away(plan.joins[self._boundaries[-1] : position].tolist(), uses)
                 self._boundaries.append(position + 1)
-        report(Progress("joining sets of vectors", n_joins, n_joins))
+        budget.report(Progress("joining sets of vectors", n_joins, n_joins))
 
     def _release(self, place: int) -> None:
         """Note that no join needs the set of `place` any more."""
@@ -132,12 +131,6 @@ class Pass:
                 del self._sets[place]
         self._bytes -= self._spare
         self._spare = 0
-
-    def _hurry(self, why: str) -> None:
-        """Keep only a few vectors per set from now on."""
-        if not self._hurried:
-            self._hurried = True
-            self.limits[why] = None
 
     @property
     def keys(self) -> Keys:
@@ -158,7 +151,7 @@ class Pass:
         find_rows(self._sets[int(self._plan.sources[place])], sought, found)
         return found
 
-    def trace(self, keys: Keys, report: Report) -> Mask:
+    def trace(self, keys: Keys) -> Mask:
         """Find one way down for each of `keys`, all from the root's set.
 
         Shape (n_keys, n_levels), True on high sides.
@@ -182,7 +175,7 @@ class Pass:
             if here is None:
                 continue
             if place % 256 == 0:
-                report(Progress("finding configurations", plan.root - place, plan.root))
+                self._budget.report(Progress("finding configurations", plan.root - place, plan.root))
             rows = np.concatenate(here)
             low, high, level = int(plan.low[place]), int(plan.high[place]), int(plan.levels[place])
             if plan.sources[place] == place:
@@ -197,7 +190,7 @@ class Pass:
                     rests[chosen] -= shift
                     waiting.setdefault(child, []).append(chosen)
             bits[rows[~is_low], level] = True
-        report(Progress("finding configurations", plan.root, plan.root))
+        self._budget.report(Progress("finding configurations", plan.root, plan.root))
         return bits
 
     def _remake(self, first: int, stop: int) -> None:
@@ -208,8 +201,8 @@ class Pass:
             if place not in self._sets:
                 self._sets[place] = self._joined(place, self._allowed.get(place, self._exact))
 
-    def _made(self, place: int, budget: NDArray[np.int64]) -> Keys:
-        """Join the two sets of `place`, trimming as far as `budget` allows and the limits demand."""
+    def _made(self, place: int, most_error: NDArray[np.int64]) -> Keys:
+        """Join the two sets of `place`, trimming up to `most_error`, and further where limits demand it."""
         plan = self._plan
         inherited = np.maximum(
             self.errors.get(int(plan.sources[plan.low[place]]), self._exact),
@@ -218,7 +211,7 @@ class Pass:
         n_joined = sum(
             len(self._sets[int(plan.sources[child])]) for child in (plan.low[place], plan.high[place])
         )
-        allowed = np.maximum(budget - inherited, 0) if n_joined > WORTH_TRIMMING else self._exact
+        allowed = np.maximum(most_error - inherited, 0) if n_joined > WORTH_TRIMMING else self._exact
         keys = self._joined(place, allowed)
         most = self._most()
         if len(keys) > most:

@@ -1,6 +1,5 @@
 """Indicator-based evolution (IBEA, Zitzler & Künzli 2004), "f+p" and with repair (SATIBEA)."""
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -8,17 +7,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist._validation import as_seed
 from shortlist.arrays import Mask, Points
-from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import Solver
 from shortlist.methods.evolution import _kernels as kernels
-from shortlist.methods.evolution.variation import Evolution, EvolvedProblem, random_state, repaired
+from shortlist.methods.evolution.variation import (
+    DEFAULTS,
+    Evolution,
+    EvolvedProblem,
+    evolve,
+    random_state,
+    repaired,
+)
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
-from shortlist.runs.cancellation import Cancellation
-from shortlist.runs.progress import Progress, Report, silent
-
-DEFAULTS = Evolution()
+from shortlist.runs.budget import Budget
 
 
 def ibea(
@@ -29,18 +31,15 @@ def ibea(
     *,
     offsets: ArrayLike | None = None,
     settings: Evolution = DEFAULTS,
-    repair: float = 0.0,
     seeds: ArrayLike | None = None,
-    seed: int = 0,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
+    budget: Budget | None = None,
 ) -> Front:
     """Return products found by indicator-based evolution.
 
     Violated clauses are the first objective, before those given (Sayyad et al. 2013). The preprocessing fixes
     core and dead features and joins equivalent ones; feedback-directed mutation draws the features of
-    violated clauses anew (Tan et al. 2015). With `repair` some offspring are replaced by the model that a
-    satisfiability solver finds when it tries their values first, as in SATIBEA (Henard et al. 2015).
+    violated clauses anew (Tan et al. 2015). With ``settings.repair`` some offspring are replaced by the model
+    that a satisfiability solver finds when it tries their values first, as in SATIBEA (Henard et al. 2015).
 
     Parameters
     ----------
@@ -56,14 +55,10 @@ def ibea(
         Constant parts of the objectives, minimised and scaled.
     settings : Evolution
         Evaluations, population and rates.
-    repair : float, default=0
-        Share of the offspring to repair; Henard et al. use 0.02.
     seeds : array-like of bool, shape (n_seeds, n_variables), optional
         Products that the first population starts with.
-    seed : int, default=0
-        Seed of all randomness.
-    report, cancellation
-        Receive progress with a total, and stop the run with what there is.
+    budget : Budget, optional
+        How long the evolution may take, the seed of all randomness, and who is told, with a total.
 
     Returns
     -------
@@ -85,50 +80,37 @@ def ibea(
     >>> front.extras["n_evaluations"], str(front.proof.kind)
     (400, 'approximate')
     """
-    begin = time.perf_counter()
+    budget = budget or Budget()
     problem = EvolvedProblem(clauses, costs, offsets)
-    check_evolution(problem, objectives, repair)
-    rng = np.random.default_rng(as_seed(seed))
-    solver = Solver(problem.presolved.clauses) if repair else None
+    problem.check(objectives)
+    rng = np.random.default_rng(as_seed(budget.seed))
+    solver = Solver(problem.presolved.clauses) if settings.repair else None
     size = settings.population_size
     population = problem.first_population(size, seeds, rng)
     points = problem.evaluate(population)
     state = random_state(rng)
     fitness = fitness_of(points, settings.kappa)
-    limit = ""
-    while (left := settings.n_evaluations - problem.n_evaluated) > 0:
-        report(Progress("generations", problem.n_evaluated, settings.n_evaluations))
-        if cancellation is not None and cancellation.cancelled:
-            limit = "interrupted"
-            break
+
+    def step(left: int) -> bool:
+        nonlocal population, points, fitness
         children = offspring(problem, population, fitness, settings, n_children=min(size, left), state=state)
         if solver is not None:
-            repair_some(solver, children, repair, rng)
+            repair_some(solver, children, settings.repair, rng)
         population, points, fitness = survivors(
             np.vstack([population, children]), np.vstack([points, problem.evaluate(children)]), settings
         )
-    report(Progress("generations", problem.n_evaluated, settings.n_evaluations))
+        return True
+
+    limit = evolve(problem, settings, budget, step)
     return problem.front(
         population,
         objectives,
         candidates,
-        method="satibea" if repair else "ibea",
-        seconds=time.perf_counter() - begin,
+        method="satibea" if settings.repair else "ibea",
+        seconds=budget.elapsed,
         limit=limit,
-        extras={"seed": seed},
+        extras={"seed": budget.seed},
     )
-
-
-def check_evolution(problem: EvolvedProblem, objectives: Sequence[Objective], repair: float) -> None:
-    """Raise if there is nothing to evolve, or the objectives do not fit."""
-    if len(objectives) != len(problem.costs):
-        raise BadInputError(
-            f"objectives must be {len(problem.costs)}, one per row of costs, got {len(objectives)}."
-        )
-    if not problem.has_products:
-        raise BadInputError("clauses must have a model, got a contradiction. Check the requirements.")
-    if not 0 <= repair <= 1:
-        raise BadInputError(f"repair must be a share from 0 to 1, got {repair}.")
 
 
 def offspring(

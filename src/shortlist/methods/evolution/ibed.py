@@ -1,6 +1,5 @@
 """Indicator-based evolution beside differential evolution, in two populations (IBED, Xue et al. 2016)."""
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -8,15 +7,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist._validation import as_seed
 from shortlist.arrays import Mask, Points
-from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.methods.evolution import _kernels as kernels
-from shortlist.methods.evolution.ibea import DEFAULTS, check_evolution, fitness_of, offspring, survivors
-from shortlist.methods.evolution.variation import Evolution, EvolvedProblem, random_state
+from shortlist.methods.evolution.ibea import fitness_of, offspring, survivors
+from shortlist.methods.evolution.variation import DEFAULTS, Evolution, EvolvedProblem, evolve, random_state
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
-from shortlist.runs.cancellation import Cancellation
-from shortlist.runs.progress import Progress, Report, silent
+from shortlist.runs.budget import Budget
 
 
 def ibed(
@@ -27,12 +24,8 @@ def ibed(
     *,
     offsets: ArrayLike | None = None,
     settings: Evolution = DEFAULTS,
-    differential_weight: float = 0.5,
-    differential_crossover: float = 0.1,
     seeds: ArrayLike | None = None,
-    seed: int = 0,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
+    budget: Budget | None = None,
 ) -> Front:
     """Return products found by two populations, one led by the ε-indicator and one by differential evolution.
 
@@ -45,13 +38,9 @@ def ibed(
 
     Parameters
     ----------
-    clauses, costs, objectives, candidates, offsets, settings, seeds, seed, report, cancellation
+    clauses, costs, objectives, candidates, offsets, settings, seeds, budget
         As in :func:`shortlist.methods.evolution.ibea.ibea`. Both populations have the size of `settings`, and
         offspring of both count as evaluations.
-    differential_weight : float, default=0.5
-        Probability that a bit where two members differ is flipped in a third.
-    differential_crossover : float, default=0.1
-        Probability that a trial takes a bit of the mutant.
 
     Returns
     -------
@@ -68,37 +57,21 @@ def ibed(
     >>> front.extras["n_evaluations"], front.method
     (400, 'ibed')
     """
-    begin = time.perf_counter()
-    for name, rate in (
-        ("differential_weight", differential_weight),
-        ("differential_crossover", differential_crossover),
-    ):
-        if not 0 <= rate <= 1:
-            raise BadInputError(f"{name} must be a probability, got {rate}.")
+    budget = budget or Budget()
     problem = EvolvedProblem(clauses, costs, offsets)
-    check_evolution(problem, objectives, 0.0)
-    rng = np.random.default_rng(as_seed(seed))
+    problem.check(objectives)
+    rng = np.random.default_rng(as_seed(budget.seed))
     size = settings.population_size
     population = problem.first_population(size, seeds, rng)
     points = problem.evaluate(population)
     rivals, rival_points = population.copy(), points.copy()
     state = random_state(rng)
     fitness = fitness_of(points, settings.kappa)
-    limit = ""
-    while (left := settings.n_evaluations - problem.n_evaluated) > 0:
-        report(Progress("generations", problem.n_evaluated, settings.n_evaluations))
-        if cancellation is not None and cancellation.cancelled:
-            limit = "interrupted"
-            break
+
+    def step(left: int) -> bool:
+        nonlocal population, points, fitness
         children = offspring(problem, population, fitness, settings, n_children=min(size, left), state=state)
-        trials = _trials(
-            problem,
-            rivals,
-            settings,
-            weight=differential_weight,
-            crossover=differential_crossover,
-            state=state,
-        )
+        trials = _trials(problem, rivals, settings, state)
         trials = trials[: max(0, left - len(children))]
         child_points, trial_points = problem.evaluate(children), problem.evaluate(trials)
         better = _replaces(trial_points, rival_points[: len(trials)])
@@ -109,26 +82,22 @@ def ibed(
             np.vstack([points, child_points, trial_points]),
             settings,
         )
-    report(Progress("generations", problem.n_evaluated, settings.n_evaluations))
+        return True
+
+    limit = evolve(problem, settings, budget, step)
     return problem.front(
         np.vstack([population, rivals]),
         objectives,
         candidates,
         method="ibed",
-        seconds=time.perf_counter() - begin,
+        seconds=budget.elapsed,
         limit=limit,
-        extras={"seed": seed},
+        extras={"seed": budget.seed},
     )
 
 
 def _trials(
-    problem: EvolvedProblem,
-    rivals: NDArray[np.uint8],
-    settings: Evolution,
-    *,
-    weight: float,
-    crossover: float,
-    state: NDArray[np.uint64],
+    problem: EvolvedProblem, rivals: NDArray[np.uint8], settings: Evolution, state: NDArray[np.uint64]
 ) -> NDArray[np.uint8]:
     """Return one trial per member of the second population."""
     trials = np.empty_like(rivals)
@@ -138,8 +107,8 @@ def _trials(
             rivals,
             smaller.literals,
             smaller.offsets,
-            weight,
-            crossover,
+            settings.differential_weight,
+            settings.differential_crossover,
             settings.error_mutation,
             settings.mutation,
             state,

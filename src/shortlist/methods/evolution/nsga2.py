@@ -1,6 +1,5 @@
 """Evolution by non-dominated sorting (NSGA-II, Deb et al. 2002), through pymoo, for reference."""
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,12 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist._validation import as_seed
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.logic.clauses import Clauses
-from shortlist.methods.evolution.ibea import DEFAULTS, check_evolution
-from shortlist.methods.evolution.variation import Evolution, EvolvedProblem
+from shortlist.methods.evolution.variation import DEFAULTS, Evolution, EvolvedProblem, evolve
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
-from shortlist.runs.cancellation import Cancellation
-from shortlist.runs.progress import Progress, Report, silent
+from shortlist.runs.budget import Budget
 
 try:
     from pymoo.algorithms.moo.nsga2 import NSGA2
@@ -38,9 +35,7 @@ def nsga2(
     settings: Evolution = DEFAULTS,
     crossover: float = 0.9,
     seeds: ArrayLike | None = None,
-    seed: int = 0,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
+    budget: Budget | None = None,
 ) -> Front:
     """Return products found by NSGA-II: fewer violated clauses win, then dominance.
 
@@ -51,7 +46,7 @@ def nsga2(
 
     Parameters
     ----------
-    clauses, costs, objectives, candidates, offsets, seeds, seed, report, cancellation
+    clauses, costs, objectives, candidates, offsets, seeds, budget
         As in :func:`shortlist.methods.evolution.ibea.ibea`.
     settings : Evolution
         Evaluations and population; the rates of the other methods are not used.
@@ -75,39 +70,37 @@ def nsga2(
     -----
     The search ends early when pymoo finds no child that is not in the population yet.
     """
-    begin = time.perf_counter()
+    budget = budget or Budget()
     if not 0 <= crossover <= 1:
         raise BadInputError(f"crossover must be a probability, got {crossover}.")
     problem = EvolvedProblem(clauses, costs, offsets)
-    check_evolution(problem, objectives, 0.0)
-    population = problem.first_population(
-        settings.population_size, seeds, np.random.default_rng(as_seed(seed))
-    )
+    problem.check(objectives)
+    rng = np.random.default_rng(as_seed(budget.seed))
+    population = problem.first_population(settings.population_size, seeds, rng)
     limit = ""
     if problem.n_variables:  # otherwise there is one product, and it is there
-        algorithm = _algorithm(problem, population, settings, crossover, seed)
-        while (left := settings.n_evaluations - problem.n_evaluated) > 0 and algorithm.has_next():
-            report(Progress("generations", problem.n_evaluated, settings.n_evaluations))
-            if cancellation is not None and cancellation.cancelled:
-                limit = "interrupted"
-                break
-            children = algorithm.ask()
+        algorithm = _algorithm(problem, population, settings, crossover, budget.seed)
+
+        def step(left: int) -> bool:
+            children = algorithm.ask() if algorithm.has_next() else None
             if children is None or not len(children):
-                break
+                return False
             children = children[:left]
             algorithm.evaluator.eval(algorithm.problem, children)
             algorithm.tell(infills=children)
+            return True
+
+        limit = evolve(problem, settings, budget, step)
         if algorithm.pop is not None and len(algorithm.pop):
             population = np.ascontiguousarray(algorithm.pop.get("X"), dtype=np.uint8)
-    report(Progress("generations", problem.n_evaluated, settings.n_evaluations))
     return problem.front(
         population,
         objectives,
         candidates,
         method="nsga2",
-        seconds=time.perf_counter() - begin,
+        seconds=budget.elapsed,
         limit=limit,
-        extras={"seed": seed},
+        extras={"seed": budget.seed},
     )
 
 

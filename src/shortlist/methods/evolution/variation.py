@@ -1,6 +1,6 @@
 """What the evolutionary algorithms share: their settings, the problem they evolve on, and repair."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,11 @@ from shortlist.pareto.dominance import nondominated
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
+from shortlist.runs.budget import Budget
+from shortlist.runs.progress import Progress
+
+PROBABILITIES = ("error_mutation", "mutation", "crossover", "differential_weight", "differential_crossover")
+"""Settings that are probabilities."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,12 @@ class Evolution:
         Probability that any other feature is flipped.
     crossover : float, default=0.1
         Probability of one-point crossover per pair.
+    repair : float, default=0
+        Share of the offspring of ``ibea`` that is repaired, as in SATIBEA; Henard et al. (2015) use 0.02.
+    differential_weight : float, default=0.5
+        For ``ibed``: probability that a bit where two members differ is flipped in a third.
+    differential_crossover : float, default=0.1
+        For ``ibed``: probability that a trial takes a bit of the mutant.
     valid_first : bool, default=True
         Let the indicator judge only among distinct vectors with the fewest violated clauses, close to the "1
         + n" of Hierons et al. (2016). With False, violated clauses are one objective among the others, as in
@@ -53,6 +64,9 @@ class Evolution:
     error_mutation: float = 1.0
     mutation: float = 1e-7
     crossover: float = 0.1
+    repair: float = 0.0
+    differential_weight: float = 0.5
+    differential_crossover: float = 0.1
     valid_first: bool = True
 
     def __post_init__(self) -> None:
@@ -60,9 +74,14 @@ class Evolution:
         as_count(self.n_evaluations, "n_evaluations", at_least=self.population_size)
         if not self.kappa > 0:
             raise BadInputError(f"kappa must be above 0, got {self.kappa}. The usual value is 0.05.")
-        for name in ("error_mutation", "mutation", "crossover"):
+        for name in PROBABILITIES:
             if not 0 <= getattr(self, name) <= 1:
                 raise BadInputError(f"{name} must be a probability, got {getattr(self, name)}.")
+        if not 0 <= self.repair <= 1:
+            raise BadInputError(f"repair must be a share from 0 to 1, got {self.repair}.")
+
+
+DEFAULTS = Evolution()
 
 
 class EvolvedProblem:
@@ -117,6 +136,15 @@ class EvolvedProblem:
         """Whether the clauses have a model."""
         smaller = self.presolved.clauses
         return not smaller.n_clauses or bool(np.diff(smaller.offsets).all())
+
+    def check(self, objectives: Sequence[Objective]) -> None:
+        """Raise if there is nothing to evolve, or the objectives do not fit."""
+        if len(objectives) != len(self.costs):
+            raise BadInputError(
+                f"objectives must be {len(self.costs)}, one per row of costs, got {len(objectives)}."
+            )
+        if not self.has_products:
+            raise BadInputError("clauses must have a model, got a contradiction. Check the requirements.")
 
     def evaluate(self, selections: NDArray[np.uint8]) -> Points:
         """Return violated clauses and costs, ``(n_selections, 1 + n_objectives)``.
@@ -183,6 +211,23 @@ class EvolvedProblem:
             seconds=seconds,
             extras=facts,
         )
+
+
+def evolve(problem: EvolvedProblem, settings: Evolution, budget: Budget, step: Callable[[int], bool]) -> str:
+    """Take steps, each a generation, until all evaluations are used; return the limit that came before.
+
+    `step` gets the number of evaluations that are left, and returns whether there may be another one.
+    """
+    limit = ""
+    while (left := settings.n_evaluations - problem.n_evaluated) > 0:
+        budget.report(Progress("generations", problem.n_evaluated, settings.n_evaluations))
+        if budget.stopped:
+            limit = budget.limit_text
+            break
+        if not step(left):
+            break
+    budget.report(Progress("generations", problem.n_evaluated, settings.n_evaluations))
+    return limit
 
 
 def random_state(rng: np.random.Generator) -> NDArray[np.uint64]:

@@ -1,6 +1,7 @@
 """Every bound on all objectives but one, from loose to tight, without programs of known answer."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -9,12 +10,15 @@ from shortlist._validation import as_choice
 from shortlist._words import all_of
 from shortlist.arrays import Points
 from shortlist.errors import BadInputError
+from shortlist.methods.integer.bounded_solves import BoundedSolves, LimitReachedError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
+from shortlist.results.proof import Proof, ProofKind
 
-SolveBounded: TypeAlias = Callable[[Vector], Vector | None]
-"""Returns the objectives of a best solution with objectives within the bounds, or None if there is no
-solution.
-"""
+SolveBounded: TypeAlias = Callable[[Vector, Vector], Vector | None]
+"""Returns the objectives of a best solution between least values and bounds, or None without one."""
+
+Ends: TypeAlias = tuple[Vector, Vector]
+"""Where sweeps begin and end: the least and the largest value of each objective."""
 
 
 class BoundSweep:
@@ -81,7 +85,7 @@ class BoundSweep:
         if known.any():
             self.n_skipped += 1
             return self._numbers[int(np.argmax(known))]
-        answer = self._solve(bounds.copy())
+        answer = self._solve(self._lower, bounds.copy())
         number = None
         if answer is not None:
             number = self._known.setdefault(tuple(answer.tolist()), len(self.answers))
@@ -93,6 +97,57 @@ class BoundSweep:
         )
         self._numbers.append(number)
         return number
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """What a sweep found before it ended, and the limit that ended it, if one did."""
+
+    answers: list[Vector]
+    n_skipped: int = 0
+    n_open: int = 0
+    limit: str = ""
+
+    def proof(self, stopped: ProofKind) -> Proof:
+        """Return the proof of the answers: complete, or `stopped` with the loops that were not finished."""
+        if self.limit:
+            return Proof(stopped, n_unresolved=self.n_open, limit=self.limit)
+        return Proof(ProofKind.COMPLETE)
+
+
+def sweep_all(order: Sequence[int], find_ends: Callable[[], Ends | None], solve: SolveBounded) -> Swept:
+    """Find where the bounds begin and end, and sweep them all, until nothing is left or a limit is hit.
+
+    `find_ends` returns None if the program is infeasible.
+    """
+    sweep: BoundSweep | None = None
+    limit = ""
+    try:
+        if (ends := find_ends()) is not None:
+            sweep = BoundSweep(solve, order, *ends)
+            sweep.run()
+    except LimitReachedError as stop:
+        limit = stop.limit
+    if sweep is None:
+        return Swept([], n_open=len(order) - 1, limit=limit)
+    return Swept(sweep.answers, sweep.n_skipped, sweep.n_open, limit)
+
+
+def bounds_by_solves(solves: BoundedSolves, bounded: Sequence[int]) -> Ends | None:
+    """Return the true least and largest values of the `bounded` objectives.
+
+    None if the program is infeasible.
+    """
+    integers = solves.integers
+    lower, upper = integers.lower.copy(), integers.upper.copy()
+    for number in bounded:
+        unit = np.zeros(len(integers), dtype=np.int64)
+        unit[number] = 1
+        least, largest = solves.minimise(unit, integers.upper), solves.minimise(-unit, integers.upper)
+        if least is None or largest is None:
+            return None
+        lower[number], upper[number] = least[number], largest[number]
+    return lower, upper
 
 
 def sweep_order(integers: IntegerObjectives, order: Sequence[str] | None) -> list[int]:

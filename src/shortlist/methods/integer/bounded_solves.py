@@ -1,15 +1,14 @@
 """One program solved many times under bounds on its objectives, each answer checked in integers."""
 
+import dataclasses
 import math
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import as_count, as_positive_seconds, as_seed
+from shortlist._validation import as_count, as_seed
 from shortlist._words import all_of
 from shortlist.errors import BadInputError, SolverError
 from shortlist.methods.integer.integer_objectives import (
@@ -20,11 +19,11 @@ from shortlist.methods.integer.integer_objectives import (
 )
 from shortlist.milp.program import Program
 from shortlist.milp.session import Session, Solver, open_solver
-from shortlist.milp.solution import Limits, Solution
+from shortlist.milp.solution import NO_LIMITS, Limits, Solution
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, Status
-from shortlist.runs.cancellation import Cancellation
-from shortlist.runs.progress import Progress, Report, silent
+from shortlist.runs.budget import Budget
+from shortlist.runs.progress import Progress
 
 LARGEST_OBJECTIVE = 4 * 10**8
 """Weighted objectives stay below this for an exact solver; for others, below what their tolerance tells
@@ -47,33 +46,6 @@ class LimitReachedError(Exception):
         self.limit = limit
 
 
-@dataclass(frozen=True)
-class Budget:
-    """How long a search may go on, and whom it tells.
-
-    Parameters
-    ----------
-    time_limit_s : float or None, default=None
-        Wall-clock limit of the whole search.
-    max_solves : int or None, default=None
-        Largest number of integer programs.
-    report : callable, default=silent
-        Receives an event after every program; the total is None, because nobody knows it before the end.
-    cancellation : Cancellation, optional
-        Stops the search with what it has.
-    """
-
-    time_limit_s: float | None = None
-    max_solves: int | None = None
-    report: Report = silent
-    cancellation: Cancellation | None = None
-
-    def __post_init__(self) -> None:
-        as_positive_seconds(self.time_limit_s, "time_limit_s")
-        if self.max_solves is not None:
-            as_count(self.max_solves, "max_solves")
-
-
 class BoundedSolves:
     """A program in a solver's memory, with its objectives as rows.
 
@@ -92,7 +64,13 @@ class BoundedSolves:
     """
 
     def __init__(
-        self, program: Program, *, solver: str | Solver, seed: int, budget: Budget, stage: str
+        self,
+        program: Program,
+        *,
+        solver: str | Solver,
+        budget: Budget,
+        stage: str,
+        max_solves: int | None = None,
     ) -> None:
         self.integers = integer_objectives(program)
         self.n_programs = 0
@@ -101,18 +79,13 @@ class BoundedSolves:
         self._solver = open_solver(solver) if isinstance(solver, str) else solver
         self.largest_objective = largest_objective(self._solver.tolerance)
         self._n_handed_over = 0
-        self._seed = as_seed(seed)
+        self._seed = as_seed(budget.seed)
         self._session: Session | None = None
         self._upper = self.integers.upper
         self._budget = budget
+        self._max_solves = None if max_solves is None else as_count(max_solves, "max_solves")
         self._stage = stage
-        self._begin = time.perf_counter()
         self._witnesses: dict[tuple[int, ...], NDArray[np.int64]] = {}
-
-    @property
-    def seconds(self) -> float:
-        """Wall-clock time since the search began."""
-        return time.perf_counter() - self._begin
 
     def minimise(self, weights: Vector, upper: Vector, *, start: Vector | None = None) -> Vector | None:
         """Return the objectives of a solution that minimises ``weights @ f`` with ``f <= upper``.
@@ -166,7 +139,7 @@ class BoundedSolves:
             raise BadInputError(
                 f"candidates must name the {len(columns)} integer columns, got {len(names)} names."
             )
-        decisions = [self._witnesses[tuple(vector.tolist())] for vector in vectors]
+        decisions = [self.columns_of(vector) for vector in vectors]
         facts: dict[str, Any] = {"solver": self._solver.name, "n_programs": self.n_programs} | extras
         if self._n_handed_over:
             facts["n_handed_over"] = self._n_handed_over
@@ -177,34 +150,39 @@ class BoundedSolves:
             names,
             proof,
             method=method,
-            seconds=self.seconds,
+            seconds=self._budget.elapsed,
             extras=facts,
         )
 
-    def _solve(self, weights: Vector, upper: Vector, start: Vector | None, attempt: int) -> Solution:
-        """Solve once, in a fresh session with another seed if an attempt has failed."""
+    def _solve(
+        self, weights: Vector, upper: Vector, start: Vector | None, attempt: int, each: Limits = NO_LIMITS
+    ) -> Solution:
+        """Solve once within the limits of `each` program; later attempts in a session with another seed.
+
+        Raises
+        ------
+        LimitReachedError
+            If the whole search has to end.
+        """
+        self._check_limits()
         if self._session is None or attempt:
             self._session = self._open(attempt)
-        session = self._session
+        session, budget = self._session, self._budget
         session.set_costs((weights @ self.integers.costs).astype(np.float64))
         changed = np.flatnonzero(upper != self._upper)
         if len(changed):
             session.set_row_bounds(self._rows[changed], -math.inf, _as_limits(upper[changed]))
             self._upper = upper.copy()
         if start is not None and self._program.integer.all():
-            session.set_start(self._witnesses[tuple(start.tolist())])
-        budget = self._budget
-        solution = session.solve(
-            Limits(seconds=self._seconds_left(), absolute_gap=WITHIN_A_STEP), cancellation=budget.cancellation
-        )
+            session.set_start(self.columns_of(start))
+        limits = dataclasses.replace(each, absolute_gap=WITHIN_A_STEP).within(budget)
+        solution = session.solve(limits, cancellation=budget.cancellation)
         self._count(solution)
-        if solution.status in {Status.FEASIBLE, Status.UNKNOWN} and solution.limit in {
-            "seconds",
-            "interrupted",
-        }:
-            raise LimitReachedError(
-                f"{budget.time_limit_s:g} s" if solution.limit == "seconds" else "interrupted"
-            )
+        if solution.status in {Status.FEASIBLE, Status.UNKNOWN}:
+            if solution.limit == "interrupted":
+                raise LimitReachedError("interrupted")
+            if solution.limit == "seconds" and limits.seconds < each.seconds:
+                raise LimitReachedError(budget.time_text)
         return solution
 
     def _count(self, solution: Solution) -> None:
@@ -233,19 +211,16 @@ class BoundedSolves:
         self._upper = integers.upper.copy()
         return self._solver.open(program, seed=self._seed + attempt)
 
-    def _seconds_left(self) -> float:
-        """Return how long the next program may take, or raise if there must be none."""
-        budget = self._budget
-        if budget.cancellation is not None and budget.cancellation.cancelled:
-            raise LimitReachedError("interrupted")
-        if budget.max_solves is not None and self.n_programs >= budget.max_solves:
-            raise LimitReachedError(f"{budget.max_solves} solves")
-        if budget.time_limit_s is None:
-            return math.inf
-        left = budget.time_limit_s - self.seconds
-        if left <= 0:
-            raise LimitReachedError(f"{budget.time_limit_s:g} s")
-        return left
+    def _check_limits(self) -> None:
+        """Raise if there must be no other program."""
+        if self._budget.stopped:
+            raise LimitReachedError(self._budget.limit_text)
+        if self._max_solves is not None and self.n_programs >= self._max_solves:
+            raise LimitReachedError(f"{self._max_solves} solves")
+
+    def columns_of(self, vector: Vector) -> NDArray[np.int64]:
+        """Return the solution first found for `vector`."""
+        return self._witnesses[tuple(vector.tolist())]
 
     def _keep(self, vector: Vector, columns: NDArray[np.float64]) -> None:
         """Remember the solution as the witness of its vector, unless there is one already."""

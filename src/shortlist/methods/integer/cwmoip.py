@@ -4,16 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shortlist.methods.integer.bound_sweep import BoundSweep, sweep_order
-from shortlist.methods.integer.bounded_solves import BoundedSolves, Budget, LimitReachedError, safe_weights
-from shortlist.methods.integer.epsilon_constraint import bounds_by_solves
+from shortlist.methods.integer.bound_sweep import bounds_by_solves, sweep_all, sweep_order
+from shortlist.methods.integer.bounded_solves import BoundedSolves, safe_weights
 from shortlist.methods.integer.integer_objectives import Vector
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver
 from shortlist.results.front import Front
-from shortlist.results.proof import Proof, ProofKind
-from shortlist.runs.cancellation import Cancellation
-from shortlist.runs.progress import Report, silent
+from shortlist.results.proof import ProofKind
+from shortlist.runs.budget import Budget
 
 
 def cwmoip(
@@ -21,12 +19,9 @@ def cwmoip(
     *,
     order: Sequence[str] | None = None,
     solver: str | Solver = "highs",
-    time_limit_s: float | None = None,
     max_solves: int | None = None,
-    seed: int = 0,
     candidates: Sequence[str] | None = None,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
+    budget: Budget | None = None,
 ) -> Front:
     """Return the complete front of a program with two or more linear objectives.
 
@@ -47,7 +42,7 @@ def cwmoip(
     order : sequence of str, optional
         Names of all objectives: the first one, then the bounded ones from the innermost to the outermost
         level of the recursion. By default from the widest range to the narrowest.
-    solver, time_limit_s, max_solves, seed, candidates, report, cancellation
+    solver, max_solves, candidates, budget
         As in :func:`shortlist.methods.integer.search_zones.search_zones`.
 
     Returns
@@ -78,29 +73,21 @@ def cwmoip(
     >>> cwmoip(shop).values.tolist()
     [[1.25, 1.0], [4.75, 2.0]]
     """
-    budget = Budget(time_limit_s, max_solves, report, cancellation)
-    solves = BoundedSolves(program, solver=solver, seed=seed, budget=budget, stage="CWMOIP")
+    solves = BoundedSolves(
+        program, solver=solver, budget=budget or Budget(), max_solves=max_solves, stage="CWMOIP"
+    )
     numbers = sweep_order(solves.integers, order)
-    sweep: BoundSweep | None = None
-    try:
-        limits = bounds_by_solves(solves, numbers[1:])
-        if limits is not None:
-            lower = limits[0]
-            sweep = BoundSweep(
-                lambda bounds: _lexicographic(solves, numbers[0], lower, bounds), numbers, *limits
-            )
-            sweep.run()
-    except LimitReachedError as stop:
-        n_open = len(numbers) - 1 if sweep is None else sweep.n_open
-        proof = Proof(ProofKind.NONDOMINATED, n_unresolved=n_open, limit=stop.limit)
-    else:
-        proof = Proof(ProofKind.COMPLETE)
+
+    def solve(lower: Vector, bounds: Vector) -> Vector | None:
+        return _lexicographic(solves, numbers[0], lower, bounds)
+
+    swept = sweep_all(numbers, lambda: bounds_by_solves(solves, numbers[1:]), solve)
     return solves.front(
-        sweep.answers if sweep else [],
-        proof,
+        swept.answers,
+        swept.proof(ProofKind.NONDOMINATED),
         method="cwmoip",
         candidates=candidates,
-        n_skipped=sweep.n_skipped if sweep else 0,
+        n_skipped=swept.n_skipped,
     )
 
 

@@ -5,15 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from shortlist.errors import BadInputError
-from shortlist.methods.integer.bound_sweep import BoundSweep, nondominated, sweep_order
-from shortlist.methods.integer.bounded_solves import BoundedSolves, Budget, LimitReachedError
-from shortlist.methods.integer.integer_objectives import UNLIMITED, Vector
+from shortlist.methods.integer.bound_sweep import Ends, bounds_by_solves, nondominated, sweep_all, sweep_order
+from shortlist.methods.integer.bounded_solves import BoundedSolves
+from shortlist.methods.integer.integer_objectives import UNLIMITED
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver
 from shortlist.results.front import Front
-from shortlist.results.proof import Proof, ProofKind
-from shortlist.runs.cancellation import Cancellation
-from shortlist.runs.progress import Report, silent
+from shortlist.results.proof import ProofKind
+from shortlist.runs.budget import Budget
 
 
 def epsilon_constraint(
@@ -22,12 +21,9 @@ def epsilon_constraint(
     true_bounds: bool = False,
     order: Sequence[str] | None = None,
     solver: str | Solver = "highs",
-    time_limit_s: float | None = None,
     max_solves: int | None = None,
-    seed: int = 0,
     candidates: Sequence[str] | None = None,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
+    budget: Budget | None = None,
 ) -> Front:
     """Return the complete front of a program with two or more linear objectives.
 
@@ -49,7 +45,7 @@ def epsilon_constraint(
     order : sequence of str, optional
         Names of all objectives: the minimised one, then the bounded ones from the innermost to the outermost
         loop. By default from the widest range to the narrowest.
-    solver, time_limit_s, max_solves, seed, candidates, report, cancellation
+    solver, max_solves, candidates, budget
         As in :func:`shortlist.methods.integer.search_zones.search_zones`.
 
     Returns
@@ -82,53 +78,28 @@ def epsilon_constraint(
     >>> epsilon_constraint(shop).values.tolist()
     [[1.25, 1.0], [4.75, 2.0]]
     """
-    budget = Budget(time_limit_s, max_solves, report, cancellation)
-    solves = BoundedSolves(program, solver=solver, seed=seed, budget=budget, stage="ε-constraint")
+    solves = BoundedSolves(
+        program, solver=solver, budget=budget or Budget(), max_solves=max_solves, stage="ε-constraint"
+    )
     numbers = sweep_order(solves.integers, order)
     only_first = np.zeros(len(numbers), dtype=np.int64)
     only_first[numbers[0]] = 1
-
-    def solve(bounds: Vector) -> Vector | None:
-        return solves.minimise(only_first, bounds)
-
-    sweep: BoundSweep | None = None
-    try:
-        bounded = numbers[1:]
-        limits = bounds_by_solves(solves, bounded) if true_bounds else _bounds_by_columns(solves, bounded)
-        if limits is not None:
-            sweep = BoundSweep(solve, numbers, *limits)
-            sweep.run()
-    except LimitReachedError as stop:
-        n_open = len(bounded) if sweep is None else sweep.n_open
-        proof = Proof(ProofKind.APPROXIMATE, n_unresolved=n_open, limit=stop.limit)
-    else:
-        proof = Proof(ProofKind.COMPLETE)
-    answers = sweep.answers if sweep else []
-    vectors = [answers[number] for number in nondominated(answers)]
-    n_skipped = sweep.n_skipped if sweep else 0
+    find_ends = bounds_by_solves if true_bounds else _bounds_by_columns
+    swept = sweep_all(
+        numbers,
+        lambda: find_ends(solves, numbers[1:]),
+        lambda _, bounds: solves.minimise(only_first, bounds),
+    )
     return solves.front(
-        vectors, proof, method="epsilon_constraint", candidates=candidates, n_skipped=n_skipped
+        [swept.answers[number] for number in nondominated(swept.answers)],
+        swept.proof(ProofKind.APPROXIMATE),
+        method="epsilon_constraint",
+        candidates=candidates,
+        n_skipped=swept.n_skipped,
     )
 
 
-def bounds_by_solves(solves: BoundedSolves, bounded: Sequence[int]) -> tuple[Vector, Vector] | None:
-    """Return the true least and largest values of the `bounded` objectives.
-
-    None if the program is infeasible.
-    """
-    integers = solves.integers
-    lower, upper = integers.lower.copy(), integers.upper.copy()
-    for number in bounded:
-        unit = np.zeros(len(integers), dtype=np.int64)
-        unit[number] = 1
-        least, largest = solves.minimise(unit, integers.upper), solves.minimise(-unit, integers.upper)
-        if least is None or largest is None:
-            return None
-        lower[number], upper[number] = least[number], largest[number]
-    return lower, upper
-
-
-def _bounds_by_columns(solves: BoundedSolves, bounded: Sequence[int]) -> tuple[Vector, Vector]:
+def _bounds_by_columns(solves: BoundedSolves, bounded: Sequence[int]) -> Ends:
     """Return the limits of the objectives that follow from the bounds of the columns."""
     integers = solves.integers
     for number in bounded:

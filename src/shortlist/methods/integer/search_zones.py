@@ -21,26 +21,22 @@ import numpy as np
 
 from shortlist.arrays import Mask, Points
 from shortlist.errors import SolverError
-from shortlist.methods.integer.bounded_solves import BoundedSolves, Budget, LimitReachedError, safe_weights
+from shortlist.methods.integer.bounded_solves import BoundedSolves, LimitReachedError, safe_weights
 from shortlist.methods.integer.integer_objectives import UNLIMITED, Vector
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
-from shortlist.runs.cancellation import Cancellation
-from shortlist.runs.progress import Report, silent
+from shortlist.runs.budget import Budget
 
 
 def search_zones(
     program: Program,
     *,
     solver: str | Solver = "highs",
-    time_limit_s: float | None = None,
     max_solves: int | None = None,
-    seed: int = 0,
     candidates: Sequence[str] | None = None,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
+    budget: Budget | None = None,
 ) -> Front:
     """Return the complete front of a program with two or more linear objectives.
 
@@ -51,18 +47,13 @@ def search_zones(
         :func:`shortlist.methods.integer.integer_objectives.integer_objectives`.
     solver : str or Solver, default="highs"
         Backend of the integer programs.
-    time_limit_s : float or None, default=None
-        Wall-clock limit of the whole search.
     max_solves : int or None, default=None
         Largest number of integer programs.
-    seed : int, default=0
-        Seed of the solver.
     candidates : sequence of str, optional
         Names of the integer columns; ``x0``, ``x1``, ... by column number if not given.
-    report : callable, optional
-        Receives an event after every program, without a total: nobody knows it before the end.
-    cancellation : Cancellation, optional
-        Stops the search with what it has.
+    budget : Budget, optional
+        How long the search may take, the seed of the solver, and who is told after every program, without a
+        total: nobody knows it before the end.
 
     Returns
     -------
@@ -97,8 +88,9 @@ def search_zones(
     >>> front.values.tolist(), str(front.proof.kind)
     ([[0.0, 0.0], [3.0, 1.0], [4.0, 2.0], [5.0, 4.0]], 'complete')
     """
-    budget = Budget(time_limit_s, max_solves, report, cancellation)
-    solves = BoundedSolves(program, solver=solver, seed=seed, budget=budget, stage="search zones")
+    solves = BoundedSolves(
+        program, solver=solver, budget=budget or Budget(), max_solves=max_solves, stage="search zones"
+    )
     search = _Search(solves)
     try:
         search.run()

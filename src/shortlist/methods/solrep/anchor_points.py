@@ -1,13 +1,10 @@
 """Anchors: for each objective a non-dominated vector with its least value, and the solves that find them."""
 
-import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from shortlist.methods.integer.bounded_solves import Budget
 from shortlist.methods.integer.integer_objectives import IntegerObjectives, Vector
 from shortlist.methods.solrep.limited_solves import LimitedSolves, Outcome
 from shortlist.methods.solrep.solve_journal import Journal, Record
@@ -15,36 +12,47 @@ from shortlist.milp.program import Program
 from shortlist.milp.session import Solver, open_solver
 from shortlist.milp.solution import Limits
 from shortlist.results.proof import Status
-from shortlist.runs.cancellation import Cancellation
+from shortlist.runs.budget import Budget
 
 STAGE = "reference points"
 
 
 @dataclass(frozen=True, eq=False)
 class SolveSetting:
-    """What every worker needs; it pickles."""
+    """What every worker needs; it pickles, and then nobody sets its budget's cancellation.
+
+    Attributes
+    ----------
+    program : Program
+        What is solved.
+    solver : str or Solver
+        Backend.
+    budget : Budget
+        Of the whole search, telling nobody.
+    each : Limits
+        Of each program.
+    journal : Journal
+        Where finished programs go.
+    """
 
     program: Program
     solver: str | Solver
-    seed: int
-    limits: Limits
-    deadline: float
+    budget: Budget
+    each: Limits
     journal: Journal
 
-    def open(self, cancellation: Cancellation | None) -> LimitedSolves:
+    def open(self) -> LimitedSolves:
         """Return a session."""
-        left = None if math.isinf(self.deadline) else max(1e-3, self.deadline - time.time())
-        budget = Budget(time_limit_s=left, cancellation=cancellation)
         solver = (
             open_solver(self.solver, short_programs=True) if isinstance(self.solver, str) else self.solver
         )
-        return LimitedSolves(self.program, solver=solver, seed=self.seed, budget=budget, stage=STAGE)
+        return LimitedSolves(self.program, solver=solver, budget=self.budget, stage=STAGE)
 
     def solve(
         self, solves: LimitedSolves, key: str, weights: Vector, upper: Vector, start: Vector | None
     ) -> Record:
         """Solve one program and write down what came out."""
-        outcome = solves.attempt(weights, upper, start=start, limits=self.limits)
+        outcome = solves.attempt(weights, upper, start=start, each=self.each)
         record = Record(key, outcome, 1)
         self.journal.append(record)
         return record
@@ -56,17 +64,14 @@ def anchor_keys(integers: IntegerObjectives) -> list[str]:
 
 
 def find_anchors(
-    setting: SolveSetting,
-    integers: IntegerObjectives,
-    records: dict[str, Record],
-    cancellation: Cancellation | None,
+    setting: SolveSetting, integers: IntegerObjectives, records: dict[str, Record]
 ) -> list[Outcome]:
     """Find one anchor per objective: its least value, and with that the least sum of all objectives in steps.
 
     An anchor whose second program ends without an answer keeps the first one's, as FEASIBLE. Empty if the
     program is infeasible or an objective has no answer at all.
     """
-    solves = setting.open(cancellation)
+    solves = setting.open()
     ones = np.ones(len(integers), dtype=np.int64)
     anchors = []
     for index, name in enumerate(integers.names):

@@ -7,17 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError, SolverError
-from shortlist.methods.integer.bounded_solves import (
-    N_ATTEMPTS,
-    WITHIN_A_STEP,
-    BoundedSolves,
-    LimitReachedError,
-)
+from shortlist.methods.integer.bounded_solves import N_ATTEMPTS, BoundedSolves
 from shortlist.methods.integer.integer_objectives import UNLIMITED, Vector
-from shortlist.milp.solution import Limits, Solution
+from shortlist.milp.solution import NO_LIMITS, Limits
 from shortlist.results.proof import Status
-
-NO_LIMITS = Limits()
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +47,9 @@ class LimitedSolves(BoundedSolves):
         self._witnesses.setdefault(tuple(vector.tolist()), columns)
 
     def attempt(
-        self, weights: Vector, upper: Vector, *, start: Vector | None = None, limits: Limits = NO_LIMITS
+        self, weights: Vector, upper: Vector, *, start: Vector | None = None, each: Limits = NO_LIMITS
     ) -> Outcome:
-        """Minimise ``weights @ f`` with ``f <= upper`` as far as `limits` allow.
+        """Minimise ``weights @ f`` with ``f <= upper`` as far as the limits of `each` program allow.
 
         `start` is an earlier answer, or a remembered one, within `upper`.
 
@@ -70,7 +63,7 @@ class LimitedSolves(BoundedSolves):
             If no attempt gives an answer that stands the check in integers.
         """
         for number in range(N_ATTEMPTS):
-            solution = self._limited(weights, upper, start, limits, number)
+            solution = self._solve(weights, upper, start, number, each)
             if solution.status is Status.UNBOUNDED:
                 raise BadInputError("objectives must be bounded. Bound the columns.")
             if solution.status is Status.INFEASIBLE:
@@ -94,35 +87,3 @@ class LimitedSolves(BoundedSolves):
             f"the solver gave no exact answer in {N_ATTEMPTS} attempts. Use another solver, or a coarser "
             "scale."
         )
-
-    def columns_of(self, vector: Vector) -> NDArray[np.int64]:
-        """Return the solution first found for `vector`."""
-        return self._witnesses[tuple(vector.tolist())]
-
-    def _limited(
-        self, weights: Vector, upper: Vector, start: Vector | None, limits: Limits, number: int
-    ) -> Solution:
-        """Solve once under both limits, in a fresh session with another seed if an attempt has failed."""
-        left = self._seconds_left()
-        session = self._session
-        if session is None or number:
-            session = self._session = self._open(number)
-        session.set_costs((weights @ self.integers.costs).astype(np.float64))
-        changed = np.flatnonzero(upper != self._upper)
-        if len(changed):
-            tops = np.where(upper >= UNLIMITED, math.inf, upper.astype(np.float64))
-            session.set_row_bounds(self._rows[changed], -math.inf, tops[changed])
-            self._upper = upper.copy()
-        if start is not None and self._program.integer.all():
-            session.set_start(self.columns_of(start).astype(np.float64))
-        budget = self._budget
-        solution = session.solve(
-            Limits(min(left, limits.seconds), limits.nodes, WITHIN_A_STEP), cancellation=budget.cancellation
-        )
-        self._count(solution)
-        stopped = solution.status in {Status.FEASIBLE, Status.UNKNOWN}
-        if stopped and solution.limit == "interrupted":
-            raise LimitReachedError("interrupted")
-        if stopped and solution.limit == "seconds" and left <= limits.seconds:
-            raise LimitReachedError(f"{budget.time_limit_s:g} s")
-        return solution

@@ -1,7 +1,6 @@
 """The programs of reference points, in chunks or one by one where the front is worst known."""
 
 import functools
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -19,7 +18,6 @@ from shortlist.methods.solrep.relaxed_bounds import RelaxedBounds
 from shortlist.methods.solrep.solve_journal import Record
 from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_corner
 from shortlist.results.proof import Status
-from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.units import Unit, run_units
 
 SMALL = 1e-4
@@ -60,7 +58,6 @@ def solve_reference_points(
     chunk_size: int,
     n_jobs: int | None,
     tell: Tell,
-    cancellation: Cancellation | None,
 ) -> Answers:
     """Minimise objective `first` below each of `points`, in chunks with a session each."""
     order = neighbour_order(points)
@@ -70,9 +67,9 @@ def solve_reference_points(
         numbers = order[start : start + chunk_size]
         own = {key: records[key] for key in (f"point {i}" for i in numbers) if key in records}
         chunk = _Chunk(setting, tuple(anchors), {i: points[i] for i in numbers}, first, own)
-        extra = (cancellation, functools.partial(_offset, tell, start)) if alone else ()
+        extra = (functools.partial(_offset, tell, start),) if alone else ()
         units.append(Unit(f"chunk {start // chunk_size}", _solve_chunk, (chunk, *extra)))
-    limit, done = "", 0
+    limit, done, cancellation = "", 0, setting.budget.cancellation
     tell(0)
     for _, (solved, stopped) in run_units(units, n_jobs=n_jobs, cancellation=cancellation):
         records.update(solved)
@@ -80,7 +77,7 @@ def solve_reference_points(
         limit = limit or stopped
         if not alone:
             tell(done)
-    if not limit and cancellation is not None and cancellation.cancelled:
+    if not limit and cancellation.cancelled:
         limit = "interrupted"
     return Answers(records, limit)
 
@@ -90,11 +87,9 @@ def _offset(tell: Tell, start: int, done: int) -> None:
     tell(start + done)
 
 
-def _solve_chunk(
-    chunk: _Chunk, cancellation: Cancellation | None = None, tell: Tell | None = None
-) -> tuple[dict[str, Record], str]:
+def _solve_chunk(chunk: _Chunk, tell: Tell | None = None) -> tuple[dict[str, Record], str]:
     """Solve for reference points one after the other; return their records, and the limit that was hit."""
-    solves = chunk.setting.open(cancellation)
+    solves = chunk.setting.open()
     known = remembered(solves, chunk.anchors)
     corners = np.array(known)
     weights, _ = safe_weights(
@@ -144,17 +139,16 @@ def solve_adaptively(
     n_points: int,
     *,
     tell: Tell,
-    cancellation: Cancellation | None,
 ) -> tuple[UnexploredBoxes, Answers]:
     """Solve in the largest unexplored box, again and again.
 
     Before a box is solved, the relaxation raises its lower limits, and the largest one is chosen anew.
     """
-    solves = setting.open(cancellation)
+    solves = setting.open()
     integers = solves.integers
     if (integers.upper >= UNLIMITED).any() or (integers.lower <= -UNLIMITED).any():
         raise BadInputError("objectives must be bounded for rule 'adaptive'. Bound the columns.")
-    relaxed = RelaxedBounds(setting.program, seed=setting.seed, cancellation=cancellation)
+    relaxed = RelaxedBounds(setting.program, setting.budget)
     known = remembered(solves, anchors)
     boxes = _first_boxes(integers, anchors, records)
     tell(0)
@@ -204,8 +198,7 @@ def _largest_box(boxes: UnexploredBoxes, relaxed: RelaxedBounds, setting: SolveS
 
 def _relax(boxes: UnexploredBoxes, index: int, relaxed: RelaxedBounds, setting: SolveSetting) -> None:
     """Raise the lower limits of a box to those of the relaxation."""
-    seconds = min(setting.limits.seconds, max(0.0, setting.deadline - time.time()))
-    least = relaxed.least(boxes.lower[index], boxes.upper[index] - 1, seconds)
+    least = relaxed.least(boxes.lower[index], boxes.upper[index] - 1, setting.each)
     if least is None:
         boxes.close(index)
     else:
@@ -216,7 +209,7 @@ def _tighten(boxes: UnexploredBoxes, relaxed: RelaxedBounds, setting: SolveSetti
     """Relax the boxes that decide what may be missing, until no other one decides it."""
     indices = np.flatnonzero(boxes.open)
     lacks = boxes.lacks(indices)
-    while len(indices) and time.time() < setting.deadline:
+    while len(indices) and not setting.budget.stopped:
         largest = np.unique(lacks.argmax(axis=0))
         deciding = [int(i) for i in largest if lacks[i].any() and not boxes.relaxed[indices[i]]]
         if not deciding:

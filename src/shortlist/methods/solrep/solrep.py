@@ -7,9 +7,10 @@ out where an earlier one has answered it: an optimum over larger bounds that lie
 larger bounds that nothing meets.
 """
 
+import dataclasses
 import functools
-import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,39 +33,18 @@ from shortlist.milp.session import Solver
 from shortlist.milp.solution import Limits
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind, Status
-from shortlist.runs.cancellation import Cancellation
+from shortlist.runs.budget import Budget
 from shortlist.runs.progress import Progress, Report, silent
 
 RULES = ("hit-and-run", "adaptive")
 
 
-def solrep(
-    program: Program,
-    n_points: int = 1000,
-    *,
-    rule: str = "hit-and-run",
-    clauses: Clauses | None = None,
-    objective: str | None = None,
-    solver: str | Solver = "highs",
-    solve_limit_s: float | None = None,
-    solve_limit_nodes: int | None = None,
-    time_limit_s: float | None = None,
-    thinning: int = 10,
-    seed: int = 0,
-    checkpoint: str | Path | None = None,
-    n_jobs: int | None = 1,
-    chunk_size: int = 25,
-    candidates: Sequence[str] | None = None,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
-) -> Front:
-    """Return non-dominated points spread over the front of a program with two or more linear objectives.
+@dataclass(frozen=True)
+class SolRepSettings:
+    """Where the reference points lie, and how their programs are solved.
 
     Parameters
     ----------
-    program : Program
-        Objectives must be exact integers after scaling; see
-        :func:`shortlist.methods.integer.integer_objectives.integer_objectives`.
     n_points : int, default=1000
         Reference points, each with one program at most. The anchors take two programs per objective besides.
     rule : {"hit-and-run", "adaptive"}, default="hit-and-run"
@@ -74,23 +54,66 @@ def solrep(
         lower part holds nothing is solved as a whole when its turn comes again. Lower ends of boxes come from
         linear relaxations, which are no integer programs and are not counted. Adaptive points depend on each
         other, so they take one worker.
+    objective : str, optional
+        The objective that hit-and-run programs minimise, the others being bounded. Default: that of the
+        widest range.
+    solve_limit_s, solve_limit_nodes : float and int, optional
+        Limits of each program. Nodes do not depend on the clock.
+    thinning : int, default=10
+        Steps of the random walk from one reference point to the next; 1 is the paper's.
+    chunk_size : int, default=25
+        Reference points per chunk, neighbours together.
+    """
+
+    n_points: int = 1000
+    rule: str = "hit-and-run"
+    objective: str | None = None
+    solve_limit_s: float | None = None
+    solve_limit_nodes: int | None = None
+    thinning: int = 10
+    chunk_size: int = 25
+
+    def __post_init__(self) -> None:
+        as_choice(self.rule, "rule", RULES)
+        object.__setattr__(self, "n_points", as_count(self.n_points, "n_points", at_least=0))
+        object.__setattr__(self, "chunk_size", as_count(self.chunk_size, "chunk_size"))
+        as_positive_seconds(self.solve_limit_s, "solve_limit_s")
+
+    @property
+    def each(self) -> Limits:
+        """Limits of each program."""
+        return Limits(as_positive_seconds(self.solve_limit_s, "solve_limit_s"), self.solve_limit_nodes)
+
+
+DEFAULTS = SolRepSettings()
+
+
+def solrep(
+    program: Program,
+    settings: SolRepSettings = DEFAULTS,
+    *,
+    clauses: Clauses | None = None,
+    solver: str | Solver = "highs",
+    checkpoint: str | Path | None = None,
+    n_jobs: int | None = 1,
+    candidates: Sequence[str] | None = None,
+    budget: Budget | None = None,
+) -> Front:
+    """Return non-dominated points spread over the front of a program with two or more linear objectives.
+
+    Parameters
+    ----------
+    program : Program
+        Objectives must be exact integers after scaling; see
+        :func:`shortlist.methods.integer.integer_objectives.integer_objectives`.
+    settings : SolRepSettings, optional
+        Where the reference points lie, and how their programs are solved.
     clauses : Clauses, optional
         What every solution satisfies, variable v being column v - 1, used to make the program smaller;
         variables beyond the columns are auxiliary
         (:func:`shortlist.methods.integer.reduced_program.reduce_program`).
-    objective : str, optional
-        The objective that hit-and-run programs minimise, the others being bounded. Default: that of the
-        widest range.
     solver : str or Solver, default="highs"
         Backend of the integer programs.
-    solve_limit_s, solve_limit_nodes : float and int, optional
-        Limits of each program. Nodes do not depend on the clock.
-    time_limit_s : float or None, default=None
-        Wall-clock limit of the whole search.
-    thinning : int, default=10
-        Steps of the random walk from one reference point to the next; 1 is the paper's.
-    seed : int, default=0
-        Seed of the random walk and of the solver.
     checkpoint : str or Path, optional
         A file to which each finished program is appended. With the same problem and settings, a later call
         goes on from there. What is resumed is proved as before; among equally good answers of a program
@@ -98,14 +121,12 @@ def solrep(
     n_jobs : int or None, default=1
         Workers for hit-and-run points. The answer does not depend on it, unless a wall-clock limit is hit:
         points are split into chunks beforehand, each with a session of its own.
-    chunk_size : int, default=25
-        Reference points per chunk, neighbours together.
     candidates : sequence of str, optional
         Names of the integer columns; ``x0``, ``x1``, ... by column number if not given.
-    report : callable, optional
-        Receives an event after every reference point, or chunk of them with several workers.
-    cancellation : Cancellation, optional
-        Stops the search with what it has; with several workers, after the chunks that are being solved.
+    budget : Budget, optional
+        How long the search may take, the seed of the random walk and of the solver, and who is told after
+        every reference point, or chunk of them with several workers. With several processes, a cancellation
+        is looked at between chunks.
 
     Returns
     -------
@@ -135,40 +156,29 @@ def solrep(
     ...     [[1, 1, 1]], row_lower=0, row_upper=1, column_lower=0, column_upper=1, integer=True,
     ...     objectives=[price, quality],
     ... )
-    >>> front = solrep(shop, 5, rule="adaptive")
+    >>> front = solrep(shop, SolRepSettings(5, "adaptive"))
     >>> front.values.tolist(), str(front.proof.kind)
     ([[0.0, 0.0], [3.0, 1.0], [4.0, 2.0], [5.0, 4.0]], 'complete')
     """
-    begin = time.time()
-    as_choice(rule, "rule", RULES)
-    n_points, chunk_size = as_count(n_points, "n_points", at_least=0), as_count(chunk_size, "chunk_size")
+    budget = budget or Budget()
+    n_points, rule = settings.n_points, settings.rule
     if rule == "adaptive" and n_jobs != 1:
         raise BadInputError(
             f"n_jobs must be 1 with rule 'adaptive', got {n_jobs}. Its points depend on each other."
         )
-    solve_limit = as_positive_seconds(solve_limit_s, "solve_limit_s")
-    deadline = begin + as_positive_seconds(time_limit_s, "time_limit_s")
     reduced = reduce_program(program, clauses)
     integers = integer_objectives(reduced.program)
-    settings = {
-        "n_points": n_points,
-        "rule": rule,
-        "objective": objective,
-        "solver": solver if isinstance(solver, str) else solver.name,
-        "solve_limit_s": solve_limit_s,
-        "solve_limit_nodes": solve_limit_nodes,
-        "thinning": thinning,
-        "seed": seed,
-        "chunk_size": chunk_size,
-    }
-    journal, records = open_journal(checkpoint, reduced.program, settings)
-    limits = Limits(solve_limit, solve_limit_nodes)
-    setting = SolveSetting(reduced.program, solver, seed, limits, deadline, journal)
-    facts: dict[str, Any] = {"rule": rule, "solver": settings["solver"]}
-    tell = functools.partial(_tell, report, n_points)
+    name = solver if isinstance(solver, str) else solver.name
+    decisive = {**dataclasses.asdict(settings), "solver": name, "seed": budget.seed}
+    journal, records = open_journal(checkpoint, reduced.program, decisive)
+    setting = SolveSetting(
+        reduced.program, solver, dataclasses.replace(budget, report=silent), settings.each, journal
+    )
+    facts: dict[str, Any] = {"rule": rule, "solver": name}
+    tell = functools.partial(_tell, budget.report, n_points)
     found, missing = Answers(records), None
     try:
-        anchors = find_anchors(setting, integers, records, cancellation)
+        anchors = find_anchors(setting, integers, records)
     except LimitReachedError as stop:
         anchors, found = [], Answers(records, stop.limit)
     complete = _is_infeasible(records, integers) or (bool(anchors) and is_ideal(anchors))
@@ -180,32 +190,33 @@ def solrep(
         facts["anchors"] = integers.points(corners).tolist()
         facts["hull_dimension"] = hull_of(corners).dimension
     if anchors and not complete and rule == "adaptive":
-        boxes, found = solve_adaptively(
-            setting, anchors, records, n_points, tell=tell, cancellation=cancellation
-        )
+        boxes, found = solve_adaptively(setting, anchors, records, n_points, tell=tell)
         scales = np.array([one.scale or 1 for one in integers.objectives])
         missing = tuple((boxes.missing() * integers.steps / scales).tolist())
         complete = not boxes.open.any()
         asked = _n_answered(found.records) if not found.limit else n_points
     elif anchors and not complete:
-        walk = hit_and_run(corners, n_points, rng=np.random.default_rng(as_seed(seed)), thinning=thinning)
+        walk = hit_and_run(
+            corners, n_points, rng=np.random.default_rng(as_seed(budget.seed)), thinning=settings.thinning
+        )
         facts["autocorrelation"] = autocorrelation(walk)
         points = np.floor(walk + 1e-9).astype(np.int64)  # the hull's flat sides are integers, up to rounding
         found = solve_reference_points(
             setting,
             anchors,
             points,
-            first=_chosen_objective(integers, objective, corners),
+            first=_chosen_objective(integers, settings.objective, corners),
             records=records,
-            chunk_size=chunk_size,
+            chunk_size=settings.chunk_size,
             n_jobs=n_jobs,
             tell=tell,
-            cancellation=cancellation,
         )
-    if time_limit_s is not None and found.limit.endswith(" s"):  # chunks know what was left of it only
-        found = Answers(found.records, f"{time_limit_s:g} s")
     proof = _proof(
-        found, missing, asked, n_complete=len(integers) if complete else 0, solve_limit_s=solve_limit_s
+        found,
+        missing,
+        asked,
+        n_complete=len(integers) if complete else 0,
+        solve_limit_s=settings.solve_limit_s,
     )
     facts["n_reference_points"] = asked
     facts |= _counts(found.records)
@@ -215,7 +226,7 @@ def solrep(
         found.records,
         proof,
         candidates=candidates,
-        seconds=time.time() - begin,
+        seconds=budget.elapsed,
         extras=facts,
     )
 

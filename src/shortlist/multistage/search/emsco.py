@@ -1,7 +1,6 @@
 """EMSCO, the evolutionary search for stage assignments (Algorithms 1 to 3 of Hamilton & Fulp 2022)."""
 
 import math
-import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -9,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import as_choice, as_count, as_positive_seconds
+from shortlist._validation import as_choice, as_count
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.stages import stage_counts
@@ -19,7 +18,7 @@ from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.pickles import saved_from
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
-from shortlist.runs import Cancellation, Progress, Report, silent
+from shortlist.runs import Budget, Progress
 
 ELITES = ("vector", "chromosome")
 ELITE_FILLS = "elite fills the population"
@@ -168,11 +167,8 @@ def emsco(
     problem: StageProblem,
     options: EmscoOptions | None = None,
     *,
-    seed: int | np.random.Generator = 0,
-    time_limit_s: float | None = None,
     observe: Observe | None = None,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
+    budget: Budget | None = None,
 ) -> EmscoResult:
     """Search for non-dominated stage assignments by evolution.
 
@@ -184,22 +180,18 @@ def emsco(
     ----------
     problem : StageProblem
     options : EmscoOptions, optional
-    seed : int or Generator
-    time_limit_s : float or None
-        Stop after the first generation that ends later; None: never.
     observe : callable, optional
         Receives every generation.
-    report, cancellation : optional
-        Progress events, and a way to stop with the last whole generation.
+    budget : Budget, optional
+        How long the search may take, ending with a whole generation; the seed; and who is told.
 
     Notes
     -----
     Time per generation is O(population²) for the ranks, plus the fits of feature subsets not seen before.
     """
     options = options or EmscoOptions()
-    limit = as_positive_seconds(time_limit_s, "time_limit_s")
-    rng = np.random.default_rng(seed)
-    start = time.perf_counter()
+    budget = budget or Budget()
+    rng = np.random.default_rng(budget.seed)
     n, k = problem.n_features, problem.max_stages
     cumulative = beta_binomial(k, options.beta)
     removal = options.removal if problem.removal else 0.0
@@ -207,7 +199,7 @@ def emsco(
     seen = set(_as_keys(current.assignments).tolist()) if options.tries else set()
     evaluations, unchanged, stopped = options.population, 0, "generations"
     while current.number < options.generations:
-        report(Progress("generations", current.number, options.generations))
+        budget.report(Progress("generations", current.number, options.generations))
         if observe is not None:
             observe(current)
         if options.patience is not None and unchanged >= options.patience:
@@ -218,11 +210,8 @@ def emsco(
         if n_children <= 0:
             stopped = ELITE_FILLS
             break
-        if cancellation is not None and cancellation.cancelled:
-            stopped = "interrupted"
-            break
-        if time.perf_counter() - start > limit:
-            stopped = f"{limit:g} s"
+        if budget.stopped:
+            stopped = budget.limit_text
             break
         children = _children(current, n_children, options, cumulative, removal=removal, rng=rng, seen=seen)
         try:
@@ -239,12 +228,12 @@ def emsco(
     else:
         if observe is not None:
             observe(current)
-    report(Progress("generations", current.number, options.generations))
+    budget.report(Progress("generations", current.number, options.generations))
     best = _first_of_each(current.assignments)
     best &= current.scores.ranks == current.scores.ranks.max()
     return EmscoResult(
         problem, current.assignments[best], current.measures[best], current.number, evaluations, stopped,
-        time.perf_counter() - start,
+        budget.elapsed,
     )  # fmt: skip
 
 

@@ -1,14 +1,12 @@
 """The complete front of S(n, k): every stage assignment accounted for, with ties counted."""
 
 import queue
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import as_positive_seconds
 from shortlist.multistage.problem.stages import assignment_of_chain, completions, ordered_partitions
 from shortlist.multistage.search._enumeration import UNSEEN
 from shortlist.multistage.search._evaluation import N_MEASURES, nondominated_rows
@@ -19,7 +17,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads
 from shortlist.pickles import saved_from
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
-from shortlist.runs import Cancellation, Report, Unit, run_units, silent
+from shortlist.runs import Budget, Unit, run_units
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +79,7 @@ def enumerate_front(
     *,
     bounds: bool = True,
     n_jobs: int | None = 1,
-    time_limit_s: float | None = None,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
+    budget: Budget | None = None,
 ) -> EnumerationResult:
     """Find every non-dominated objective vector of S(n, k), and how many assignments have it.
 
@@ -102,19 +98,17 @@ def enumerate_front(
         Branch and bound, or look at every chain.
     n_jobs : int or None, default=1
         Threads.
-    time_limit_s : float or None
-        Stop then with what was found; the proof says that it is not complete.
-    report, cancellation : optional
-        Progress events, and a way to stop.
+    budget : Budget, optional
+        How long the walk may take, and who is told. When it ends first, the proof says that the front is not
+        complete.
 
     Raises
     ------
     BadInputError
         If there are too many features.
     """
-    limit = as_positive_seconds(time_limit_s, "time_limit_s")
+    budget = budget or Budget()
     space = _space(problem)
-    start = time.perf_counter()
     k = problem.max_stages
     found = _nothing(k)
     looked, done, tasks = 0, 0, _tasks(problem, 1)
@@ -122,8 +116,7 @@ def enumerate_front(
     for level in range(min(2, k), k + 1) if bounds else [k]:
         tasks = _tasks(problem, level)
         walk = _walk(
-            make_walker(problem, space, level, found.measures, bounds=bounds), tasks, n_jobs=n_jobs,
-            deadline=start + limit, report=report, cancellation=cancellation,
+            make_walker(problem, space, level, found.measures, bounds=bounds), tasks, budget, n_jobs
         )  # fmt: skip
         looked += walk.looked
         done = walk.done if level == k else 0
@@ -134,12 +127,7 @@ def enumerate_front(
             break
     proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.names))
     if done < len(tasks):
-        stopped = cancellation is not None and cancellation.cancelled
-        proof = Proof(
-            ProofKind.APPROXIMATE,
-            n_unresolved=len(tasks) - done,
-            limit="interrupted" if stopped else f"{limit:g} s",
-        )
+        proof = Proof(ProofKind.APPROXIMATE, n_unresolved=len(tasks) - done, limit=budget.limit_text)
     order = _front_order(problem, found.measures)
     chains = [tuple(int(mask) for mask in chain if mask) for chain in found.chains[order]]
     assignments = [
@@ -147,7 +135,7 @@ def enumerate_front(
     ]
     return EnumerationResult(
         problem, np.array(assignments, dtype=np.int8).reshape(len(order), problem.n_features),
-        found.measures[order], found.ties[order], looked, proof, time.perf_counter() - start,
+        found.measures[order], found.ties[order], looked, proof, budget.elapsed,
     )  # fmt: skip
 
 
@@ -210,11 +198,8 @@ class _Walk:
 def _walk(
     walker: Walker,
     tasks: list[NDArray[np.int64]],
-    *,
+    budget: Budget,
     n_jobs: int | None,
-    deadline: float,
-    report: Report,
-    cancellation: Cancellation | None,
 ) -> _Walk:
     """Run all tasks on threads, each with a walker of its own while it runs."""
     idle: queue.SimpleQueue[Walker] = queue.SimpleQueue()
@@ -222,7 +207,7 @@ def _walk(
     walkers = [walker]
 
     def run(firsts: NDArray[np.int64]) -> int:
-        if time.perf_counter() > deadline:
+        if budget.expired:
             return -1
         try:
             mine = idle.get_nowait()
@@ -241,8 +226,8 @@ def _walk(
                 units,
                 n_jobs=n_jobs,
                 stage="walking stage assignments",
-                report=report,
-                cancellation=cancellation,
+                report=budget.report,
+                cancellation=budget.cancellation,
             )
         ]
     finished = [looked for looked in counts if looked >= 0]

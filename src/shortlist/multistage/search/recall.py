@@ -1,5 +1,6 @@
 """How much of the true front evolution finds: the paper's Figure 7."""
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from shortlist.multistage.search.emsco import EmscoOptions, Generation, emsco
 from shortlist.multistage.search.enumeration import EnumerationResult
-from shortlist.runs import Cancellation, Progress, Report, silent
+from shortlist.runs import Budget, Progress, silent
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +33,7 @@ def recall(
     options: EmscoOptions,
     *,
     seeds: Sequence[int],
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
+    budget: Budget | None = None,
 ) -> Recall:
     """Run evolution once per seed and compare every generation with the complete front.
 
@@ -46,9 +46,11 @@ def recall(
         stops early keeps its last value.
     seeds : sequence of int
         One run each.
-    report, cancellation : optional
-        Progress events, one per seed, and a way to stop; then only finished runs are returned, possibly none.
+    budget : Budget, optional
+        How long all runs may take, and who is told after each; when it ends, only finished runs are returned,
+        possibly none.
     """
+    budget = budget or Budget()
     problem = truth.problem
     wanted = {row.tobytes() for row in problem.vectors(truth.measures)}
     n_tied = int(truth.n_tied.sum())
@@ -63,9 +65,9 @@ def recall(
             points[row, generation.number :] = len(found) / len(wanted)
             assignments[row, generation.number :] = len(chromosomes) / n_tied
 
-        report(Progress("evolution", row, len(seeds)))
-        emsco(problem, options, seed=seed, observe=note, cancellation=cancellation)
-        if cancellation is not None and cancellation.cancelled:
+        budget.report(Progress("evolution", row, len(seeds)))
+        emsco(problem, options, observe=note, budget=dataclasses.replace(budget, seed=seed, report=silent))
+        if budget.stopped:
             return Recall(points[:row], assignments[:row])
-    report(Progress("evolution", len(seeds), len(seeds)))
+    budget.report(Progress("evolution", len(seeds), len(seeds)))
     return Recall(points, assignments)

@@ -41,6 +41,7 @@ from shortlist.products.feature_models.model import Constraint, FeatureModel
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
+from shortlist.runs.budget import Budget
 
 COMPARED_METHODS = tuple(method for method in METHODS if method != "auto")
 """Methods that can be compared."""
@@ -312,16 +313,15 @@ class _Task:
 
 def _run(task: _Task, report: Report = silent, cancellation: Cancellation | None = None) -> Front | None:
     """Run a method and note its front; None if it was stopped by the user."""
-    found = find_front(
-        task.question,
-        task.method,
-        task.options,
-        time_limit_s=task.time_limit_s,
+    budget = Budget(
+        as_positive_seconds(task.time_limit_s, "time_limit_s"),
+        seed=task.seed,
         report=lambda event: report(
             dataclasses.replace(event, stage=f"{task.method} {task.seed}, {event.stage}")
         ),
-        cancellation=cancellation,
+        cancellation=cancellation or Cancellation(),
     )
+    found = find_front(task.question, task.method, task.options, budget)
     if cancellation is not None and cancellation.cancelled:
         return None
     front = found.front

@@ -1,7 +1,5 @@
 """The front of a question about a product line by evolution."""
 
-import dataclasses
-import functools
 from collections.abc import Callable
 
 from shortlist.errors import BadInputError
@@ -12,8 +10,7 @@ from shortlist.products.configuration.search_options import POPULATION, SearchOp
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.model import with_constraints
 from shortlist.results.front import Front
-from shortlist.runs import Cancellation, Report
-from shortlist.runs.cancellation import Until
+from shortlist.runs.budget import Budget
 
 REPAIR_SHARE = 0.02
 """Share of the offspring that SATIBEA repairs (Henard et al. 2015)."""
@@ -24,9 +21,7 @@ def front_by_evolution(
     *,
     method: str,
     options: SearchOptions,
-    time_limit_s: float | None,
-    report: Report,
-    cancellation: Cancellation | None,
+    budget: Budget,
 ) -> Front:
     """Return what evolution finds; limits on objectives are not applied.
 
@@ -39,25 +34,21 @@ def front_by_evolution(
 
     clauses = _clauses(question, method)
     costs, offsets = padded_costs(question, clauses.n_variables)
-    until = Until(time_limit_s, cancellation)
-    front = _evolutionary_method(method)(
+    settings = Evolution(
+        n_evaluations=options.n_evaluations,
+        population_size=POPULATION,
+        repair=REPAIR_SHARE if method == "satibea" else 0.0,
+    )
+    return _evolutionary_method(method)(
         clauses,
         costs,
         [goal.objective for goal in question.objectives],
         [f"variable {i}" for i in range(clauses.n_variables)],
         offsets=offsets,
-        settings=Evolution(n_evaluations=options.n_evaluations, population_size=POPULATION),
-        seeds=some_models(clauses, n_models=options.n_starts, seed=options.seed)
-        if options.n_starts
-        else None,
-        seed=options.seed,
-        report=report,
-        cancellation=until,
+        settings=settings,
+        seeds=some_models(clauses, n_models=options.n_starts, seed=budget.seed) if options.n_starts else None,
+        budget=budget,
     )
-    if not until.passed:
-        return front
-    proof = dataclasses.replace(front.proof, limit=f"{time_limit_s:g} s")
-    return dataclasses.replace(front, proof=proof)
 
 
 def _clauses(question: Question, method: str) -> Clauses:
@@ -85,4 +76,4 @@ def _evolutionary_method(name: str) -> Callable[..., Front]:
         return ibed
     from shortlist.methods.evolution.ibea import ibea
 
-    return functools.partial(ibea, repair=REPAIR_SHARE) if name == "satibea" else ibea
+    return ibea

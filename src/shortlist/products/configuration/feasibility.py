@@ -1,7 +1,6 @@
 """Whether a model and what a customer asks for can be met, what follows from it, and what is in the way."""
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +16,7 @@ from shortlist.products.encodings.clauses import traced_clauses
 from shortlist.products.feature_models.model import Constraint, FeatureModel, rule_text, with_constraints
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Status
-from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 
 NO_REQUIREMENTS = Requirements()
 
@@ -53,11 +52,11 @@ def check_feasibility(
     model: FeatureModel,
     requirements: Requirements = NO_REQUIREMENTS,
     *,
-    cancellation: Cancellation | None = None,
+    budget: Budget | None = None,
 ) -> Feasibility:
     """Find out whether a model has a product that meets the requirements, and what they imply.
 
-    Once the cancellation is set, nothing is known.
+    Once the budget has ended, nothing is known.
 
     Notes
     -----
@@ -80,8 +79,8 @@ def check_feasibility(
         return Feasibility(checked=False)
     asked = traced.clauses.with_units(requirements.literals)
     try:
-        fixed = backbone(asked, cancellation)
-        own = fixed if not requirements.literals else backbone(traced.clauses, cancellation)
+        fixed = backbone(asked, budget)
+        own = fixed if not requirements.literals else backbone(traced.clauses, budget)
     except SearchStoppedError:
         return Feasibility(checked=False)
     if fixed is None:
@@ -100,12 +99,12 @@ def some_products(
     *,
     n_products: int = 1,
     seed: int = 0,
-    cancellation: Cancellation | None = None,
+    budget: Budget | None = None,
 ) -> Mask:
     """Return products that meet the requirements, ``(n_found, n_features)``; see :func:`some_models`.
 
-    Without rows if there is no product, the model needs too many clauses, or the cancellation is set before
-    one is found.
+    Without rows if there is no product, the model needs too many clauses, or the budget ends before one is
+    found.
 
     Examples
     --------
@@ -118,19 +117,17 @@ def some_products(
         clauses = traced_clauses(model).clauses.with_units(requirements.literals)
     except BadInputError:
         return np.zeros((0, model.n_features), dtype=bool)
-    found = some_models(clauses, n_models=n_products, seed=seed, cancellation=cancellation)
+    found = some_models(clauses, n_models=n_products, seed=seed, budget=budget)
     return found[:, : model.n_features]
 
 
-def some_models(
-    clauses: Clauses, *, n_models: int = 1, seed: int = 0, cancellation: Cancellation | None = None
-) -> Mask:
+def some_models(clauses: Clauses, *, n_models: int = 1, seed: int = 0, budget: Budget | None = None) -> Mask:
     """Return models of clauses, ``(n_found, n_variables)``, from random values on; none if there is none.
 
     Each question to the solver prefers other random values, so that the models differ where they can; equal
     ones are returned once.
     """
-    solver, rng = Solver(clauses, cancellation), np.random.default_rng(as_seed(seed))
+    solver, rng = Solver(clauses, budget), np.random.default_rng(as_seed(seed))
     numbers = np.arange(1, clauses.n_variables + 1)
     found: dict[bytes, Mask] = {}
     for _ in range(n_models):
@@ -152,25 +149,26 @@ def conflicting_limits(
     requirements: Requirements = NO_REQUIREMENTS,
     *,
     solver: str = "highs",
-    time_limit_s: float | None = None,
+    budget: Budget | None = None,
 ) -> tuple[str, ...]:
     """Return the names of limits that no product meets together, as few as could be found.
 
     Limits are left out one by one as long as an integer program proves that the others still contradict the
     model and the requirements; one that is not answered within :data:`SECONDS_PER_QUESTION`, or before the
-    whole time is over, keeps its limit in.
+    budget ends, keeps its limit in.
     """
-    deadline = math.inf if time_limit_s is None else time.monotonic() + time_limit_s
+    budget = budget or Budget()
     needed = list(limits)
     for limit in limits:
         rest = [other for other in needed if other is not limit]
-        seconds = min(SECONDS_PER_QUESTION, max(0.0, deadline - time.monotonic()))
-        if rest and _has_no_product(with_constraints(model, rest), requirements, solver, seconds):
+        if budget.stopped:
+            break
+        if rest and _has_no_product(with_constraints(model, rest), requirements, solver, budget):
             needed = rest
     return tuple(limit.name for limit in needed)
 
 
-def _has_no_product(model: FeatureModel, requirements: Requirements, solver: str, seconds: float) -> bool:
+def _has_no_product(model: FeatureModel, requirements: Requirements, solver: str, budget: Budget) -> bool:
     """Whether an integer program proves that no product meets the requirements."""
     from shortlist.milp.program import LinearObjective
     from shortlist.milp.session import open_solver
@@ -179,7 +177,8 @@ def _has_no_product(model: FeatureModel, requirements: Requirements, solver: str
 
     nothing = LinearObjective(Objective("nothing"), np.zeros(model.n_features))
     program = to_program(model, objectives=[nothing], fixed=requirements.literals)
-    answer = open_solver(solver).open(program).solve(Limits(seconds=seconds))
+    limits = Limits(SECONDS_PER_QUESTION).within(budget)
+    answer = open_solver(solver).open(program).solve(limits, cancellation=budget.cancellation)
     return answer.status is Status.INFEASIBLE and answer.bound == math.inf
 
 

@@ -22,7 +22,7 @@ from shortlist.products.feature_models.model import Constraint, FeatureModel, wi
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Status
-from shortlist.runs import Cancellation, Report
+from shortlist.runs.budget import Budget
 
 if TYPE_CHECKING:
     from shortlist.milp.program import LinearObjective, Program
@@ -88,7 +88,7 @@ class Question:
 
 
 def diagram_of(
-    question: Question, *, max_nodes: int, rng: np.random.Generator, cancellation: Cancellation | None = None
+    question: Question, *, max_nodes: int, rng: np.random.Generator, budget: Budget | None = None
 ) -> tuple[Diagram | None, str]:
     """Return a diagram of the products within requirements and hard limits, and why there is one or none."""
     from shortlist.logic.compilation import compile_diagram
@@ -103,9 +103,9 @@ def diagram_of(
         clauses.with_units(question.requirements.literals),
         max_nodes=max_nodes,
         rng=rng,
-        cancellation=cancellation,
+        budget=budget,
     )
-    if diagram is None and cancellation is not None and cancellation.cancelled:
+    if diagram is None and budget is not None and budget.stopped:
         return None, "the time for making a diagram was over"
     if diagram is None:
         return None, f"no variable order gave a diagram within {max_nodes:,} nodes"
@@ -118,9 +118,7 @@ def front_by_diagram(
     *,
     tolerance: Sequence[float] | None,
     max_bytes: int,
-    time_limit_s: float | None,
-    report: Report,
-    cancellation: Cancellation | None,
+    budget: Budget,
 ) -> Front:
     """Return the front of a diagram; limits on objectives are not applied."""
     from shortlist.methods.diagram.diagram_front import diagram_front
@@ -134,9 +132,7 @@ def front_by_diagram(
         offsets=offsets,
         tolerance=tolerance,
         max_bytes=max_bytes,
-        time_limit_s=time_limit_s,
-        report=report,
-        cancellation=cancellation,
+        budget=budget,
     )
 
 
@@ -145,9 +141,7 @@ def front_by_program(
     *,
     method: str,
     options: SearchOptions,
-    time_limit_s: float | None,
-    report: Report,
-    cancellation: Cancellation | None,
+    budget: Budget,
 ) -> Front:
     """Return the front, or a part of it, by integer programs, all limits as rows."""
     linears = [goal.linear() for goal in question.objectives]
@@ -162,10 +156,7 @@ def front_by_program(
     front = _integer_method(method, question, options)(
         program_of(question, linears),
         solver=options.solver,
-        time_limit_s=time_limit_s,
-        seed=options.seed,
-        report=report,
-        cancellation=cancellation,
+        budget=budget,
     )
     if alone:
         missing = None if front.proof.missing is None else front.proof.missing[:1]
@@ -242,14 +233,12 @@ def padded_costs(question: Question, n_variables: int) -> tuple[Points, NDArray[
 def _integer_method(name: str, question: Question, options: SearchOptions) -> Callable[..., Front]:
     """Return the method called `name`; ``auto`` is the search of zones."""
     if name == "solrep":
-        from shortlist.methods.solrep.solrep import solrep
+        from shortlist.methods.solrep.solrep import SolRepSettings, solrep
 
         return partial(
             solrep,
-            n_points=options.n_points,
-            rule=options.rule,
+            settings=SolRepSettings(options.n_points, options.rule, solve_limit_s=options.solve_limit_s),
             clauses=_feature_clauses(question),
-            solve_limit_s=options.solve_limit_s,
             checkpoint=options.study,
             n_jobs=options.n_jobs,
         )

@@ -1,7 +1,6 @@
 """From a feature model and what matters to the front of its products, checked against the model."""
 
 import dataclasses
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -43,7 +42,7 @@ from shortlist.products.feature_models.model import Constraint, FeatureModel, wi
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs import Cancellation, Report, silent
-from shortlist.runs.cancellation import Until
+from shortlist.runs.budget import Budget
 
 GRACE_S = 1.0
 """So long is one product looked for where a limit left none."""
@@ -175,49 +174,42 @@ def configure(
     >>> answer.front.values.tolist(), answer.front.method
     ([[1.0, 10.5], [2.0, 10.0]], 'diagram')
     """
-    started = time.perf_counter()
     chosen = search_options(method, **options)
-    as_positive_seconds(time_limit_s, "time_limit_s")
+    budget = Budget(
+        as_positive_seconds(time_limit_s, "time_limit_s"),
+        seed=chosen.seed,
+        report=report,
+        cancellation=cancellation or Cancellation(),
+    )
     goals, bounds = parse_question(model, objectives, limits, attributes)
     _check_tolerance(goals, chosen)
-    until = Until(time_limit_s, cancellation)
-    question, feasibility = make_question(model, goals, bounds, requirements, cancellation=until)
+    question, feasibility = make_question(model, goals, bounds, requirements, budget=budget)
     if feasibility.conflict:
-        seconds = time.perf_counter() - started
         reason = "the constraints contradict each other" + (
             " and the requirements" if requirements.literals else ""
         )
-        return _infeasible(question, reason, feasibility.conflict, seconds)
-    found = find_front(
-        question,
-        method,
-        chosen,
-        time_limit_s=time_limit_s,
-        started=started,
-        report=report,
-        cancellation=cancellation,
-    )
+        return _infeasible(question, reason, feasibility.conflict, budget.elapsed)
+    found = find_front(question, method, chosen, budget)
     front, why = found.front, str(found.front.extras["why"])
     implied = Requirements(
         tuple(v - 1 for v in feasibility.implied if v > 0),
         tuple(-v - 1 for v in feasibility.implied if v < 0),
     )
     if not len(front) and front.proof.kind is ProofKind.COMPLETE:
-        left = None if time_limit_s is None else max(0.0, time_limit_s - (time.perf_counter() - started))
         conflict = (
-            conflicting_limits(model, bounds, requirements, solver=chosen.solver, time_limit_s=left)
+            conflicting_limits(model, bounds, requirements, solver=chosen.solver, budget=budget)
             if bounds
             else ()
         )
         reason = "no product is within the limits" if bounds else "the constraints contradict each other"
-        return _infeasible(question, reason, conflict, time.perf_counter() - started, implied)
+        return _infeasible(question, reason, conflict, budget.elapsed, implied)
     if not len(front):
         why = (
             f"no point of the front was found within {front.proof.limit}"
             if front.proof.limit
             else "no product within the limits was found"
         )
-        front = dataclasses.replace(_first_product(question, front), seconds=time.perf_counter() - started)
+        front = dataclasses.replace(_first_product(question, front), seconds=budget.elapsed)
         if len(front):
             why += "; this is the product that shows that there is one"
     if not len(front):
@@ -233,10 +225,10 @@ def make_question(
     bounds: Sequence[Constraint] = (),
     requirements: Requirements = NO_REQUIREMENTS,
     *,
-    cancellation: Cancellation | None = None,
+    budget: Budget | None = None,
 ) -> tuple[Question, Feasibility]:
     """Return a question with what its requirements imply, and what is known of its feasibility."""
-    feasibility = check_feasibility(model, requirements, cancellation=cancellation)
+    feasibility = check_feasibility(model, requirements, budget=budget)
     fixed = feasibility.fixed or requirements.literals
     return Question(model, tuple(goals), tuple(bounds), requirements, fixed), feasibility
 
@@ -278,8 +270,7 @@ def _check_tolerance(goals: Sequence[FeatureObjective], options: SearchOptions) 
 
 def _first_product(question: Question, empty: Front) -> Front:
     """Return a front of one product found by satisfiability, or the empty front if beyond the limits."""
-    grace = Until(GRACE_S)
-    products = some_products(question.model, question.requirements, cancellation=grace).astype(np.uint8)
+    products = some_products(question.model, question.requirements, budget=Budget(GRACE_S)).astype(np.uint8)
     within = are_valid(with_constraints(question.model, question.limits), products)
     proof = dataclasses.replace(empty.proof, kind=ProofKind.APPROXIMATE, missing=None)
     return products_front(
