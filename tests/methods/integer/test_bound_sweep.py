@@ -10,7 +10,7 @@ from shortlist.results.proof import ProofKind
 
 def test_a_sweep_asks_nothing_twice_and_meets_every_minimum() -> None:
     points = np.array([[5, 0, 3], [4, 1, 1], [3, 3, 0], [4, 0, 2], [2, 2, 2]])
-    asked = []
+    asked: list[tuple[int, ...]] = []
 
     def solve(_: Vector, bounds: Vector) -> Vector | None:
         asked.append(tuple(bounds.tolist()))
@@ -29,7 +29,7 @@ def test_a_sweep_asks_nothing_twice_and_meets_every_minimum() -> None:
 
 def test_a_sweep_that_a_limit_ends_keeps_its_answers_and_says_how_many_loops_are_open() -> None:
     points = np.array([[3, 0], [2, 1], [1, 2]])
-    asked = []
+    asked: list[Vector] = []
 
     def solve(_: Vector, bounds: Vector) -> Vector:
         if len(asked) == 2:

@@ -75,7 +75,7 @@ def test_auto_gives_the_diagram_a_share_of_the_time_and_integer_programs_the_res
 ) -> None:
     now = [0.0]
     given: list[Budget] = []
-    real_diagram = found_front.diagram_of
+    real_diagram = diagram_of
 
     def slow(question: Any, *, budget: Budget, **options: Any) -> Any:
         given.append(budget)
