@@ -5,15 +5,12 @@ import json
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from shortlist import __version__
-from shortlist.cli.text.configured import work_lines
 from shortlist.results.front import Front
 from shortlist.results.limits import OPERATORS
-from shortlist.results.objective import Objective
-from shortlist.results.proof import Proof, ProofKind
+from shortlist.results.proof import ProofKind
 from tests.cli.running import shortlist
 
 MODELS = Path(__file__).parents[2] / "products" / "models"
@@ -198,18 +195,6 @@ def test_methods_that_find_a_part_of_the_front_say_what_is_proved(
         assert "300 configurations tried; " in people
         assert 0 < facts["work"]["correctness"] <= 1
     assert "best to worst" in people
-
-
-def test_reference_points_that_time_left_without_an_answer_are_counted() -> None:
-    front = Front.from_points(
-        [Objective("cost")], np.array([[3]]), np.array([[1]]), ["phone"],
-        Proof(ProofKind.NONDOMINATED, n_unresolved=4, limit="1 s"),
-        extras={"n_reference_points": 6, "n_infeasible": 1, "n_without_program": 0, "n_unproved": 0},
-    )  # fmt: skip
-
-    assert work_lines(front) == [
-        "6 reference points: 4 without an answer, 1 without any product, 0 answered by another one; 0 points not proved."
-    ]
 
 
 def test_a_study_is_named_and_gone_on_from(folder: Path) -> None:

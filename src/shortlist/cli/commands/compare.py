@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.pairs import read_names
 from shortlist.cli.options.product_questions import QuestionOptions, read_question
 from shortlist.cli.options.product_searches import SearchOptions
 from shortlist.cli.options.shared import (
@@ -29,7 +30,7 @@ EVOLUTIONARY_METHODS = ("ibea", "satibea", "ibed", "nsga2")
 USES = (
     Use(
         ("seeds",),
-        lambda given: any(name.strip() in EVOLUTIONARY_METHODS for name in given["methods"].split(",")),
+        lambda given: any(name in EVOLUTIONARY_METHODS for name in read_names(given["methods"])),
         "evolutionary methods, which run once per seed",
         "compare ibed, ibea, satibea or nsga2",
     ),
@@ -84,7 +85,7 @@ def compare(
     from shortlist.products.comparison.product_comparison import check_methods, compare_products
 
     started = time.perf_counter()
-    chosen = [part.strip() for part in methods.split(",")]
+    chosen = read_names(methods)
     options = search.arguments()
     check_methods(chosen, options)  # before files are read
     refuse_unused(context, USES)

@@ -57,12 +57,12 @@ def show(
     from shortlist._validation import as_choice
     from shortlist.cli.options.limits import read_limits
     from shortlist.cli.text.front_text import (
+        contract,
         front_facts,
-        front_status,
+        headline,
         pick_facts,
         print_pick,
         print_points,
-        proof_text,
         range_lines,
     )
     from shortlist.results.front import Front
@@ -79,21 +79,16 @@ def show(
     print_notes(notes)
     if json:
         facts: dict[str, Any] = {
-            "command": "front show",
-            "method": loaded.method,
-            "status": front_status(loaded),
-            "seconds": loaded.seconds,
+            **contract(loaded, "front show"),
             **front_facts(loaded),
             "points": loaded.values[kept][: rows or None].tolist(),
             "n_within_limits": int(kept.sum()),
             "pick": None if picked is None else pick_facts(loaded, picked),
             "notes": notes,
-            **run_facts(context),
         }
-        print_json(facts)
+        print_json(facts | run_facts(context))
         return
-    points = "point" if len(loaded) == 1 else "points"
-    print(f"{len(loaded):,} {points}, {proof_text(loaded)} ({loaded.method}, {loaded.seconds:.2f} s).")
+    print(headline(loaded))
     if len(loaded):
         print("\n".join(range_lines(loaded)))
     print_points(loaded, kept, rows)
@@ -128,9 +123,9 @@ def pick(
     )
     from shortlist._validation import as_choice
     from shortlist.cli.options.limits import read_limits
-    from shortlist.cli.text.front_text import front_status, pick_facts, print_pick
+    from shortlist.cli.text.front_text import contract, no_point, pick_facts, print_pick
     from shortlist.results.front import Front
-    from shortlist.results.picking import RULES, mark_within, why_none
+    from shortlist.results.picking import RULES
 
     if rule is not None:
         as_choice(rule, "--rule", RULES)
@@ -139,17 +134,9 @@ def pick(
     loaded = Front.load(front)
     order = _order(loaded, minimise or ())
     limits = read_limits(limit or (), loaded.names)
-    facts = {
-        "command": "front pick",
-        "method": loaded.method,
-        "status": "infeasible",
-        "seconds": loaded.seconds,
-        "n_points": len(loaded),
-        "proof": str(loaded.proof.kind),
-        **run_facts(context),
-    }
-    if not mark_within(loaded, limits).any():
-        _tell_none(loaded, why_none(loaded, limits), facts, json=json)
+    facts = contract(loaded, "front pick") | run_facts(context)
+    if reason := no_point(loaded, limits):
+        _tell_none(reason, facts, json=json)
         return
     chosen_rule = rule or ("lexicographic" if order else "weights" if weights else "ideal")
     picked = loaded.pick(chosen_rule, weights=factors, order=order, limits=limits)
@@ -160,7 +147,7 @@ def pick(
             notes.append("The product is not checked and has no tree: pass --model FILE for both.")
     print_notes(notes)
     if json:
-        facts |= {"status": front_status(loaded), "reason": "", **pick_facts(loaded, picked)}
+        facts |= {"reason": "", **pick_facts(loaded, picked)}
         print_json(facts | {"out": None if out is None else str(out), "notes": notes})
         return
     print_pick(loaded, picked)
@@ -180,22 +167,13 @@ def export(
     from shortlist.cli.files import TABLE_FILE, check_files
 
     check_files(inputs={"FRONT": front}, outputs={"--out": out}, endings={"--out": TABLE_FILE})
-    from shortlist.cli.text.front_text import front_status
+    from shortlist.cli.text.front_text import contract
     from shortlist.results.front import Front
 
     loaded = Front.load(front)
     out = save(out, loaded.save)
     if json:
-        facts = {
-            "command": "front export",
-            "method": loaded.method,
-            "status": front_status(loaded),
-            "seconds": loaded.seconds,
-            "n_points": len(loaded),
-            "proof": str(loaded.proof.kind),
-            "out": str(out),
-            "notes": [],
-        }
+        facts = contract(loaded, "front export") | {"out": str(out), "notes": []}
         print_json(facts | run_facts(context))
         return
     print(
@@ -204,13 +182,11 @@ def export(
     )
 
 
-def _tell_none(front: "Front", reason: str, facts: dict[str, Any], *, json: bool) -> None:
+def _tell_none(reason: str, facts: dict[str, Any], *, json: bool) -> None:
     """Answer that no point of a front is within the limits."""
-    from shortlist.cli.text.front_text import unless_complete
-
-    reason += unless_complete(front)
     if json:
         nothing: dict[str, Any] = {
+            "status": "infeasible",
             "reason": reason,
             "rule": None,
             "index": None,

@@ -23,7 +23,6 @@ from shortlist.cli.text.output import print_json, print_notes, run_facts
 from shortlist.cli.text.stage_report import (
     front_part,
     kept_text,
-    no_point,
     print_staged,
     saved_text,
     stage_facts,
@@ -75,6 +74,7 @@ def stage(
         endings={"--out": FRONT_FILE + MODEL_FILE, "--model-out": MODEL_FILE},
     )
     from shortlist.cli.options.limits import read_limits
+    from shortlist.cli.text.front_text import no_point
     from shortlist.cli.work import long_work
     from shortlist.errors import BadInputError
     from shortlist.multistage.estimators import MultiStageClassifier

@@ -38,7 +38,8 @@ def use(
 
     from shortlist._validation import as_choice
     from shortlist.cli.options.limits import read_limits
-    from shortlist.cli.text.stage_report import chosen_facts, no_point, print_chosen
+    from shortlist.cli.text.front_text import no_point
+    from shortlist.cli.text.stage_report import chosen_facts, print_chosen
     from shortlist.errors import BadInputError
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.predict.point_choice import PICKS, choose_point

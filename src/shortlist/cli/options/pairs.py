@@ -1,8 +1,19 @@
-"""Options that read NAME=VALUE."""
+"""Options that read several names, or NAME=VALUE."""
 
 from collections.abc import Sequence
 
 from shortlist.errors import BadInputError
+
+
+def read_names(text: str) -> list[str]:
+    """Read ``NAME,NAME``.
+
+    Examples
+    --------
+    >>> read_names("uwa, drep")
+    ['uwa', 'drep']
+    """
+    return [part.strip() for part in text.split(",")]
 
 
 def read_pairs(texts: Sequence[str], option: str) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.pairs import read_numbers
+from shortlist.cli.options.pairs import read_names, read_numbers
 from shortlist.cli.options.shared import POOL, SECONDS, SOLVER, Positive, Study, Trust, check_shared
 from shortlist.cli.options.unused import Use
 
@@ -74,7 +74,7 @@ class MethodOptions:
         from shortlist.ensembles.rules.orderings import RULES_WITH_FITNESS
         from shortlist.ensembles.studies.method_comparison import pruning_methods
 
-        names = None if self.methods in {None, ALL} else method_names(str(self.methods))
+        names = None if self.methods in {None, ALL} else read_names(str(self.methods))
         chosen = pruning_methods(names)
         if "exact" in chosen:
             # folds are the units of parallel work, so each proof has one thread
@@ -165,7 +165,7 @@ class SelectionOptions:
 def _methods(given: Mapping[str, Any]) -> set[str]:
     """Return the names of the methods that were asked for; ``all`` stays one of them."""
     methods: str | None = given["methods"]
-    return {given["method"]} if methods is None else set(method_names(methods))
+    return {given["method"]} if methods is None else set(read_names(methods))
 
 
 USES = (
@@ -232,17 +232,12 @@ def check_numbers(given: Mapping[str, Any]) -> None:
     if given["methods"] is None:
         as_choice(given["method"], "--method", known)
     elif given["methods"] != ALL:
-        for name in method_names(given["methods"]):
+        for name in read_names(given["methods"]):
             as_choice(name, "--methods", [ALL, *known])
-        if ALL in method_names(given["methods"]):
+        if ALL in read_names(given["methods"]):
             raise BadInputError(
                 "--methods must be all, or names of methods, got both. Leave out one of them."
             )
-
-
-def method_names(methods: str) -> list[str]:
-    """Return the names in ``--methods``, each once."""
-    return list(dict.fromkeys(part.strip() for part in methods.split(",")))
 
 
 def _numbers_or_name(text: str, option: str) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.pairs import read_numbers, read_pairs
+from shortlist.cli.options.pairs import read_names, read_numbers, read_pairs
 from shortlist.cli.options.shared import POINT, SECONDS, WHAT_MATTERS, Limit, Positive, check_shared
 from shortlist.cli.options.unused import Use
 
@@ -237,7 +237,7 @@ def check_numbers(given: Mapping[str, Any]) -> None:
 
 def objective_names(text: str) -> list[str]:
     """Return the names in ``--objectives``."""
-    return [name.strip().replace("-", "_") for name in text.split(",")]
+    return [name.replace("-", "_") for name in read_names(text)]
 
 
 def stage_method(method: str, recall: int | None) -> str:

@@ -50,7 +50,7 @@ def print_configured(
     answer: "Configured", asked: "AskedQuestion", saved: Path | None, study: Path | None
 ) -> None:
     """Print the answer for people."""
-    from shortlist.cli.text.front_text import look_at, proof_text, range_lines, some
+    from shortlist.cli.text.front_text import headline, look_at, range_lines, some
 
     front, implied = answer.front, answer.implied
     for features, what in ((implied.select, "in"), (implied.deselect, "out")):
@@ -63,11 +63,7 @@ def print_configured(
         for sentence in answer.conflict:
             print(f"  {sentence}")
     else:
-        points = "point" if len(front) == 1 else "points"
-        print(
-            f"{len(front):,} {points}, {proof_text(front)} ({front.method}: {answer.reason}; "
-            f"{front.seconds:.2f} s)."
-        )
+        print(headline(front, why=answer.reason))
         for line in (*work_lines(front), *range_lines(front)):
             print(line)
     if study is not None and front.proof.limit:

@@ -10,8 +10,10 @@ from shortlist.results.proof import ProofKind, Status
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
+    from shortlist.results.limits import Limit
     from shortlist.results.picking import Pick
 
 
@@ -62,6 +64,39 @@ def proof_text(front: Front) -> str:
     return f"approximate: to everything that is possible there is a point here that is {worse}{limit}"
 
 
+def headline(front: Front, *, seconds: float | None = None, why: str = "", behind: str = "") -> str:
+    """Say how many points there are, what is proved of them, and what found them.
+
+    Parameters
+    ----------
+    front : Front
+        With at least one point, or as loaded.
+    seconds : float, optional
+        What to tell in place of the seconds of the front.
+    why : str, optional
+        Why this method was taken.
+    behind : str, optional
+        What stands behind the points.
+    """
+    points = f"{len(front):,} {'point' if len(front) == 1 else 'points'}"
+    behind = f", {behind}" if behind else ""
+    method = f"{front.method}: {why};" if why else f"{front.method},"
+    time = front.seconds if seconds is None else seconds
+    return f"{points}{behind}, {proof_text(front)} ({method} {time:.2f} s)."
+
+
+def contract(front: Front, command: str) -> dict[str, Any]:
+    """Return what the JSON of every command says, of one that reads a front."""
+    return {
+        "command": command,
+        "method": front.method,
+        "status": front_status(front),
+        "seconds": front.seconds,
+        "n_points": len(front),
+        "proof": str(front.proof.kind),
+    }
+
+
 def range_lines(front: Front) -> list[str]:
     """Return a heading, and a line per objective: sense, name, best and worst value."""
     heading = "objective"
@@ -86,14 +121,15 @@ def _ranges(front: Front) -> tuple[list[float], list[float]]:
     return front.values.min(axis=0).tolist(), front.values.max(axis=0).tolist()
 
 
-def unless_complete(front: Front) -> str:
-    """Say of a front without a point that was wanted that it may be elsewhere.
+def no_point(front: Front, limits: "Sequence[Limit]") -> str:
+    """Say why no point of a front is within the limits; empty where one is."""
+    from shortlist.results.picking import mark_within, why_none
 
-    Empty where the front is complete.
-    """
-    if front.proof.kind is ProofKind.COMPLETE:
+    if mark_within(front, limits).any():
         return ""
-    return " The front is not complete, so there may be others that it does not have."
+    complete = front.proof.kind is ProofKind.COMPLETE
+    others = "" if complete else " The front is not complete, so there may be others that it does not have."
+    return why_none(front, limits) + others
 
 
 def _selected(front: Front, picked: "Pick") -> list[str]:
@@ -123,9 +159,13 @@ def pick_facts(front: Front, picked: "Pick") -> dict[str, Any]:
 def print_points(front: Front, kept: "NDArray[np.bool_]", rows: int) -> None:
     """Print the points within the limits."""
     frame = front.to_frame()[kept]
-    if not len(frame):
-        return
-    print()
+    if len(frame):
+        print()
+        print_frame(frame, rows)
+
+
+def print_frame(frame: "pd.DataFrame", rows: int) -> None:
+    """Print the first rows of a table of points, and how many there are more."""
     print(frame.head(rows or len(frame)).to_string())
     if rows and len(frame) > rows:
         print(f"... and {len(frame) - rows:,} more; all with --rows 0.")

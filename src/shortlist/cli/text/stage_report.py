@@ -4,29 +4,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import typer
 
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
     from shortlist.multistage.search.recall import Recall
     from shortlist.results.front import Front
-    from shortlist.results.limits import Limit
 
 
 def _stages(classifier: "MultiStageClassifier") -> list[list[str]]:
     """Return the names that each stage buys."""
     names = classifier.costs_.names
     return [[names[i] for i in stage.bought] for stage in classifier.model_.stages]
-
-
-def no_point(front: "Front", limits: "Sequence[Limit]") -> str:
-    """Say why no point of a front is within the limits; empty where one is."""
-    from shortlist.cli.text.front_text import unless_complete
-    from shortlist.results.picking import mark_within, why_none
-
-    return "" if mark_within(front, limits).any() else why_none(front, limits) + unless_complete(front)
 
 
 def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, Any]:
@@ -110,14 +99,13 @@ def _recall_facts(found: "Recall") -> dict[str, Any]:
 
 def print_front(classifier: "MultiStageClassifier", seconds: float, rows: int) -> None:
     """Print the front for people."""
-    from shortlist.cli.text.front_text import proof_text, range_lines
+    from shortlist.cli.text.front_text import headline, print_frame, range_lines
     from shortlist.multistage.search.emsco import ELITE_FILLS
 
     front = classifier.front_
-    points = "point" if len(front) == 1 else "points"
     ties = front.extras.get("n_tied")
-    behind = f", {sum(ties):,} stage assignments behind them" if ties else ""
-    print(f"{len(front):,} {points}{behind}, {proof_text(front)} ({front.method}, {seconds:.2f} s).")
+    behind = f"{sum(ties):,} stage assignments behind them" if ties else ""
+    print(headline(front, seconds=seconds, behind=behind))
     if front.method == "emsco":
         print(
             f"{front.extras['n_generations']} generations, {front.extras['n_evaluations']:,} assignments "
@@ -133,9 +121,7 @@ def print_front(classifier: "MultiStageClassifier", seconds: float, rows: int) -
     frame = front.to_frame().round(4)
     if ties:
         frame["tied"] = ties
-    print(frame.head(rows or len(frame)).to_string())
-    if rows and len(frame) > rows:
-        print(f"... and {len(frame) - rows:,} more; all with --rows 0.")
+    print_frame(frame, rows)
 
 
 def print_chosen(classifier: "MultiStageClassifier", rule: str) -> None:

@@ -1,0 +1,35 @@
+"""What `shortlist prune` is asked."""
+
+from pathlib import Path
+
+import pytest
+
+from shortlist.cli.options.prune_options import MethodOptions, SelectionOptions
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.errors import BadInputError
+
+
+def test_the_former_name_of_the_study_still_works_with_a_note() -> None:
+    notes: list[str] = []
+    assert MethodOptions(study=Path("s.jsonl")).resumed(notes) == Path("s.jsonl")
+    assert notes == []
+    assert MethodOptions(store=Path("s.jsonl")).resumed(notes) == Path("s.jsonl")
+    assert notes == ["--store is called --study now; the old name goes with the next release."]
+    with pytest.raises(BadInputError, match="former name"):
+        MethodOptions(store=Path("s.jsonl"), study=Path("t.jsonl")).resumed(notes)
+
+
+def test_methods_are_named_once_and_get_their_options() -> None:
+    exact = ExactPruner(n_jobs=4)
+    chosen = MethodOptions(methods="uwa, exact,uwa", stop="fitness").chosen(exact)
+    assert list(chosen) == ["uwa", "exact"]
+    assert chosen["exact"] is exact
+    assert exact.n_jobs is None  # the folds are the units of parallel work
+    assert set(MethodOptions(methods="all").chosen(exact)) > {"full", "drep", "exact"}
+
+
+def test_an_objective_is_a_name_or_weights() -> None:
+    named = SelectionOptions().exact_pruner(None, 3, 2, [])
+    assert (named.objective, named.random_state, named.n_jobs, named.member_costs) == ("accuracy", 3, 2, None)
+    weighed = SelectionOptions(objective="tp=1, fp=-5", diversity="each=0.2").exact_pruner(None, 0, 1, [])
+    assert (weighed.objective, weighed.diversity) == ({"tp": 1.0, "fp": -5.0}, {"each": 0.2})

@@ -1,0 +1,53 @@
+"""What `shortlist stage` is asked."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shortlist.cli.options.stage_options import (
+    GoalOptions,
+    PriceOptions,
+    StageSearchOptions,
+    output_files,
+    read_prices,
+    stage_method,
+)
+from shortlist.errors import BadInputError
+
+LABELS = np.array([0, 1, 1])
+
+
+def test_the_evolution_of_a_preset_gives_way_to_what_is_given() -> None:
+    paper = PriceOptions(preset="heart").paper()
+    assert paper is not None
+    options = StageSearchOptions(population=7).evolution(paper)
+    assert (options.population, options.generations) == (7, paper.options.generations)
+    assert StageSearchOptions().evolution(None).population != 7
+
+
+def test_goals_are_read_with_the_classes_of_the_table() -> None:
+    goals = GoalOptions(objectives="coverage, stages", pick="3", positive="1", penalty=["0=0.5"])
+    found = goals.arguments(LABELS)
+    assert (found["objectives"], found["pick"]) == (["coverage", "stages"], 3)
+    assert (found["positive"], found["penalties"]) == (1, {0: 0.5})
+    with pytest.raises(BadInputError, match="each class once"):
+        GoalOptions(penalty=["0=0.5", "0=1"]).arguments(LABELS)
+
+
+def test_recall_needs_the_complete_front() -> None:
+    assert (stage_method("auto", None), stage_method("auto", 3)) == ("auto", "enumerate")
+    with pytest.raises(BadInputError, match="Leave out --method emsco"):
+        stage_method("emsco", 3)
+
+
+def test_the_ending_of_out_says_what_is_written() -> None:
+    assert output_files(Path("f.csv"), Path("m.joblib")) == (Path("f.csv"), Path("m.joblib"))
+    assert output_files(Path("m.joblib"), None) == (None, Path("m.joblib"))
+    with pytest.raises(BadInputError, match="both name a model file"):
+        output_files(Path("m.joblib"), Path("n.joblib"))
+
+
+def test_features_cost_one_each_unless_prices_are_given() -> None:
+    costs = read_prices(PriceOptions(), ["a", "b"], dropped=(), notes=[])
+    assert costs.total / costs.scale == 2

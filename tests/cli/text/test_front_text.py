@@ -1,0 +1,68 @@
+"""What commands say about a front."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shortlist.cli.text.front_text import contract, headline, no_point, pick_facts, print_frame
+from shortlist.results.front import Front
+from shortlist.results.limits import read_limit
+from shortlist.results.objective import Objective
+from shortlist.results.proof import Proof, ProofKind
+
+
+def _front(kind: ProofKind, method: str = "diagram") -> Front:
+    return Front(
+        objectives=(Objective("cost"), Objective("defects")),
+        candidates=("A", "B"),
+        values=np.array([[1.0, 5.0], [3.0, 2.0]]),
+        decisions=np.array([[0, 1], [1, 1]]),
+        proof=Proof(kind),
+        method=method,
+        seconds=1.5,
+    )
+
+
+def test_the_headline_says_how_many_points_what_is_proved_and_by_what() -> None:
+    front = _front(ProofKind.COMPLETE)
+    assert headline(front) == "2 points, complete: no other is non-dominated (diagram, 1.50 s)."
+    told = headline(front, seconds=2.0, why="few features", behind="3 ties")
+    assert told == "2 points, 3 ties, complete: no other is non-dominated (diagram: few features; 2.00 s)."
+
+
+def test_every_command_that_reads_a_front_says_the_same_of_it() -> None:
+    assert contract(_front(ProofKind.COMPLETE), "front show") == {
+        "command": "front show",
+        "method": "diagram",
+        "status": "optimal",
+        "seconds": 1.5,
+        "n_points": 2,
+        "proof": "complete",
+    }
+
+
+@pytest.mark.parametrize(("kind", "more"), [(ProofKind.COMPLETE, False), (ProofKind.NONDOMINATED, True)])
+def test_a_front_that_is_not_complete_may_lack_the_point_within_the_limits(
+    kind: ProofKind, more: bool
+) -> None:
+    front = _front(kind)
+    assert no_point(front, (read_limit("cost<=2"),)) == ""
+    reason = no_point(front, (read_limit("cost<=0"),))
+    assert reason
+    assert reason.endswith("others that it does not have.") == more
+
+
+def test_a_point_of_stages_is_told_by_stage_and_a_product_by_what_is_in_it() -> None:
+    product = _front(ProofKind.COMPLETE)
+    assert pick_facts(product, product.pick("lexicographic", order=["cost"]))["selection"] == ["B"]
+    stages = _front(ProofKind.COMPLETE, "enumerate")
+    chosen = pick_facts(stages, stages.pick("lexicographic", order=["cost"]))["selection"]
+    assert chosen == {"stage 1": ["A"], "stage 2": ["B"]}
+
+
+def test_only_so_many_rows_are_printed_as_were_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pd.DataFrame({"cost": range(5)})
+    print_frame(frame, 2)
+    assert capsys.readouterr().out.endswith("... and 3 more; all with --rows 0.\n")
+    print_frame(frame, 0)
+    assert "more" not in capsys.readouterr().out
