@@ -5,7 +5,7 @@ from sklearn.datasets import make_classification
 from shortlist.errors import BadInputError
 from shortlist.multistage import MultiStageClassifier, preset, stage_table
 from shortlist.multistage.holdout import split_three
-from shortlist.multistage.presets import PRESETS, synthetic30
+from shortlist.multistage.presets import PRESETS
 
 
 def test_the_parts_are_half_quarter_quarter_of_each_class() -> None:
@@ -57,12 +57,3 @@ def test_presets_follow_the_tables() -> None:
         preset("iris")
     with pytest.raises(BadInputError, match="scaling must be one of"):
         preset("heart").costs("T")
-
-
-@pytest.mark.slow
-def test_synthetic30_follows_the_recipe() -> None:
-    X, y, costs = synthetic30(seed=1)
-
-    assert X.shape == (1000, 30)
-    assert np.bincount(y).min() >= 300
-    assert sorted(costs.values()) == [100] * 6 + [200] * 6 + [300] * 6 + [400] * 6 + [500] * 6

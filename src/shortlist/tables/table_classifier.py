@@ -1,4 +1,4 @@
-"""What every classifier of ours does alike: it takes tables as they come, and checks rows, classes and options."""
+"""What all our classifiers do alike: take tables as they come, check rows, classes and options."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -44,7 +44,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, ABC):
             check(getattr(self, option), option)
 
     def _begin_fit(self, X: Any, y: Any, unsupported: Mapping[str, Any]) -> tuple[Any, Labels, int]:
-        """Check all that ``fit`` was given, and set ``classes_``; return the rows, their classes, and the seed."""
+        """Check what ``fit`` was given, set ``classes_``, and return the rows, their classes and the seed."""
         refuse_fit_options(self, unsupported)
         X, y = checked_fit(self, X, y)
         self.check_options(y)

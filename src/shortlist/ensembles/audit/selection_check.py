@@ -73,9 +73,8 @@ def best_by_plurality(
     for members, levels in _selections(columns, len(votes), n_classifiers, limits):
         right = 0
         for label in range(n_classes):
-            for votes_for in range(
-                len(members) + 1
-            ):  # so many at least, and no rival with more, or as many before it
+            # so many votes at least, and no rival with more, or as many before it
+            for votes_for in range(len(members) + 1):
                 here = _at(levels[label], votes_for) & of_class[label]
                 for rival in range(n_classes):
                     if rival != label:

@@ -28,7 +28,7 @@ class EnsembleClassifier(TableClassifier):
         """Return how far the members vote for each class, ``(n_samples, n_classes)``."""
 
     def predict(self, X: Any) -> Labels:
-        """Return the class of every row, ``(n_samples,)``: the first of those with the largest probability."""
+        """Return the class of every row, ``(n_samples,)``, the first of the most probable ones."""
         probabilities = self.predict_proba(X)
         return np.asarray(self.classes_[probabilities.argmax(axis=1)])
 
@@ -95,7 +95,7 @@ def check_pool_classes(pool: Pool, classes: Labels, *, may_lack: bool) -> None:
 
 
 def vote_shares(codes: ClassCodes, n_classes: int) -> NDArray[np.float64]:
-    """Return the share of members that vote for each class; without a member, all of it is the first one's."""
+    """Return the share of members that vote for each class, or all for the first without members."""
     if not codes.shape[1]:
         return np.tile(np.eye(n_classes)[0], (len(codes), 1))
     return np.asarray(class_tally(codes, n_classes) / codes.shape[1])

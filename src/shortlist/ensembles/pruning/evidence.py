@@ -50,11 +50,6 @@ class Evidence:
     rows: str = "validation rows"
     within_tolerance: bool = False
 
-    @property
-    def is_certified(self) -> bool:
-        """Whether the certificate alone proves that nothing is better."""
-        return self.certified_bound is not None and self.certified_bound <= self.value
-
     def sentence(self) -> str:
         """Return one sentence without its full stop, the same for every command.
 
