@@ -10,11 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-<<<<<<< HEAD
-from shortlist._validation import as_choice, as_count, as_positive, as_workers
-=======
-from shortlist._validation import as_choice, as_count, as_positive_seconds
->>>>>>> 387f925 (One budget for methods of fronts, product lines, stages and satisfiability; one sweep and one loop of generations; limits are told as the user's)
+from shortlist._validation import as_choice, as_count, as_positive, as_positive_seconds, as_workers
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Labels
 from shortlist.errors import AcquisitionError, BadInputError, LowCoverageWarning, UnmetChoiceError
@@ -49,20 +45,9 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
 )
 from shortlist.pickles import saved_from
 from shortlist.results.picking import Limits
-<<<<<<< HEAD
-from shortlist.runs import Cancellation, Report, silent
+from shortlist.runs import Budget, Cancellation, Report, silent
 from shortlist.tables.fit_inputs import checked_rows
 from shortlist.tables.table_classifier import TableClassifier
-=======
-from shortlist.runs import Budget, Cancellation, Report, silent
-from shortlist.tables.fit_inputs import (
-    checked_fit,
-    checked_rows,
-    classes_of,
-    integer_seed,
-    refuse_fit_options,
-)
->>>>>>> 387f925 (One budget for methods of fronts, product lines, stages and satisfiability; one sweep and one loop of generations; limits are told as the user's)
 
 if TYPE_CHECKING:
     import pandas as pd
