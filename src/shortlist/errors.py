@@ -26,6 +26,10 @@ class UnmetChoiceError(BadInputError):
     """A front was found and is kept, but it has no point as it was asked for."""
 
 
+class OutOfReachError(BadInputError):
+    """Nothing that could be found is within a limit; the message says what there can be."""
+
+
 class MissingDependencyError(ShortlistError, ImportError):
     """An optional package is needed; the message says how to install it."""
 

@@ -17,7 +17,6 @@ from shortlist.results.limits import OPERATORS, Limit, read_limit
     [
         ("cost<=120", Limit("cost", "<=", Decimal(120))),
         (" a name with spaces > -.5 ", Limit("a name with spaces", ">", Decimal("-0.5"))),
-        ("cost=3", Limit("cost", "==", Decimal(3))),
         ("cost == 1e2", Limit("cost", "==", Decimal(100))),
     ],
 )
@@ -27,7 +26,19 @@ def test_a_limit_is_a_name_an_operator_and_a_number(text: str, limit: Limit) -> 
 
 @pytest.mark.parametrize(
     "text",
-    ["cost", "<=3", "cost<=", "cost<=a", "cost<=1e99", "cost<=nan", "a<=1_0", "a<=b<=3", "a<=1,5", "a=<3"],
+    [
+        "cost",
+        "<=3",
+        "cost<=",
+        "cost<=a",
+        "cost<=1e99",
+        "cost<=nan",
+        "a<=1_0",
+        "a<=b<=3",
+        "a<=1,5",
+        "a=<3",
+        "cost=3",
+    ],
 )
 def test_anything_else_is_an_error_that_shows_how(text: str) -> None:
     with pytest.raises(BadInputError, match="must read like 'cost<=120', with <=, <, >=, > or =="):

@@ -140,7 +140,9 @@ def test_scaling_an_objective_changes_no_pick(values: list[tuple[int, int]], rul
         ),
         pytest.param({"rule": "kne"}, "Did you mean 'knee'", id="nearly a rule"),
         pytest.param({"limits": {"costs": 3}}, "Did you mean 'cost'", id="nearly an objective"),
-        pytest.param({"rule": "weights", "weights": {"cost": -1}}, "non-negative", id="negative weight"),
+        pytest.param(
+            {"rule": "weights", "weights": {"cost": -1}}, "at least 0, and not all 0", id="negative weight"
+        ),
         pytest.param({"rule": "weights", "weights": {"cost": 0}}, "not all 0", id="no weight"),
         pytest.param({"limits": {"quality": 11}}, "the best is 10", id="a limit that nothing keeps"),
         pytest.param(

@@ -182,6 +182,10 @@ class Front:
         from shortlist.results.picking import pick_index
 
         index = pick_index(self, rule, weights=weights, order=order, limits=limits)
+        return self.point(index, rule)
+
+    def point(self, index: int, rule: str = "number") -> Pick:
+        """Return the point of a number, from 0; `rule` says what it was chosen by."""
         values = dict(zip(self.names, self.values[index].tolist(), strict=True))
         return Pick(index=index, values=values, decision=self.decisions[index], rule=rule)
 

@@ -12,7 +12,7 @@ from shortlist.exact import as_decimal
 from shortlist.pickles import saved_from
 
 OPERATORS = ("<=", "<", ">=", ">", "==")
-"""The operators of a limit; a single ``=`` is read as ``==``."""
+"""The operators of a limit."""
 
 
 @saved_from("shortlist")
@@ -85,10 +85,10 @@ def read_limit(text: str) -> Limit:
     >>> read_limit("cost <= 12.50")
     Limit(name='cost', operator='<=', value=Decimal('12.50'))
     """
-    found = re.fullmatch(r"\s*([^<>=]*[^<>=\s])\s*(<=|>=|==|<|>|=)\s*([^<>=\s]+)\s*", text)
+    found = re.fullmatch(r"\s*([^<>=]*[^<>=\s])\s*(<=|>=|==|<|>)\s*([^<>=\s]+)\s*", text)
     number = as_decimal(found[3]) if found else None
     if found is None or number is None:
         raise BadInputError(
             f"a limit must read like 'cost<=120', with <=, <, >=, > or == and a number, got {text!r}."
         )
-    return Limit(found[1].strip(), "==" if found[2] == "=" else found[2], number)
+    return Limit(found[1].strip(), found[2], number)

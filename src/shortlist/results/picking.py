@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of, any_of, did_you_mean
-from shortlist.errors import BadInputError
+from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from
 from shortlist.results.limits import Limit
 
@@ -96,7 +96,8 @@ def pick_index(
         return int(allowed[np.lexsort(minimised[allowed][:, columns].T[::-1])[0]])
     factors = np.array([1.0 if weights is None else weights.get(name, 0.0) for name in front.names])
     if (factors < 0).any() or not factors.any() or not np.isfinite(factors).all():
-        raise BadInputError(f"weights must be non-negative and not all 0, got {dict(weights or {})}.")
+        got = ", ".join(f"{name}={factor:g}" for name, factor in (weights or {}).items())
+        raise BadInputError(f"weights must be numbers of at least 0, and not all 0, got {got}.")
     if rule == "ideal":
         scores = np.sqrt((factors * scaled**2).sum(axis=1))
     elif rule == "weights":
@@ -135,6 +136,26 @@ def _anchor_plane(scaled: "NDArray[np.float64]") -> "NDArray[np.float64]":
     if (through > 1e-9).all() and np.allclose(anchors @ through, 1):
         normal[active] = through
     return normal
+
+
+def numbered_point(front: "Front", point: int, within: "NDArray[np.bool_]") -> int:
+    """Return the number of a point, if there is one of that number within the limits.
+
+    Raises
+    ------
+    UnmetChoiceError
+        If there is none.
+    """
+    if point >= len(front):
+        raise UnmetChoiceError(
+            f"there is no point {point}: the front has {len(front):,}, numbered from 0. Pick one of them, "
+            "or a rule."
+        )
+    if not within[point]:
+        raise UnmetChoiceError(
+            f"point {point} is outside the limits. Pick another point, or leave out the limits."
+        )
+    return point
 
 
 def within_limits(front: "Front", limits: Limits) -> "NDArray[np.bool_]":

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError
 from shortlist.files import parquet_table, read_bytes
-from shortlist.tables.text import decoded, parsed
+from shortlist.tables.text import decoded, parsed, text_records, told_separator, with_decimal_points
 from shortlist.tables.workbooks import is_workbook, workbook_as_text
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ def read_table_file(
         If it is a workbook, and the package that reads those is not installed.
     """
     notes = [] if notes is None else notes
-    name = "standard input" if str(source) == STDIN else str(source)
-    content = _unpacked(name, _content(source))
+    name, content = read_content(source)
+    content = _unpacked(name, content)
     if not content or content.isspace():
         raise BadFileError(f"{name} is empty. A table needs a line of names and at least one row.")
     if content.startswith(PARQUET):
@@ -84,14 +84,47 @@ def read_table_file(
     return table
 
 
-def _content(source: str | Path) -> bytes:
-    """Return the bytes of the file, or of standard input."""
+def cells_of(name: str, content: bytes, notes: list[str]) -> list[tuple[int, list[str]]]:
+    """Return every row of a table as text, as it is written, with the number of its last line.
+
+    The header is the first row. Formats are those of :func:`read_table_file`. A row may have more or fewer
+    cells than the header; one without any is where a quote is left open.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the file.
+    content : bytes
+        Of the file; see :func:`read_content`.
+    notes : list of str
+        Gets what :func:`read_table_file` notes.
+
+    Raises
+    ------
+    BadFileError
+        If it cannot be read as a table.
+    """
+    content = _unpacked(name, content)
+    if content.startswith(PARQUET):
+        frame = _parquet(name, content, notes, ())
+        rows = frame.astype(object).where(frame.notna(), "").astype(str).to_numpy().tolist()
+        return list(enumerate([list(frame.columns), *rows], start=1))
+    if content.startswith(ZIP) and is_workbook(content):
+        return list(text_records(workbook_as_text(name, content, notes), ","))
+    text = decoded(name, content)
+    separator = told_separator(name, text, notes)
+    rows = list(text_records(text, separator))
+    return rows if separator == "," else with_decimal_points(name, rows, notes)
+
+
+def read_content(source: str | Path) -> tuple[str, bytes]:
+    """Return what messages call a file, and its bytes; ``-`` is standard input."""
     if str(source) != STDIN:
-        return read_bytes(source)
+        return str(source), read_bytes(source)
     stream = getattr(sys.stdin, "buffer", None)
     if stream is None:
         raise BadFileError("standard input is closed, so there is no table in '-'. Name a file.")
-    return bytes(stream.read())
+    return "standard input", bytes(stream.read())
 
 
 def _unpacked(name: str, content: bytes) -> bytes:

@@ -29,6 +29,9 @@ COMMA_NUMBER = re.compile(r"\s*[-+]?\d+(,\d+)?([eE][-+]?\d+)?\s*")
 GROUPED_NUMBER = re.compile(r"\s*[-+]?\d{1,3}([. ]\d{3})+(,\d+)?\s*")
 """Numbers as much of Europe writes them: 1,5 and 1.234,5."""
 
+POINT_NUMBER = re.compile(r"\s*[-+]?\d*\.\d+([eE][-+]?\d+)?\s*")
+"""Numbers with a decimal point."""
+
 ROWS_TO_TELL = 1000
 """So many rows decide between two separators that both stand in the header."""
 
@@ -82,9 +85,7 @@ def parsed(
     import pandas as pd
 
     if separator is None:
-        separator = _separator(name, text)
-        if separator != ",":
-            notes.append(f"{name}: its columns are parted by {SEPARATORS[separator]}.")
+        separator = told_separator(name, text, notes)
     header = _checked_header(name, text, separator, place)
     try:
         table = pd.read_csv(
@@ -100,9 +101,39 @@ def parsed(
     return table
 
 
+def told_separator(name: str, text: str, notes: list[str]) -> str:
+    """Return what parts the columns, and note it where it is no comma."""
+    separator = _separator(name, text)
+    if separator != ",":
+        notes.append(f"{name}: its columns are parted by {SEPARATORS[separator]}.")
+    return separator
+
+
+def with_decimal_points(
+    name: str, rows: list[tuple[int, list[str]]], notes: list[str]
+) -> list[tuple[int, list[str]]]:
+    """Write decimal commas as points in columns of nothing else, if the file has no decimal points."""
+    if any(POINT_NUMBER.fullmatch(cell) for _, cells in rows[1:] for cell in cells):
+        return rows
+    header = rows[0][1]
+    columns = []
+    for place in range(len(header)):
+        cells = [row[place] for _, row in rows[1:] if place < len(row) and row[place].strip()]
+        if any("," in cell for cell in cells) and all(COMMA_NUMBER.fullmatch(cell) for cell in cells):
+            columns.append(place)
+    if not columns:
+        return rows
+    listed = all_of((repr(header[place]) for place in columns), most=8)
+    notes.append(f"{name}: decimal commas in {listed} were read as decimal points.")
+    return rows[:1] + [
+        (line, [cell.replace(",", ".") if at in columns else cell for at, cell in enumerate(row)])
+        for line, row in rows[1:]
+    ]
+
+
 def _separator(name: str, text: str) -> str:
     """Tell what parts the columns: what stands in the header, and makes every row as long as that."""
-    found = [one for one in SEPARATORS if len(next(_records(text, one), (0, [""]))[1]) > 1]
+    found = [one for one in SEPARATORS if len(next(text_records(text, one), (0, [""]))[1]) > 1]
     if len(found) > 1:
         found = [one for one in found if _is_even(text, one)] or found[:1]
     if len(found) > 1:
@@ -117,12 +148,12 @@ def _separator(name: str, text: str) -> str:
 def _is_even(text: str, separator: str) -> bool:
     """Whether the first rows all have as many cells as the header."""
     lengths = {
-        len(cells) for _, (_, cells) in zip(range(ROWS_TO_TELL), _records(text, separator), strict=False)
+        len(cells) for _, (_, cells) in zip(range(ROWS_TO_TELL), text_records(text, separator), strict=False)
     }
     return len(lengths) == 1
 
 
-def _records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+def text_records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of the last line and the cells of every row that is not blank."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     while True:
@@ -140,7 +171,7 @@ def _records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
 
 def _checked_header(name: str, text: str, separator: str, place: str) -> list[str]:
     """Return the names of the columns, after a look at every row."""
-    records = _records(text, separator)
+    records = text_records(text, separator)
     _, header = next(records, (0, []))
     repeated = next((one for at, one in enumerate(header) if one and one in header[:at]), None)
     if repeated is not None:

@@ -1,8 +1,10 @@
 """The command configure, as a user runs it."""
 
 import gzip
+import io
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,34 @@ def test_a_front_is_found_proved_saved_and_described_as_json(folder: Path) -> No
     assert front.proof.kind is ProofKind.COMPLETE
     assert front.decisions[:, front.candidates.index("Phone")].all()
     assert set(front.decisions.ravel().tolist()) == {0, 1}
+
+
+def test_attributes_come_from_standard_input_in_any_format(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = json.loads(
+        shortlist("configure", "phone.uvl", *COST, "--out", "n.parquet", "--json", cwd=folder).stdout
+    )
+    assert names["status"] == "optimal"
+    rows = "".join(
+        f"{name}\t{place}.50\n" for place, name in enumerate(Front.load(folder / "n.parquet").candidates)
+    )
+    content = io.BytesIO(("feature\tprice\n" + rows).encode("utf-16"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(content))
+    run = shortlist(
+        "configure",
+        "phone.uvl",
+        "--attributes",
+        "-",
+        "--objectives",
+        "min deselected, min price",
+        "--json",
+        cwd=folder,
+    )
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert facts["attributes"] == {"price": "standard input"}
+    assert "standard input: its columns are parted by tabs." in facts["notes"]
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -297,27 +327,27 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
         ),
         pytest.param(
             ["phone.uvl", *COST, "--tolerance", "cost=1", "--method", "exact"],
-            "tolerance is for method 'auto' or 'diagram', got method 'exact'",
+            "--tolerance belongs to --method auto or --method diagram, got --method exact.",
             id="exact",
         ),
         *[
             pytest.param(
                 ["phone.uvl", *COST, "--method", method, option, value],
-                f"{name} is for method ",
+                f"{option} belongs to --method ",
                 id=f"{option} with {method}",
             )
-            for option, value, name, method in (
-                ("--points", "5", "--points", "ibea"),
-                ("--rule", "adaptive", "rule", "exact"),
-                ("--solve-limit", "1", "--solve-limit", "diagram"),
-                ("--study", "s.jsonl", "study", "ibed"),
-                ("--jobs", "2", "--jobs", "auto"),
-                ("--evaluations", "500", "--evaluations", "solrep"),
-                ("--starts", "5", "--starts", "solrep"),
-                ("--max-nodes", "5000", "--max-nodes", "solrep"),
-                ("--max-memory", "1", "--max-memory", "nsga2"),
-                ("--solver", "cpsat", "solver", "satibea"),
-                ("--tolerance", "cost=1", "tolerance", "solrep"),
+            for option, value, method in (
+                ("--points", "5", "ibea"),
+                ("--rule", "adaptive", "exact"),
+                ("--solve-limit", "1", "diagram"),
+                ("--study", "s.jsonl", "ibed"),
+                ("--jobs", "2", "auto"),
+                ("--evaluations", "500", "solrep"),
+                ("--starts", "5", "solrep"),
+                ("--max-nodes", "5000", "solrep"),
+                ("--max-memory", "1", "nsga2"),
+                ("--solver", "cpsat", "satibea"),
+                ("--tolerance", "cost=1", "solrep"),
             )
         ],
         pytest.param(
@@ -372,6 +402,32 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
             id="decimals",
         ),
         pytest.param(["phone.uvl", *COST, "--limit", "coast<3"], "Did you mean 'cost'?", id="limit's name"),
+        pytest.param(
+            ["phone.uvl", "--random-attributes", "1", "--default", "cost=x"],
+            "--default of 'cost' must be",
+            id="default is text",
+        ),
+        pytest.param(
+            ["phone.dimacs", "--random-attributes", "1", "--default", "cost=5"],
+            "--default names 'cost', which --random-attributes draws for every feature. Leave it out.",
+            id="default of a draw",
+        ),
+        pytest.param(
+            ["phone.uvl", "--objectives", "min selected", "--default", "selected=1"],
+            "--default names 'selected', which counts features",
+            id="default of a count",
+        ),
+        pytest.param(
+            ["phone.dimacs", "--random-attributes", "1", "--objectives", "min cst"],
+            "phone.dimacs and --random-attributes have no attribute 'cst'. Did you mean 'cost'?",
+            id="near a draw",
+        ),
+        pytest.param(
+            ["phone.dimacs", "--random-attributes", "1", "--objectives", "min foo"],
+            "Known are selected, deselected, cost, defects and not_used_before.",
+            id="far from every draw",
+        ),
+        pytest.param(["phone.uvl", *COST, "--limit", "cost=300"], "with <=, <, >=, > or == and", id="="),
         pytest.param(["phone.uvl", *COST, "--method", "diagrm"], "Did you mean 'diagram'?", id="near method"),
         pytest.param(
             ["phone.uvl", *COST, "--default", "csot=1"], "Did you mean 'cost'?", id="default's name"

@@ -139,6 +139,15 @@ def test_limits_that_no_point_meets_are_an_answer_and_write_nothing(limits: list
     assert shown.stderr.startswith("shortlist: note: No point ")
 
 
+def test_show_takes_the_number_of_a_point(folder: Path) -> None:
+    command = ["front", "show", "front.parquet", "--pick", "1"]
+    front = Front.load(folder / "front.parquet")
+    facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+    assert facts["pick"]["index"] == 1
+    assert list(facts["pick"]["values"].values()) == front.values[1].tolist()
+    assert "\nPoint 1: selected " in shortlist(*command, cwd=folder).stdout
+
+
 def test_a_front_that_is_not_complete_may_miss_what_a_limit_asks_for(folder: Path) -> None:
     run = shortlist("front", "pick", "bought.parquet", "--limit", "cost<1", cwd=folder)
 
@@ -208,8 +217,24 @@ def test_weights_name_the_rule(folder: Path) -> None:
         pytest.param(["show", "phone.uvl"], "must be a front saved by Shortlist", id="not a front"),
         pytest.param(
             ["show", "front.parquet", "--pick", "best"],
-            "--pick must be one of ideal, knee",
+            "--pick must be the number of a point, from 0, or a rule, ideal or knee, got 'best'.",
             id="unknown rule",
+        ),
+        pytest.param(["show", "front.parquet", "--pick", "99"], "there is no point 99", id="no such point"),
+        pytest.param(
+            ["show", "front.parquet", "--pick", "0", "--limit", "cost<=20", "--limit", "selected<=4"],
+            "point 0 is outside the limits",
+            id="a point outside",
+        ),
+        pytest.param(["show", "front.parquet", "--pick", "weights"], "ideal or knee", id="needs weights"),
+        pytest.param(
+            ["pick", "front.parquet", "--rule", "weights"], "--rule weights needs --weights", id="no weights"
+        ),
+        pytest.param(
+            ["pick", "front.parquet", "--minimise", "cst"], "Did you mean 'cost'?", id="objective misspelt"
+        ),
+        pytest.param(
+            ["show", "front.parquet", "--limit", "cost=9"], "with <=, <, >=, > or == and", id="one equals"
         ),
         pytest.param(["show", "front.parquet", "--rows", "-1"], "at least 0, got -1", id="rows"),
         pytest.param(
@@ -250,7 +275,9 @@ def test_weights_name_the_rule(folder: Path) -> None:
             id="export onto itself",
         ),
         pytest.param(["pick", "bought.parquet", "--out", "x.uvl"], "stages are written to", id="stages"),
-        pytest.param(["pick", "front.parquet", "--weights", "cost=-1"], "non-negative", id="weights"),
+        pytest.param(
+            ["pick", "front.parquet", "--weights", "cost=-1"], "and not all 0, got cost=-1.", id="weights"
+        ),
         pytest.param(
             ["pick", "front.parquet", "--model", "phone.uvl"], "--model belongs to --out", id="model only"
         ),

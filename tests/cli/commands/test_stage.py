@@ -215,10 +215,7 @@ def _write_bad_files(folder: Path) -> None:
         pytest.param(["credit.csv", "--limit", "coverage"], "--limit must read like", id="limit"),
         pytest.param(["credit.csv", "--limit", "coverge>=1"], "Did you mean 'coverage'?", id="limit misspelt"),
         pytest.param(["credit.csv", "--limit", "stages<=2"], "which is not there to be limited", id="limit of another"),
-        pytest.param(
-            ["credit.csv", "--limit", "acquisition_cost<1"], "it is between 1 and 4", id="limit out of reach"
-        ),
-        pytest.param(["credit.csv", "--pick", "best"], "--pick must be one of NUMBER, ", id="pick"),
+        pytest.param(["credit.csv", "--pick", "best"], "--pick must be the number of a point, from 0, or a rule, one-se, norm, ideal, knee, weights or ", id="pick"),
         pytest.param(
             ["credit.csv", "--positive", "ys", "--objectives", "false-positive-rate"],
             "--positive must name a class, no or yes, got 'ys'. Did you mean 'yes'?", id="positive",
@@ -349,7 +346,8 @@ def test_another_point_of_a_saved_front_is_shown_and_refused_in_words(folder: Pa
     assert "stage 1, " in cheap.stdout
     for arguments, words in (
         (["--pick", "9999"], "there is no point 9999"),
-        (["--pick", "bes"], "--pick must be one of NUMBER, "),
+        (["--pick", "bes"], "--pick must be the number of a point, from 0, or a rule, one-se, "),
+        (["--pick", "-1"], "--pick must be the number of a point"),
         (["--limit", "cost<1"], "--limit names 'cost'"),
         (["--out", "s.joblib"], "the same file as MODEL"),
     ):
@@ -458,3 +456,33 @@ def test_an_unseen_category_and_a_gap_where_gaps_were_seen_are_answered(folder: 
     run = shortlist("predict", "unseen.joblib", "east.csv", cwd=folder)
     assert run.returncode == 0, run.stderr
     assert len(run.stdout.splitlines()) == 61
+
+
+@pytest.mark.parametrize(
+    ("limit", "reach"),
+    [
+        ("coverage>=3", "coverage >= 3: it is between 0 and 1"),
+        ("acquisition_cost<1", "acquisition_cost < 1: it is between 1 and 4"),
+    ],
+)
+def test_a_limit_out_of_any_reach_is_an_answer_before_anything_is_fitted(
+    limit: str, reach: str, folder: Path
+) -> None:
+    command = [
+        "stage",
+        "credit.csv",
+        *QUICK,
+        "--limit",
+        limit,
+        "--out",
+        "r.parquet",
+        "--model-out",
+        "r.joblib",
+    ]
+    run = shortlist(*command, cwd=folder)
+    facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == f"Status infeasible: No stage assignment can have {reach}. Relax the limit.\n"
+    assert (facts["status"], facts["n_points"], facts["chosen"]) == ("infeasible", 0, None)
+    assert f"Status infeasible: {facts['reason']}\n" == run.stdout
+    assert not list(folder.glob("r.*"))

@@ -21,6 +21,9 @@ app = typer.Typer(
     help="Look at a saved front, take one point of it, or write it as CSV.", no_args_is_help=True
 )
 
+SHOWN_RULES = ("ideal", "knee")
+"""Rules of ``front show``; the others need more options, which ``front pick`` has."""
+
 PICK_USES = (
     Use(
         ("weights",),
@@ -44,7 +47,7 @@ def show(
     front: FrontFile,
     *,
     pick: Annotated[
-        str | None, typer.Option(help=f"{POINT}, which is printed as well: ideal or knee.")
+        str | None, typer.Option(help=f"{POINT}, which is printed as well: ideal or knee; or its number.")
     ] = None,
     limit: Limit = None,
     rows: Rows = 20,
@@ -54,8 +57,8 @@ def show(
     from shortlist.cli.files import check_files
 
     check_files(inputs={"FRONT": front}, outputs={})
-    from shortlist._validation import as_choice
     from shortlist.cli.options.limits import read_limits
+    from shortlist.cli.options.picks import read_pick
     from shortlist.cli.text.front_text import (
         contract,
         front_facts,
@@ -66,15 +69,18 @@ def show(
         range_lines,
     )
     from shortlist.results.front import Front
-    from shortlist.results.picking import RULES, mark_within, why_none
+    from shortlist.results.picking import mark_within, numbered_point, why_none
 
     check_shared(context.params)
-    if pick is not None:
-        as_choice(pick, "--pick", RULES)
+    wanted = None if pick is None else read_pick(pick, SHOWN_RULES)
     loaded = Front.load(front)
     limits = read_limits(limit or (), loaded.names)
     kept = mark_within(loaded, limits)
-    picked = loaded.pick(pick, limits=limits) if pick is not None and kept.any() else None
+    picked = None
+    if isinstance(wanted, int) and kept.any():
+        picked = loaded.point(numbered_point(loaded, wanted, kept))
+    elif isinstance(wanted, str) and kept.any():
+        picked = loaded.pick(wanted, limits=limits)
     notes = [] if kept.any() else [why_none(loaded, limits)]
     print_notes(notes)
     if json:
@@ -124,12 +130,15 @@ def pick(
     from shortlist._validation import as_choice
     from shortlist.cli.options.limits import read_limits
     from shortlist.cli.text.front_text import contract, no_point, pick_facts, print_pick
+    from shortlist.errors import BadInputError
     from shortlist.results.front import Front
     from shortlist.results.picking import RULES
 
     if rule is not None:
         as_choice(rule, "--rule", RULES)
     refuse_unused(context, PICK_USES)
+    if rule == "weights" and not weights:
+        raise BadInputError("--rule weights needs --weights, such as --weights cost=2,defects=1. Pass it.")
     factors = read_numbers(weights, "weights") if weights else None
     loaded = Front.load(front)
     order = _order(loaded, minimise or ())
@@ -201,8 +210,13 @@ def _tell_none(reason: str, facts: dict[str, Any], *, json: bool) -> None:
 
 def _order(front: "Front", names: "Sequence[str]") -> list[str]:
     """Return the objectives to decide by; an objective that is maximised cannot be minimised."""
+    from shortlist._words import all_of, did_you_mean
     from shortlist.errors import BadInputError
 
+    for name in names:
+        if name not in front.names:
+            hint = did_you_mean(name, front.names)
+            raise BadInputError(f"--minimise names {name!r}, but the front has {all_of(front.names)}.{hint}")
     for objective in front.objectives:
         if objective.name in names and objective.sign < 0:
             raise BadInputError(

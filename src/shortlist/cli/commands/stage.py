@@ -1,5 +1,6 @@
 """`shortlist stage`: which features to buy at which stage, with proof."""
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,9 +28,12 @@ from shortlist.cli.text.stage_report import (
     saved_text,
     stage_facts,
     stage_notes,
+    unreachable,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from shortlist.errors import BadInputError
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
@@ -102,7 +106,7 @@ def stage(
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
     found = None
     start = time.perf_counter()
-    with long_work() as (cancellation, report):
+    with _limits_in_reach(search.method, notes, about, json=json), long_work() as (cancellation, report):
         staged, unmet = _staged(X, labels, classifier, run.seed, report=report, cancellation=cancellation)
         seconds = time.perf_counter() - start
         front_file, model_file = _save(classifier, names, read.target, front_file, model_file)
@@ -127,6 +131,25 @@ def stage(
         print(
             f"\nStatus infeasible: {reason}{kept}\n" if reason else saved_text(front_file, model_file), end=""
         )
+
+
+@contextlib.contextmanager
+def _limits_in_reach(method: str, notes: list[str], about: dict[str, Any], *, json: bool) -> "Iterator[None]":
+    """End the command with its answer where a limit is out of reach, so that nothing is fitted."""
+    import time
+
+    from shortlist.errors import OutOfReachError
+
+    start = time.perf_counter()
+    try:
+        yield
+    except OutOfReachError as error:
+        facts = unreachable(str(error), method, time.perf_counter() - start)
+        if json:
+            print_json(facts | {"notes": notes} | about)
+        else:
+            print(f"Status infeasible: {facts['reason']}")
+        raise typer.Exit from None
 
 
 def _staged(

@@ -36,17 +36,16 @@ def use(
     check_files(inputs={"MODEL": model}, outputs={"--out": out}, endings={"--out": MODEL_FILE})
     from dataclasses import replace
 
-    from shortlist._validation import as_choice
     from shortlist.cli.options.limits import read_limits
+    from shortlist.cli.options.stage_options import point_or_rule
     from shortlist.cli.text.front_text import no_point
     from shortlist.cli.text.stage_report import chosen_facts, print_chosen
     from shortlist.errors import BadInputError
     from shortlist.multistage.estimators import MultiStageClassifier
-    from shortlist.multistage.predict.point_choice import PICKS, choose_point
+    from shortlist.multistage.predict.point_choice import choose_point
     from shortlist.saved_models import load_model, save_model
 
-    if not pick.isdecimal():
-        as_choice(pick, "--pick", ("NUMBER", *PICKS))
+    wanted = point_or_rule(pick)
     saved = load_model(model, trust=trust)
     classifier = saved.estimator
     if not isinstance(classifier, MultiStageClassifier):
@@ -73,7 +72,7 @@ def use(
         else:
             print(f"Status infeasible: {reason}")
         return
-    classifier.use(choose_point(front, int(pick) if pick.isdecimal() else pick, limits))
+    classifier.use(choose_point(front, wanted, limits))
     if out is not None:
         out = save(out, lambda path: save_model(replace(saved, estimator=classifier), path))
     print_notes(classifier.notes_)

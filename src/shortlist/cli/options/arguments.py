@@ -102,7 +102,7 @@ def in_options(sentence: str, command: str = "", options: Mapping[str, str] | No
         if "_" in argument or argument in NEVER_ENGLISH:
             sentence = re.sub(rf"{word}(?![\w'\"=./-]*[\w'\"=/])", option, sentence)
         else:  # a word of plain English: only where a sentence begins with it
-            sentence = re.sub(rf"^{word}(?= (?:must|names|needs|has|is for) )", option, sentence)
+            sentence = re.sub(rf"^{word}(?= (?:must|names|needs|has|belongs to) )", option, sentence)
     return sentence.replace(" or None,", ",")
 
 

@@ -1,6 +1,6 @@
 """A question about a product line, as the options of a command ask it."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -85,7 +85,7 @@ class QuestionOptions:
     attributes: Annotated[
         list[Path] | None,
         typer.Option(
-            help="CSV with a column feature, or .augment file; may be repeated. Default: MODEL.augment."
+            help="Table with a column feature, or .augment; - for stdin; may be repeated. Default: MODEL.augment."
         ),
     ] = None
     random_attributes: Annotated[
@@ -140,7 +140,8 @@ def read_question(model: Path, given: QuestionOptions) -> AskedQuestion:
     found_beside = attributes_beside(model) if not files and random_attributes is None else None
     if found_beside:
         files = [found_beside]
-    tables = _tables(model, line, files, dict(read_pairs(given.rename or (), "rename")))
+    notes = list(line.notes)
+    tables = _tables(model, line, files, dict(read_pairs(given.rename or (), "rename")), notes)
     drawn = _drawn(line, random_attributes, tables)
     asked, left_out = (
         (objectives, {}) if objectives is not None else _default_objectives(model, line, tables, list(drawn))
@@ -149,25 +150,23 @@ def read_question(model: Path, given: QuestionOptions) -> AskedQuestion:
     columns = [name for table in tables for name in table.columns]
     limits = read_limits(given.limit or (), list(dict.fromkeys([*goals, *BUILT_IN, *columns, *drawn])))
     names = goals + [bound.name for bound in limits]
+    _refuse_unknown(names, [*BUILT_IN, *columns, *drawn], tables, random_attributes)
     others = [name for name in names if name not in drawn]
     rounds = bool(found_beside) and decimals is None and any(needs_rounding(tables[0], n) for n in others)
     found = chosen_attributes(
         others,
         tables,
         line,
-        defaults=_defaults(given.default or (), names),
+        defaults=_defaults(given.default or (), names, drawn),
         decimals=ROUNDED if rounds else decimals,
     )
     sources = {name: f"drawn at random, seed {random_attributes}" for name in drawn if name in names}
     _refuse_unused_draws(random_attributes, sources)
     for name in found:
         sources[name] = next(t.source for t in tables if name.casefold() in map(str.casefold, t.columns))
-    _refuse_unused_files(
-        [table for table in tables if table.source in map(str, given.attributes or ())], sources, names
-    )
+    _refuse_unused_files(tables[: len(given.attributes or ())], sources, names)
     if decimals is not None and not found:
         raise BadInputError("--decimals rounds attributes, and none from a file is asked for. Leave it out.")
-    notes = list(line.notes)
     if str(found_beside) in sources.values():
         notes.append(f"Attributes from {found_beside}, which lies beside the model.")
     if objectives is None:
@@ -187,13 +186,43 @@ def _default_notes(objectives: str, left_out: dict[str, str]) -> list[str]:
     return notes
 
 
-def _defaults(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    """Read ``--default``; each must be for something that is asked for."""
+def _refuse_unknown(
+    names: Sequence[str], known: Sequence[str], tables: "Sequence[AttributeTable]", seed: int | None
+) -> None:
+    """Raise for an objective that is no attribute, drawn ones included."""
+    from shortlist._words import all_of
+    from shortlist.errors import BadInputError
+    from shortlist.products.feature_models.names import suggestion
+
+    for name in names:
+        if name.casefold() not in map(str.casefold, known):
+            sources = [table.source for table in tables] + (
+                ["--random-attributes"] if seed is not None else []
+            )
+            has = "has" if len(sources) == 1 else "have"
+            hint = suggestion(name, known, f"Known are {all_of(dict.fromkeys(known))}.")
+            raise BadInputError(f"{all_of(sources)} {has} no attribute {name!r}. {hint}")
+
+
+def _defaults(texts: Sequence[str], names: Sequence[str], drawn: Container[str]) -> dict[str, str]:
+    """Read ``--default``; each must be a number for something that is asked for and that may have gaps."""
     from shortlist._words import any_of, did_you_mean
     from shortlist.errors import BadInputError
+    from shortlist.exact import as_decimal
+    from shortlist.products.attributes.attribute import BUILT_IN
 
     defaults = dict(read_pairs(texts, "default"))
-    for name in defaults:
+    for name, value in defaults.items():
+        if as_decimal(value) is None:
+            raise BadInputError(
+                f"--default of {name!r} must be a number below 10^19, written like 12.50, got {value!r}."
+            )
+        if name in drawn:
+            raise BadInputError(
+                f"--default names {name!r}, which --random-attributes draws for every feature. Leave it out."
+            )
+        if name in BUILT_IN:
+            raise BadInputError(f"--default names {name!r}, which counts features. Leave it out.")
         if name not in names:
             raise BadInputError(
                 f"--default must name an attribute that is asked for, {any_of(dict.fromkeys(names))}, got "
@@ -214,14 +243,14 @@ def _refuse_unused_draws(seed: int | None, sources: dict[str, str]) -> None:
 
 
 def _tables(
-    model: Path, line: "FeatureModel", files: Sequence[Path], renames: dict[str, str]
+    model: Path, line: "FeatureModel", files: Sequence[Path], renames: dict[str, str], notes: list[str]
 ) -> "list[AttributeTable]":
     """Return what files and model say of features; a rename that no file needs is an error."""
     from shortlist.errors import BadInputError
     from shortlist.products.attributes.attribute import model_attributes
     from shortlist.products.attributes.attribute_files import read_attributes
 
-    tables = [read_attributes(path, line, renames=renames) for path in files]
+    tables = [read_attributes(path, line, renames=renames, notes=notes) for path in files]
     for name in renames:
         if not any(name in table.renamed for table in tables):
             raise BadInputError(f"--rename names {name!r}, which no file with attributes has. Drop it.")

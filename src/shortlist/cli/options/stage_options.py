@@ -87,7 +87,7 @@ class GoalOptions:
         """Return the options by the names that the library has for them."""
         return {
             "objectives": objective_names(self.objectives),
-            "pick": int(self.pick) if self.pick.isdecimal() else self.pick,
+            "pick": point_or_rule(self.pick),
             "positive": None if self.positive is None else as_label(self.positive, labels),
             "penalties": read_penalties(self.penalty or (), labels),
             "call_cost": self.call_cost,
@@ -220,8 +220,7 @@ measures its cost.
 
 def check_numbers(given: Mapping[str, Any]) -> None:
     """Refuse what is out of range whatever the table holds, and names that there are not."""
-    from shortlist._validation import as_choice, as_count
-    from shortlist.multistage.predict.point_choice import PICKS
+    from shortlist._validation import as_count
     from shortlist.multistage.search.stage_objectives import check_objectives
 
     check_shared(given)
@@ -230,9 +229,16 @@ def check_numbers(given: Mapping[str, Any]) -> None:
         as_count(given["max_stages"], "--max-stages")
     if given["recall"] is not None:
         as_count(given["recall"], "--recall")
-    if not given["pick"].isdecimal():
-        as_choice(given["pick"], "--pick", ("NUMBER", *PICKS))
+    point_or_rule(given["pick"])
     check_objectives(objective_names(given["objectives"]))
+
+
+def point_or_rule(pick: str) -> int | str:
+    """Return the point that predicts, by its number or a rule."""
+    from shortlist.cli.options.picks import read_pick
+    from shortlist.multistage.predict.point_choice import PICKS
+
+    return read_pick(pick, PICKS)
 
 
 def objective_names(text: str) -> list[str]:

@@ -175,7 +175,8 @@ def print_pick(front: Front, picked: "Pick") -> None:
     """Print one point and what is chosen for it."""
     values = ", ".join(f"{name} {value:g}" for name, value in picked.values.items())
     print()
-    print(f"Point {picked.index} by {picked.rule}: {values}.")
+    by = "" if picked.rule == "number" else f" by {picked.rule}"
+    print(f"Point {picked.index}{by}: {values}.")
     if is_staged(front):
         for stage, features in _stages(front, picked).items():
             print(f"{stage}: {', '.join(features)}")

@@ -18,6 +18,23 @@ def _stages(classifier: "MultiStageClassifier") -> list[list[str]]:
     return [[names[i] for i in stage.bought] for stage in classifier.model_.stages]
 
 
+def unreachable(sentence: str, method: str, seconds: float) -> dict[str, Any]:
+    """Return what the JSON says where a limit is out of reach, so that nothing was fitted and no front made."""
+    return {
+        "command": "stage",
+        "method": method,
+        "status": "infeasible",
+        "seconds": seconds,
+        "n_points": 0,
+        "points": [],
+        "reason": sentence[:1].upper() + sentence[1:],
+        "chosen": None,
+        "test": None,
+        "out": None,
+        "model": None,
+    }
+
+
 def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, Any]:
     """Return the contract of every command, and what is known without a point that predicts."""
     import numpy as np

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from shortlist._validation import as_choice, as_count
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Mask
-from shortlist.errors import BadInputError, UnmetChoiceError
+from shortlist.errors import BadInputError, OutOfReachError, UnmetChoiceError
 from shortlist.multistage.search.stage_objectives import StageProblem, merits
 from shortlist.results.front import Front
-from shortlist.results.picking import RULES, Limits, pick_index, within_limits
+from shortlist.results.picking import RULES, Limits, numbered_point, pick_index, within_limits
 
 USUAL = "one-se"
 PICKS = (USUAL, "norm", *RULES)
@@ -52,7 +52,7 @@ def choose_point(front: Front, pick: str | int, limits: Limits = None) -> int:
     except BadInputError as error:
         raise UnmetChoiceError(str(error)) from None
     if not isinstance(pick, str):
-        return _numbered(front, pick, within)
+        return numbered_point(front, pick, within)
     if pick == USUAL:
         order = _one_standard_error(front, within)
         if order is not None:
@@ -70,7 +70,9 @@ def check_choice(problem: StageProblem, pick: str | int, limits: Limits) -> None
     Raises
     ------
     BadInputError
-        If the rule is unknown, or a limit names no objective or is out of its objective's reach.
+        If the rule is unknown, or a limit names no objective.
+    OutOfReachError
+        If a limit is out of its objective's reach.
     """
     if isinstance(pick, str):
         as_choice(pick, "pick", PICKS)
@@ -88,7 +90,7 @@ def check_choice(problem: StageProblem, pick: str | int, limits: Limits) -> None
         low, high = ends[limit.name]
         reached = limit.met_by(np.array([low, high]), None).any()
         if not (reached if limit.sign else low <= limit.value <= high):
-            raise BadInputError(
+            raise OutOfReachError(
                 f"no stage assignment can have {limit.name} {limit.operator} {limit.value}: it is between "
                 f"{low:g} and {high:g}. Relax the limit."
             )
@@ -113,20 +115,6 @@ def low_coverage(share: float) -> str:
         f"the chosen point answers {100 * share:.3g} % of the rows that judged it, and rejects the others. "
         "Take a lower confidence, another pick, or a limit such as coverage>=0.5."
     )
-
-
-def _numbered(front: Front, point: int, within: Mask) -> int:
-    """Return the number of a point, if there is one of that number within the limits."""
-    if point >= len(front):
-        raise UnmetChoiceError(
-            f"there is no point {point}: the front has {len(front):,}, numbered from 0. Pick one of them, "
-            "or a rule."
-        )
-    if not within[point]:
-        raise UnmetChoiceError(
-            f"point {point} is outside the limits. Pick another point, or leave out the limits."
-        )
-    return point
 
 
 def _one_standard_error(front: Front, within: Mask) -> int | None:

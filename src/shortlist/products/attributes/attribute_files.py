@@ -1,26 +1,35 @@
-"""Files with numbers on features: CSV by feature name, and the ``.augment`` files of the LVAT models."""
+"""Files with numbers on features: tables by feature name, and the ``.augment`` files of the LVAT models."""
 
-import csv
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 
+from shortlist.errors import BadFileError
 from shortlist.exact import as_decimal
 from shortlist.products.attributes.attribute import BUILT_IN, AttributeTable
 from shortlist.products.feature_models.model import FeatureModel, Value
 from shortlist.products.feature_models.names import FeatureNames, feature_names
-from shortlist.products.feature_models.source import Source, read_source
+from shortlist.products.feature_models.source import Source, unpacked
+from shortlist.tables.files import cells_of, read_content
+from shortlist.tables.text import decoded
+
+GZIP = b"\x1f\x8b"
 
 
 def read_attributes(
-    path: str | Path, model: FeatureModel, *, renames: Mapping[str, str] | None = None
+    path: str | Path,
+    model: FeatureModel,
+    *,
+    renames: Mapping[str, str] | None = None,
+    notes: list[str] | None = None,
 ) -> AttributeTable:
-    """Read the attributes of a model's features from a file; gzip is undone.
+    """Read the attributes of a model's features from a file, or from standard input for ``-``.
 
     Parameters
     ----------
     path : str or Path
-        A CSV file with a header that has a column ``feature`` and one column per attribute, or an
+        A table in a format of :func:`shortlist.tables.files.read_table_file`, such as CSV, TSV or Parquet,
+        with a column ``feature`` and one column per attribute; cells are taken as written. Or an
         ``.augment`` file (header ``#FEATURE_INDEX COST USED_BEFORE DEFECTS``, features by variable number). A
         column ``id`` of the CSV tells features apart where names repeat, if it holds the model's identifiers.
         ``used_before`` brings ``not_used_before`` with it, its complement.
@@ -28,6 +37,8 @@ def read_attributes(
         Whose features. Names are compared as written first, then without case, spaces and signs.
     renames : mapping of str to str, optional
         What a name in the file is called in the model.
+    notes : list of str, optional
+        Gets a sentence about another separator than the comma, and about decimal commas.
 
     Raises
     ------
@@ -35,10 +46,15 @@ def read_attributes(
         If the file cannot be read as such a table, names an unknown feature or one twice; says in which line.
         Missing values and non-numeric ones are errors only once the attribute is used.
     """
-    source = read_source(path)
-    if source.text.lstrip().startswith("#"):
-        return _augment(source, model)
-    return _table(source, model, renames or {})
+    name, content = read_content(path)
+    if content.startswith(GZIP):
+        content = unpacked(content, name)
+    if not content.strip():
+        raise BadFileError(f"{name} is empty. Is it the right file?")
+    if content.lstrip().startswith(b"#"):
+        return _augment(Source(name, decoded(name, content)), model)
+    rows = cells_of(name, content, [] if notes is None else notes)
+    return _table(Source(name, ""), rows, model, renames or {})
 
 
 def attributes_beside(model_path: str | Path) -> Path | None:
@@ -53,19 +69,21 @@ def attributes_beside(model_path: str | Path) -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
-def _table(source: Source, model: FeatureModel, renames: Mapping[str, str]) -> AttributeTable:
-    """Read a CSV table."""
-    reader = csv.reader(source.text.splitlines())
-    header = _header(source, next(reader, []))
+def _table(
+    source: Source, rows: list[tuple[int, list[str]]], model: FeatureModel, renames: Mapping[str, str]
+) -> AttributeTable:
+    """Take the attributes from the rows of a table, the header first."""
+    header = _header(source, rows[0][1])
     attributes = [name for name in header if name not in {"feature", "id", ""}]
     columns: dict[str, dict[int, Value]] = {name: {} for name in attributes}
     lines: dict[int, int] = {}
     renamed: set[str] = set()
     names, where = feature_names(model), {name: i for i, name in enumerate(header)}
-    for row in reader:
+    for line, row in rows[1:]:
+        if not row:
+            raise source.error("a quote that opened before is not closed.", line=line)
         if not any(cell.strip() for cell in row):
             continue
-        line = reader.line_num
         if len(row) != len(header):
             raise source.error(f"the row must have {len(header)} columns, got {len(row)}.", line=line)
         identifier = row[where["id"]].strip() if "id" in where else ""

@@ -163,7 +163,7 @@ def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribu
     Parameters
     ----------
     text : str
-        ``NAME OP NUMBER`` with OP one of ``<= < >= > = ==``.
+        ``NAME OP NUMBER`` with OP one of ``<= < >= > ==``.
     model : FeatureModel
         What is configured.
     attributes : mapping of str to Attribute

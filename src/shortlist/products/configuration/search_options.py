@@ -121,8 +121,8 @@ def search_options(method: str, **given: Any) -> SearchOptions:
                 f"options must be among {any_of(known)}, got {name!r}.{did_you_mean(name, known)}"
             )
         if not takes(method, name):
-            having = any_of([repr(other) for other in METHODS if takes(other, name)])
-            raise BadInputError(f"{name} is for method {having}, got method {method!r}. Leave it out.")
+            having = any_of([f"method={other!r}" for other in METHODS if takes(other, name)])
+            raise BadInputError(f"{name} belongs to {having}, got method={method!r}. Leave it out.")
     options = SearchOptions(**wanted)
     as_choice(options.solver, "solver", SOLVER_NAMES)
     as_choice(options.rule, "rule", RULES)

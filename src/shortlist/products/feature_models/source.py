@@ -39,7 +39,7 @@ def read_source(path: str | Path) -> Source:
     """
     content = read_bytes(path)
     if content[:2] == b"\x1f\x8b":
-        content = _unpacked(content, path)
+        content = unpacked(content, path)
     if not content.strip():
         raise BadFileError(f"{path} is empty. Is it the right file?")
     if b"\0" in content[:4096]:
@@ -52,7 +52,7 @@ def read_source(path: str | Path) -> Source:
     return Source(str(path), text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def _unpacked(content: bytes, path: str | Path) -> bytes:
+def unpacked(content: bytes, path: str | Path) -> bytes:
     """Undo gzip, up to a size."""
     parts, size = [], 0
     while content:

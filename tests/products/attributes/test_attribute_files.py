@@ -1,0 +1,70 @@
+"""Tables with numbers on features, in every format that tables have."""
+
+import bz2
+import gzip
+import io
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from shortlist.errors import BadFileError
+from shortlist.products.attributes.attribute_files import read_attributes
+from shortlist.products.feature_models.model import make_model
+
+MODEL = make_model(["A", "B", "C"])
+TEXT = "feature,cost,note\nA,0.10,new\nB,12345678901234567.5,\n\nC,3,old\n"
+EXPECTED = {"cost": {0: "0.10", 1: "12345678901234567.5", 2: "3"}, "note": {0: "new", 2: "old"}}
+
+
+def _parquet() -> bytes:
+    frame = pd.read_csv(io.StringIO(TEXT), dtype=str)
+    return bytes(frame.to_parquet(engine="pyarrow"))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(TEXT.encode(), id="commas"),
+        pytest.param(TEXT.replace(",", "\t").encode(), id="tabs"),
+        pytest.param(TEXT.replace(",", ";").encode(), id="semicolons"),
+        pytest.param(TEXT.replace(",", ";").replace(".", ",").encode(), id="decimal commas"),
+        pytest.param(TEXT.encode("utf-16"), id="UTF-16"),
+        pytest.param(TEXT.replace("\n", "\r\n").encode("utf-8-sig"), id="Windows"),
+        pytest.param(gzip.compress(TEXT.encode()), id="gzip"),
+        pytest.param(bz2.compress(TEXT.encode()), id="bzip2"),
+        pytest.param(_parquet(), id="Parquet"),
+    ],
+)
+def test_every_format_gives_the_same_numbers_as_written(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(content)
+    table = read_attributes(tmp_path / "a.txt", MODEL)
+    assert table.columns == EXPECTED
+
+
+def test_notes_say_how_the_file_was_read(tmp_path: Path) -> None:
+    path, notes = tmp_path / "a.csv", list[str]()
+    path.write_text("feature;cost\nA;1,5\nB;2\nC;3\n", encoding="utf-8")
+    read_attributes(path, MODEL, notes=notes)
+    assert notes == [
+        f"{path}: its columns are parted by semicolons.",
+        f"{path}: decimal commas in 'cost' were read as decimal points.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("feature\tcost\nA\t1\nD\t2\n", ":3: the model has no feature 'D'", id="feature"),
+        pytest.param("feature;cost\nA;1\nB;2;3\n", ":3: the row must have 2 columns, got 3.", id="cells"),
+        pytest.param('feature,cost\nA,1\n"B,2\n', ":3: ", id="quote"),
+        pytest.param("name,cost\nA,1\n", ":1: the header must have a column 'feature'", id="header"),
+        pytest.param(" \n", " is empty. Is it the right file?", id="empty"),
+    ],
+)
+def test_an_error_names_the_line(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(BadFileError, match=re.escape(f"{path}{message}")):
+        read_attributes(path, MODEL)
