@@ -106,6 +106,21 @@ def test_no_line_is_longer_than_a_reader_sees() -> None:
     assert longest == []
 
 
+def test_no_room_is_crowded() -> None:
+    sizes = {str(room): len(list(room.glob("*.py"))) for room in {path.parent for path in SOURCES}}
+    assert {room: size for room, size in sizes.items() if size > 12} == {}
+
+
+def test_most_tests_lie_where_the_module_lies_that_they_test() -> None:
+    modules = {path.relative_to(ROOT / "src" / "shortlist") for path in SOURCES}
+    modules |= {path.relative_to(ROOT) for path in (ROOT / "benchmarks").rglob("*.py")}
+    modules |= {Path("benchmarks", path.name) for path in (ROOT / "benchmarks" / "data").glob("*.py")}
+    tests = [path.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("test_*.py")]
+    names = [(path.parent, path.name.removeprefix("test_")) for path in tests]
+    elsewhere = [path / name for path, name in names if not {path / name, path / f"_{name}"} & modules]
+    assert len(elsewhere) <= 0.2 * len(tests), elsewhere
+
+
 LAZY = [
     ".".join(stub.parent.relative_to(ROOT / "src").parts) for stub in (ROOT / "src").rglob("__init__.pyi")
 ]
