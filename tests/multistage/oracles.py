@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._bits import pack
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.encoding import Encoding, FeatureCode
-from shortlist.multistage.subclassifiers.subclassifiers import StageRows, SubsetPlaces, pack
+from shortlist.multistage.subclassifiers.subclassifiers import StageRows, SubsetPlaces
 
 
 @dataclass(frozen=True)

@@ -269,11 +269,3 @@ def distinct_votes(votes: VoteMatrix) -> tuple[VoteMatrix, NDArray[np.int64]]:
     keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
     _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
     return votes[first], of_row.astype(np.int64)
-
-
-def pack(votes: VoteMatrix) -> NDArray[np.uint64]:
-    """Pack 0/1 rows into words, the first entry as the lowest bit."""
-    n_words = max(1, -(-votes.shape[1] // 64))
-    padded = np.zeros((len(votes), 64 * n_words), dtype=np.uint8)
-    padded[:, : votes.shape[1]] = votes
-    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)

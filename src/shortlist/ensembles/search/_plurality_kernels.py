@@ -1,4 +1,4 @@
-"""Kernels of pruning by plurality votes: conflicts between margins, and a tabu walk over flips and swaps.
+"""Kernels of pruning by plurality votes: a tabu walk over flips and swaps.
 
 A row is right iff its *lead* is at least 0: the votes for its true class less those for the strongest rival,
 one less where the rival is the lower class and so wins ties (:mod:`shortlist.ensembles.rules._kernels`). A
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._jit import kernel
+from shortlist._random import draw_below
 from shortlist.ensembles.rules._kernels import lead
 from shortlist.ensembles.search._threshold_kernels import (
     BEST_TOTAL,
@@ -38,7 +39,6 @@ from shortlist.ensembles.search._threshold_kernels import (
     TENURE,
     TOTAL,
     WORST,
-    draw,
     missed_after,
 )
 
@@ -49,53 +49,6 @@ Words = NDArray[np.uint64]
 
 PICK, PICK_SCORE, PICK_TOTAL = range(3)
 """Entries of a choice: classifier, what is compared, total."""
-
-
-@kernel("int64(uint64[:, ::1], uint64[:, ::1], int64[::1], int64[::1], int64, int64, int64, int64[:, ::1])")
-def find_conflicts(
-    plus: Words,
-    minus: Words,
-    least: Integers,
-    places: Integers,
-    n_classifiers: int,
-    min_size: int,
-    max_tests: int,
-    pairs: Integers,
-) -> int:
-    """Write the places of margins that cannot hold together into `pairs`, and return how many."""
-    n_pairs = 0
-    n_tests = 0
-    n_words = plus.shape[1]
-    for s in range(len(places)):
-        n_tests += s
-        if n_tests > max_tests:
-            break
-        for r in range(s):
-            least_sum = least[r] + least[s]
-            if places[r] == places[s] or (least_sum == 0 and min_size == 0):
-                continue
-            word = 0
-            while word < n_words and (
-                (plus[r, word] & ~minus[s, word]) | (plus[s, word] & ~minus[r, word]) == np.uint64(0)
-            ):
-                word += 1
-            if word < n_words:
-                continue
-            if least_sum == 0:
-                n_neutral = n_classifiers
-                for w in range(n_words):
-                    bits = (minus[r, w] & ~plus[s, w]) | (minus[s, w] & ~plus[r, w])
-                    while bits:
-                        bits &= bits - np.uint64(1)
-                        n_neutral -= 1
-                if n_neutral >= min_size:
-                    continue
-            if n_pairs == len(pairs):
-                return n_pairs
-            pairs[n_pairs, 0] = places[r]
-            pairs[n_pairs, 1] = places[s]
-            n_pairs += 1
-    return n_pairs
 
 
 @kernel(
@@ -245,7 +198,7 @@ def choose_flip(
         if tabu[k] > scalars[STEP] and not record:
             continue
         n_equal = 1 if score > choice[PICK_SCORE] else n_equal + 1
-        if n_equal == 1 or draw(state, n_equal) == 0:
+        if n_equal == 1 or draw_below(state, n_equal) == 0:
             choice[PICK] = k
             choice[PICK_SCORE] = score
             choice[PICK_TOTAL] = total
@@ -309,7 +262,7 @@ def walk(
             now -= min(scalars[PENALTY], np.int64(2**60) // scalars[MISSED]) * scalars[MISSED]
         if choice[PICK] == NONE or choice[PICK_SCORE] <= now:
             for _ in range(min(options[N_SWAPS], scalars[SIZE])):
-                k = int(draw(state, n_classifiers))
+                k = int(draw_below(state, n_classifiers))
                 while not member[k]:
                     k = (k + 1) % n_classifiers
                 if tabu[k] > scalars[STEP]:
@@ -328,7 +281,7 @@ def walk(
         for k in (out, int(choice[PICK])):
             if k != NONE:
                 flip(k, columns, labels, gains, costs, credit, options, member, tally, leads, sums, scalars)
-                tabu[k] = scalars[STEP] + options[TENURE] + draw(state, options[TENURE] + 1)
+                tabu[k] = scalars[STEP] + options[TENURE] + draw_below(state, options[TENURE] + 1)
         scalars[MISSED] = missed_after(NONE, costs, credit, options, member, sums, scalars)
         if scalars[MISSED] > 0:
             scalars[STREAK] = max(scalars[STREAK], 0) + 1

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._jit import kernel
+from shortlist._random import State, draw_below
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Shorts: TypeAlias = NDArray[np.int32]
 Longs: TypeAlias = NDArray[np.int64]
-State: TypeAlias = NDArray[np.uint64]
 Whole: TypeAlias = int | np.int64
 
 NONE = -1
@@ -79,17 +79,6 @@ PICK, AT, PICK_TOTAL, PICK_WORTH, PICK_MISSED, PICK_SCORE = range(6)
 """Entries of a choice: classifier, threshold, total, utility, missed limits, and what is compared first."""
 FIRST, SECOND, LEVEL, MISS = range(4)
 """Rows of `ratings`: what is compared first and second, threshold, missed limits."""
-
-
-@kernel("int64(uint64[::1], int64)")
-def draw(state: State, n: Whole) -> Whole:
-    """Draw from 0 to n − 1 by SplitMix64 (Steele, Lea & Flood 2014), moving the state on."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z ^= z >> np.uint64(31)
-    return np.int64((z >> np.uint64(1)) % np.uint64(n))
 
 
 @kernel(
@@ -447,7 +436,7 @@ def choose_flip(
     choice[PICK_WORTH] = WORST
     if n_tied == 0:
         return
-    offset = draw(state, stop - start) if n_tied > 1 else np.int64(0)
+    offset = draw_below(state, stop - start) if n_tied > 1 else np.int64(0)
     n_seen: Whole = np.int64(0)
     for step in range(stop - start):
         k = int(start + (offset + step) % (stop - start))
@@ -538,7 +527,7 @@ def walk(
             return step
         start: Whole = np.int64(0)
         if tried < n_classifiers:
-            start = min(max(draw(state, n_classifiers + tried) - tried, 0), n_classifiers - tried)
+            start = min(max(draw_below(state, n_classifiers + tried) - tried, 0), n_classifiers - tried)
         stop = start + tried
         choose_flip(
             start, stop, NONE, votes, columns, gains, costs, credit, table, options, member, tally, levels,
@@ -551,7 +540,7 @@ def walk(
             now -= min(scalars[PENALTY], np.int64(2**60) // scalars[MISSED]) * scalars[MISSED]
         if choice[PICK] == NONE or choice[PICK_SCORE] <= now:
             for _ in range(min(options[N_SWAPS], scalars[SIZE])):
-                k = draw(state, n_classifiers)
+                k = draw_below(state, n_classifiers)
                 while not member[k]:
                     k = (k + 1) % n_classifiers
                 if tabu[k] > scalars[STEP]:
@@ -576,7 +565,7 @@ def walk(
         for k in (out, choice[PICK]):
             if k != NONE:
                 flip(k, columns, gains, costs, credit, options, member, tally, levels, sums, scalars)
-                tabu[k] = scalars[STEP] + options[TENURE] + draw(state, options[TENURE] + 1)
+                tabu[k] = scalars[STEP] + options[TENURE] + draw_below(state, options[TENURE] + 1)
         scalars[MISSED] = missed_after(NONE, costs, credit, options, member, sums, scalars)
         set_threshold(levels, table, options, scalars)
         if options[HAS_COSTS] or options[HAS_CREDIT]:

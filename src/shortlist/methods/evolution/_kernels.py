@@ -8,24 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._jit import kernel
+from shortlist._random import State, draw_share
 
 Bits: TypeAlias = NDArray[np.uint8]
 Codes: TypeAlias = NDArray[np.int32]
 Longs: TypeAlias = NDArray[np.int64]
 Doubles: TypeAlias = NDArray[np.float64]
-State: TypeAlias = NDArray[np.uint64]
-
-
-@kernel("float64(uint64[::1])")
-def uniform(state: State) -> float:
-    """Draw from [0, 1) by SplitMix64 (Steele, Lea & Flood 2014), moving the state on."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z ^= z >> np.uint64(31)
-    draw: float = (z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-    return draw
 
 
 @kernel("void(uint8[:, ::1], int32[::1], int64[::1], int64[:, ::1], int64[:, ::1])")
@@ -120,9 +108,9 @@ def mutate_with_feedback(
     for variable in range(len(bits)):
         if marks[variable]:
             marks[variable] = 0
-            if uniform(state) < error_rate:
-                bits[variable] = 1 if uniform(state) < 0.5 else 0
-        elif rate > 0 and uniform(state) < rate:
+            if draw_share(state) < error_rate:
+                bits[variable] = 1 if draw_share(state) < 0.5 else 0
+        elif rate > 0 and draw_share(state) < rate:
             bits[variable] ^= 1
 
 
@@ -147,11 +135,11 @@ def breed(
     for first in range(0, len(children), 2):
         last = min(first + 2, len(children))
         for row in range(first, last):
-            one, other = int(uniform(state) * n), int(uniform(state) * n)
+            one, other = int(draw_share(state) * n), int(draw_share(state) * n)
             winner = one if fitness[one] >= fitness[other] else other
             children[row, :] = parents[winner]
-        if last - first == 2 and uniform(state) < crossover:
-            for variable in range(int(uniform(state) * n_variables), n_variables):
+        if last - first == 2 and draw_share(state) < crossover:
+            for variable in range(int(draw_share(state) * n_variables), n_variables):
                 kept = children[first, variable]
                 children[first, variable] = children[first + 1, variable]
                 children[first + 1, variable] = kept
@@ -183,13 +171,13 @@ def breed_by_differences(
     n, n_variables = population.shape
     marks = np.zeros(n_variables, dtype=np.uint8)
     for row in range(n):
-        base, one, other = int(uniform(state) * n), int(uniform(state) * n), int(uniform(state) * n)
-        forced = int(uniform(state) * n_variables)
+        base, one, other = int(draw_share(state) * n), int(draw_share(state) * n), int(draw_share(state) * n)
+        forced = int(draw_share(state) * n_variables)
         for variable in range(n_variables):
             bit = population[row, variable]
-            if variable == forced or uniform(state) < crossover:
+            if variable == forced or draw_share(state) < crossover:
                 bit = population[base, variable]
-                if population[one, variable] != population[other, variable] and uniform(state) < weight:
+                if population[one, variable] != population[other, variable] and draw_share(state) < weight:
                     bit ^= 1
             trials[row, variable] = bit
         mutate_with_feedback(trials[row], literals, offsets, marks, error_rate, rate, state)

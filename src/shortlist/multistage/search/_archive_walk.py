@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._bits import Words, popcount
 from shortlist._jit import kernel
-from shortlist.multistage.search._bits import popcount
 from shortlist.multistage.search._evaluation import (
     CONCLUSIVE,
     COST,
@@ -23,7 +23,6 @@ from shortlist.multistage.search._evaluation import (
     WORST,
 )
 
-Words: TypeAlias = NDArray[np.uint64]
 Longs: TypeAlias = NDArray[np.int64]
 
 

@@ -11,10 +11,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._bits import Words, popcount
 from shortlist._jit import kernel
-from shortlist.multistage.search._bits import popcount
 
-Words: TypeAlias = NDArray[np.uint64]
 Longs: TypeAlias = NDArray[np.int64]
 Ints: TypeAlias = NDArray[np.int32]
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._bits import pack
 from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Values
 from shortlist.errors import BadInputError
@@ -27,7 +28,6 @@ from shortlist.multistage.search._evaluation import (
     measure,
 )
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
-from shortlist.multistage.subclassifiers.subclassifiers import pack
 from shortlist.pickles import saved_from
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense

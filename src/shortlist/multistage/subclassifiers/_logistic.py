@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._bits import Words
 from shortlist._jit import kernel
 
 Doubles: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
-Words: TypeAlias = NDArray[np.uint64]
 Longs: TypeAlias = NDArray[np.int64]
 
 MAX_STEPS = 200

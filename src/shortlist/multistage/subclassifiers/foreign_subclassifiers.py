@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._bits import pack
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.reject_rules import RejectRule, decide, raised_threshold
-from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows, SubsetPlaces, pack
+from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows, SubsetPlaces
 from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
 

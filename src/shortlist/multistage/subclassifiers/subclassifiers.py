@@ -307,13 +307,6 @@ def _check_memory(rows: StageRows, n_bytes: int) -> None:
         )
 
 
-def pack(flags: Mask, n_words: int) -> NDArray[np.uint64]:
-    """Pack one flag per row into 64-bit words, row r in bit r mod 64 of word r // 64."""
-    padded = np.zeros(64 * n_words, dtype=bool)
-    padded[: len(flags)] = flags
-    return np.packbits(padded, bitorder="little").view(np.uint64)
-
-
 @functools.cache
 def _blas() -> Any:
     """Find the linear-algebra libraries once; looking for them takes milliseconds."""

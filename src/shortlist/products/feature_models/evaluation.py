@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shortlist._bits import pack, unpack
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.products.feature_models.formulas import holds
@@ -123,13 +124,11 @@ def _broken_clauses(model: FeatureModel, columns: Mask) -> Mask:
     assert model.clauses is not None
     literals, offsets = model.clauses.literals, model.clauses.offsets
     n = columns.shape[1]
-    padded = np.zeros((len(columns), -(-n // 64) * 64), dtype=bool)
-    padded[:, :n] = columns
-    words = np.packbits(padded, axis=1).view(np.uint64)  # 64 configurations at a time
+    words = pack(columns)  # 64 configurations at a time
     true = words[np.abs(literals) - 1]
     np.invert(true, out=true, where=(literals < 0)[:, None])
     filled = np.diff(offsets) > 0
     broken = np.ones((model.clauses.n_clauses, n), dtype=bool)
     unsatisfied = ~np.bitwise_or.reduceat(true, offsets[:-1][filled], axis=0)
-    broken[filled] = np.unpackbits(unsatisfied.view(np.uint8), axis=1, count=n)
+    broken[filled] = unpack(unsatisfied, n)
     return broken

@@ -8,22 +8,11 @@ are left. All arrays of words are (n_rows, n_words), without classifiers that no
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._bits import Words, popcount
 from shortlist._jit import kernel
 
-Words = NDArray[np.uint64]
 Integers = NDArray[np.int64]
 Places = NDArray[np.int32]
-
-
-@kernel("int64(uint64)")
-def count_bits(word: np.uint64) -> np.int64:
-    """Return the number of ones, summed in parallel within the word."""
-    pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    fours = (pairs & np.uint64(0x3333333333333333)) + (
-        (pairs >> np.uint64(2)) & np.uint64(0x3333333333333333)
-    )
-    eights = (fours + (fours >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((eights * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @kernel("boolean(uint64[:, ::1], int64, int64, int64, int64, int64)")
@@ -31,8 +20,8 @@ def is_below(words: Words, n_usable: int, most: int, least: int, low: np.int64, 
     """Whether row `low` never has more votes than row `high`."""
     alone = apart = np.int64(0)
     for w in range(words.shape[1]):
-        alone += count_bits(words[low, w] & ~words[high, w])
-        apart += count_bits(words[low, w] ^ words[high, w])
+        alone += popcount(words[low, w] & ~words[high, w])
+        apart += popcount(words[low, w] ^ words[high, w])
     joining = np.minimum(alone, np.int64(most))
     forced = least - alone - (n_usable - apart)
     return bool(joining <= (max(0, forced)))
@@ -103,7 +92,7 @@ def list_opposed(
                     opposed = False
                     break
                 if wanted == 0:
-                    neutral -= count_bits((minus[r, w] & ~plus[s, w]) | (minus[s, w] & ~plus[r, w]))
+                    neutral -= popcount((minus[r, w] & ~plus[s, w]) | (minus[s, w] & ~plus[r, w]))
             if opposed and (wanted > 0 or neutral < least_members):
                 if found == len(pairs):
                     return found
@@ -141,7 +130,7 @@ def list_subsets(
                         break
             while left and found < full:
                 lowest = left & (~left + np.uint64(1))
-                j = 64 * block + count_bits(lowest - np.uint64(1))
+                j = 64 * block + popcount(lowest - np.uint64(1))
                 left ^= lowest
                 if j < len(highs):
                     pairs[found, 0] = low

@@ -9,8 +9,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._bits import pack
 from shortlist.ensembles.proofs.cuts.cuts import Cut, make_cut
-from shortlist.ensembles.proofs.row_forms import RightRows, pack
+from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.votes.binary_votes import tally
 from shortlist.runs import Cancellation
 
