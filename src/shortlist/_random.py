@@ -18,11 +18,12 @@ def draw_word(state: State) -> np.uint64:
     z = state[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    z ^= z >> np.uint64(31)
+    return np.uint64(z)
 
 
 @kernel("int64(uint64[::1], int64)")
-def draw_below(state: State, n: np.int64) -> np.int64:
+def draw_below(state: State, n: int | np.int64) -> int | np.int64:
     """Draw from 0 to n − 1."""
     return np.int64((draw_word(state) >> np.uint64(1)) % np.uint64(n))
 
