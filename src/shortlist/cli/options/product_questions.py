@@ -85,7 +85,8 @@ class QuestionOptions:
     attributes: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Table with a column feature, or .augment; - for stdin; may be repeated. Default: MODEL.augment."
+            help="Table with a column feature, or .augment; - for stdin; may be repeated. Default: "
+            "MODEL.augment."
         ),
     ] = None
     random_attributes: Annotated[

@@ -19,7 +19,7 @@ def _stages(classifier: "MultiStageClassifier") -> list[list[str]]:
 
 
 def unreachable(sentence: str, method: str, seconds: float) -> dict[str, Any]:
-    """Return what the JSON says where a limit is out of reach, so that nothing was fitted and no front made."""
+    """Return what the JSON says where a limit is out of reach, and so nothing was fitted."""
     return {
         "command": "stage",
         "method": method,
