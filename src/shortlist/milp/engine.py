@@ -113,7 +113,7 @@ class CheckedSession:
         cancellation: Cancellation | None = None,
     ) -> Solution:
         """Solve as the model now stands."""
-        begin = time.perf_counter()
+        begin = time.monotonic()
         claim = self._plain_claim(limits, cancellation)
         handed_over = False
         if claim is None:
@@ -129,7 +129,7 @@ class CheckedSession:
             if not decides:
                 claim = claim.lowered()
         claim = self._or_start(claim)
-        solution = checked_solution(self._current, claim, limits, seconds=time.perf_counter() - begin)
+        solution = checked_solution(self._current, claim, limits, seconds=time.monotonic() - begin)
         solution = replace(solution, handed_over=handed_over)
         self._current.start = None
         if on_bound is not None:
