@@ -19,6 +19,7 @@ from shortlist.ensembles.pruning.weighted_pruning import prune_exactly, prune_pl
 from shortlist.ensembles.rules.orderings import order_classifiers
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes, from_binary, merge_class_rows
+from shortlist.runs.budget import Budget
 from tests.cli.running import shortlist
 
 GOLDEN = Path(__file__).parent / "golden" / "answers.json"
@@ -60,7 +61,9 @@ def _pruned(result: Any) -> dict[str, Any]:
 
 def _two_classes() -> Any:
     votes = _votes(120, 40)
-    return _pruned(prune_exactly(votes, named_weights("accuracy", votes), selection_limits(40), node_limit=5))
+    return _pruned(
+        prune_exactly(votes, named_weights("accuracy", votes), selection_limits(40), Budget(nodes=5))
+    )
 
 
 def _several_classes() -> Any:
@@ -68,11 +71,11 @@ def _several_classes() -> Any:
     labels = rng.integers(0, 3, 60)
     codes = np.where(rng.random((60, 18)) < 0.3, labels[:, None], rng.integers(0, 3, (60, 18)))
     votes = merge_class_rows(class_votes(codes, labels, n_classes=3))
-    return _pruned(prune_plurality_exactly(votes, "balanced-accuracy", selection_limits(18), node_limit=5))
+    return _pruned(prune_plurality_exactly(votes, "balanced-accuracy", selection_limits(18), Budget(nodes=5)))
 
 
 def _slope() -> Any:
-    result, _ = prune_for(_votes(90, 20), "accuracy+slope-4", selection_limits(20), node_limit=200)
+    result, _ = prune_for(_votes(90, 20), "accuracy+slope-4", selection_limits(20), Budget(nodes=200))
     return _pruned(result)
 
 

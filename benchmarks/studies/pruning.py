@@ -23,6 +23,7 @@ from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.milp import SOLVERS
 from shortlist.results.proof import relative_gap
 from shortlist.runs import Progress
+from shortlist.runs.budget import Budget
 
 SETTINGS = {
     "F1": ("accuracy", "none"),
@@ -91,10 +92,7 @@ def slopes(folder: Path, seconds: float = 60.0) -> Iterator[dict[str, Any]]:
     cases += [(name, 8, solver) for name in ("parkinsons", "musk_v1") for solver in ("highs", "cpsat")]
     for name, slope, solver in cases:
         votes = _votes(folder, name)
-        result, _ = prune_for(
-            votes, f"accuracy+slope-{slope}", selection_limits(votes.n_classifiers),
-            solver=solver, time_limit_s=seconds, threads=THREADS[solver],
-        )  # fmt: skip
+        result, _ = prune_for(votes, f"accuracy+slope-{slope}", selection_limits(votes.n_classifiers), Budget(seconds, threads=THREADS[solver]), solver=solver)  # fmt: skip
         row = {
             "case": "slope", "data": name, "size": votes.n_samples, "merged": len(votes.labels), "seed": 0,
             "classifiers": votes.n_classifiers, "setting": f"slope-{slope}", "method": solver,
@@ -125,7 +123,7 @@ def _best_rule(votes: Votes, setting: str) -> dict[str, Any]:
     objective, diversity = SETTINGS[setting]
     weights = named_weights(objective, votes)
     limits = selection_limits(votes.n_classifiers, diversity=diversity_limits(diversity, votes))
-    starts = ordering_starts(votes, weights, limits, rules=START_RULES)
+    starts = ordering_starts(votes, weights, limits, Budget(), rules=START_RULES)
     if not starts:
         return {"best_rule": None}
     return {"best_rule": weights.value(best_threshold(votes, weights, starts[0])[1])}
@@ -143,10 +141,12 @@ def _solve(
         votes,
         weights,
         selection_limits(votes.n_classifiers, diversity=diversity_limits(diversity, votes)),
+        Budget(
+            limit_s,
+            threads=THREADS[solver],
+            report=lambda event: events.append((time.monotonic() - start, event)),
+        ),
         solver=solver,
-        time_limit_s=limit_s,
-        threads=THREADS[solver],
-        report=lambda event: events.append((time.monotonic() - start, event)),
     )
     row: dict[str, Any] = {
         "case": "pruning", "data": name, "size": votes.n_samples, "merged": len(votes.labels), "seed": 0,

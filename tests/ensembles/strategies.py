@@ -12,6 +12,7 @@ from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by
 from shortlist.ensembles.proofs.cuts.cuts import CutBound
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
+from shortlist.runs.budget import Budget
 from tests.ensembles import oracles
 from tests.ensembles.class_pools import as_votes, class_pools
 from tests.ensembles.oracles import Rows
@@ -81,8 +82,8 @@ right_rows = two_classes | class_problems()
 
 
 def tightened(rows: RightRows, rounds: int = 4) -> CutBound:
-    conflicts = find_conflicts(rows)
-    return tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), max_rounds=rounds)
+    conflicts = find_conflicts(rows, Budget())
+    return tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), Budget(), max_rounds=rounds)
 
 
 def noisy_rows(n_rows: int = 150, n_classifiers: int = 15) -> RightRows:

@@ -43,8 +43,16 @@ def test_a_share_is_of_what_is_left(clock: Clock) -> None:
     assert whole.until(0.8).share(0.5).deadline == pytest.approx(56.0)
 
 
-def test_a_part_never_ends_later_than_what_it_is_a_part_of(clock: Clock) -> None:
-    assert Budget(10, clock=clock).until(0.2).until(0.9).deadline == 52.0
+def test_a_part_of_a_part_never_ends_later(clock: Clock) -> None:
+    assert Budget(10, clock=clock).until(0.2).until(0.9).deadline == pytest.approx(51.8)
+
+
+def test_parts_of_a_share_are_counted_from_where_it_begins(clock: Clock) -> None:
+    whole = Budget(10, clock=clock)
+    clock.now = 54.0
+
+    assert whole.share(0.5).until(0.1).deadline == pytest.approx(54.3)
+    assert whole.share(0.5).until(1.0).deadline == pytest.approx(57.0)
 
 
 def test_under_a_limit_in_nodes_a_part_may_take_all_the_time(clock: Clock) -> None:

@@ -40,8 +40,8 @@ class Budget:
         Tells the time in seconds.
     start : float, optional
         When the budget began, on that clock; default now.
-    part : float, default=1
-        The part of `seconds`, counted from `start`, at which this budget ends.
+    begin, part : float, default=0 and 1
+        The parts of `seconds`, counted from `start`, at which this budget begins and ends.
 
     Examples
     --------
@@ -61,6 +61,7 @@ class Budget:
     cancellation: Cancellation = field(default_factory=Cancellation)
     clock: Callable[[], float] = time.monotonic
     start: float = math.nan
+    begin: float = 0.0
     part: float = 1.0
 
     def __post_init__(self) -> None:
@@ -111,15 +112,15 @@ class Budget:
         return f"{self.seconds:g} s"
 
     def until(self, part: float) -> "Budget":
-        """Return the budget that ends when a share of the whole time is gone, never later than this one."""
-        return dataclasses.replace(self, part=min(self.part, part))
+        """Return the budget that ends when so much of the time of this one is gone, from 0 to 1."""
+        return dataclasses.replace(self, part=self.begin + part * (self.part - self.begin))
 
     def share(self, part: float) -> "Budget":
-        """Return the budget that ends when so much of the time that is left is gone, from 0 to 1."""
+        """Return the budget that begins now and ends when so much of what is left is gone, from 0 to 1."""
         if math.isinf(self.seconds):
             return self
-        gone = self.elapsed / self.seconds if self.seconds else 1.0
-        return self.until(gone + part * max(0.0, self.part - gone))
+        gone = min(self.part, self.elapsed / self.seconds if self.seconds else 1.0)
+        return dataclasses.replace(self, begin=gone).until(part)
 
     def tell(self, stage: str, *, value: float | None = None, bound: float | None = None) -> None:
         """Report how much of the time is gone, and value and bound."""

@@ -22,6 +22,7 @@ from shortlist.ensembles.proofs.incumbent import EnsembleSelection
 from shortlist.ensembles.proofs.lines.slope_proof import prove_slope
 from shortlist.ensembles.proofs.lines.slope_rows import slope_rows
 from shortlist.ensembles.votes.binary_votes import merge_rows
+from shortlist.runs.budget import Budget
 from shortlist.saved_models import SavedModel, load_model, save_model
 from tests.cli.running import shortlist
 
@@ -91,7 +92,7 @@ def _as_a_slope(pruner: ExactPruner) -> EnsembleSelection:
     )
     rows = slope_rows(votes, weights, utility, limits)
     start = result.mask, *rows.best_threshold(result.mask)
-    answer = prove_slope(rows, utility_bounds(votes, weights, utility, limits), start=start)
+    answer = prove_slope(rows, utility_bounds(votes, weights, utility, limits), Budget(), start=start)
     answer = dataclasses.replace(answer, mask=result.mask, threshold=result.threshold)
     total = utility_total(votes, weights, utility, result.mask, result.threshold)
     forged = make_line_certificate(votes, weights, utility, rows, dataclasses.replace(answer, total=total))

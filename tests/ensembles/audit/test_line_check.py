@@ -20,6 +20,7 @@ from shortlist.ensembles.proofs.lines.slope_rows import slope_rows
 from shortlist.ensembles.pruning.pruning import prune_for
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.results.objective import Objective, Sense
+from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
 from tests.ensembles.proofs.test_certificate import assert_refused
 
@@ -35,7 +36,7 @@ def _certified(votes: Votes, weights: Weights, slope: float, **limited: Any) -> 
     utility = MarginUtility("sigmoid", slope, leads=True)
     limits = selection_limits(votes.n_classifiers, **limited)
     rows = slope_rows(votes, weights, utility, limits)
-    answer = prove_slope(rows, utility_bounds(votes, weights, utility, limits))
+    answer = prove_slope(rows, utility_bounds(votes, weights, utility, limits), Budget())
     if answer.mask is None:
         return None
     return make_line_certificate(votes, weights, utility, rows, answer)

@@ -33,6 +33,7 @@ from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalis
 from shortlist.ensembles.proofs.subset_walk import n_selections
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows
+from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles
 from tests.ensembles.class_pools import Pool, as_votes, class_pools
 from tests.ensembles.strategies import problems
@@ -54,8 +55,8 @@ def _made() -> Certificate:
         diversity=diversity_limits("average", votes),
     )  # fmt: skip
     rows = normalise(votes, weights, limits)
-    conflicts = find_conflicts(rows)
-    bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), max_rounds=5)
+    conflicts = find_conflicts(rows, Budget())
+    bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), Budget(), max_rounds=5)
     mask = np.arange(12) < 11
     assert limits.satisfied_by(mask)
     threshold = best_threshold(votes, weights, mask)[0]
@@ -82,8 +83,8 @@ def test_every_certificate_is_valid_for_its_own_rows(problem: tuple[Votes, Weigh
     mask = next(bound_oracles.selections(rows), None)
     if mask is None:
         return
-    conflicts = find_conflicts(rows)
-    bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), max_rounds=2)
+    conflicts = find_conflicts(rows, Budget())
+    bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), Budget(), max_rounds=2)
     matrix, labels = (np.repeat(part, votes.counts, axis=0) for part in (votes.votes, votes.labels))
 
     threshold = best_threshold(votes, weights, mask)[0]
@@ -200,8 +201,8 @@ def test_every_certificate_of_several_classes_is_valid_for_its_own_rows(
     mask = next(bound_oracles.selections(rows), None)
     if mask is None:
         return
-    conflicts = find_conflicts(rows)
-    bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), max_rounds=2)
+    conflicts = find_conflicts(rows, Budget())
+    bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), Budget(), max_rounds=2)
 
     made = json.loads(json.dumps(class_certificate(votes, weights, rows, bound, mask)))
     codes, labels = [list(one) for one, _ in samples], [label for _, label in samples]
@@ -220,8 +221,8 @@ def _made_for_classes() -> tuple[Certificate, Any, Any]:
     votes = merge_class_rows(class_votes(codes, labels, n_classes=3))
     weights = class_weights("accuracy", votes)
     rows = class_rows(votes, weights, selection_limits(8, min_size=2))
-    conflicts = find_conflicts(rows)
-    bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), max_rounds=5)
+    conflicts = find_conflicts(rows, Budget())
+    bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), Budget(), max_rounds=5)
     made = class_certificate(votes, weights, rows, bound, np.arange(8) < 5)
     return json.loads(json.dumps(made)), codes, labels
 

@@ -1,11 +1,9 @@
 """The walk over all selections against brute force, for thresholds and for plurality votes."""
 
-import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,11 +11,11 @@ from shortlist.ensembles.goals.class_weights import class_weights
 from shortlist.ensembles.goals.diversity import DiversityLimits, failure_credit
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import Weights, best_threshold, named_weights
-from shortlist.ensembles.proofs import subset_walk
 from shortlist.ensembles.proofs.row_forms import class_rows, normalise
 from shortlist.ensembles.proofs.subset_walk import walk_subsets
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
 from tests.ensembles.class_pools import Pool, as_votes, class_pools
 
@@ -73,7 +71,7 @@ def test_thresholds_equal_brute_force_under_limits_of_every_kind(
     weights, limits = _weights(numbers, votes), _limits(votes, sizes, budget, share)
     normal = normalise(votes, weights, limits)
 
-    walked = walk_subsets(normal)
+    walked = walk_subsets(normal, Budget())
 
     expected = oracles.best_value(rows, votes.n_classifiers, numbers, _allowed(limits, votes.n_classifiers))
     assert walked.complete
@@ -101,7 +99,7 @@ def test_plurality_equals_brute_force(
     limits = selection_limits(n, min_size=sizes[0], max_size=sizes[1], **costs)
     rows = class_rows(votes, weights, limits)
 
-    walked = walk_subsets(rows)
+    walked = walk_subsets(rows, Budget())
 
     worths = [weights.total(votes, _mask(members, n)) for members in _allowed(limits, n)]
     assert walked.complete
@@ -115,9 +113,9 @@ def test_plurality_equals_brute_force(
 def test_a_known_gain_leaves_only_better_selections(rows: oracles.Rows, above: int) -> None:
     votes = merge_rows(*oracles.as_arrays(rows))
     normal = normalise(votes, named_weights("accuracy", votes), selection_limits(votes.n_classifiers))
-    best = walk_subsets(normal).gain
+    best = walk_subsets(normal, Budget()).gain
 
-    walked = walk_subsets(normal, above=above)
+    walked = walk_subsets(normal, Budget(), above=above)
 
     assert walked.complete
     assert (walked.mask is not None) == (best > above)
@@ -131,14 +129,13 @@ def _noisy(n_classifiers: int, n_rows: int) -> Votes:
     return merge_rows((labels[:, None] ^ flips).astype(np.uint8), labels)
 
 
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_change_nothing() -> None:
     votes = _noisy(12, 80)
     rows = normalise(votes, named_weights("accuracy", votes), selection_limits(12))
-    whole = walk_subsets(rows)
+    whole = walk_subsets(rows, Budget())
 
-    monkeypatch.setattr(subset_walk, "BLOCK_NODES", 7)
     told: list[int] = []
-    cut = walk_subsets(rows, on_nodes=told.append)
+    cut = walk_subsets(rows, Budget(), block_nodes=7, on_nodes=told.append)
 
     assert whole.mask is not None
     assert cut.mask is not None
@@ -153,20 +150,20 @@ def test_a_limit_ends_the_walk_and_takes_the_claim_away() -> None:
     cancelled = Cancellation()
     cancelled.cancel()
 
-    by_nodes = walk_subsets(rows, max_nodes=100)
+    by_nodes = walk_subsets(rows, Budget(), max_nodes=100)
 
     assert (by_nodes.nodes, by_nodes.complete) == (100, False)
     assert by_nodes.mask is not None
     assert rows.gain_of(by_nodes.mask, by_nodes.threshold) == by_nodes.gain
-    assert walk_subsets(rows, cancellation=cancelled).nodes == 0
-    assert walk_subsets(rows, deadline=-math.inf).nodes == 0
+    assert walk_subsets(rows, Budget(cancellation=cancelled)).nodes == 0
+    assert walk_subsets(rows, Budget(0)).nodes == 0
 
 
 def test_most_of_the_selections_are_left_out_with_a_reason() -> None:
     votes = _noisy(16, 120)
     rows = normalise(votes, named_weights("accuracy", votes), selection_limits(16))
 
-    walked = walk_subsets(rows)
+    walked = walk_subsets(rows, Budget())
 
     assert walked.complete
     assert Fraction(walked.nodes, 2**17) < Fraction(1, 2)

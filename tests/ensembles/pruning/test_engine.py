@@ -16,10 +16,9 @@ from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
 from shortlist.ensembles.proofs.programs.tight_program import tight_program
 from shortlist.ensembles.proofs.row_forms import normalise
 from shortlist.ensembles.pruning import engine as proving
-from shortlist.ensembles.pruning import problems as pruning_problems
 from shortlist.ensembles.pruning import weighted_pruning as exact
 from shortlist.ensembles.pruning.engine import EngineSettings, pair_cuts, prove
-from shortlist.ensembles.pruning.problems import ThresholdProblem
+from shortlist.ensembles.pruning.problems import SearchEffort, ThresholdProblem
 from shortlist.ensembles.pruning.weighted_pruning import prune_exactly
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.milp import open_solver
@@ -50,10 +49,9 @@ def test_the_engine_equals_brute_force_with_solvers_alone(
         diversity=diversity_limits("average", votes) if diverse else None,
     )
     problem = ThresholdProblem(votes, weights, limits)
-    with pytest.MonkeyPatch.context() as patch:
-        # no search, no walk and no cuts: the program with conflicts as rows must do it alone
-        patch.setattr(pruning_problems, "SEARCH_STEPS", 0)
-        alone = prove(problem, Budget(nodes=10_000), settings=EngineSettings(walk_nodes=0, cut_rounds=0))
+    # no search, no walk and no cuts: the program with conflicts as rows must do it alone
+    bare = EngineSettings(effort=SearchEffort(steps=0), walk_nodes=0, cut_rounds=0)
+    alone = prove(problem, Budget(nodes=10_000), settings=bare)
     unwalked = prove(problem, Budget(), settings=EngineSettings(walk_nodes=0))
     whole = prune_exactly(votes, weights, limits)
 
@@ -109,7 +107,8 @@ def test_a_time_limit_ends_the_steps_and_is_said() -> None:
         if event.stage == "searching":
             clock.now = 61.0
 
-    result = prove(problem, Budget(60, report=stop_the_clock, clock=clock))
+    budget = Budget(60, report=stop_the_clock, clock=clock)
+    result = prove(problem, budget, settings=EngineSettings(few_selections=0))
 
     assert result.status is Status.FEASIBLE
     assert result.proof.limit == "60 s"
@@ -124,10 +123,7 @@ def test_a_cancellation_keeps_the_best_with_its_bound() -> None:
         if event.stage == "cutting":
             cancellation.cancel()
 
-    result = prune_exactly(
-        votes, named_weights("accuracy", votes), selection_limits(60), time_limit_s=6_000,
-        report=stop_while_cutting, cancellation=cancellation,
-    )  # fmt: skip
+    result = prune_exactly(votes, named_weights("accuracy", votes), selection_limits(60), Budget(6_000, report=stop_while_cutting, cancellation=cancellation))  # fmt: skip
 
     assert result.proof.limit == "interrupted"
     assert result.proof.kind is ProofKind.APPROXIMATE
@@ -143,9 +139,7 @@ def test_under_limits_in_nodes_the_same_seed_gives_the_same_answer() -> None:
             votes,
             named_weights("accuracy", votes),
             selection_limits(30),
-            node_limit=20,
-            seed=3,
-            threads=threads,
+            Budget(nodes=20, seed=3, threads=threads),
         )
         for threads in (1, 2)
     )
@@ -158,7 +152,7 @@ def test_under_limits_in_nodes_the_same_seed_gives_the_same_answer() -> None:
 def test_the_certificate_proves_a_bound_that_the_claim_does_not_exceed(objective: str) -> None:
     votes = hard_votes()
     weights = named_weights(objective, votes)
-    result = prune_exactly(votes, weights, selection_limits(40), time_limit_s=2)
+    result = prune_exactly(votes, weights, selection_limits(40), Budget(2))
 
     assert result.certificate is not None
     samples = np.repeat(votes.votes, votes.counts, axis=0), np.repeat(votes.labels, votes.counts)
@@ -175,7 +169,7 @@ def test_cuts_are_rows_of_the_program_that_no_selection_breaks() -> None:
     votes = merge_rows(*oracles.as_arrays([((1, 0), 1), ((1, 1), 0), ((0, 1), 1), ((0, 0), 0)]))
     rows = normalise(votes, named_weights("accuracy", votes), selection_limits(2))
     plain = tight_program(rows, [])
-    cut = tight_program(rows, pair_cuts(rows, find_conflicts(rows), 10))
+    cut = tight_program(rows, pair_cuts(rows, find_conflicts(rows, Budget()), 10))
 
     assert cut.program.n_rows > plain.program.n_rows
     for name in ("highs", "cpsat"):
@@ -349,6 +343,7 @@ def test_cp_sat_is_not_asked_under_a_limit_of_milliseconds(monkeypatch: pytest.M
         raise AssertionError
 
     monkeypatch.setattr(CpSat, "open", refused)
+    monkeypatch.setattr(proving._Run, "_tighten", lambda *_args, **_more: None)
     votes, clock = hard_votes(60, 12), Clock()
     problem = ThresholdProblem(votes, named_weights("accuracy", votes), selection_limits(12))
 

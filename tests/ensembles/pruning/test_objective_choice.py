@@ -1,7 +1,6 @@
 """The choice of an objective by cross-validation."""
 
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from shortlist.ensembles.search.threshold_search import search_selection
 from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows
 from shortlist.errors import BadInputError
 from shortlist.runs import Progress
+from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
 
 
@@ -58,7 +58,7 @@ def test_scores_are_the_metric_on_rows_held_out(metric: str) -> None:
     setting = Setting("+margin", 1, 5)
 
     choice = choose_objective(
-        votes, metric, limits, settings=[setting], n_folds=3, n_repeats=1, max_steps=50, seed=4
+        votes, metric, limits, Budget(seed=4), settings=[setting], n_folds=3, n_repeats=1, max_steps=50
     )
 
     totals = 0.0
@@ -71,9 +71,9 @@ def test_scores_are_the_metric_on_rows_held_out(metric: str) -> None:
             kept,
             named_weights(metric, kept),
             narrower,
+            Budget(seed=4 + number),
             utility=setting.utility,
             max_steps=50,
-            seed=4 + number,
         )
         assert found is not None
         totals += weights.total(confusion(held, found.mask, found.threshold)) / held.n_samples
@@ -86,7 +86,7 @@ def test_the_first_within_an_error_of_the_best_is_chosen_and_all_are_shown() -> 
     events: list[Progress] = []
 
     choice = choose_objective(
-        votes, "accuracy", limits, n_folds=3, n_repeats=1, max_steps=50, report=events.append
+        votes, "accuracy", limits, Budget(report=events.append), n_folds=3, n_repeats=1, max_steps=50
     )
 
     assert {tried.setting for tried in choice.tried} == set(usual_settings(limits))
@@ -102,7 +102,7 @@ def test_the_first_within_an_error_of_the_best_is_chosen_and_all_are_shown() -> 
 def test_the_same_seed_chooses_the_same() -> None:
     votes, limits = _noisy_votes(), selection_limits(12)
     one, same, other = (
-        choose_objective(votes, "accuracy", limits, n_folds=3, n_repeats=1, max_steps=40, seed=seed)
+        choose_objective(votes, "accuracy", limits, Budget(seed=seed), n_folds=3, n_repeats=1, max_steps=40)
         for seed in (1, 1, 2)
     )
     assert one == same
@@ -115,7 +115,7 @@ def test_what_cannot_be_compared_falls_back_with_a_reason() -> None:
     too_diverse = selection_limits(12, min_size=2, diversity=diversity_limits({"each": 1.0}, votes))
 
     few = choose_objective(single, "accuracy", selection_limits(2))
-    late = choose_objective(votes, "accuracy", limits, deadline=time.monotonic())
+    late = choose_objective(votes, "accuracy", limits, Budget(0))
     nothing = choose_objective(votes, "accuracy", too_diverse, max_steps=20, n_folds=2, n_repeats=1)
 
     for choice, reason in ((few, "single row"), (late, "in time"), (nothing, "keeps the limits")):
@@ -128,7 +128,12 @@ def test_a_class_of_two_rows_gives_two_folds() -> None:
     votes = merge_rows([[1, 0], [1, 1], [0, 1], [0, 0], [0, 0]], [1, 1, 0, 0, 0])
     events: list[Progress] = []
     choose_objective(
-        votes, "balanced-accuracy", selection_limits(2), n_repeats=1, max_steps=10, report=events.append
+        votes,
+        "balanced-accuracy",
+        selection_limits(2),
+        Budget(report=events.append),
+        n_repeats=1,
+        max_steps=10,
     )
     assert events[-1].total == 2
 

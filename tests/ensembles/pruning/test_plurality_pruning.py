@@ -33,6 +33,7 @@ from shortlist.milp import Limits, Program, Solution
 from shortlist.milp.watch import OnBound
 from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress
+from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, rule_oracles
 from tests.ensembles.class_pools import Pool, as_votes, class_pools
 from tests.ensembles.plurality_oracles import (
@@ -174,12 +175,7 @@ def test_a_short_limit_lowers_the_claim_and_not_the_truth(threads: int) -> None:
     events: list[Progress] = []
 
     result = prune_plurality_exactly(
-        votes,
-        "balanced-accuracy",
-        selection_limits(40),
-        time_limit_s=1.5,
-        threads=threads,
-        report=events.append,
+        votes, "balanced-accuracy", selection_limits(40), Budget(1.5, threads=threads, report=events.append)
     )
 
     assert result.status is Status.FEASIBLE
@@ -204,7 +200,7 @@ def test_a_short_limit_lowers_the_claim_and_not_the_truth(threads: int) -> None:
 def test_nodes_as_the_only_limit_give_the_same_answer_again() -> None:
     votes = made_votes(40, 8, 3, seed=4, skill=0.2)
     first, second = (
-        prune_plurality_exactly(votes, "accuracy", selection_limits(8), node_limit=1, threads=2)
+        prune_plurality_exactly(votes, "accuracy", selection_limits(8), Budget(nodes=1, threads=2))
         for _ in range(2)
     )
 
@@ -218,9 +214,9 @@ def test_the_value_is_never_below_the_best_rule() -> None:
     limits = selection_limits(30)
     weights = class_weights("balanced-accuracy", votes)
 
-    result = prune_plurality_exactly(votes, "balanced-accuracy", limits, node_limit=0)
+    result = prune_plurality_exactly(votes, "balanced-accuracy", limits, Budget(nodes=0))
 
-    best = max(weights.total(votes, mask) for mask in rule_selections(votes, limits))
+    best = max(weights.total(votes, mask) for mask in rule_selections(votes, limits, Budget()))
     assert result.value >= weights.value(best)
 
 
@@ -229,7 +225,7 @@ def test_a_cancelled_run_returns_the_best_with_its_bound() -> None:
     stopped = Cancellation()
     stopped.cancel()
 
-    result = prune_plurality_exactly(votes, "accuracy", selection_limits(12), cancellation=stopped)
+    result = prune_plurality_exactly(votes, "accuracy", selection_limits(12), Budget(cancellation=stopped))
 
     assert result.status is Status.FEASIBLE
     assert result.proof.limit == "interrupted"
@@ -302,7 +298,7 @@ def _ask_liar(monkeypatch: pytest.MonkeyPatch, answer: Solution) -> ClassSelecti
     monkeypatch.setattr(exact, "open_solver", lambda _name: _Liar(answer))
     votes = class_votes(CODES, LABELS)
     limits = selection_limits(3, max_size=2)
-    return prune_plurality_exactly(votes, "accuracy", limits, solver="highs", time_limit_s=600)
+    return prune_plurality_exactly(votes, "accuracy", limits, Budget(600), solver="highs")
 
 
 def test_a_value_that_the_votes_do_not_bear_out_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:

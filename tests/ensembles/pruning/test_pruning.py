@@ -12,6 +12,7 @@ from shortlist.ensembles.votes.binary_votes import confusion, merge_rows
 from shortlist.errors import BadInputError
 from shortlist.results.proof import Status
 from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
 from tests.ensembles.strategies import hard_votes
 
@@ -47,7 +48,7 @@ def test_a_slope_is_maximised_itself_and_bounded() -> None:
 
 @pytest.mark.parametrize("objective", ["accuracy", "accuracy+margin"])
 def test_the_limit_that_is_named_is_the_one_that_was_given(objective: str) -> None:
-    result, _ = prune_for(hard_votes(400, 30), objective, selection_limits(30), time_limit_s=0.2)
+    result, _ = prune_for(hard_votes(400, 30), objective, selection_limits(30), Budget(0.2))
 
     assert result.status is Status.FEASIBLE
     assert result.proof.limit == "0.2 s"
@@ -55,8 +56,8 @@ def test_the_limit_that_is_named_is_the_one_that_was_given(objective: str) -> No
 
 def test_auto_chooses_and_says_what_it_tried() -> None:
     votes = hard_votes(60, 8)
-    first, choice = prune_for(votes, "auto", selection_limits(8), node_limit=5, seed=1)
-    second, again = prune_for(votes, "accuracy+auto", selection_limits(8), node_limit=5, seed=1)
+    first, choice = prune_for(votes, "auto", selection_limits(8), Budget(nodes=5, seed=1))
+    second, again = prune_for(votes, "accuracy+auto", selection_limits(8), Budget(nodes=5, seed=1))
 
     assert choice is not None
     assert len(choice.tried) > 1
@@ -92,10 +93,7 @@ def test_weights_have_no_second_part() -> None:
 
 def test_a_slope_that_is_cancelled_returns_what_it_has_with_a_bound() -> None:
     votes, cancellation = hard_votes(400, 60), Cancellation()
-    result, _ = prune_for(
-        votes, "accuracy+slope-8", selection_limits(60), time_limit_s=6_000,
-        report=lambda _event: cancellation.cancel(), cancellation=cancellation,
-    )  # fmt: skip
+    result, _ = prune_for(votes, "accuracy+slope-8", selection_limits(60), Budget(6_000, report=lambda _event: cancellation.cancel(), cancellation=cancellation))  # fmt: skip
 
     assert result.proof.limit == "interrupted"
     assert 0 < result.value < result.bound <= 1
@@ -104,7 +102,7 @@ def test_a_slope_that_is_cancelled_returns_what_it_has_with_a_bound() -> None:
 def test_under_a_limit_in_nodes_the_bound_of_a_slope_does_not_depend_on_the_clock() -> None:
     votes = hard_votes(60, 12)
     short, long = (
-        prune_for(votes, "accuracy+slope-8", selection_limits(12), node_limit=5, time_limit_s=limit)[0]
+        prune_for(votes, "accuracy+slope-8", selection_limits(12), Budget(limit, 5))[0]
         for limit in (3_000, 6_000)
     )
 

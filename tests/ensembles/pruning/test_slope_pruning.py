@@ -4,14 +4,17 @@ import numpy as np
 import pytest
 
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.proofs.lines import slope_program
+from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.proofs.lines.slope_program import solve_slope_programs
-from shortlist.ensembles.pruning import slope_pruning
+from shortlist.ensembles.proofs.lines.slope_settings import SlopeSettings
+from shortlist.ensembles.pruning.problems import ThresholdProblem
 from shortlist.ensembles.pruning.pruning import prune_for
+from shortlist.ensembles.pruning.slope_pruning import prune_by_slope
 from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.milp import open_solver
 from shortlist.results.proof import Status
-from tests.ensembles.slope_oracles import small_problem
+from shortlist.runs.budget import Budget
+from tests.ensembles.slope_oracles import sigmoid, small_problem
 from tests.ensembles.strategies import hard_votes
 
 
@@ -20,30 +23,27 @@ def test_a_time_limit_is_named_where_a_single_step_is_long() -> None:
     rng = np.random.default_rng(0)
     labels = np.arange(40_000) % 2
     votes = merge_rows((rng.random((40_000, 400)) < 0.3 + 0.4 * labels[:, None]).astype(np.uint8), labels)
-    result, _ = prune_for(votes, "accuracy+slope-8", selection_limits(400), time_limit_s=4)
+    result, _ = prune_for(votes, "accuracy+slope-8", selection_limits(400), Budget(4))
 
     assert result.status is Status.FEASIBLE
     assert result.proof.limit == "4 s"
     assert 0 < result.value < result.bound <= 1
 
 
-def test_under_a_limit_in_nodes_no_share_of_the_time_ends_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_under_a_limit_in_nodes_no_share_of_the_time_ends_a_step() -> None:
     votes = hard_votes(200, 40)
+    problem = ThresholdProblem(votes, named_weights("accuracy", votes), selection_limits(40))
     usual, hasty = (
-        (
-            monkeypatch.setattr(slope_pruning, "SEARCH_SHARE", share),
-            prune_for(votes, "accuracy+slope-8", selection_limits(40), node_limit=3, time_limit_s=6_000)[0],
-        )[1]
-        for share in (slope_pruning.SEARCH_SHARE, 1e-9)
+        prune_by_slope(problem, sigmoid(8.0), Budget(6_000, 3), settings=settings)
+        for settings in (SlopeSettings(), SlopeSettings(search_share=1e-9))
     )
 
     assert (usual.value, usual.bound, usual.mask.tolist()) == (hasty.value, hasty.bound, hasty.mask.tolist())
 
 
-def test_what_was_not_solved_is_not_called_infeasible(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_not_solved_is_not_called_infeasible() -> None:
     *_, rows, bounds = small_problem()
-    monkeypatch.setattr(slope_program, "MOST_BINARIES", 0)
-    monkeypatch.setattr(slope_program, "PRECISION", 10.0)  # every bound is within it of nothing at all
-    answer = solve_slope_programs(rows, bounds, open_solver("highs"))
+    trusting = SlopeSettings(most_binaries=0, precision=10.0)  # every bound is within it of nothing at all
+    answer = solve_slope_programs(rows, bounds, open_solver("highs"), Budget(), settings=trusting)
     assert (answer.mask, answer.bound) == (None, bounds.max())
     assert answer.limit == "0 binaries in an integer program"

@@ -24,6 +24,7 @@ from shortlist.milp import Limits, Program, Session, Solution, open_solver
 from shortlist.milp.watch import OnBound
 from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress
+from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
 from tests.milp.solvers import installed_solvers
 
@@ -293,10 +294,7 @@ def test_a_limit_too_short_for_any_selection_is_unknown_with_a_bound() -> None:
     votes = merge_rows([[1, 0, 1], [0, 1, 1], [1, 1, 0], [0, 0, 1]], [1, 1, 0, 0])
     stopped = Solution(Status.UNKNOWN, None, math.nan, -3.4, 0.0, limit="seconds")
 
-    result = prune_exactly(
-        votes, named_weights("accuracy", votes), selection_limits(3, min_size=2, max_size=2),
-        solver=_Liar(stopped), time_limit_s=0.01,
-    )  # fmt: skip
+    result = prune_exactly(votes, named_weights("accuracy", votes), selection_limits(3, min_size=2, max_size=2), Budget(0.01), solver=_Liar(stopped))  # fmt: skip
 
     assert result.status is Status.UNKNOWN
     assert result.reason == "no selection was found before the limit (0.01 s)"
@@ -312,7 +310,7 @@ def test_a_short_limit_lowers_the_claim_and_not_the_truth(solver: str) -> None:
     votes = merge_rows(matrix, labels)
     weights = named_weights("balanced-accuracy", votes)
 
-    result = prune_exactly(votes, weights, selection_limits(40), solver=solver, time_limit_s=0.3)
+    result = prune_exactly(votes, weights, selection_limits(40), Budget(0.3), solver=solver)
 
     assert result.status is Status.FEASIBLE
     assert result.proof.kind is ProofKind.APPROXIMATE
@@ -329,10 +327,7 @@ def test_progress_carries_value_and_bound() -> None:
     votes = merge_rows(matrix, labels)
     events: list[Progress] = []
 
-    result = prune_exactly(
-        votes, named_weights("accuracy", votes), selection_limits(20), solver="highs",
-        time_limit_s=5, report=events.append,
-    )  # fmt: skip
+    result = prune_exactly(votes, named_weights("accuracy", votes), selection_limits(20), Budget(5, report=events.append), solver="highs")  # fmt: skip
 
     assert events
     for event in events:

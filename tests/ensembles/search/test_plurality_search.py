@@ -17,9 +17,15 @@ from shortlist.ensembles.rules.orderings import RULES, order_classifiers
 from shortlist.ensembles.search import _plurality_kernels as kernels
 from shortlist.ensembles.search import _threshold_kernels as entries
 from shortlist.ensembles.search import plurality_search
-from shortlist.ensembles.search.plurality_search import FoundMembers, rule_selections, search_plurality
+from shortlist.ensembles.search.plurality_search import (
+    FoundMembers,
+    PluralityTabuSettings,
+    rule_selections,
+    search_plurality,
+)
 from shortlist.ensembles.votes.class_votes import ClassVotes, n_right
 from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 from tests.ensembles.class_pools import Pool, as_votes, class_pools
 from tests.ensembles.plurality_oracles import (
     EXAMPLES,
@@ -33,7 +39,13 @@ from tests.ensembles.plurality_oracles import (
 
 
 def _state(votes: ClassVotes, weights: ClassWeights) -> plurality_search._Walk:
-    return plurality_search._Walk(votes, weights, selection_limits(votes.n_classifiers, min_size=0), 0)
+    return plurality_search._Walk(
+        votes,
+        weights,
+        selection_limits(votes.n_classifiers, min_size=0),
+        settings=PluralityTabuSettings(),
+        seed=0,
+    )
 
 
 @given(pool=class_pools(), objective=st.sampled_from(sorted(CLASS_OBJECTIVES)), data=st.data())
@@ -124,14 +136,15 @@ def test_the_search_finds_the_best_of_small_pools(pool: Pool, objective: str) ->
     assert weights.value(found.total) == float(best)
 
 
-def test_the_same_seed_gives_the_same_search_whatever_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_seed_gives_the_same_search_whatever_the_blocks() -> None:
     votes = made_votes(150, 20, 3, seed=5)
     weights, limits = class_weights("accuracy", votes), _tight_limits(votes)
     first, second, other = (
-        search_plurality(votes, weights, limits, max_steps=2500, seed=seed) for seed in (1, 1, 2)
+        search_plurality(votes, weights, limits, Budget(seed=seed), max_steps=2500) for seed in (1, 1, 2)
     )
-    monkeypatch.setattr(plurality_search, "BLOCK_WORK", 1)
-    in_blocks = search_plurality(votes, weights, limits, max_steps=2500, seed=1)
+    in_blocks = search_plurality(
+        votes, weights, limits, Budget(seed=1), max_steps=2500, settings=PluralityTabuSettings(block_work=1)
+    )
 
     assert first is not None
     assert second is not None
@@ -150,8 +163,8 @@ def test_the_search_stops_for_a_deadline_a_cancellation_and_a_target() -> None:
     stopped = Cancellation()
     stopped.cancel()
 
-    assert search_plurality(votes, weights, limits, deadline=0.0) is None
-    assert search_plurality(votes, weights, limits, cancellation=stopped) is None
+    assert search_plurality(votes, weights, limits, Budget(0)) is None
+    assert search_plurality(votes, weights, limits, Budget(cancellation=stopped)) is None
     found = search_plurality(votes, weights, limits, target=1, starts=[np.eye(10, dtype=bool)[0]])
     assert found is not None
     assert found.total >= 1
@@ -171,7 +184,7 @@ def test_rule_selections_hold_what_every_rule_chooses(pool: Pool, most: int) -> 
     votes = as_votes(pool, merged=True)
     limits = selection_limits(pool[1], max_size=most)
 
-    found = {members_of(mask) for mask in rule_selections(votes, limits)}
+    found = {members_of(mask) for mask in rule_selections(votes, limits, Budget())}
 
     assert all(1 <= len(members) <= most for members in found)
     for rule in RULES:

@@ -16,6 +16,7 @@ from shortlist.ensembles.votes.binary_votes import confusion, merge_rows
 from shortlist.ensembles.votes.class_votes import from_binary
 from shortlist.errors import BadInputError
 from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
 
 
@@ -28,7 +29,9 @@ def test_the_first_start_is_worth_at_least_what_any_rule_chooses(rows: oracles.R
     votes = merge_rows(*oracles.as_arrays(rows))
     weights = named_weights(name, votes)
 
-    starts = ordering_starts(votes, weights, selection_limits(votes.n_classifiers), rules=START_RULES)
+    starts = ordering_starts(
+        votes, weights, selection_limits(votes.n_classifiers), Budget(), rules=START_RULES
+    )
 
     totals = [best_threshold(votes, weights, mask)[1] for mask in starts]
     assert totals == sorted(totals, reverse=True)
@@ -63,7 +66,7 @@ def test_starts_keep_the_limits(rows: oracles.Rows, least: int, most: int) -> No
     limits = selection_limits(
         votes.n_classifiers, min_size=least, max_size=most, diversity=diversity_limits("each", votes)
     )
-    starts = ordering_starts(votes, named_weights("accuracy", votes), limits)
+    starts = ordering_starts(votes, named_weights("accuracy", votes), limits, Budget())
     assert all(limits.satisfied_by(mask) for mask in starts)
     assert len({mask.tobytes() for mask in starts}) == len(starts)
 
@@ -73,11 +76,13 @@ def test_a_stopped_search_for_starts_returns_what_it_has() -> None:
     weights, limits = named_weights("accuracy", votes), selection_limits(3)
     cancellation = Cancellation()
     cancellation.cancel()
-    assert ordering_starts(votes, weights, limits, deadline=0.0) == []
-    assert ordering_starts(votes, weights, limits, cancellation=cancellation) == []
+    assert ordering_starts(votes, weights, limits, Budget(0)) == []
+    assert ordering_starts(votes, weights, limits, Budget(cancellation=cancellation)) == []
 
 
 def test_unknown_rules_are_refused() -> None:
     votes = merge_rows([[1], [0]], [1, 0])
     with pytest.raises(BadInputError, match="rule must be one of"):
-        ordering_starts(votes, named_weights("accuracy", votes), selection_limits(1), rules=["best"])
+        ordering_starts(
+            votes, named_weights("accuracy", votes), selection_limits(1), Budget(), rules=["best"]
+        )

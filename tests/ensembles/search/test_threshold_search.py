@@ -3,10 +3,8 @@
 import itertools
 import json
 import math
-import time
 from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,10 +18,10 @@ from shortlist.ensembles.goals.selection_limits import SelectionLimits, selectio
 from shortlist.ensembles.goals.weights import OBJECTIVES, Weights, best_threshold, named_weights
 from shortlist.ensembles.search import _threshold_kernels as kernels
 from shortlist.ensembles.search import threshold_search as local_search
-from shortlist.ensembles.search.threshold_search import Found, search_selection
+from shortlist.ensembles.search.threshold_search import Found, TabuSettings, search_selection
 from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows, tally
 from shortlist.errors import BadInputError
-from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
 
 EXAMPLES = settings(max_examples=40)
@@ -186,7 +184,7 @@ def test_everything_kept_from_step_to_step_equals_counting_anew(
         max_cost=n,
         diversity=diversity_limits({"each": 0.3}, votes),
     )
-    walker = local_search._Walker(votes, weights, limits, utility, seed)
+    walker = local_search._Walker(votes, weights, limits, utility=utility, settings=TabuSettings(), seed=seed)
     walker.options[[kernels.TENURE, kernels.N_SWAPS]] = 1, swaps
     walker.walk(n_steps)
 
@@ -242,7 +240,9 @@ def test_rated_flips_equal_flipping_and_counting(
 ) -> None:
     votes = merge_rows(*oracles.as_arrays(rows))
     n, weights = votes.n_classifiers, _weights_of(numbers, votes)
-    walker = local_search._Walker(votes, weights, selection_limits(n), utility, seed)
+    walker = local_search._Walker(
+        votes, weights, selection_limits(n), utility=utility, settings=TabuSettings(), seed=seed
+    )
     mask = np.random.default_rng(seed).random(n) < 0.5
     walker.go_to(mask.astype(np.uint8))
     size, threshold = int(mask.sum()), int(walker.scalars[kernels.THRESHOLD])
@@ -327,7 +327,7 @@ def test_the_same_seed_gives_the_same_answer_however_the_walk_is_cut(
     limits = selection_limits(30, diversity=diversity_limits(diversity, votes))
     utility = MarginUtility("concave", 4.0)
     once, again = (
-        _best_found(search_selection(votes, weights, limits, utility=utility, max_steps=3000, seed=3))
+        _best_found(search_selection(votes, weights, limits, Budget(seed=3), utility=utility, max_steps=3000))
         for _ in range(2)
     )
     blocks = []
@@ -339,7 +339,9 @@ def test_the_same_seed_gives_the_same_answer_however_the_walk_is_cut(
         return walk(walker, min(7, n_steps))
 
     monkeypatch.setattr(local_search._Walker, "walk", in_small_blocks)
-    cut = _best_found(search_selection(votes, weights, limits, utility=utility, max_steps=3000, seed=3))
+    cut = _best_found(
+        search_selection(votes, weights, limits, Budget(seed=3), utility=utility, max_steps=3000)
+    )
 
     assert len(blocks) > 100
     for other in (again, cut):
@@ -347,8 +349,7 @@ def test_the_same_seed_gives_the_same_answer_however_the_walk_is_cut(
         assert (other.threshold, other.total, other.utility) == (once.threshold, once.total, once.utility)
 
 
-def test_better_selections_are_reported_as_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_search, "_WORK", 10_000)  # a look at the clock at every step
+def test_better_selections_are_reported_as_they_come() -> None:
     votes, seen = _noisy_votes(), list[Found]()
     weights = named_weights("balanced-accuracy", votes)
     limits = selection_limits(30, max_size=9, diversity=diversity_limits("average", votes))
@@ -362,6 +363,7 @@ def test_better_selections_are_reported_as_they_come(monkeypatch: pytest.MonkeyP
             utility=MarginUtility("concave", 4.0),
             max_steps=2000,
             on_better=seen.append,
+            settings=TabuSettings(work=10_000),  # a look at the clock at every step
         )
     )
 
@@ -379,32 +381,28 @@ def test_better_selections_are_reported_as_they_come(monkeypatch: pytest.MonkeyP
 def test_a_stopped_search_returns_the_best_start(by: str) -> None:
     votes = _noisy_votes()
     weights, limits = named_weights("accuracy", votes), selection_limits(30)
-    full, cancellation = np.ones(30, dtype=bool), Cancellation()
-    cancellation.cancel()
+    full = np.ones(30, dtype=bool)
+    budget = Budget(0 if by == "deadline" else 1000)
+    if by == "cancellation":
+        budget.cancellation.cancel()
 
-    found = _best_found(
-        search_selection(
-            votes, weights, limits, starts=[full],
-            deadline=time.monotonic() if by == "deadline" else math.inf,
-            cancellation=cancellation if by == "cancellation" else None,
-        )
-    )  # fmt: skip
+    found = _best_found(search_selection(votes, weights, limits, budget, starts=[full]))
 
     assert found.steps == 0
     assert found.mask.all()
     assert (found.threshold, found.total) == best_threshold(votes, weights, full)
 
 
-def test_a_deadline_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    votes = _noisy_votes(2000, 60)
-    ticks = itertools.count(int(time.monotonic()) + 1000)
-    deadline = next(ticks) + 50
-    monkeypatch.setattr(local_search, "time", SimpleNamespace(monotonic=lambda: float(next(ticks))))
+def test_a_deadline_is_kept() -> None:
+    votes, ticks = _noisy_votes(2000, 60), itertools.count()
+    budget = Budget(50, clock=lambda: float(next(ticks)))
+
     found = search_selection(
-        votes, named_weights("accuracy", votes), selection_limits(60), max_steps=100_000, deadline=deadline
+        votes, named_weights("accuracy", votes), selection_limits(60), budget, max_steps=100_000
     )
+
     assert found is not None
-    assert next(ticks) < deadline + 10  # it looked at the clock once or twice more
+    assert next(ticks) < 60  # it looked at the clock once or twice more
 
 
 def test_limits_that_nothing_keeps_give_nothing() -> None:
@@ -417,14 +415,13 @@ def test_limits_that_nothing_keeps_give_nothing() -> None:
     assert search_selection(votes, weights, too_diverse, max_steps=500) is None
 
 
-def test_sampled_flips_reach_what_all_flips_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sampled_flips_reach_what_all_flips_reach() -> None:
     votes = _noisy_votes(40, 12)
     weights, limits = named_weights("accuracy", votes), selection_limits(12)
     expected = _best_found(search_selection(votes, weights, limits, max_steps=5000))
-    monkeypatch.setattr(local_search, "_WORK", 1)
-    monkeypatch.setattr(local_search, "_FEWEST_TRIED", 4)
+    sampled = TabuSettings(work=1, fewest_tried=4)
 
-    found = _best_found(search_selection(votes, weights, limits, max_steps=5000))
+    found = _best_found(search_selection(votes, weights, limits, max_steps=5000, settings=sampled))
 
     assert found.total == expected.total
 
@@ -454,7 +451,9 @@ def test_limits_missed_within_the_slack_are_kept() -> None:
         limits = SelectionLimits(
             2, 2, diversity=type(diversity)(diversity.credit, each=credit + over, mean=0)
         )
-        walker = local_search._Walker(votes, named_weights("accuracy", votes), limits, None, 0)
+        walker = local_search._Walker(
+            votes, named_weights("accuracy", votes), limits, utility=None, settings=TabuSettings(), seed=0
+        )
         walker.go_to(pair.astype(np.uint8))
         assert (walker.scalars[kernels.MISSED] == 0) == kept
         assert limits.satisfied_by(pair) == kept
@@ -466,4 +465,4 @@ def test_negative_numbers_are_refused() -> None:
     with pytest.raises(BadInputError, match="max_steps must be at least 0"):
         search_selection(votes, weights, limits, max_steps=-1)
     with pytest.raises(BadInputError, match="seed must be at least 0"):
-        search_selection(votes, weights, limits, seed=-1)
+        search_selection(votes, weights, limits, Budget(seed=-1))

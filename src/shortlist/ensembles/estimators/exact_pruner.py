@@ -27,6 +27,7 @@ from shortlist.errors import BadInputError, ShortlistError
 from shortlist.milp import open_solver
 from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, silent
+from shortlist.runs.budget import Budget
 from shortlist.tables.fit_inputs import checked_rows
 
 
@@ -208,22 +209,21 @@ class ExactPruner(PoolPruner):
             _check_two_of_each(y)
         pool, X_pruning, y_pruning, places = self._pool_and_rows(X, y, seed, report, cancellation)
         check_pool_classes(pool, self.classes_, may_lack=False)
-        common = {
-            "solver": self.solver,
-            "time_limit_s": as_positive_seconds(self.time_limit_s, "time_limit_s"),
-            "node_limit": self.node_limit,
-            "seed": seed % 2**31,
-            "threads": _threads(self.n_jobs),
-            "report": report,
-            "cancellation": cancellation,
-        }
+        budget = Budget(
+            as_positive_seconds(self.time_limit_s, "time_limit_s"),
+            self.node_limit,
+            seed=seed % 2**31,
+            threads=_threads(self.n_jobs),
+            report=report,
+            cancellation=cancellation or Cancellation(),
+        )
         if two:
-            votes = self._prune_two_classes(pool, X_pruning, y_pruning, common)
+            votes = self._prune_two_classes(pool, X_pruning, y_pruning, budget)
             self.validation_ = record_rows(
                 X, y, places, _is_class(y_pruning, self.positive_), packed_votes=votes
             )
         else:
-            codes = self._prune_several_classes(pool, X_pruning, y_pruning, common)
+            codes = self._prune_several_classes(pool, X_pruning, y_pruning, budget)
             self.validation_ = record_rows(
                 X, y, places, np.searchsorted(self.classes_, y_pruning), codes=codes
             )
@@ -257,7 +257,7 @@ class ExactPruner(PoolPruner):
         columns = (1 - positive, positive)
         return np.column_stack(columns if self.positive_ == self.classes_[1] else columns[::-1])
 
-    def _prune_two_classes(self, pool: Pool, X: Any, y: Labels, common: dict[str, Any]) -> NDArray[np.uint8]:
+    def _prune_two_classes(self, pool: Pool, X: Any, y: Labels, budget: Budget) -> NDArray[np.uint8]:
         """Choose members and threshold by votes for the positive class.
 
         Return all votes, packed into bits.
@@ -265,14 +265,12 @@ class ExactPruner(PoolPruner):
         answers = round_votes(positive_probabilities(pool, X, self.positive_))
         votes = merge_rows(answers, _is_class(y, self.positive_))
         limits = self._limits(pool, diversity_limits(self.diversity, votes))
-        result, self.choice_ = prune_for(votes, self.objective, limits, **common)
+        result, self.choice_ = prune_for(votes, self.objective, limits, budget, solver=self.solver)
         self.threshold_: int | None = result.threshold
         self._keep(result, pool)
         return np.packbits(answers, axis=1)
 
-    def _prune_several_classes(
-        self, pool: Pool, X: Any, y: Labels, common: dict[str, Any]
-    ) -> NDArray[np.uint8]:
+    def _prune_several_classes(self, pool: Pool, X: Any, y: Labels, budget: Budget) -> NDArray[np.uint8]:
         """Choose members that decide by plurality; return all answers."""
         codes = class_answers(pool, X)
         votes = merge_class_rows(
@@ -281,7 +279,10 @@ class ExactPruner(PoolPruner):
         limits = self._limits(pool, class_diversity_limits(self.diversity, votes))
         self.choice_ = self.threshold_ = None
         self._keep(
-            prune_plurality_exactly(votes, str(self.objective).replace("_", "-"), limits, **common), pool
+            prune_plurality_exactly(
+                votes, str(self.objective).replace("_", "-"), limits, budget, solver=self.solver
+            ),
+            pool,
         )
         return codes
 

@@ -8,7 +8,6 @@ more than the rows that one classifier votes on. That beats cuts and solvers up 
 """
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,7 +19,7 @@ from shortlist.ensembles.goals.diversity import SLACK
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.proofs import _subset_kernels as kernels
 from shortlist.ensembles.proofs.row_forms import RightRows
-from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 
 BLOCK_NODES = 200_000
 """Nodes between two looks at the clock: a tenth of a second, or two."""
@@ -54,11 +53,11 @@ class Walked:
 
 def walk_subsets(
     rows: RightRows,
+    budget: Budget,
     *,
     above: int | None = None,
     max_nodes: int | None = None,
-    deadline: float = math.inf,
-    cancellation: Cancellation | None = None,
+    block_nodes: int = BLOCK_NODES,
     on_nodes: Callable[[int], None] | None = None,
 ) -> Walked:
     """Look for the selection, and the threshold where there is one, with the largest gain.
@@ -69,14 +68,15 @@ def walk_subsets(
     ----------
     rows : RightRows
         The problem, with its limits on size, cost and diversity.
+    budget : Budget
+        Its time limit and its cancellation stop the walk with the best found; its limit in nodes is of
+        other steps.
     above : int, optional
         Gain of a known selection in units of ``rows.step``: only larger ones are looked for.
     max_nodes : int, optional
         Limit that does not depend on the clock.
-    deadline : float, default=inf
-        When to stop, on the clock ``time.monotonic``.
-    cancellation : Cancellation, optional
-        Stops with the best found.
+    block_nodes : int
+        Nodes between two looks at the clock.
     on_nodes : callable, optional
         Receives the number of nodes so far, several times a second.
 
@@ -113,9 +113,8 @@ def walk_subsets(
     walk = kernels.Walk(np.zeros(n, np.uint8), counters, levels, scalars, np.zeros(n, np.uint8))
     limits = _limits(rows.limits, order, half)
     while not scalars[kernels.DONE]:
-        left = BLOCK_NODES if max_nodes is None else min(BLOCK_NODES, max_nodes - int(scalars[kernels.NODES]))
-        cancelled = cancellation is not None and cancellation.cancelled
-        if left <= 0 or cancelled or time.monotonic() >= deadline:
+        left = block_nodes if max_nodes is None else min(block_nodes, max_nodes - int(scalars[kernels.NODES]))
+        if left <= 0 or budget.stopped:
             break
         kernels.walk_on(left, lists, limits, walk)
         if on_nodes is not None:

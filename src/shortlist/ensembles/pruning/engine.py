@@ -11,20 +11,21 @@ a large gap only when no more cuts are found. Every step stops the rest once val
 import dataclasses
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from shortlist.ensembles.proofs.cuts.conflicts import Conflicts, find_conflicts
 from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by_cuts
+from shortlist.ensembles.proofs.cuts.cut_settings import CutSettings
 from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound, make_cut
 from shortlist.ensembles.proofs.incumbent import NONE_FEASIBLE, Incumbent, PrunedSelection
-from shortlist.ensembles.proofs.programs.pruning_program import without_selection
+from shortlist.ensembles.proofs.programs.repeated_solves import limit_of, solutions_until_kept
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.proofs.subset_walk import n_selections, walk_subsets
-from shortlist.ensembles.pruning.problems import PruningProblem, SolverProgram
+from shortlist.ensembles.pruning.problems import PruningProblem, SearchEffort, SolverProgram
 from shortlist.errors import SolverError
-from shortlist.milp import Limits, Program, Solver
+from shortlist.milp import Program, Solver
 from shortlist.milp.session import Session
 from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
@@ -43,6 +44,8 @@ class EngineSettings:
         Part of the time limit after which the search gives way; it usually ends sooner.
     long_search_share : float
         The same where no integer program follows.
+    effort : SearchEffort
+        How many moves the search makes.
     turns : tuple of float
         Parts of the time limit at which the solver, cuts, the solver, cuts and the solver end where the gap
         is small; quick cuts come first.
@@ -50,8 +53,10 @@ class EngineSettings:
         How many usual rows lie between value and bound where the solver may end the proof; it is then called
         early, and however large the program is.
     far_cells : int
-        Forms times classifiers up to which the solver lowers a bound further away within seconds; beyond, the
-        cuts lower it more, as long as they find any.
+        Forms times classifiers up to which the solver lowers a bound further away within seconds; beyond,
+        the cuts lower it more, as long as they find any.
+    cuts : CutSettings
+        How cuts are looked for.
     cut_rounds : int
         Rounds of cuts where no clock ends them.
     most_pairs : int
@@ -74,9 +79,11 @@ class EngineSettings:
 
     search_share: float = 0.1
     long_search_share: float = 0.3
+    effort: SearchEffort = field(default_factory=SearchEffort)
     turns: tuple[float, float, float, float, float] = (0.1, 0.25, 0.6, 0.8, 1.0)
     near: int = 8
     far_cells: int = 200_000
+    cuts: CutSettings = field(default_factory=CutSettings)
     cut_rounds: int = 60
     most_pairs: int = 200_000
     program_cells: int = 20_000_000
@@ -160,7 +167,7 @@ class _Run:
             return
         self._tell("bounding")
         early = self.budget.until(settings.search_share)
-        conflicts = find_conflicts(rows, deadline=early.deadline, cancellation=self.budget.cancellation)
+        conflicts = find_conflicts(rows, early)
         self._take_cuts(min_cut_bound(rows, conflicts))
         self._tell("searching")
         if self._goes_on(self.budget):
@@ -228,7 +235,7 @@ class _Run:
         settings = self.settings
         share = settings.search_share if self._has_program else settings.long_search_share
         target = self.best.bound - self.problem.slack
-        self.problem.search(self.budget.until(share), self.best.offer, target)
+        self.problem.search(self.budget.until(share), self.best.offer, target, settings.effort)
         self._tell("searching")
 
     def _walk(self, budget: Budget) -> None:
@@ -237,10 +244,9 @@ class _Run:
         known = None if best.mask is None else (best.total - rows.offset) // rows.step
         walked = walk_subsets(
             rows,
+            budget,
             above=known,
             max_nodes=self.settings.walk_nodes,
-            deadline=budget.deadline,
-            cancellation=budget.cancellation,
             on_nodes=lambda _: self._tell("walking"),
         )
         if walked.mask is not None:
@@ -272,13 +278,12 @@ class _Run:
                 rows,
                 conflicts,
                 self.cut_bound,
-                deadline=budget.deadline,
+                budget,
                 max_rounds=self.settings.cut_rounds if budget.is_counted else None,
-                seed=budget.seed,
                 target=target,
                 quick=quick,
                 on_bound=on_bound,
-                cancellation=budget.cancellation,
+                settings=self.settings.cuts,
             )
         )
 
@@ -296,35 +301,34 @@ class _Run:
     def solve(self, built: SolverProgram, budget: Budget) -> None:
         """Give a program to a solver, until it has proved the rest or the budget ends."""
         best, who = self.best, CP_SAT if self.solver is None else self.solver_name
-        program = built.program
 
         def on_bound(cost: float, bound: float) -> None:
             best.lower_bound_to(built.total_bound(bound, best.bound), who)
             self._tell("proving", built.total_of(cost))
 
-        while self._goes_on(budget):
-            if self.solver is None and budget.left < self.settings.least_solve_s:
-                self.last_limit = "seconds"
-                return
+        def opened(program: Program) -> Session:
             session = self._open(program)
             session.set_start(None if best.mask is None else built.encode(best.mask, best.threshold))
-            solution = session.solve(
-                Limits(budget.left, budget.nodes, absolute_gap=built.absolute_gap),
-                on_bound=on_bound,
-                cancellation=budget.cancellation,
+            return session
+
+        self.last_limit = budget.time_text
+        for solution in solutions_until_kept(
+            built.program, self.problem.n_classifiers, opened, budget, absolute_gap=built.absolute_gap,
+            on_bound=on_bound, least_seconds=0.0 if self.solver else self.settings.least_solve_s,
+        ):  # fmt: skip
+            self.infeasible, self.last_limit = (
+                solution.status is Status.INFEASIBLE,
+                limit_of(solution, budget),
             )
-            self.infeasible, self.last_limit = solution.status is Status.INFEASIBLE, solution.limit
             self.infeasible_by = who
             if not self.infeasible:
                 best.lower_bound_to(built.total_bound(solution.bound, best.bound), who)
             if solution.values is None:
                 return
-            mask = built.members(solution.values, self.problem.n_classifiers)
-            kept = best.offer(mask) is not None
+            kept = best.offer(built.members(solution.values, self.problem.n_classifiers)) is not None
             self._tell("proving")
-            if kept:
+            if kept or not self._goes_on(budget):
                 return
-            program = without_selection(program, mask)  # solvers keep fractional rows up to a tolerance only
 
     def _open(self, program: Program) -> Session:
         """Load a program into the solver that was asked for, or into the last one of the engine.
@@ -348,10 +352,7 @@ class _Run:
         limit = ""
         if not best.proved and not self.infeasible:
             too_large = f"{self.settings.program_cells:,} votes in an integer program"
-            over = {"seconds": budget.time_text, "size": "what the solver can tell apart"}.get(
-                self.last_limit, self.last_limit
-            )
-            limit = budget.limit_text or over or ("precision" if self._has_program else too_large)
+            limit = budget.limit_text or self.last_limit or ("precision" if self._has_program else too_large)
         if best.mask is None:
             status = Status.INFEASIBLE if self.infeasible else Status.UNKNOWN
             reason = (

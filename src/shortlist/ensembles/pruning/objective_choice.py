@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +17,8 @@ from shortlist.ensembles.search.threshold_search import Found, search_selection
 from shortlist.ensembles.votes.binary_votes import Votes, confusion
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
-from shortlist.runs import Cancellation, Progress, Report, silent
+from shortlist.runs import Progress
+from shortlist.runs.budget import Budget
 from shortlist.tables.splits import deal_classes
 
 SECOND_PARTS = ("+slope-8", "+margin", "+slope-16", "+slope-4", "")
@@ -30,6 +30,7 @@ ENOUGH_ROWS = 600
 """Rows that are held out in all, over the repeats, for small tables."""
 
 MOST_REPEATS = 4
+"""How often the rows are dealt anew at most."""
 
 _STAGE = "choosing the objective"
 
@@ -99,15 +100,12 @@ def choose_objective(
     votes: Votes,
     metric: str | Mapping[str, float],
     limits: SelectionLimits,
+    budget: Budget | None = None,
     *,
     settings: Sequence[Setting] | None = None,
     n_folds: int = 5,
     n_repeats: int | None = None,
     max_steps: int = 600,
-    seed: int = 0,
-    deadline: float = math.inf,
-    cancellation: Cancellation | None = None,
-    report: Report = silent,
 ) -> Choice:
     """Choose the objective and size whose selections do best on rows held out of the validation rows.
 
@@ -124,6 +122,9 @@ def choose_objective(
         ``"accuracy"`` or ``"balanced-accuracy"``, or weights.
     limits : SelectionLimits
         Size, cost and diversity; the latter two stay as they are.
+    budget : Budget, optional
+        Its seed is that of the folds and the searches. Once it is over no fold is begun, and whole folds
+        count only. Progress is told in folds. Default no limit.
     settings : sequence of Setting, optional
         What to compare; default :func:`usual_settings`.
     n_folds : int, default=5
@@ -132,14 +133,6 @@ def choose_objective(
         How often the rows are dealt anew; default so often that 600 rows are held out, at most 4 times.
     max_steps : int, default=600
         Of each search.
-    seed : int, default=0
-        Of the folds and the searches.
-    deadline : float, default=inf
-        Time of :func:`time.monotonic` after which no fold is begun; whole folds count only.
-    cancellation : Cancellation, optional
-        Stops likewise.
-    report : callable, optional
-        Receives progress in folds.
 
     Returns
     -------
@@ -161,6 +154,7 @@ def choose_objective(
     >>> choice.setting, len(choice.tried)
     (Setting(second='+slope-8', min_size=1, max_size=3), 5)
     """
+    budget = budget or Budget()
     as_count(n_folds, "n_folds", at_least=2)
     weights = named_weights(metric, votes)
     options = usual_settings(limits) if settings is None else tuple(settings)
@@ -173,18 +167,17 @@ def choose_objective(
         n_repeats = min(MOST_REPEATS, -(-ENOUGH_ROWS // votes.n_samples))
     n_repeats = as_count(n_repeats, "n_repeats")
     scores: list[list[float]] = []
-    report(Progress(_STAGE, 0, n_folds * n_repeats))
-    folds = _folds(votes, n_folds, n_repeats, np.random.default_rng(seed))
+    budget.report(Progress(_STAGE, 0, n_folds * n_repeats))
+    folds = _folds(votes, n_folds, n_repeats, np.random.default_rng(budget.seed))
     for number, (kept, held) in enumerate(folds, start=1):
-        learned = _Searches(
-            named_weights(metric, kept), limits, max_steps, (seed + number) % 2**32, deadline, cancellation
-        )
+        of_fold = dataclasses.replace(budget, seed=(budget.seed + number) % 2**32)
+        learned = _Searches(named_weights(metric, kept), limits, max_steps, of_fold)
         masks = [learned.select(kept, setting) for setting in options]
-        if time.monotonic() >= deadline or (cancellation is not None and cancellation.cancelled):
+        if budget.stopped:
             break
         per_row = votes.n_samples / held.n_samples
         scores.append([_held_out_value(held, weights, found) * per_row for found in masks])
-        report(Progress(_STAGE, number, n_folds * n_repeats))
+        budget.report(Progress(_STAGE, number, n_folds * n_repeats))
     return _best(options, np.array(scores).reshape(len(scores), len(options)))
 
 
@@ -228,9 +221,7 @@ class _Searches:
     weights: Weights
     limits: SelectionLimits
     max_steps: int
-    seed: int
-    deadline: float
-    cancellation: Cancellation | None
+    budget: Budget
 
     def select(self, votes: Votes, setting: Setting) -> Found | None:
         """Search on these rows under a setting."""
@@ -240,9 +231,8 @@ class _Searches:
             max_size=min(self.limits.max_size, setting.max_size),
         )
         return search_selection(
-            votes, self.weights, limits, utility=setting.utility, max_steps=self.max_steps, seed=self.seed,
-            deadline=self.deadline, cancellation=self.cancellation,
-        )  # fmt: skip
+            votes, self.weights, limits, self.budget, utility=setting.utility, max_steps=self.max_steps
+        )
 
 
 def _held_out_value(held: Votes, weights: Weights, found: Found | None) -> float:

@@ -36,14 +36,24 @@ from shortlist.runs.budget import Budget
 Offer: TypeAlias = Callable[[Mask], int | None]
 """Receives selections, and returns what they are worth, None where they do not keep the limits."""
 
-SEARCH_STEPS = 20_000
-"""Moves of the search where nothing but a count ends it; it usually stalls before."""
 
-PATIENT_STEPS = 200_000
-"""Moves of the search by plurality where the clock ends it."""
+@dataclass(frozen=True, kw_only=True)
+class SearchEffort:
+    """How long the search for good selections goes on.
 
-N_STARTS = 8
-"""How many of the rules' selections the search by plurality starts from."""
+    Parameters
+    ----------
+    steps : int
+        Moves of the search where nothing but a count ends it; it usually stalls before.
+    patient_steps : int
+        Moves of the search by plurality where the clock ends it.
+    n_starts : int
+        How many of the rules' selections the search by plurality starts from.
+    """
+
+    steps: int = 20_000
+    patient_steps: int = 200_000
+    n_starts: int = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +93,7 @@ class PruningProblem(Counting, Protocol):
     def rows(self) -> RightRows:
         """The rows that matter, with their forms."""
 
-    def search(self, budget: Budget, offer: Offer, target: int) -> None:
+    def search(self, budget: Budget, offer: Offer, target: int, effort: SearchEffort) -> None:
         """Offer good selections, until the budget ends or one is worth the target."""
 
     def tight_program(self, cuts: Sequence[Cut]) -> SolverProgram:
@@ -167,9 +177,9 @@ class ThresholdProblem:
         counts = Confusion(0, 0, 0, 0) if threshold < 0 else confusion(self.votes, mask, threshold)
         return functools.partial(EnsembleSelection, mask=mask, threshold=max(0, threshold), confusion=counts)
 
-    # the walks stall by themselves
-    def search(self, budget: Budget, offer: Offer, target: int) -> None:  # noqa: ARG002
-        """Offer what tabu walks find that begin at the prefixes of the rules' orders."""
+    def search(self, budget: Budget, offer: Offer, target: int, effort: SearchEffort) -> None:
+        """Offer what tabu walks find that begin at the rules' prefixes, and that stall by themselves."""
+        del target
 
         def on_better(found: Found) -> None:
             offer(found.mask)
@@ -178,10 +188,8 @@ class ThresholdProblem:
             self.votes,
             self.weights,
             self.limits,
-            max_steps=SEARCH_STEPS,
-            seed=budget.seed,
-            deadline=budget.deadline,
-            cancellation=budget.cancellation,
+            budget,
+            max_steps=effort.steps,
             on_better=on_better,
         )
         if found is not None:
@@ -298,13 +306,10 @@ class PluralityProblem:
         decisions = np.zeros((n, n), dtype=np.int64) if threshold < 0 else decision_table(self.votes, mask)
         return functools.partial(ClassSelection, mask=mask, decisions=decisions)
 
-    def search(self, budget: Budget, offer: Offer, target: int) -> None:
+    def search(self, budget: Budget, offer: Offer, target: int, effort: SearchEffort) -> None:
         """Offer what the rules choose, then what tabu walks find from the best of it."""
         ranked: list[tuple[int, int, Mask]] = []
-        selections = rule_selections(
-            self.votes, self.limits, deadline=budget.deadline, cancellation=budget.cancellation
-        )
-        for place, mask in enumerate(selections):
+        for place, mask in enumerate(rule_selections(self.votes, self.limits, budget)):
             total = offer(mask)
             if total is not None:
                 ranked.append((-total, place, mask))
@@ -315,12 +320,10 @@ class PluralityProblem:
             self.votes,
             self.weights,
             self.limits,
-            starts=[mask for _, _, mask in ranked[:N_STARTS]],
-            max_steps=SEARCH_STEPS if budget.is_counted else PATIENT_STEPS,
+            budget,
+            starts=[mask for _, _, mask in ranked[: effort.n_starts]],
+            max_steps=effort.steps if budget.is_counted else effort.patient_steps,
             target=target,
-            seed=budget.seed,
-            deadline=budget.deadline,
-            cancellation=budget.cancellation,
         )
         if found is not None:
             offer(found.mask)

@@ -1,8 +1,6 @@
 """From the name of an objective to a selection, by weighted sums, margins, slopes, or a choice."""
 
 import dataclasses
-import math
-import time
 from collections.abc import Mapping
 from typing import TypeAlias
 
@@ -21,7 +19,7 @@ from shortlist.ensembles.votes.binary_votes import Votes, confusion
 from shortlist.errors import BadInputError
 from shortlist.milp import open_solver
 from shortlist.results.proof import ProofKind, Status
-from shortlist.runs import Cancellation, Report, silent
+from shortlist.runs.budget import Budget
 
 ObjectiveName: TypeAlias = str | Mapping[str, float]
 """``accuracy``, ``accuracy+margin``, ``accuracy+slope-8``, ``accuracy+auto``, weights, and so on; ``auto``
@@ -71,14 +69,9 @@ def prune_for(
     votes: Votes,
     objective: ObjectiveName,
     limits: SelectionLimits,
+    budget: Budget | None = None,
     *,
     solver: str = AUTO,
-    time_limit_s: float = math.inf,
-    node_limit: int | None = None,
-    seed: int = 0,
-    threads: int = 1,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
 ) -> tuple[EnsembleSelection, Choice | None]:
     """Return the selection for an objective, and the choice that was made where it is ``auto``.
 
@@ -94,17 +87,18 @@ def prune_for(
         ``+auto``, or ``auto``: one of these and a largest size, by cross-validation on `votes`.
     limits : SelectionLimits
         Size, cost and diversity.
-    solver, time_limit_s, node_limit, seed, threads, report, cancellation
-        As of :func:`shortlist.ensembles.pruning.weighted_pruning.prune_exactly`; the time limit is for all of
-        it.
+    budget : Budget, optional
+        For all of it; default no limit. See
+        :func:`shortlist.ensembles.pruning.weighted_pruning.prune_exactly`.
+    solver : str
+        As of that function.
 
     Raises
     ------
     BadInputError
         If the objective is unknown.
     """
-    start = time.monotonic()
-    timeless = node_limit is not None
+    budget = budget or Budget()
     first, utility, by_choice = parse_objective(objective)
     choice = None
     if by_choice and not limits.conflict():
@@ -112,74 +106,38 @@ def prune_for(
             votes,
             first,
             limits,
-            seed=seed,
-            deadline=math.inf if timeless else start + CHOICE_SHARE * time_limit_s,
-            cancellation=cancellation,
-            report=report,
+            budget.until(CHOICE_SHARE),
         )
         utility = choice.setting.utility
         limits = dataclasses.replace(
             limits, min_size=choice.setting.min_size, max_size=choice.setting.max_size
         )
     weights = named_weights(first, votes)
-    left = max(0.01, time_limit_s - (time.monotonic() - start))
     if utility is not None and utility.leads:
-        result = prune_by_slope(
+        slope = prune_by_slope(
             ThresholdProblem(votes, weights, limits),
             utility,
+            budget.share(1.0),
             solver=None if solver == AUTO else open_solver(solver),
             solver_name="" if solver == AUTO else solver_name(solver),
-            time_limit_s=left,
-            node_limit=node_limit,
-            seed=seed,
-            threads=threads,
-            report=report,
-            cancellation=cancellation,
         )
-        assert isinstance(result, EnsembleSelection), "slopes are of two classes"
-        result = _in_all(result, left, time_limit_s)
-        return dataclasses.replace(result, seconds=time.monotonic() - start), choice
-    share = left if utility is None else PROOF_SHARE * left
-    result = prune_exactly(
-        votes,
-        weights,
-        limits,
-        solver=solver,
-        time_limit_s=share,
-        node_limit=node_limit,
-        seed=seed,
-        threads=threads,
-        report=report,
-        cancellation=cancellation,
-    )
-    result = _in_all(result, share, time_limit_s)
+        assert isinstance(slope, EnsembleSelection), "slopes are of two classes"
+        return slope, choice
+    share = budget.share(1.0 if utility is None else PROOF_SHARE)
+    result = prune_exactly(votes, weights, limits, share, solver=solver)
     if utility is not None and not result.reason:
         found = search_selection(
             votes,
             weights,
             limits,
+            budget,
             starts=[result.mask],
             utility=utility,
             max_steps=UTILITY_STEPS,
-            seed=seed,
-            deadline=start + time_limit_s,
-            cancellation=cancellation,
         )
         if found is not None:
             result = _with(result, votes, weights, utility, found)
-    return dataclasses.replace(result, seconds=time.monotonic() - start), choice
-
-
-def _in_all(result: EnsembleSelection, share: float, time_limit_s: float) -> EnsembleSelection:
-    """Let a limit be told as the user's, of which the method knew its part only."""
-    part, whole = f"{share:g} s", f"{time_limit_s:g} s"
-    if result.proof.limit != part:
-        return result
-    return dataclasses.replace(
-        result,
-        proof=dataclasses.replace(result.proof, limit=whole),
-        reason=result.reason.replace(f"({part})", f"({whole})"),
-    )
+    return dataclasses.replace(result, seconds=budget.elapsed), choice
 
 
 def _with(

@@ -6,7 +6,6 @@ A search finds the value, and branch and bound, or one solver's programs, prove 
 import dataclasses
 import itertools
 import math
-import time
 
 import numpy as np
 
@@ -18,37 +17,24 @@ from shortlist.ensembles.proofs.incumbent import NONE_FEASIBLE, EnsembleSelectio
 from shortlist.ensembles.proofs.lines.slope_program import solve_slope_programs
 from shortlist.ensembles.proofs.lines.slope_proof import prove_slope
 from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows, slope_rows
+from shortlist.ensembles.proofs.lines.slope_settings import SlopeSettings
 from shortlist.ensembles.pruning.problems import ThresholdProblem
 from shortlist.ensembles.search.threshold_search import search_selection
 from shortlist.ensembles.votes.binary_votes import confusion
 from shortlist.milp import Solver
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind, Status
-from shortlist.runs import Cancellation, Progress, Report
-from shortlist.runs.progress import SECONDS
-
-SEARCH_SHARE = 0.2
-"""Part of the time limit after which the search gives way; it usually ends sooner."""
-
-SEARCH_STEPS = 20_000
-"""Moves of the search."""
-
-NEWS_S = 0.1
-"""Seconds between two entries of the history for bounds alone."""
+from shortlist.runs.budget import Budget
 
 
 def prune_by_slope(
     problem: ThresholdProblem,
     utility: MarginUtility,
+    budget: Budget,
     *,
-    solver: Solver | None,
+    solver: Solver | None = None,
     solver_name: str = "",
-    time_limit_s: float,
-    node_limit: int | None,
-    seed: int,
-    threads: int,
-    report: Report,
-    cancellation: Cancellation | None,
+    settings: SlopeSettings | None = None,
 ) -> PrunedSelection:
     """Return the selection with the best utility.
 
@@ -60,18 +46,18 @@ def prune_by_slope(
         Votes, weights and limits.
     utility : MarginUtility
         One that leads.
-    solver : Solver or None
-        A backend: that one alone, on :func:`shortlist.ensembles.proofs.lines.slope_program.slope_program` for
-        every size, and its bounds are its word. None:
+    budget : Budget
+        Its limit in nodes is of the branch and bound, or of each program in the solver's unit; without a
+        time limit the answer then depends on nothing but the problem and the seed.
+    solver : Solver, optional
+        A backend: that one alone, on :func:`shortlist.ensembles.proofs.lines.slope_program.slope_program`
+        for every size, and its bounds are its word. By default
         :func:`shortlist.ensembles.proofs.lines.slope_proof.prove_slope`, whose bounds are integers
         throughout.
-    time_limit_s : float
-        Wall-clock limit, in seconds; inf for none.
-    node_limit : int or None
-        Nodes of the branch and bound, or each program's limit in the solver's unit; without a clock the
-        answer then depends on nothing but the problem and the seed.
-    seed, threads, report, cancellation
-        Those of :class:`~shortlist.runs.budget.Budget`.
+    solver_name : str
+        What that backend is called.
+    settings : SlopeSettings, optional
+        How the time is shared, and how large proofs may become.
 
     Returns
     -------
@@ -81,11 +67,11 @@ def prune_by_slope(
         :data:`shortlist.ensembles.proofs.lines.slope_program.PRECISION` of what all rows could be worth. The
         certificate proves the bound before any classifier is decided; a solver leaves none.
     """
-    start = time.monotonic()
+    settings = settings or SlopeSettings()
     best = Incumbent(problem)
     votes, weights, limits = problem.votes, problem.weights, problem.limits
     if conflict := limits.conflict():
-        nothing = best.no_selection(Status.INFEASIBLE, limit="", seconds=0.0, reason=conflict)
+        nothing = best.no_selection(Status.INFEASIBLE, limit="", seconds=budget.elapsed, reason=conflict)
         return dataclasses.replace(nothing, objective=named(weights, utility))
     rows = slope_rows(votes, weights, utility, limits)
     first_bounds = utility_bounds(votes, weights, utility, limits)
@@ -93,29 +79,22 @@ def prune_by_slope(
     history: list[tuple[float, float | None, float]] = []
 
     def tell(stage: str, total: int | None, bound: int) -> None:
-        seconds = time.monotonic() - start
+        seconds = budget.elapsed
         now = None if total is None else total / unit, bound / unit
-        if not history or history[-1][1] != now[0] or seconds - history[-1][0] >= NEWS_S:
+        if not history or history[-1][1] != now[0] or seconds - history[-1][0] >= settings.news_seconds:
             history.append((seconds, *now))
-            report(
-                Progress(
-                    stage, seconds, None if math.isinf(time_limit_s) else time_limit_s, *now, unit=SECONDS
-                )
-            )
+            budget.tell(stage, value=now[0], bound=now[1])
 
     tell("searching", None, int(first_bounds.max()))
     found = search_selection(
         votes,
         weights,
         limits,
+        budget.until(settings.search_share),
         utility=utility,
-        max_steps=SEARCH_STEPS,
-        seed=seed,
-        deadline=start + time_limit_s * (SEARCH_SHARE if node_limit is None else 1.0),
-        cancellation=cancellation,
+        max_steps=settings.search_steps,
         on_better=lambda found: tell("searching", found.utility, int(first_bounds.max())),
     )
-    deadline = start + time_limit_s
     mask = _simple_selection(rows) if found is None else found.mask
     first = None if mask is None else (mask, *rows.best_threshold(mask))
 
@@ -123,17 +102,12 @@ def prune_by_slope(
         tell("proving", total, bound)
 
     if solver is None:
-        answer = prove_slope(
-            rows, first_bounds, start=first, deadline=deadline, max_nodes=node_limit, threads=threads,
-            cancellation=cancellation, on_news=on_news,
-        )  # fmt: skip
+        answer = prove_slope(rows, first_bounds, budget, start=first, on_news=on_news, settings=settings)
     else:
         answer = solve_slope_programs(
-            rows, first_bounds, solver, start=first, deadline=deadline, max_nodes=node_limit, seed=seed,
-            threads=threads, cancellation=cancellation, on_news=on_news,
-        )  # fmt: skip
-    seconds = time.monotonic() - start
-    limit = f"{time_limit_s:g} s" if answer.limit == "seconds" else answer.limit
+            rows, first_bounds, solver, budget, start=first, on_news=on_news, settings=settings
+        )
+    seconds, limit = budget.elapsed, answer.limit
     value, bound = answer.total / unit, answer.bound / unit
     if answer.mask is None:
         status = Status.UNKNOWN if limit else Status.INFEASIBLE

@@ -1,6 +1,5 @@
 """Exact pruning: the engine made for the problem, or the paper's program in one solver."""
 
-import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -16,7 +15,6 @@ from shortlist.ensembles.pruning.problems import PluralityProblem, ThresholdProb
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import ClassVotes, merge_class_rows
 from shortlist.milp import SOLVERS, Solver, open_solver
-from shortlist.runs import Cancellation, Report, silent
 from shortlist.runs.budget import Budget
 
 AUTO = "auto"
@@ -39,14 +37,9 @@ def prune_exactly(
     votes: Votes,
     weights: Weights,
     limits: SelectionLimits,
+    budget: Budget | None = None,
     *,
     solver: str | Solver = AUTO,
-    time_limit_s: float = math.inf,
-    node_limit: int | None = None,
-    seed: int = 0,
-    threads: int = 1,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
 ) -> EnsembleSelection:
     """Return the members and the threshold that maximise Eq. 1 of :cite:t:`Bastos2022` within limits.
 
@@ -58,19 +51,14 @@ def prune_exactly(
         What decisions are worth.
     limits : SelectionLimits
         Size, cost and diversity.
+    budget : Budget, optional
+        Its limit in nodes does not depend on the clock and is in the solver's unit (see
+        :class:`shortlist.milp.Limits`), for ``"auto"`` in that of CP-SAT; with one thread and no other
+        limit the answer is reproducible. Progress is told with value and bound in the user's unit. Default
+        no limit.
     solver : str or Solver, default="auto"
         ``"auto"``: :func:`shortlist.ensembles.pruning.engine.prove`. The name of a backend, or a backend:
         that one alone, on the paper's program as it stands.
-    time_limit_s : float, default=inf
-        Wall-clock limit, in seconds.
-    node_limit : int, optional
-        Limit that does not depend on the clock, in the solver's unit (see :class:`shortlist.milp.Limits`).
-    seed, threads : int
-        For the searches; with one thread and only a node limit the answer is reproducible.
-    report : callable, optional
-        Receives progress events with value and bound in the user's unit; done and total are seconds.
-    cancellation : Cancellation, optional
-        Stops with the best selection found.
 
     Returns
     -------
@@ -87,7 +75,7 @@ def prune_exactly(
     backend = None if solver == AUTO else open_solver(solver) if isinstance(solver, str) else solver
     result = prove(
         ThresholdProblem(votes, weights, limits),
-        Budget(time_limit_s, node_limit, seed, threads, report, cancellation or Cancellation()),
+        budget or Budget(),
         solver=backend,
         solver_name=solver_name(solver),
     )
@@ -99,14 +87,9 @@ def prune_plurality_exactly(
     votes: ClassVotes,
     objective: str,
     limits: SelectionLimits,
+    budget: Budget | None = None,
     *,
     solver: str = AUTO,
-    time_limit_s: float = math.inf,
-    node_limit: int | None = None,
-    seed: int = 0,
-    threads: int = 1,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
 ) -> ClassSelection:
     """Return the members whose plurality vote is right most, and a bound on what others reach.
 
@@ -118,20 +101,14 @@ def prune_plurality_exactly(
         A name in :data:`shortlist.ensembles.goals.class_weights.CLASS_OBJECTIVES`.
     limits : SelectionLimits
         Size, cost and diversity; for the latter see :func:`class_diversity_limits`.
+    budget : Budget, optional
+        Its limit in nodes does not depend on the clock and is in the solver's unit (see
+        :class:`shortlist.milp.Limits`), for ``"auto"`` in that of CP-SAT; with one thread and no other
+        limit the answer is reproducible. Progress is told with value and bound in the user's unit. Default
+        no limit.
     solver : str, default="auto"
         As in :func:`prune_exactly`; a backend alone gets the program of
         :mod:`shortlist.ensembles.proofs.programs.plurality_program`.
-    time_limit_s : float, default=inf
-        Wall-clock limit, in seconds.
-    node_limit : int, optional
-        Limit that does not depend on the clock, in the solver's unit (see :class:`shortlist.milp.Limits`),
-        for ``"auto"`` that of CP-SAT.
-    seed, threads : int
-        For the searches; with one thread and no limit but nodes the answer is reproducible.
-    report : callable, optional
-        Receives progress events with value and bound in the user's unit; done and total are seconds.
-    cancellation : Cancellation, optional
-        Stops with the best selection found.
 
     Returns
     -------
@@ -160,7 +137,7 @@ def prune_plurality_exactly(
     merged = merge_class_rows(votes)
     result = prove(
         PluralityProblem(merged, class_weights(objective, merged), limits),
-        Budget(time_limit_s, node_limit, seed, threads, report, cancellation or Cancellation()),
+        budget or Budget(),
         solver=None if solver == AUTO else open_solver(solver),
         solver_name=solver_name(solver),
     )

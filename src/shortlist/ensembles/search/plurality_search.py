@@ -1,7 +1,5 @@
 """Search for good selections by plurality votes of several classes: tabu walks over flips and swaps."""
 
-import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,18 +15,34 @@ from shortlist.ensembles.rules.orderings import RULES, order_classifiers
 from shortlist.ensembles.search import _plurality_kernels as kernels
 from shortlist.ensembles.search import _threshold_kernels as entries
 from shortlist.ensembles.votes.class_votes import ClassVotes
-from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 
-MAX_STEPS = 20_000
-PATIENCE = 600
-"""Steps without a better selection after which a walk starts again elsewhere."""
 
-N_SWAPS, TENURE = 3, 6
-"""Swaps tried where no flip helps, and the least number of steps for which a flip is not undone."""
+@dataclass(frozen=True, kw_only=True)
+class PluralityTabuSettings:
+    """How the walks of the search go.
 
-N_ELITES = 8
-BLOCK_WORK = 20_000_000
-"""Operations, roughly, between two looks at the clock."""
+    Parameters
+    ----------
+    patience : int
+        Steps without a better selection after which a walk starts again elsewhere.
+    n_swaps : int
+        How many swaps are tried where no flip helps.
+    tenure : int
+        The least number of steps for which a flip is not undone.
+    n_elites : int
+        How many ends of walks are kept to breed new walks from; as many walks in a row that cannot move end
+        the search.
+    block_work : int
+        Operations, roughly, between two looks at the clock.
+    """
+
+    patience: int = 600
+    n_swaps: int = 3
+    tenure: int = 6
+    n_elites: int = 8
+    block_work: int = 20_000_000
+
 
 BACKFITTING_WORK = 10**9
 """Rows times squared classifiers beyond which backfitting would take too long to start from."""
@@ -60,14 +74,13 @@ def search_plurality(
     votes: ClassVotes,
     weights: ClassWeights,
     limits: SelectionLimits,
+    budget: Budget | None = None,
     *,
     starts: Sequence[Mask] = (),
-    max_steps: int = MAX_STEPS,
+    max_steps: int = 20_000,
     target: int | None = None,
-    seed: int = 0,
-    deadline: float = math.inf,
-    cancellation: Cancellation | None = None,
     on_better: Callable[[FoundMembers], None] | None = None,
+    settings: PluralityTabuSettings | None = None,
 ) -> FoundMembers | None:
     """Search for members whose plurality vote is worth most.
 
@@ -84,20 +97,18 @@ def search_plurality(
         What right decisions are worth.
     limits : SelectionLimits
         Size, cost and diversity; sizes must not contradict each other.
+    budget : Budget, optional
+        Its seed is that of every draw, and its clock is looked at between blocks of steps; default no limit.
     starts : sequence of ndarray of bool, shape (n_classifiers,)
         Where to begin; other sizes are trimmed or filled at random.
     max_steps : int
         Limit that does not depend on the clock: the same seed and steps give the same answer.
     target : int, optional
         Weighted sum to be content with.
-    seed : int
-        Of every draw.
-    deadline : float
-        On the clock of ``time.monotonic``.
-    cancellation : Cancellation, optional
-        Stops with the best found.
     on_better : callable, optional
         Receives each better selection, between blocks of steps.
+    settings : PluralityTabuSettings, optional
+        How the walks go.
 
     Returns
     -------
@@ -109,21 +120,22 @@ def search_plurality(
     A step takes O(n_rows + n_near · n_classifiers) time, n_near the rows that one vote can change. Kernels
     release the interpreter's lock.
     """
-    begin = time.monotonic()
-    walk = _Walk(votes, weights, limits, seed)
-    rng = np.random.default_rng(seed)
+    budget, settings = budget or Budget(), settings or PluralityTabuSettings()
+    begin = budget.elapsed
+    walk = _Walk(votes, weights, limits, settings=settings, seed=budget.seed)
+    rng = np.random.default_rng(budget.seed)
     elites: list[tuple[int, Mask]] = []
     best: FoundMembers | None = None
     steps = run = 0
     idle = 0
 
-    def goes_on() -> bool:
-        stopped = cancellation is not None and cancellation.cancelled
+    def ended() -> bool:
         content = target is not None and best is not None and best.total >= target
-        return steps < max_steps and time.monotonic() < deadline and not stopped and not content
+        return steps >= max_steps or content or budget.stopped
 
-    while goes_on() and idle < N_ELITES:
-        begin_at = starts[run] if run < len(starts) else _restart(elites, votes.n_classifiers, rng)
+    while idle < settings.n_elites and not ended():
+        few = len(elites) < settings.n_elites // 2
+        begin_at = starts[run] if run < len(starts) else _restart(elites, few, votes.n_classifiers, rng)
         run += 1
         walk.go_to(_sized(begin_at, limits, rng))
         before = steps
@@ -132,26 +144,20 @@ def search_plurality(
             done = walk.advance(todo)
             steps += done
             if walk.found is not None and (best is None or walk.best_total > best.total):
-                best = FoundMembers(walk.found, walk.best_total, steps, time.monotonic() - begin)
+                best = FoundMembers(walk.found, walk.best_total, steps, budget.elapsed - begin)
                 if on_better is not None:
                     on_better(best)
-            if done < todo or not goes_on():
+            if done < todo or ended():
                 break
         idle = idle + 1 if steps == before else 0  # nothing can move: a pool of one, say
-        _keep_elite(elites, walk)
+        _keep_elite(elites, settings.n_elites, walk)
     return best
 
 
-def rule_selections(
-    votes: ClassVotes,
-    limits: SelectionLimits,
-    *,
-    deadline: float = math.inf,
-    cancellation: Cancellation | None = None,
-) -> Iterator[Mask]:
+def rule_selections(votes: ClassVotes, limits: SelectionLimits, budget: Budget) -> Iterator[Mask]:
     """Yield what the rules of pruning choose: every prefix of every ordering, and the subsets of backfitting.
 
-    Only sizes within the limits; cost and diversity are the caller's to check. Ends early at the deadline.
+    Only sizes within the limits; cost and diversity are the caller's to check. Ends early with the budget.
 
     Notes
     -----
@@ -160,16 +166,13 @@ def rule_selections(
     n_classifiers = votes.n_classifiers
     least, most = max(1, limits.min_size), limits.max_size
 
-    def stopped() -> bool:
-        return time.monotonic() >= deadline or (cancellation is not None and cancellation.cancelled)
-
     for rule in RULES:
-        if stopped():
+        if budget.stopped:
             return
         order = order_classifiers(votes, rule).order
         for size in range(least, min(most, len(order)) + 1):
             yield _mask_of(order[:size], n_classifiers)
-    if least <= most and not stopped() and len(votes.labels) * n_classifiers**2 <= BACKFITTING_WORK:
+    if least <= most and not budget.stopped and len(votes.labels) * n_classifiers**2 <= BACKFITTING_WORK:
         for members in backfit(votes, sizes=range(least, most + 1)).members_by_size:
             yield _mask_of(members, n_classifiers)
 
@@ -177,10 +180,18 @@ def rule_selections(
 class _Walk:
     """The state of a walk as its kernels want it, and the best selection within limits that it met."""
 
-    def __init__(self, votes: ClassVotes, weights: ClassWeights, limits: SelectionLimits, seed: int) -> None:
+    def __init__(
+        self,
+        votes: ClassVotes,
+        weights: ClassWeights,
+        limits: SelectionLimits,
+        *,
+        settings: PluralityTabuSettings,
+        seed: int,
+    ) -> None:
         n_rows, n_classifiers = votes.codes.shape
         self.votes, self.gains = votes, weights.row_gains(votes)
-        self.block = max(1, BLOCK_WORK // (n_rows * (n_classifiers // 4 + 30)))
+        self.block = max(1, settings.block_work // (n_rows * (n_classifiers // 4 + 30)))
         diversity = limits.diversity
         self.costs = np.zeros(1, dtype=np.int64) if limits.costs is None else limits.costs
         self.credit = np.zeros((1, 1), dtype=np.int64) if diversity is None else diversity.credit
@@ -195,9 +206,9 @@ class _Walk:
             entries.SLACK: SLACK,
             entries.HAS_COSTS: limits.costs is not None,
             entries.HAS_CREDIT: diversity is not None,
-            entries.N_SWAPS: N_SWAPS,
-            entries.TENURE: min(TENURE, max(1, n_classifiers // 6)),
-            entries.PATIENCE: PATIENCE,
+            entries.N_SWAPS: settings.n_swaps,
+            entries.TENURE: min(settings.tenure, max(1, n_classifiers // 6)),
+            entries.PATIENCE: settings.patience,
         }.items():
             self.options[place] = value
         self.member = np.zeros(n_classifiers, dtype=np.uint8)
@@ -286,9 +297,9 @@ class _Walk:
         )
 
 
-def _restart(elites: list[tuple[int, Mask]], n_classifiers: int, rng: np.random.Generator) -> Mask:
-    """Return a random selection, a mixture of two elites, or one of them with some flips."""
-    if len(elites) < N_ELITES // 2 or rng.random() < 0.1:
+def _restart(elites: list[tuple[int, Mask]], few: bool, n_classifiers: int, rng: np.random.Generator) -> Mask:
+    """Return a random selection, or, with enough elites, a mixture of two or one with some flips."""
+    if few or rng.random() < 0.1:
         return np.asarray(rng.random(n_classifiers) < rng.random())
     if rng.random() < 0.5:
         first, second = (elites[place][1] for place in rng.permutation(len(elites))[:2])
@@ -310,13 +321,13 @@ def _sized(mask: Mask, limits: SelectionLimits, rng: np.random.Generator) -> Mas
     return sized
 
 
-def _keep_elite(elites: list[tuple[int, Mask]], walk: _Walk) -> None:
-    """Put the best of a run among the elites, if it is new."""
+def _keep_elite(elites: list[tuple[int, Mask]], most: int, walk: _Walk) -> None:
+    """Put the best of a run among the elites, of which there are so many at most, if it is new."""
     found = walk.found_in_run
     if found is not None and not any((found[1] == other).all() for _, other in elites):
         elites.append(found)
         elites.sort(key=lambda elite: -elite[0])
-        del elites[N_ELITES:]
+        del elites[most:]
 
 
 def _mask_of(members: NDArray[np.intp], n_classifiers: int) -> Mask:

@@ -1,7 +1,5 @@
 """Where the search begins: the best prefixes of the orders of the pruning rules."""
 
-import math
-import time
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -16,7 +14,7 @@ from shortlist.ensembles.rules.margin_selection import select_by_margins
 from shortlist.ensembles.rules.orderings import RULES, order_classifiers, single_right
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import ClassVotes, from_binary
-from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 
 START_RULES = (*(rule for rule in RULES if rule != "random"), "margin", "backfitting")
 """Every rule of step by step pruning, by name."""
@@ -32,10 +30,9 @@ def ordering_starts(
     votes: Votes,
     weights: Weights,
     limits: SelectionLimits,
+    budget: Budget,
     *,
     rules: Sequence[str] | None = None,
-    deadline: float = math.inf,
-    cancellation: Cancellation | None = None,
 ) -> list[Mask]:
     """Return for each rule the prefix within the limits that is worth most, best first.
 
@@ -45,13 +42,11 @@ def ordering_starts(
     ----------
     votes, weights, limits
         Of the search.
+    budget : Budget
+        Once it is over, no further rule is begun.
     rules : sequence of str, optional
         Names in :data:`START_RULES`; default :data:`QUICK_RULES`, and for more than 20 million votes the
         first of them.
-    deadline : float, default=inf
-        Time of :func:`time.monotonic` after which no further rule is begun.
-    cancellation : Cancellation, optional
-        Stops likewise.
 
     Returns
     -------
@@ -74,7 +69,7 @@ def ordering_starts(
     >>> from shortlist.ensembles.goals.weights import named_weights
     >>> votes = merge_rows([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
     >>> limits = selection_limits(3, min_size=3)
-    >>> ordering_starts(votes, named_weights("accuracy", votes), limits, rules=["full"])
+    >>> ordering_starts(votes, named_weights("accuracy", votes), limits, Budget(), rules=["full"])
     [array([ True,  True,  True])]
     """
     if rules is None:
@@ -84,7 +79,7 @@ def ordering_starts(
     class_votes = from_binary(votes)
     found: list[tuple[int, Mask]] = []
     for rule in rules:
-        if time.monotonic() >= deadline or (cancellation is not None and cancellation.cancelled):
+        if budget.stopped:
             break
         for total, mask in _best_prefix(
             votes, weights, limits, _orders(class_votes, rule), class_votes.columns

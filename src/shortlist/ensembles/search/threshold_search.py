@@ -1,8 +1,6 @@
 """Search for good selections: tabu walks over flips and swaps, with the best threshold for each subset."""
 
 import dataclasses
-import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,21 +16,34 @@ from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.search import _threshold_kernels as kernels
 from shortlist.ensembles.search.search_starts import ordering_starts
 from shortlist.ensembles.votes.binary_votes import Votes, confusion
-from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 
-TENURES = (2, 2, 3, 6)
-"""How long a moved classifier stays put, plus up to as much again; drawn for every walk."""
 
-PATIENCE = 250
-"""Steps without a better selection after which a walk ends."""
+@dataclass(frozen=True, kw_only=True)
+class TabuSettings:
+    """How the walks of the search go.
 
-N_ELITES = 8
-"""Ends of walks that new walks are bred from."""
+    Parameters
+    ----------
+    tenures : tuple of int
+        How many steps a moved classifier stays put, plus up to as many again; one of these is drawn for
+        every walk.
+    patience : int
+        Steps without a better selection after which a walk ends.
+    n_elites : int
+        How many ends of walks are kept to breed new walks from.
+    work : int
+        Votes that are read between two looks at the clock, and at most in one step, which takes some
+        milliseconds.
+    fewest_tried : int
+        How many flips a step tries at least, however many votes each of them reads.
+    """
 
-_WORK = 4_000_000
-"""Votes read between two looks at the clock, and at most in one step: some milliseconds."""
-
-_FEWEST_TRIED = 32
+    tenures: tuple[int, ...] = (2, 2, 3, 6)
+    patience: int = 250
+    n_elites: int = 8
+    work: int = 4_000_000
+    fewest_tried: int = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,14 +78,13 @@ def search_selection(
     votes: Votes,
     weights: Weights,
     limits: SelectionLimits,
+    budget: Budget | None = None,
     *,
     starts: Sequence[Mask] | None = None,
     utility: MarginUtility | None = None,
     max_steps: int = 20_000,
-    seed: int = 0,
-    deadline: float = math.inf,
-    cancellation: Cancellation | None = None,
     on_better: Callable[[Found], None] | None = None,
+    settings: TabuSettings | None = None,
 ) -> Found | None:
     """Search for a selection that keeps the limits and whose weighted sum, then margin utility, is large.
 
@@ -93,6 +103,8 @@ def search_selection(
         What decisions are worth, of any sign.
     limits : SelectionLimits
         Size, cost and diversity.
+    budget : Budget, optional
+        Its seed is that of every draw, and its clock is looked at every few milliseconds; default no limit.
     starts : sequence of ndarray of bool, optional
         Where the first walks begin; those that keep the limits are never better than the answer. Default
         :func:`ordering_starts`; an empty sequence begins at random.
@@ -101,14 +113,10 @@ def search_selection(
         is maximised itself, and the weighted sum tells apart.
     max_steps : int, default=20000
         Limit in moves: with it alone the answer depends on nothing but the arguments.
-    seed : int, default=0
-        Of everything random.
-    deadline : float, default=inf
-        Time of :func:`time.monotonic` at which to stop, looked at every few milliseconds.
-    cancellation : Cancellation, optional
-        Stops likewise.
     on_better : callable, optional
         Receives better selections as they are found, a few milliseconds late.
+    settings : TabuSettings, optional
+        How the walks go.
 
     Returns
     -------
@@ -138,36 +146,33 @@ def search_selection(
     (array([ True,  True,  True]), 1, 4)
     """
     as_count(max_steps, "max_steps", at_least=0)
-    as_seed(seed)
-    begin = time.monotonic()
+    budget, settings = budget or Budget(), settings or TabuSettings()
+    as_seed(budget.seed)
+    begin = budget.elapsed
     if limits.conflict():
         return None
     if starts is None:
-        starts = ordering_starts(votes, weights, limits, deadline=deadline, cancellation=cancellation)
-    walker = _Walker(votes, weights, limits, utility, seed)
-    rng = np.random.default_rng(seed)
-    elites = _Elites(votes.n_classifiers, limits, rng)
+        starts = ordering_starts(votes, weights, limits, budget)
+    walker = _Walker(votes, weights, limits, utility=utility, settings=settings, seed=budget.seed)
+    rng = np.random.default_rng(budget.seed)
+    elites = _Elites(votes.n_classifiers, limits, settings.n_elites, rng)
     last = walker.best_key()
 
     for start in starts:
-        if not (walker.best_key() and _stopped(deadline, cancellation)):
+        if not (walker.best_key() and budget.stopped):
             walker.go_to(elites.within_size(start))
     for _ in _blocks(walker, starts, elites, max_steps, rng):
         if on_better is not None and walker.best_key() != last:
             last = walker.best_key()
-            on_better(walker.report(votes, weights, begin))
-        if _stopped(deadline, cancellation):
+            on_better(walker.report(votes, weights, budget.elapsed - begin))
+        if budget.stopped:
             break
     if not walker.best_key():
         return None
-    kept = walker.report(votes, weights, begin)
+    kept = walker.report(votes, weights, budget.elapsed - begin)
     worth = None if utility is None else utility_total(votes, weights, utility, kept.mask, kept.threshold)
     total = weights.total(confusion(votes, kept.mask, kept.threshold))
     return dataclasses.replace(kept, total=total, utility=worth)
-
-
-def _stopped(deadline: float, cancellation: Cancellation | None) -> bool:
-    return time.monotonic() >= deadline or (cancellation is not None and cancellation.cancelled)
 
 
 def _blocks(
@@ -194,9 +199,12 @@ class _Walker:
         votes: Votes,
         weights: Weights,
         limits: SelectionLimits,
+        *,
         utility: MarginUtility | None,
+        settings: TabuSettings,
         seed: int,
     ) -> None:
+        self.settings = settings
         gains = weights.signed_gains(votes)
         n = votes.n_classifiers
         self.votes = np.require(votes.votes[gains != 0], np.uint8, ["C", "W"])
@@ -222,8 +230,10 @@ class _Walker:
             self.options[kernels.HAS_CREDIT], self.options[kernels.SLACK] = 1, SLACK
             self.options[kernels.EACH], self.options[kernels.MEAN] = diversity.each, diversity.mean
         self.options[kernels.UTILITY] = self.mode
-        self.options[kernels.N_TRIED] = min(n, max(_FEWEST_TRIED, _WORK // max(1, len(self.gains))))
-        self.options[kernels.PATIENCE] = PATIENCE
+        self.options[kernels.N_TRIED] = min(
+            n, max(settings.fewest_tried, settings.work // max(1, len(self.gains)))
+        )
+        self.options[kernels.PATIENCE] = settings.patience
         self.member = np.zeros(n, dtype=np.uint8)
         self.tally = np.zeros(len(self.gains), dtype=np.int32)
         self.levels = np.zeros((2, n + 3), dtype=np.int64)
@@ -239,7 +249,7 @@ class _Walker:
         self.ratings = np.zeros((6, n), dtype=np.int64)
         self.choices = np.zeros((2, kernels.PICK_SCORE + 1), dtype=np.int64)
         self.best = np.zeros((2, n), dtype=np.uint8)
-        self.block = max(1, _WORK // max(1, self.votes.size))
+        self.block = max(1, settings.work // max(1, self.votes.size))
         kernels.set_threshold(self.levels, self.table, self.options, self.scalars)
 
     def go_to(self, mask: NDArray[np.uint8]) -> None:
@@ -268,7 +278,7 @@ class _Walker:
         least, most = self.options[kernels.MIN_SIZE], self.options[kernels.MAX_SIZE]
         swaps = self.limited or most - least < len(mask) // 2 or number % 4 == 3
         self.options[kernels.N_SWAPS] = 2 if swaps else 0
-        self.options[kernels.TENURE] = min(max(1, len(mask) // 6), int(rng.choice(TENURES)))
+        self.options[kernels.TENURE] = min(max(1, len(mask) // 6), int(rng.choice(self.settings.tenures)))
         self.options[kernels.BY_WORTH] = self.mode == 1 and number % 2 == 0
 
     @property
@@ -285,7 +295,7 @@ class _Walker:
         )  # fmt: skip
         return bool(done < n_steps)
 
-    def report(self, votes: Votes, weights: Weights, begin: float) -> Found:
+    def report(self, votes: Votes, weights: Weights, seconds: float) -> Found:
         """Return the best selection so far, worth what the kernels kept."""
         scalars = self.scalars
         return Found(
@@ -296,7 +306,7 @@ class _Walker:
             + weights.tn * votes.n_negative,
             utility=int(scalars[kernels.BEST_WORTH]) if self.mode else None,
             steps=self.n_steps,
-            seconds=time.monotonic() - begin,
+            seconds=seconds,
         )
 
     def best_key(self) -> tuple[int, ...]:
@@ -318,8 +328,10 @@ class _Walker:
 class _Elites:
     """The best ends of walks, and new selections bred from them."""
 
-    def __init__(self, n_classifiers: int, limits: SelectionLimits, rng: np.random.Generator) -> None:
-        self.n, self.limits, self.rng = n_classifiers, limits, rng
+    def __init__(
+        self, n_classifiers: int, limits: SelectionLimits, most: int, rng: np.random.Generator
+    ) -> None:
+        self.n, self.limits, self.most, self.rng = n_classifiers, limits, most, rng
         self.ends: list[tuple[tuple[int, ...], NDArray[np.uint8]]] = []
 
     def add(self, walker: _Walker) -> None:
@@ -327,7 +339,7 @@ class _Elites:
         if walker.run_key() and not any(np.array_equal(walker.best[1], end) for _, end in self.ends):
             self.ends.append((walker.run_key(), walker.best[1].copy()))
             self.ends.sort(key=lambda end: end[0], reverse=True)
-            del self.ends[N_ELITES:]
+            del self.ends[self.most :]
 
     def next(self, start: Mask | None) -> NDArray[np.uint8]:
         """Return where the next walk begins: at a start if one is left."""
@@ -335,7 +347,7 @@ class _Elites:
         if start is not None:
             return self.within_size(start)
         mask = np.zeros(n, dtype=np.uint8)
-        if len(self.ends) < N_ELITES // 2 or rng.random() < 0.1:
+        if len(self.ends) < self.most // 2 or rng.random() < 0.1:
             mask[rng.permutation(n)[: rng.integers(self.limits.min_size, self.limits.max_size + 1)]] = 1
         elif rng.random() < 0.5:
             one, other = (self.ends[i][1] for i in rng.permutation(len(self.ends))[:2])

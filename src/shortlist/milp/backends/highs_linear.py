@@ -1,7 +1,5 @@
 """A linear program that is kept in HiGHS while rows come and go."""
 
-import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +9,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Costs
 from shortlist.errors import SolverError
-from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 
 if TYPE_CHECKING:
     import highspy
@@ -105,16 +103,15 @@ class LinearProgram:
                 "limits of rows",
             )
 
-    def solve(
-        self, *, deadline: float = math.inf, cancellation: Cancellation | None = None
-    ) -> LinearSolution:
-        """Minimise from the last basis, until `deadline` on the clock ``time.monotonic``."""
+    def solve(self, budget: Budget) -> LinearSolution:
+        """Minimise from the last basis, until the budget ends."""
         import highspy
 
         solver = self._solver
+        clock, deadline, cancellation = budget.clock, budget.deadline, budget.cancellation
 
         def hear(_kind: int, _message: str, _news: Any, answer: Any, _data: object) -> None:
-            if time.monotonic() > deadline or (cancellation is not None and cancellation.cancelled):
+            if cancellation.cancelled or clock() >= deadline:
                 answer.user_interrupt = True
 
         solver.setCallback(hear, None)

@@ -1,8 +1,6 @@
 """Conflicts are the pairs of forms that no selection keeps."""
 
 import itertools
-import math
-import time
 
 import numpy as np
 import pytest
@@ -16,6 +14,7 @@ from shortlist.ensembles.proofs.cuts.cuts import proves
 from shortlist.ensembles.proofs.row_forms import RightRows, normalise
 from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes
+from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles
 from tests.ensembles.class_pools import Pool, as_votes, class_pools
 from tests.ensembles.plurality_oracles import rows_of
@@ -25,7 +24,7 @@ from tests.ensembles.strategies import class_problems, right_rows, two_classes
 @pytest.mark.slow
 @given(rows=two_classes)
 def test_conflicts_of_two_classes_are_the_pairs_that_no_selection_separates(rows: RightRows) -> None:
-    found = find_conflicts(rows)
+    found = find_conflicts(rows, Budget())
 
     pairs, never = bound_oracles.conflicts(rows)
     assert set(map(tuple, found.pairs.tolist())) == pairs
@@ -36,7 +35,7 @@ def test_conflicts_of_two_classes_are_the_pairs_that_no_selection_separates(rows
 @pytest.mark.slow
 @given(rows=class_problems())
 def test_conflicts_of_several_classes_are_pairs_of_forms_that_no_selection_keeps(rows: RightRows) -> None:
-    found = find_conflicts(rows)
+    found = find_conflicts(rows, Budget())
 
     rights = bound_oracles.right_sets(rows)
     for i, (first, second) in enumerate(found.pairs.tolist()):
@@ -49,7 +48,7 @@ def test_conflicts_of_several_classes_are_pairs_of_forms_that_no_selection_keeps
 
 @given(rows=right_rows, most=st.integers(1, 8))
 def test_a_cap_on_pairs_keeps_true_ones_and_says_so(rows: RightRows, most: int) -> None:
-    every, some = find_conflicts(rows), find_conflicts(rows, max_pairs=most)
+    every, some = find_conflicts(rows, Budget()), find_conflicts(rows, Budget(), max_pairs=most)
 
     assert set(map(tuple, some.pairs.tolist())) <= set(map(tuple, every.pairs.tolist()))
     assert len(some.pairs) <= most
@@ -60,8 +59,8 @@ def test_a_deadline_in_the_past_leaves_all_pairs_out_and_says_so() -> None:
     votes = merge_rows([[1, 0], [1, 1]], [1, 0])
     rows = normalise(votes, named_weights("accuracy", votes), selection_limits(2))
 
-    assert len(find_conflicts(rows).pairs) == 1
-    late = find_conflicts(rows, deadline=time.monotonic() - 1)
+    assert len(find_conflicts(rows, Budget()).pairs) == 1
+    late = find_conflicts(rows, Budget(0))
     assert len(late.pairs) == 0
     assert not late.complete
 
@@ -77,7 +76,7 @@ def test_conflicts_of_wide_pools_are_found_word_by_word(least: int) -> None:
     limits = selection_limits(150, min_size=least, member_costs=costs.tolist(), max_cost=1)
     rows = normalise(votes, named_weights("accuracy", votes), limits)
 
-    found = find_conflicts(rows)
+    found = find_conflicts(rows, Budget())
 
     usable = rows.votes[:, :141].astype(np.int64)
     expected = {
@@ -95,7 +94,7 @@ def test_with_two_classes_conflicts_hold_those_of_the_monotone_vote(pool: Pool) 
     votes = as_votes(pool, merged=True)
     rows = rows_of(votes, min_size=0)
 
-    pairs = {(int(rows.places[i]), int(rows.places[j])) for i, j in find_conflicts(rows).pairs}
+    pairs = {(int(rows.places[i]), int(rows.places[j])) for i, j in find_conflicts(rows, Budget()).pairs}
 
     expected = set()
     for i, j in itertools.permutations(rows.places.tolist(), 2):
@@ -109,8 +108,8 @@ def test_conflicts_with_large_gains_come_first_when_there_is_room_for_few() -> N
     votes = class_votes([[1, 0], [1, 0], [0, 1], [0, 1]], [1, 0, 1, 0], [5, 7, 1, 1])
     rows = rows_of(votes)
 
-    some = find_conflicts(rows, max_pairs=1)
+    some = find_conflicts(rows, Budget(), max_pairs=1)
     assert some.pairs.tolist() == [[0, 1]]
     assert not some.complete
-    assert find_conflicts(rows).pairs.tolist() == [[0, 1], [0, 2], [2, 3]]
-    assert len(find_conflicts(rows, deadline=-math.inf).pairs) == 0
+    assert find_conflicts(rows, Budget()).pairs.tolist() == [[0, 1], [0, 2], [2, 3]]
+    assert len(find_conflicts(rows, Budget(0)).pairs) == 0

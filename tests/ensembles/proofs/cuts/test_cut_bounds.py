@@ -2,8 +2,6 @@
 
 import dataclasses
 import itertools
-import time
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,14 +10,13 @@ from hypothesis import strategies as st
 
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import OBJECTIVES, Weights, best_threshold, named_weights
-from shortlist.ensembles.proofs.cuts import cut_bounds
 from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
 from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.proofs.cuts.cuts import certified_bound
 from shortlist.ensembles.proofs.row_forms import RightRows, normalise
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes
-from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles, oracles, strategies
 from tests.ensembles.plurality_oracles import rows_of
 from tests.ensembles.strategies import noisy_rows, problems, right_rows, tightened, two_classes
@@ -28,9 +25,9 @@ from tests.ensembles.strategies import noisy_rows, problems, right_rows, tighten
 @pytest.mark.slow
 @given(rows=right_rows)
 def test_bounds_are_never_below_the_best_selection(rows: RightRows) -> None:
-    conflicts = find_conflicts(rows)
+    conflicts = find_conflicts(rows, Budget())
     first = min_cut_bound(rows, conflicts)
-    second = tighten_by_cuts(rows, conflicts, first, max_rounds=3)
+    second = tighten_by_cuts(rows, conflicts, first, Budget(), max_rounds=3)
 
     best = bound_oracles.best_gain(rows)
     if best is not None:
@@ -41,7 +38,7 @@ def test_bounds_are_never_below_the_best_selection(rows: RightRows) -> None:
 
 @given(rows=two_classes)
 def test_the_minimum_cut_is_the_largest_gain_without_conflicts(rows: RightRows) -> None:
-    conflicts = find_conflicts(rows)
+    conflicts = find_conflicts(rows, Budget())
     pairs = conflicts.pairs.tolist()
     involved = sorted({i for pair in pairs for i in pair})[:12]
     pairs = [pair for pair in pairs if set(pair) <= set(involved)]
@@ -64,7 +61,7 @@ def test_gains_beyond_32_bits_keep_the_bound_valid_and_close() -> None:
     weights = named_weights({"tp": 30_000_000_001, "tn": 29_999_999_999}, votes)
     rows = normalise(votes, weights, selection_limits(6))
     assert rows.total_gain > 2**31
-    conflicts = find_conflicts(rows)
+    conflicts = find_conflicts(rows, Budget())
 
     bound = min_cut_bound(rows, conflicts)
 
@@ -74,17 +71,17 @@ def test_gains_beyond_32_bits_keep_the_bound_valid_and_close() -> None:
     assert certified_bound(rows, bound.cuts, bound.multipliers, 1) == bound.bound
     assert len(conflicts.pairs) > 0
     plain = normalise(votes, named_weights("accuracy", votes), selection_limits(6))
-    close = min_cut_bound(plain, find_conflicts(plain))
+    close = min_cut_bound(plain, find_conflicts(plain, Budget()))
     assert bound.bound / rows.total_gain == pytest.approx(close.bound / plain.total_gain, rel=1e-3)
 
 
 def test_cuts_of_more_rows_tighten_the_minimum_cut() -> None:
     rows = noisy_rows()
-    conflicts = find_conflicts(rows)
+    conflicts = find_conflicts(rows, Budget())
     first = min_cut_bound(rows, conflicts)
     heard: list[int] = []
 
-    second = tighten_by_cuts(rows, conflicts, first, max_rounds=8, on_bound=heard.append)
+    second = tighten_by_cuts(rows, conflicts, first, Budget(), max_rounds=8, on_bound=heard.append)
 
     assert second.bound < first.bound
     assert second.pool
@@ -103,10 +100,10 @@ def test_the_same_rounds_and_seed_give_the_same_bound_and_cuts() -> None:
 
 def test_a_bound_goes_on_from_an_earlier_one() -> None:
     rows = noisy_rows()
-    conflicts = find_conflicts(rows)
+    conflicts = find_conflicts(rows, Budget())
     first = tightened(rows)
 
-    second = tighten_by_cuts(rows, conflicts, first, max_rounds=2)
+    second = tighten_by_cuts(rows, conflicts, first, Budget(), max_rounds=2)
 
     assert second.bound <= first.bound
     assert set(first.pool) <= set(second.pool)
@@ -114,37 +111,30 @@ def test_a_bound_goes_on_from_an_earlier_one() -> None:
 
 def test_a_target_that_is_met_stops_at_once() -> None:
     rows = noisy_rows()
-    conflicts = find_conflicts(rows)
+    conflicts = find_conflicts(rows, Budget())
     first = min_cut_bound(rows, conflicts)
     heard: list[int] = []
 
-    tighten_by_cuts(rows, conflicts, first, target=first.bound, on_bound=heard.append)
+    tighten_by_cuts(rows, conflicts, first, Budget(), target=first.bound, on_bound=heard.append)
 
     assert len(heard) == 1
 
 
 @pytest.mark.parametrize("kind", ["deadline", "cancellation"])
-def test_a_limit_stops_the_cuts_in_their_round_with_a_proved_bound(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_limit_stops_the_cuts_in_their_round_with_a_proved_bound(kind: str) -> None:
     rows = noisy_rows(400, 40)
-    conflicts = find_conflicts(rows)
-    cancellation = Cancellation()
-    late = time.monotonic() + 1000
-    now, heard = [late], list[int]()
-    monkeypatch.setattr(cut_bounds, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    conflicts = find_conflicts(rows, Budget())
+    now, heard = [0.0], list[int]()
+    budget = Budget(10 if kind == "deadline" else 1000, clock=lambda: now[0])
 
     def stop_in_the_third_round(bound: int) -> None:
         heard.append(bound)
         if len(heard) == 3:
             now[0] += 20
             if kind == "cancellation":
-                cancellation.cancel()
+                budget.cancellation.cancel()
 
-    bound = tighten_by_cuts(
-        rows, conflicts, min_cut_bound(rows, conflicts), deadline=late + (10 if kind == "deadline" else 1000),
-        max_rounds=40, on_bound=stop_in_the_third_round, cancellation=cancellation,
-    )  # fmt: skip
+    bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), budget, max_rounds=40, on_bound=stop_in_the_third_round)  # fmt: skip
 
     assert len(heard) == 3
     assert certified_bound(rows, bound.cuts, bound.multipliers, bound.denominator) == bound.bound
@@ -190,9 +180,9 @@ def test_cuts_are_found_where_no_pair_conflicts() -> None:
     # one classifier for each pair of the four rows, right on these two alone: any three rows can be right, not all
     codes = [[int(i in pair) for pair in itertools.combinations(range(4), 2)] for i in range(4)]
     rows = rows_of(class_votes(codes, [1, 1, 1, 1]))
-    conflicts = find_conflicts(rows)
+    conflicts = find_conflicts(rows, Budget())
 
-    found = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts))
+    found = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), Budget())
 
     assert len(conflicts.pairs) == 0
     assert [cut.rows for cut in found.cuts] == [(0, 1, 2, 3)]

@@ -15,6 +15,7 @@ from shortlist.ensembles.proofs.cuts.cuts import Cut, certified_bound, make_cut,
 from shortlist.ensembles.proofs.row_forms import RightRows, normalise
 from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.errors import SolverError
+from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles
 from tests.ensembles.strategies import noisy_rows, right_rows, tightened
 
@@ -60,6 +61,6 @@ def test_a_false_cut_and_a_negative_weight_are_refused() -> None:
     apart = next((int(a), int(b)) for a in p for b in q if (rows.votes[a] > rows.votes[b]).any())
     with pytest.raises(SolverError, match="not proved"):
         certified_bound(rows, [make_cut(rows, sorted(apart), (1, 1))], np.array([1]), 1)
-    bound = min_cut_bound(rows, find_conflicts(rows))
+    bound = min_cut_bound(rows, find_conflicts(rows, Budget()))
     with pytest.raises(SolverError, match="at least 0"):
         certified_bound(rows, bound.cuts, -bound.multipliers, 1)

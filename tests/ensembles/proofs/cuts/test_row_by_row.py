@@ -8,10 +8,12 @@ from scipy.optimize import linprog
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.proofs.cuts.alternative_program import whole_cut
+from shortlist.ensembles.proofs.cuts.cut_settings import CutSettings
 from shortlist.ensembles.proofs.cuts.cuts import proves
 from shortlist.ensembles.proofs.cuts.row_by_row import AskedRows, row_by_row
 from shortlist.ensembles.proofs.row_forms import RightRows, normalise
 from shortlist.ensembles.votes.binary_votes import merge_rows
+from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles
 from tests.ensembles.strategies import right_rows
 
@@ -35,7 +37,7 @@ def test_asked_rows_are_infeasible_where_a_plain_program_is(rows: RightRows, dat
     for chosen in data.draw(st.lists(several, min_size=1, max_size=3)):
         wanted = np.array(chosen, dtype=bool)  # in one program, which rows enter and leave
         program.ask(wanted)
-        solution = program.solve(np.inf, None)
+        solution = program.solve(Budget())
 
         assert solution.optimal == can_be_right(rows, wanted)
         if solution.optimal:
@@ -53,7 +55,9 @@ def test_every_cut_is_violated_proved_and_kept_by_every_selection(
     t = np.array(data.draw(st.lists(share, min_size=rows.n_rows, max_size=rows.n_rows)))
     program = AskedRows(rows, np.arange(rows.n_rows))
     right = bound_oracles.right_sets(rows)
-    for y in row_by_row(rows, program, t, np.random.default_rng(0), n_tries=5):
+    for y in row_by_row(
+        rows, program, t, rng=np.random.default_rng(0), budget=Budget(), settings=CutSettings(asked_tries=5)
+    ):
         assert (1 - t[np.unique(rows.row_of[y > 0])]).sum() < 1
         cut = whole_cut(rows, y)
         if cut is not None:
@@ -68,7 +72,14 @@ def test_rows_that_are_surely_right_give_disjoint_cuts() -> None:
     program = AskedRows(rows, np.arange(4))
     found = [
         tuple(np.flatnonzero(y).tolist())
-        for y in row_by_row(rows, program, np.ones(4), np.random.default_rng(0), n_tries=5)
+        for y in row_by_row(
+            rows,
+            program,
+            np.ones(4),
+            rng=np.random.default_rng(0),
+            budget=Budget(),
+            settings=CutSettings(asked_tries=5),
+        )
     ]
 
     assert sorted(found) == [(0, 1), (2, 3)]
@@ -82,7 +93,17 @@ def test_the_same_seed_finds_the_same_rows() -> None:
 
     def found() -> list[list[float]]:
         program = AskedRows(rows, np.arange(rows.n_rows))
-        return [y.tolist() for y in row_by_row(rows, program, t, np.random.default_rng(1), n_tries=6)]
+        return [
+            y.tolist()
+            for y in row_by_row(
+                rows,
+                program,
+                t,
+                rng=np.random.default_rng(1),
+                budget=Budget(),
+                settings=CutSettings(asked_tries=6),
+            )
+        ]
 
     assert found() == found()
     assert found()

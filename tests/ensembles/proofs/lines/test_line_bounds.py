@@ -1,7 +1,6 @@
 """Bounds from lines, against every completion of a node."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -9,10 +8,10 @@ from numpy.typing import NDArray
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.proofs.lines import _kernels as kernels
-from shortlist.ensembles.proofs.lines import line_bounds as slope_bound
 from shortlist.ensembles.proofs.lines.line_bounds import LineBounds, Part
 from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows, slope_rows
 from shortlist.ensembles.votes.binary_votes import merge_rows, tally
+from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
 from tests.ensembles.slope_oracles import SLOPES, all_masks, every_total, sigmoid, small_problem
 
@@ -55,7 +54,7 @@ def test_no_completion_of_a_node_is_worth_more_than_its_bound(
     best = every_total(votes, weights, slope, masks, range(first, last + 1)).max()
     start = np.random.default_rng(seed).integers(0, 2**28, len(normal.worth)).astype(np.int32)
     part, bounds = Part(size, first, last, fixed), LineBounds(normal)
-    tilts = bounds.better_tilts(part, start, 30, value=int(best) if known else None)
+    tilts = bounds.better_tilts(part, start, 30, Budget(), value=int(best) if known else None)
     bound, gains = bounds.by_tilts(part, tilts)
 
     assert bound >= best
@@ -96,12 +95,11 @@ def _distances(
     return range(1 - most + first, 1 - least + last + 1)
 
 
-def test_steps_in_blocks_are_the_same_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_steps_in_blocks_are_the_same_steps() -> None:
     *_, rows, _ = small_problem()
     part = Part(5, 0, 5, np.zeros(14, dtype=np.uint8))
-    whole, more = (LineBounds(rows).better_tilts(part, None, steps) for steps in (10, 60))
-    monkeypatch.setattr(slope_bound, "_WORK", 3 * rows.votes.size)
-    parts = LineBounds(rows).better_tilts(part, None, 10)
+    whole, more = (LineBounds(rows).better_tilts(part, None, steps, Budget()) for steps in (10, 60))
+    parts = LineBounds(rows, block_votes=3 * rows.votes.size).better_tilts(part, None, 10, Budget())
 
     assert whole.tolist() == parts.tolist()
     assert LineBounds(rows).by_tilts(part, more)[0] < LineBounds(rows).by_tilts(part, whole)[0]

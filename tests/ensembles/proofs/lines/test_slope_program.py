@@ -14,19 +14,21 @@ from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.proofs.lines import slope_program
 from shortlist.ensembles.proofs.lines.slope_program import solve_slope_programs
 from shortlist.ensembles.proofs.lines.slope_rows import slope_rows
+from shortlist.ensembles.proofs.lines.slope_settings import SlopeSettings
 from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.milp import Limits, open_solver
 from shortlist.results.proof import Status
 from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
 from tests.ensembles.slope_oracles import SLOPES, all_masks, every_total, limits_of, sigmoid, small_problem
 from tests.milp.solvers import installed_solvers
 
 
-def test_a_program_that_is_too_large_is_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_is_too_large_is_not_built() -> None:
     *_, rows, bounds = small_problem()
-    monkeypatch.setattr(slope_program, "MOST_BINARIES", 100)
-    answer = solve_slope_programs(rows, bounds, open_solver("highs"))
+    small = SlopeSettings(most_binaries=100)
+    answer = solve_slope_programs(rows, bounds, open_solver("highs"), Budget(), settings=small)
     assert (answer.mask, answer.nodes, answer.bound) == (None, 0, bounds.max())
     assert answer.limit == "100 binaries in an integer program"
 
@@ -49,7 +51,7 @@ def test_solvers_programs_equal_brute_force(
         return
     normal = slope_rows(votes, weights, utility, limits)
     bounds = utility_bounds(votes, weights, utility, limits)
-    answer = solve_slope_programs(normal, bounds, open_solver(solver))
+    answer = solve_slope_programs(normal, bounds, open_solver(solver), Budget())
 
     masks = np.array([mask for mask in all_masks(n) if limits.satisfied_by(mask)]).reshape(-1, n)
     if not len(masks):
@@ -86,9 +88,9 @@ def test_a_solver_that_is_stopped_leaves_the_first_bounds() -> None:
     *_, rows, bounds = small_problem(20, 80)
     cancellation = Cancellation()
     cancellation.cancel()
-    stopped = solve_slope_programs(rows, bounds, open_solver("highs"), cancellation=cancellation)
+    stopped = solve_slope_programs(rows, bounds, open_solver("highs"), Budget(cancellation=cancellation))
     assert (stopped.mask, stopped.bound, stopped.limit) == (None, bounds.max(), "interrupted")
 
-    counted = solve_slope_programs(rows, bounds, open_solver("cpsat"), max_nodes=1)
+    counted = solve_slope_programs(rows, bounds, open_solver("cpsat"), Budget(nodes=1))
     assert counted.limit == "nodes"
     assert counted.total < counted.bound <= bounds.max()

@@ -1,7 +1,5 @@
 """Branch and bound on sums of sigmoids, against all selections."""
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,12 +12,13 @@ from shortlist.ensembles.goals.margin_worth import (
 )
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import OBJECTIVES, named_weights
-from shortlist.ensembles.proofs.lines import slope_proof
 from shortlist.ensembles.proofs.lines.line_bounds import LineBounds, Part, affordable
 from shortlist.ensembles.proofs.lines.slope_proof import SlopeAnswer, prove_slope, twins
 from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows, slope_rows
+from shortlist.ensembles.proofs.lines.slope_settings import SlopeSettings
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
 from tests.ensembles.slope_oracles import (
     SLOPES,
@@ -35,7 +34,7 @@ from tests.ensembles.strategies import hard_votes
 
 def proved(rows: SlopeRows, bounds: NDArray[np.int64], threads: int = 1) -> SlopeAnswer:
     """Return the answer without a selection to begin with."""
-    return prove_slope(rows, bounds, threads=threads)
+    return prove_slope(rows, bounds, Budget(threads=threads))
 
 
 @given(
@@ -117,7 +116,7 @@ def test_twelve_classifiers_with_twins_equal_brute_force(metric: str, slope: flo
 def test_threads_change_nothing_under_a_limit_in_nodes() -> None:
     *_, rows, bounds = small_problem()
     for most in (20, 50, None):
-        one, two = (prove_slope(rows, bounds, max_nodes=most, threads=threads) for threads in (1, 3))
+        one, two = (prove_slope(rows, bounds, Budget(nodes=most, threads=threads)) for threads in (1, 3))
         assert one.mask is not None
         assert two.mask is not None
         assert one.mask.tolist() == two.mask.tolist()
@@ -128,7 +127,7 @@ def test_threads_change_nothing_under_a_limit_in_nodes() -> None:
 def test_a_bound_only_falls_and_a_value_only_rises() -> None:
     *_, rows, bounds = small_problem()
     news: list[tuple[int | None, int]] = []
-    answer = prove_slope(rows, bounds, on_news=lambda total, bound: news.append((total, bound)))
+    answer = prove_slope(rows, bounds, Budget(), on_news=lambda total, bound: news.append((total, bound)))
 
     totals, limits = [total for total, _ in news if total is not None], [bound for _, bound in news]
     assert totals == sorted(totals)
@@ -137,24 +136,24 @@ def test_a_bound_only_falls_and_a_value_only_rises() -> None:
     assert limits[0] == bounds.max()
 
 
-def test_what_stops_a_proof_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_stops_a_proof_is_told() -> None:
     *_, rows, bounds = small_problem(30, 200)
     cancellation = Cancellation()
-    cancelled = prove_slope(rows, bounds, cancellation=cancellation, on_news=lambda *_: cancellation.cancel())
-    late = prove_slope(rows, bounds, deadline=time.monotonic())
-    monkeypatch.setattr(slope_proof, "MOST_OPEN", 10)
-    full = prove_slope(rows, bounds)
+    cancelled = prove_slope(
+        rows, bounds, Budget(cancellation=cancellation), on_news=lambda *_: cancellation.cancel()
+    )
+    late = prove_slope(rows, bounds, Budget(0))
+    full = prove_slope(rows, bounds, Budget(), settings=SlopeSettings(most_open=10))
 
-    assert [one.limit for one in (cancelled, late, full)] == ["interrupted", "seconds", "10 open nodes"]
+    assert [one.limit for one in (cancelled, late, full)] == ["interrupted", "0 s", "10 open nodes"]
     assert late.mask is None
     assert late.bound == bounds.max()
 
 
-def test_nodes_that_forget_their_slopes_prove_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nodes_that_forget_their_slopes_prove_the_same() -> None:
     *_, rows, bounds = small_problem()
-    whole = prove_slope(rows, bounds)
-    monkeypatch.setattr(slope_proof, "STORED_TILTS", 0)
-    forgetful = prove_slope(rows, bounds)
+    whole = prove_slope(rows, bounds, Budget())
+    forgetful = prove_slope(rows, bounds, Budget(), settings=SlopeSettings(stored_tilts=0))
 
     assert (forgetful.total, forgetful.bound, forgetful.limit) == (whole.total, whole.bound, "")
 
@@ -167,7 +166,7 @@ def test_a_cover_has_every_threshold_of_every_size_once_and_bounds_it(cost: floa
     if cost is not None:
         limits = selection_limits(8, min_size=0, member_costs=costs, max_cost=cost)
     rows = slope_rows(votes, weights, utility, limits)
-    answer = prove_slope(rows, utility_bounds(votes, weights, utility, limits))
+    answer = prove_slope(rows, utility_bounds(votes, weights, utility, limits), Budget())
 
     covered = sorted(
         (line.size, level) for line in answer.cover for level in range(line.first, line.last + 1)
@@ -183,10 +182,9 @@ def test_a_cover_has_every_threshold_of_every_size_once_and_bounds_it(cost: floa
         assert bounds.by_tilts(part, line.tilts)[0] == line.bound >= best
 
 
-def test_a_cover_that_would_be_too_large_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cover_that_would_be_too_large_is_left_out() -> None:
     *_, rows, bounds = small_problem()
-    assert prove_slope(rows, bounds).cover
-    monkeypatch.setattr(slope_proof, "MOST_LINES", 10)
-    without = prove_slope(rows, bounds)
+    assert prove_slope(rows, bounds, Budget()).cover
+    without = prove_slope(rows, bounds, Budget(), settings=SlopeSettings(most_lines=10))
     assert without.cover == ()
     assert without.limit == ""

@@ -12,6 +12,7 @@ from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
 from shortlist.ensembles.proofs.programs.plurality_program import plurality_program
 from shortlist.ensembles.proofs.row_forms import class_rows
+from shortlist.runs.budget import Budget
 from tests.ensembles.class_pools import Pool, as_votes, class_pools
 from tests.ensembles.plurality_oracles import members_of, value_of
 
@@ -24,7 +25,7 @@ def test_an_encoded_selection_satisfies_the_program_at_its_value(
     weights = class_weights(objective, votes)
     limits = selection_limits(pool[1], min_size=0)
     rows = class_rows(votes, weights, limits)
-    conflicts = find_conflicts(rows)
+    conflicts = find_conflicts(rows, Budget())
     built = plurality_program(rows, [conflicts.cut(rows, i) for i in range(len(conflicts.pairs))])
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=pool[1], max_size=pool[1])))
 

@@ -1,4 +1,4 @@
-"""Looking for rows that cannot all be right: the alternative linear program."""
+"""The search by price for rows that cannot all be right: a linear program whose solutions are multipliers."""
 
 import math
 
@@ -8,24 +8,30 @@ from numpy.typing import NDArray
 from shortlist.ensembles.proofs.cuts.cuts import Cut, make_cut, proves
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.milp.backends.highs_linear import LinearProgram
-from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 
 Values = NDArray[np.float64]
 
-_UNLIKELY = 0.2
-_SMALL = 60
-_PRECISE = 2**20
+SMALL = 60
+"""Multipliers are first tried as whole numbers with the least one scaled to at most this."""
+
+PRECISE = 2**20
+"""Where that proves nothing, the largest multiplier becomes this, and the others are rounded."""
 
 
 class Alternative:
-    """The alternative system of all rows being right, whose solutions are the multipliers of cuts.
+    """The system whose solutions are the multipliers of cuts: it has none where all rows can be right.
 
-    With multipliers y >= 0 of the forms and c, l and P as in
-    :func:`shortlist.ensembles.proofs.cuts.cuts.proves`, the largest value of a selection is bounded by linear
-    programming duality: u >= 0 per classifier, s and r for the largest and the least size, and w >= max(0, l)
-    for the threshold. The system asks that the bound stay 1 below P; any y that does not can be scaled. A
-    vertex has few rows, and minimising ``costs @ y`` with costs 1 − t* prefers rows that the solution t*
-    calls right: :cite:t:`Codato2006`, Section 3.
+    Its unknowns are a multiplier y_f >= 0 for every form f. The sum of the forms by these multipliers reads
+    ``c @ x + l · L >= P``, as in :func:`shortlist.ensembles.proofs.cuts.cuts.proves`: x are the members, L
+    is the threshold, and c, l and P are sums of y by the numbers of the forms. A cut is proved where no
+    selection reaches P. What selections reach is bounded by linear programming duality, with further
+    unknowns: u_k >= 0 for every classifier k, s >= 0 for the largest size, r >= 0 for the least size, and w
+    >= max(0, l) for the threshold. The system asks that this bound stay 1 below P, which is no restriction,
+    as every y may be scaled.
+
+    A vertex of the system has few rows. Minimising ``costs @ y`` with costs 1 − t prefers rows that the
+    solution t of the master program calls right: :cite:t:`Codato2006`, Section 3.
     """
 
     def __init__(self, rows: RightRows, used: NDArray[np.int64]) -> None:
@@ -67,15 +73,10 @@ class Alternative:
         )
         self._padding = np.zeros(len(usable) + 3)
 
-    def multipliers(
-        self, costs: Values, *, deadline: float, cancellation: Cancellation | None
-    ) -> Values | None:
-        """Return the y of least cost, one for each form of the problem, as costs are.
-
-        None if there is none, or none in time.
-        """
+    def multipliers(self, costs: Values, budget: Budget) -> Values | None:
+        """Return the multipliers of least cost, one per form; None if there are none, or none in time."""
         self._program.set_costs(np.concatenate([costs[self.used], self._padding]))
-        solution = self._program.solve(deadline=deadline, cancellation=cancellation)
+        solution = self._program.solve(budget)
         if not solution.optimal:
             return None
         y = np.zeros(self.rows.n_forms)
@@ -84,18 +85,18 @@ class Alternative:
 
 
 def whole_cut(rows: RightRows, y: Values) -> Cut | None:
-    """Turn floats into integers that prove a cut, small ones where they do; None if none prove it."""
+    """Turn multipliers y into integers that prove a cut, small ones where those do; None if none do."""
     support = np.flatnonzero(y > 1e-7 * y.max())
     relative = y[support] / y[support].min()
-    for scale in range(1, _SMALL + 1):
+    for scale in range(1, SMALL + 1):
         whole = np.rint(relative * scale)
-        if whole.max() > 1000 * _SMALL:
+        if whole.max() > 1000 * SMALL:
             break
         if np.abs(relative * scale - whole).max() < 1e-4 * scale:
             cut = _cut(rows, support, whole.astype(np.int64))
             if proves(rows, cut):
                 return cut
-    cut = _cut(rows, support, np.rint(y[support] / y.max() * _PRECISE).astype(np.int64))
+    cut = _cut(rows, support, np.rint(y[support] / y.max() * PRECISE).astype(np.int64))
     return cut if proves(rows, cut) else None
 
 
@@ -106,14 +107,16 @@ def _cut(rows: RightRows, support: NDArray[np.int64], whole: NDArray[np.int64]) 
     return make_cut(rows, support[kept].tolist(), (whole[kept] // divisor).tolist())
 
 
-def draw_rows(rows: RightRows, t: Values, rng: np.random.Generator, *, most: int) -> NDArray[np.int64]:
+def draw_rows(
+    rows: RightRows, t: Values, rng: np.random.Generator, *, most: int, unlikely: float
+) -> NDArray[np.int64]:
     """Return the rows to look at, increasing: all, or some that are drawn and have `most` forms in all.
 
-    Rows that t calls wrong make no violated cut and are left out first.
+    The draw leaves out rows of which the master program's solution t allows no more than `unlikely`.
     """
     if rows.n_forms <= most:
         return np.arange(rows.n_rows)
-    drawn = rng.permutation(np.flatnonzero(t > _UNLIKELY))
+    drawn = rng.permutation(np.flatnonzero(t > unlikely))
     n_forms = np.cumsum(np.bincount(rows.row_of, minlength=rows.n_rows)[drawn])
     return np.sort(drawn[: max(1, int(np.searchsorted(n_forms, most, side="right")))])
 

@@ -1,7 +1,5 @@
 """Conflicts: two rows that no selection is right on together."""
 
-import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -13,12 +11,13 @@ from shortlist._bits import pack
 from shortlist.ensembles.proofs.cuts.cuts import Cut, make_cut
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.votes.binary_votes import tally
-from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 
 Pairs = NDArray[np.int32]
 Places = NDArray[np.int64]
 
-_TESTS_PER_CHUNK = 100_000_000  # a fraction of a second
+TESTS_PER_CHUNK = 100_000_000
+"""Pairs that are compared between two looks at the clock: a fraction of a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +47,7 @@ class Conflicts:
         return make_cut(rows, sorted(self.forms[index].tolist()), (1, 1))
 
 
-def find_conflicts(
-    rows: RightRows,
-    *,
-    max_pairs: int = 5_000_000,
-    deadline: float = math.inf,
-    cancellation: Cancellation | None = None,
-) -> Conflicts:
+def find_conflicts(rows: RightRows, budget: Budget, *, max_pairs: int = 5_000_000) -> Conflicts:
     """Return pairs of forms that no selection keeps together.
 
     With a threshold these are the pairs whose positive row never has more votes than the negative one: any
@@ -66,25 +59,21 @@ def find_conflicts(
     ----------
     rows : RightRows
         The problem.
-    max_pairs : int, default=5_000_000
-        With a threshold: if there are more, every positive row keeps its share of this many, the negatives of
-        largest gain first. Else the pairs of rows with large gains come first.
-    deadline : float, default=inf
-        When to stop with the pairs at hand, on the clock ``time.monotonic``.
-    cancellation : Cancellation, optional
+    budget : Budget
         Stops with the pairs at hand.
+    max_pairs : int, default=5_000_000
+        With a threshold: if there are more, every positive row keeps its share of this many, the negatives
+        of largest gain first. Else the pairs of rows with large gains come first.
 
     Notes
     -----
     Compares all pairs, 64 classifiers at a time, or 64 negative rows at a time. Memory for the pairs alone.
     """
     find = _by_votes if rows.has_threshold else _by_signs
-    return find(rows, max_pairs, deadline, cancellation)
+    return find(rows, max_pairs, budget)
 
 
-def _by_votes(
-    rows: RightRows, max_pairs: int, deadline: float, cancellation: Cancellation | None
-) -> Conflicts:
+def _by_votes(rows: RightRows, max_pairs: int, budget: Budget) -> Conflicts:
     """Find the pairs of two classes."""
     from shortlist.ensembles.proofs.cuts._conflict_kernels import list_pairs, list_subsets
 
@@ -103,19 +92,16 @@ def _by_votes(
         append = partial(list_subsets, words, columns, rarest)
     else:
         append = partial(list_pairs, words, int(usable.sum()), rows.most_members, rows.least_members)
-    stop = _Stop(deadline, cancellation)
-    pairs, in_time = _collect(append, lows, highs, most=len(highs), room=max_pairs + 1, stop=stop)
+    pairs, in_time = _collect(append, lows, highs, most=len(highs), room=max_pairs + 1, budget=budget)
     complete = in_time and len(pairs) <= max_pairs
     if len(pairs) > max_pairs:
         share = max(1, max_pairs // len(lows))
-        pairs, _ = _collect(append, lows, highs, most=share, room=max_pairs, stop=stop)
+        pairs, _ = _collect(append, lows, highs, most=share, room=max_pairs, budget=budget)
     pairs = pairs[np.lexsort(pairs.T[::-1])]
     return Conflicts(pairs, pairs, never, complete)
 
 
-def _by_signs(
-    rows: RightRows, max_pairs: int, deadline: float, cancellation: Cancellation | None
-) -> Conflicts:
+def _by_signs(rows: RightRows, max_pairs: int, budget: Budget) -> Conflicts:
     """Find the pairs of several classes: forms of rows with large gains are compared first."""
     from shortlist.ensembles.proofs.cuts._conflict_kernels import list_opposed
 
@@ -136,12 +122,12 @@ def _by_signs(
         int(usable.sum()),
         rows.least_members,
     )
-    found, stop = 0, _Stop(deadline, cancellation)
+    found = 0
     places = np.empty((max_pairs + 1, 2), dtype=np.int32)
-    size = max(1, _TESTS_PER_CHUNK // max(1, len(order)))
+    size = max(1, TESTS_PER_CHUNK // max(1, len(order)))
     complete = True
     for start in range(0, len(order), size):
-        if stop() or found > max_pairs:
+        if budget.stopped or found > max_pairs:
             complete = False
             break
         found = append(start, min(start + size, len(order)), places, found)
@@ -154,18 +140,6 @@ def _by_signs(
     return Conflicts(pairs.reshape(-1, 2), forms[first].reshape(-1, 2), never, complete)
 
 
-@dataclass(frozen=True)
-class _Stop:
-    """When to stop with the pairs at hand."""
-
-    deadline: float
-    cancellation: Cancellation | None
-
-    def __call__(self) -> bool:
-        cancelled = self.cancellation is not None and self.cancellation.cancelled
-        return cancelled or time.monotonic() > self.deadline
-
-
 def _collect(
     append: Callable[[Places, Places, int, Pairs, int], int],
     lows: Places,
@@ -173,7 +147,7 @@ def _collect(
     *,
     most: int,
     room: int,
-    stop: _Stop,
+    budget: Budget,
 ) -> tuple[Pairs, bool]:
     """Call a kernel on some positives at a time.
 
@@ -181,9 +155,9 @@ def _collect(
     """
     pairs = np.empty((min(room, len(lows) * len(highs)), 2), dtype=np.int32)
     found = 0
-    size = max(1, _TESTS_PER_CHUNK // max(1, len(highs)))
+    size = max(1, TESTS_PER_CHUNK // max(1, len(highs)))
     for start in range(0, len(lows), size):
-        if stop():
+        if budget.stopped:
             return pairs[:found].copy(), False
         found = append(np.ascontiguousarray(lows[start : start + size]), highs, most, pairs, found)
     return pairs[:found].copy(), True

@@ -1,7 +1,6 @@
 """Bounds on pruning: the minimum cut of the conflicts, tightened by combinatorial Benders cuts."""
 
 import math
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -17,26 +16,15 @@ from shortlist.ensembles.proofs.cuts.alternative_program import (
     whole_cut,
 )
 from shortlist.ensembles.proofs.cuts.conflicts import Conflicts
+from shortlist.ensembles.proofs.cuts.cut_settings import CutSettings
 from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound, denominator_for, dual_bound, make_cut
 from shortlist.ensembles.proofs.cuts.row_by_row import AskedRows, row_by_row
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.milp.backends.highs_linear import LinearProgram
-from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 
-_CAPACITY = 2**30
-_STARTS = 4
-_REWEIGHTINGS = 3
-_NEAR = 0.03
-_SPREAD = 0.5
-_AVOID = 0.2
-_TINY = 1e-3
-_IDLE_ROUNDS = 10
-_PATIENCE = 12
-_MOST_NEW = 500
-_FEW = 3
-_TRIES, _ROUNDS_MORE = 40, 5
-_PRICED_ROWS, _PRICED_VOTES = 500, 200_000
-_ASKED_VOTES = 2_000_000
+LARGEST_FLOW = 2**30
+"""The largest flow that is sent through at once: SciPy takes capacities of 32 bits."""
 
 
 def min_cut_bound(rows: RightRows, conflicts: Conflicts) -> CutBound:
@@ -59,13 +47,13 @@ def min_cut_bound(rows: RightRows, conflicts: Conflicts) -> CutBound:
         both_ways = np.concatenate([pairs, pairs[:, ::-1]])
         pairs = (both_ways + np.array([0, n])).astype(np.int32)
         gains, denominator = np.concatenate([gains, gains]), 2
-    unit = max(1, -(-rows.total_gain // _CAPACITY))
+    unit = max(1, -(-rows.total_gain // LARGEST_FLOW))
     flow = _maximum_flow(gains // unit, pairs) * unit
     if unit > 1:
         left = gains.copy()
         np.subtract.at(left, flow.row, flow.data)
         np.subtract.at(left, flow.col, flow.data)
-        flow = flow + _maximum_flow(np.minimum(left, _CAPACITY // len(gains)), pairs)
+        flow = flow + _maximum_flow(np.minimum(left, LARGEST_FLOW // len(gains)), pairs)
     flow = flow.tocoo()
     through = np.zeros(len(conflicts.pairs), dtype=np.int64)
     place = {pair: i for i, pair in enumerate(map(tuple, conflicts.pairs.tolist()))}
@@ -85,23 +73,23 @@ def tighten_by_cuts(
     rows: RightRows,
     conflicts: Conflicts,
     start: CutBound,
+    budget: Budget,
     *,
-    deadline: float = math.inf,
     max_rounds: int | None = None,
-    seed: int = 0,
     target: int | None = None,
     quick: bool = False,
     on_bound: Callable[[int], None] | None = None,
-    cancellation: Cancellation | None = None,
+    settings: CutSettings | None = None,
 ) -> CutBound:
     """Tighten a bound by cuts of more rows, found by linear programs.
 
-    The master program maximises the gains of t in [0, 1] under the cuts found so far; the alternative system
-    is asked for sets that t violates (:cite:t:`Codato2006`). It minimises a sum of multipliers where a count
-    of rows is meant. So each answer is followed by others whose costs are divided by the multipliers just
-    found. That drives small ones to 0 and finds smaller sets (the reweighting of :cite:t:`Candes2008`).
-    Where that finds hardly any more, :func:`shortlist.ensembles.proofs.cuts.row_by_row.row_by_row` goes on:
-    slower, and hardly ever in vain.
+    The master program chooses a number t_i from 0 to 1 for every row i, and maximises the gains that these
+    allow under the cuts found so far. The alternative system is then asked for sets of rows that t violates
+    (:cite:t:`Codato2006`). It minimises a sum of multipliers where a count of rows is meant. Therefore each
+    answer is followed by others with costs divided by the multipliers just found, which drives small ones
+    to 0 and finds smaller sets (the reweighting of :cite:t:`Candes2008`). Where that finds hardly any more,
+    :func:`shortlist.ensembles.proofs.cuts.row_by_row.row_by_row` goes on: it is slower, and hardly ever in
+    vain.
 
     Parameters
     ----------
@@ -111,21 +99,20 @@ def tighten_by_cuts(
         Of the same rows; its pairs enter where they are violated.
     start : CutBound
         From :func:`min_cut_bound` or an earlier call; its pool is taken over.
-    deadline : float, default=inf
-        When to stop, on the clock ``time.monotonic``.
+    budget : Budget
+        Its end stops with the best bound so far, and its seed is that of every draw; its nodes are not
+        looked at.
     max_rounds : int, optional
-        Most master programs, one with the slower search counting as six; with this limit alone the answer is
-        reproducible.
-    seed : int, default=0
-        Draws where the searches for cuts begin.
+        Most master programs, of which one followed by the slower search counts as several; with this limit
+        alone the answer is reproducible.
     target : int, optional
         Stop as soon as the bound is no larger, in units of ``rows.step``.
     quick : bool, default=False
         Stop where the slower search would begin.
     on_bound : callable, optional
         Receives the bound after every round.
-    cancellation : Cancellation, optional
-        Stops with the best bound so far.
+    settings : CutSettings, optional
+        How cuts are looked for.
 
     Returns
     -------
@@ -134,11 +121,12 @@ def tighten_by_cuts(
     """
     if not rows.n_rows:
         return start
-    master = _Master(rows, conflicts, start)
-    separation = _Separation(rows, np.random.default_rng(seed), deadline, cancellation)
+    settings = settings or CutSettings()
+    master = _Master(rows, conflicts, start, settings)
+    separation = _Separation(rows, settings, np.random.default_rng(budget.seed), budget)
     best, rounds, idle = start, 0, 0
-    while not separation.stopped and (max_rounds is None or rounds < max_rounds):
-        t = master.solve(deadline, cancellation)
+    while not budget.stopped and (max_rounds is None or rounds < max_rounds):
+        t = master.solve(budget)
         rounds += 1
         best = master.better(best)
         if on_bound is not None:
@@ -147,13 +135,13 @@ def tighten_by_cuts(
             break
         found = master.recall(t)
         found += sum(master.add(whole_cut(rows, y), t) for y in separation.by_price(t, idle))
-        if found < _FEW and quick:
+        if found < settings.few and quick:
             break
-        if found < _FEW:
-            rounds += _ROUNDS_MORE
+        if found < settings.few:
+            rounds += settings.row_round_cost
             found += sum(master.add(whole_cut(rows, y), t) for y in separation.row_by_row(t))
         idle = 0 if found else idle + 1
-        if idle >= _IDLE_ROUNDS:
+        if idle >= settings.idle_rounds:
             return master.pooled(best, exhausted=True)
     return master.pooled(best, exhausted=False)
 
@@ -187,76 +175,64 @@ class _Separation:
     """
 
     rows: RightRows
+    settings: CutSettings
     rng: np.random.Generator
-    deadline: float
-    cancellation: Cancellation | None
+    budget: Budget
     alternative: Alternative | None = None
     asked: AskedRows | None = None
 
-    @property
-    def stopped(self) -> bool:
-        """Whether it is time to stop."""
-        cancelled = self.cancellation is not None and self.cancellation.cancelled
-        return cancelled or time.monotonic() > self.deadline
-
     def by_price(self, t: Values, idle: int) -> Iterator[Values]:
-        """Yield multipliers from several starts, each followed by its reweightings.
-
-        Rows used before cost more.
-        """
-        rows, rng = self.rows, self.rng
-        used = draw_rows(rows, t, rng, most=max(1, min(_PRICED_ROWS, _PRICED_VOTES // rows.n_classifiers)))
+        """Yield multipliers from several starts, each with its reweightings; rows used before cost more."""
+        rows, rng, settings = self.rows, self.rng, self.settings
+        most = max(1, min(settings.priced_rows, settings.priced_votes // rows.n_classifiers))
+        used = draw_rows(rows, t, rng, most=most, unlikely=settings.unlikely)
         if self.alternative is None or len(used) < rows.n_rows:
             self.alternative = Alternative(rows, forms_of(rows, used))
-        spread = _SPREAD * (1 + idle % 4)
-        base, n_used = 1 - t + _TINY, np.zeros(len(t))
-        for begin in range(_STARTS):
+        spread = settings.price_spread * (1 + idle % 4)
+        base, n_used = 1 - t + settings.least_violation, np.zeros(len(t))
+        for begin in range(settings.price_starts):
             drawn = rng.standard_normal(rows.n_forms)
-            price = (base + _AVOID * n_used)[rows.row_of]
-            costs = price * np.exp(spread * drawn) if begin or spread > _SPREAD else price
-            for _ in range(_REWEIGHTINGS + 1):
-                y = self.alternative.multipliers(
-                    costs, deadline=self.deadline, cancellation=self.cancellation
-                )
+            price = (base + settings.price_avoidance * n_used)[rows.row_of]
+            costs = price * np.exp(spread * drawn) if begin or idle % 4 else price
+            for _ in range(settings.price_reweightings + 1):
+                y = self.alternative.multipliers(costs, self.budget)
                 if y is None:
                     break
                 yield y
-                if self.stopped:
+                if self.budget.stopped:
                     return
-                costs = price / (y / y[y > 0].mean() + _NEAR)
+                costs = price / (y / y[y > 0].mean() + settings.price_floor)
             if y is not None:
                 n_used[np.unique(rows.row_of[y > 0])] += 1
 
     def row_by_row(self, t: Values) -> Iterator[Values]:
-        """Yield multipliers of rows that were asked for one by one."""
-        rows = self.rows
-        used = draw_rows(rows, t, self.rng, most=max(1, _ASKED_VOTES // rows.n_classifiers))
+        """Yield multipliers of rows that cannot all be right, and that were asked for one after the other."""
+        rows, settings = self.rows, self.settings
+        most = max(1, settings.asked_votes // rows.n_classifiers)
+        used = draw_rows(rows, t, self.rng, most=most, unlikely=settings.unlikely)
         if self.asked is None or len(used) < rows.n_rows:
             self.asked = AskedRows(rows, used)
-        return row_by_row(
-            rows, self.asked, t, self.rng, n_tries=_TRIES, deadline=self.deadline,
-            cancellation=self.cancellation,
-        )  # fmt: skip
+        return row_by_row(rows, self.asked, t, rng=self.rng, budget=self.budget, settings=settings)
 
 
-def _worst_pairs(pairs: NDArray[np.int32], t: Values) -> list[tuple[float, int]]:
-    """Return for each row that comes first in a conflict the one that t violates most, and by how much."""
+def _worst_pairs(pairs: NDArray[np.int32], t: Values, least: float) -> list[tuple[float, int]]:
+    """Return the conflict of each first row that t violates most, and by how much, if more than `least`."""
     excess = t[pairs[:, 0]] + t[pairs[:, 1]] - 1
     order = np.lexsort((-excess, pairs[:, 0]))
     first = np.unique(pairs[order, 0], return_index=True)[1]
     worst = order[first]
-    worst = worst[excess[worst] > _TINY]
+    worst = worst[excess[worst] > least]
     return [(float(excess[i]), int(i)) for i in worst]
 
 
 class _Master:
-    """The program max gains @ t over t in [0, 1] under cuts.
+    """The program that maximises ``gains @ t`` over numbers t from 0 to 1, one for every row, under cuts.
 
-    Those that stay slack are set aside, not forgotten.
+    Cuts that stay slack are set aside, and taken up again where t violates them.
     """
 
-    def __init__(self, rows: RightRows, conflicts: Conflicts, start: CutBound) -> None:
-        self.rows, self.conflicts = rows, conflicts
+    def __init__(self, rows: RightRows, conflicts: Conflicts, start: CutBound, settings: CutSettings) -> None:
+        self.rows, self.conflicts, self.settings = rows, conflicts, settings
         self.denominator = denominator_for(rows)
         self.unit = float(rows.gains.max())
         self.program = LinearProgram(-rows.gains / self.unit, np.zeros(rows.n_rows), np.ones(rows.n_rows))
@@ -269,9 +245,9 @@ class _Master:
             self._remember(cut)
         self._activate([cut.rows for cut in start.cuts])
 
-    def solve(self, deadline: float, cancellation: Cancellation | None) -> Values | None:
+    def solve(self, budget: Budget) -> Values | None:
         """Return t, or None if it was not found in time; either way keep the multipliers."""
-        solution = self.program.solve(deadline=deadline, cancellation=cancellation)
+        solution = self.program.solve(budget)
         self.duals = np.maximum(0.0, -solution.duals) * self.unit
         return np.clip(solution.values, 0.0, 1.0) if solution.optimal else None
 
@@ -293,13 +269,15 @@ class _Master:
         self._set_aside(t)
         active = set(self.active)
         known = [(self._excess(t, key), key) for key in self.cuts if key not in active]
+        least = self.settings.least_violation
         worst = [
-            (excess, self.conflicts.cut(self.rows, i)) for excess, i in _worst_pairs(self.conflicts.pairs, t)
+            (excess, self.conflicts.cut(self.rows, i))
+            for excess, i in _worst_pairs(self.conflicts.pairs, t, least)
         ]
         new = {cut.rows: (excess, cut) for excess, cut in worst if cut.rows not in self.cuts}
-        wanted = [(excess, key) for excess, key in known if excess > _TINY]
+        wanted = [(excess, key) for excess, key in known if excess > least]
         wanted += [(excess, key) for key, (excess, _) in new.items()]
-        wanted = sorted(wanted, key=lambda pair: (-pair[0], pair[1]))[:_MOST_NEW]
+        wanted = sorted(wanted, key=lambda pair: (-pair[0], pair[1]))[: self.settings.most_recalled]
         for _, key in wanted:
             if key in new:
                 self._remember(new[key][1])
@@ -311,7 +289,7 @@ class _Master:
         if cut is None or cut.rows in self.cuts:
             return 0
         self._remember(cut)
-        if self._excess(t, cut.rows) <= _TINY:
+        if self._excess(t, cut.rows) <= self.settings.least_violation:
             del self.cuts[cut.rows], self.supports[cut.rows]
             return 0
         self._activate([cut.rows])
@@ -341,10 +319,10 @@ class _Master:
     def _set_aside(self, t: Values) -> None:
         """Take out of the program what has been slack for some rounds."""
         self.ages = [
-            age + 1 if self._excess(t, key) < -0.05 else 0
+            age + 1 if self._excess(t, key) < -self.settings.slack else 0
             for key, age in zip(self.active, self.ages, strict=True)
         ]
-        old = np.array([age > _PATIENCE for age in self.ages], dtype=bool)
+        old = np.array([age > self.settings.patience for age in self.ages], dtype=bool)
         self.program.delete_rows(np.flatnonzero(old))
         self.active = [key for key, gone in zip(self.active, old, strict=True) if not gone]
         self.ages = [age for age, gone in zip(self.ages, old, strict=True) if not gone]

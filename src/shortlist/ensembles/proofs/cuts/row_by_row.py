@@ -8,23 +8,19 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.proofs.cuts.alternative_program import Values, forms_of
+from shortlist.ensembles.proofs.cuts.cut_settings import CutSettings
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.milp.backends.highs_linear import LinearProgram, LinearSolution
-from shortlist.runs import Cancellation
-
-_SURELY = 1 - 1e-6
-_LEAST_EXCESS = 1e-3
-_MISSED = 1e-4  # shortfalls are in single precision
-_AT_ONCE = 30
-_NOISE = 0.7
-_NEAR = 0.3
+from shortlist.runs.budget import Budget
 
 
 class AskedRows:
-    """The program of weights x in [0, 1] within the sizes and a threshold L that make the asked rows right.
+    """The linear program that looks for a weighted vote that is right on all the rows that were asked for.
 
-    What it calls infeasible has, by Farkas' lemma, the multipliers of
-    :func:`shortlist.ensembles.proofs.cuts.cuts.proves`: its dual ray.
+    Its unknowns are a weight x_k from 0 to 1 for every classifier k, with a sum within the limits on size,
+    and a threshold L. Where it has no solution, no selection is right on all these rows. By Farkas' lemma
+    the solver then has a dual ray, which holds the multipliers of
+    :func:`shortlist.ensembles.proofs.cuts.cuts.proves`.
     """
 
     def __init__(self, rows: RightRows, used: NDArray[np.int64]) -> None:
@@ -68,9 +64,9 @@ class AskedRows:
         )
         self._asked = forms.copy()
 
-    def solve(self, deadline: float, cancellation: Cancellation | None) -> LinearSolution:
+    def solve(self, budget: Budget) -> LinearSolution:
         """Return a solution, or the ray that shows that there is none."""
-        return self._program.solve(deadline=deadline, cancellation=cancellation)
+        return self._program.solve(budget)
 
     def shortfall(self, values: Values) -> Values:
         """Return how much each of the `used` rows lacks to be right, in the form that lacks most."""
@@ -90,42 +86,45 @@ def row_by_row(
     rows: RightRows,
     program: AskedRows,
     t: Values,
-    rng: np.random.Generator,
     *,
-    n_tries: int,
-    deadline: float = math.inf,
-    cancellation: Cancellation | None = None,
+    rng: np.random.Generator,
+    budget: Budget,
+    settings: CutSettings,
 ) -> Iterator[Values]:
-    """Yield multipliers of cuts that a fractional t violates.
+    """Yield multipliers of cuts that the master program's solution t violates.
 
-    A cut on rows R is violated iff 1 − t sums to less than 1 over R. So rows that t calls surely right are
-    asked for at no cost, and others, drawn among those that the present solution misses, as long as their 1 −
-    t sum to less than 1: whenever that is infeasible, the rows of the dual ray are such a cut. Where
-    :class:`Alternative` minimises a sum of multipliers, which stands for the rows that carry them, this
-    bounds the rows themselves, and goes on to find cuts long after that does not.
+    What row i lacks is 1 − t_i. A cut says that of its rows one at least is wrong, so that t violates it
+    exactly where its rows lack less than 1 in all. Rows that lack nothing are therefore asked for at no
+    cost. Others are drawn among those that the present solution misses, as long as all together lack less
+    than 1. Whenever there is no solution, the rows of the dual ray are a cut that t violates.
+
+    :class:`~shortlist.ensembles.proofs.cuts.alternative_program.Alternative` minimises a sum of
+    multipliers, which stands for the rows that carry them. This search bounds the rows themselves, and
+    still finds cuts where the other one does not.
 
     Parameters
     ----------
     rows : RightRows
+        The problem.
     program : AskedRows
-        Of the same rows; kept between calls for its basis.
+        The program of the same rows, which is kept between calls for its basis.
     t : ndarray of float, shape (n_rows,)
         What the cuts so far allow.
     rng : Generator
         Draws the rows.
-    n_tries : int
-        How often to begin anew; each takes about ten linear programs.
-    deadline, cancellation
-        When to stop: a time of the clock, or a request.
+    budget : Budget
+        Its end stops the search.
+    settings : CutSettings
+        How often to begin anew, and what the draws prefer.
     """
     lacking = 1 - t[program.used]
-    given = sure = t[program.used] >= _SURELY
+    given = sure = t[program.used] >= settings.asked_sure
     first = np.zeros(len(lacking), dtype=bool)  # of the sure ones those that ever mattered
-    for _ in range(n_tries):
-        wanted, left = first.copy(), 1 - _LEAST_EXCESS
+    for _ in range(settings.asked_tries):
+        wanted, left = first.copy(), 1 - settings.asked_least_excess
         while True:
             program.ask(wanted)
-            solution = program.solve(deadline, cancellation)
+            solution = program.solve(budget)
             if solution.ray is not None:
                 y = program.multipliers(solution.ray)
                 if y.any():
@@ -138,16 +137,18 @@ def row_by_row(
             if not solution.optimal:
                 return
             shortfall = program.shortfall(solution.values)
-            missed = sure & ~wanted & (shortfall > _MISSED)
+            missed = sure & ~wanted & (shortfall > settings.asked_shortfall)
             if missed.any():
                 places = np.flatnonzero(missed)
-                worst = places[np.argsort(-shortfall[places], kind="stable")[:_AT_ONCE]]
+                worst = places[np.argsort(-shortfall[places], kind="stable")[: settings.asked_at_once]]
                 wanted[worst] = first[worst] = True
                 continue
-            places = np.flatnonzero(~given & ~wanted & (lacking < left) & (shortfall > _MISSED))
+            places = np.flatnonzero(
+                ~given & ~wanted & (lacking < left) & (shortfall > settings.asked_shortfall)
+            )
             if not len(places):
                 break
-            price = lacking[places] * np.exp(_NOISE * rng.standard_normal(len(places)))
-            best = places[np.argmin(price / (shortfall[places] + _NEAR))]
+            price = lacking[places] * np.exp(settings.asked_noise * rng.standard_normal(len(places)))
+            best = places[np.argmin(price / (shortfall[places] + settings.asked_floor))]
             wanted[best] = True
             left -= lacking[best]

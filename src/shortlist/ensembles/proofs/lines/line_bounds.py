@@ -3,8 +3,6 @@
 See :mod:`shortlist.ensembles.proofs.lines._kernels`.
 """
 
-import math
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,12 +11,9 @@ from numpy.typing import NDArray
 from shortlist.ensembles.proofs.lines import _kernels as kernels
 from shortlist.ensembles.proofs.lines._kernels import FREE, IN, OUT
 from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows
-from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
 
 Tilts = NDArray[np.int32]
-
-_WORK = 20_000_000
-"""Votes read between two looks at the clock, some hundredths of a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +53,8 @@ def affordable(rows: SlopeRows) -> NDArray[np.uint8]:
 class LineBounds:
     """Bounds of parts, in the memory of one thread."""
 
-    def __init__(self, rows: SlopeRows) -> None:
+    def __init__(self, rows: SlopeRows, block_votes: int = 20_000_000) -> None:
+        self._block = max(1, block_votes // max(1, rows.votes.size))
         n_rows, n_classifiers = rows.votes.shape
         self.rows = rows
         self._ranges = np.empty((3, n_rows), dtype=np.int64)
@@ -72,10 +68,9 @@ class LineBounds:
         part: Part,
         start: Tilts | None,
         n_steps: int,
+        budget: Budget,
         *,
         value: int | None = None,
-        deadline: float = math.inf,
-        cancellation: Cancellation | None = None,
     ) -> Tilts:
         """Return tilts that bound a part, after some subgradient steps (:cite:t:`Held1974`).
 
@@ -89,10 +84,10 @@ class LineBounds:
             Where to begin.
         n_steps : int
             Subgradient steps of O(n_rows · (n_classifiers + log n_classifiers)) time each.
+        budget : Budget
+            Its end ends the steps, after some at least.
         value : int, optional
             In the unit of :meth:`SlopeRows.best_threshold`.
-        deadline, cancellation : optional
-            End the steps, after some at least.
         """
         rows, table = self.rows, self.rows.table[part.size]
         middle = len(table) // 2
@@ -102,16 +97,14 @@ class LineBounds:
         state = np.array([np.inf, 1.0, 0.0])
         rounding = int(rows.worth.sum()) * (part.size + 2)
         target = -1.0 if value is None else float(value - rows.constant - rounding)
-        block = max(1, _WORK // max(1, rows.votes.size))
-        for done in range(0, n_steps, block):
+        for done in range(0, n_steps, self._block):
             kernels.descend(
                 rows.votes, rows.columns, rows.side, rows.worth, table, self._ranges, self._free, n_free,
                 part.need,
-                part.first, part.last, target, min(n_steps - done, block), self._best, self._floats,
+                part.first, part.last, target, min(n_steps - done, self._block), self._best, self._floats,
                 self._float_gains, self._order, state,
             )  # fmt: skip
-            cancelled = cancellation is not None and cancellation.cancelled
-            if state[kernels.BEST] <= target or cancelled or time.monotonic() > deadline:
+            if state[kernels.BEST] <= target or budget.stopped:
                 break
         return np.rint(self._best).astype(np.int32)
 

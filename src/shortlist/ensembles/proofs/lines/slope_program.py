@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,23 +12,18 @@ from scipy import sparse
 from shortlist.arrays import Mask
 from shortlist.ensembles.proofs.lines.slope_proof import SlopeAnswer
 from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows
+from shortlist.ensembles.proofs.lines.slope_settings import SlopeSettings
 from shortlist.ensembles.proofs.programs.pruning_program import (
     diversity_rows,
     limit_rows,
     member_pairs,
-    without_selection,
 )
+from shortlist.ensembles.proofs.programs.repeated_solves import limit_of, solutions_until_kept
 from shortlist.errors import SolverError
-from shortlist.milp import Limits, LinearObjective, Program, Session, Solver, make_program
+from shortlist.milp import LinearObjective, Program, Session, Solver, make_program
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Status
-from shortlist.runs import Cancellation
-
-MOST_BINARIES = 2_000_000
-"""Rows times distances beyond which no integer program is built: a gigabyte, and minutes to read it."""
-
-PRECISION = 1e-8
-"""Solvers' bounds are believed up to this share of what all rows could be worth."""
+from shortlist.runs.budget import Budget
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,55 +130,52 @@ def solve_slope_programs(
     rows: SlopeRows,
     first_bounds: NDArray[np.int64],
     solver: Solver,
+    budget: Budget,
     *,
     start: tuple[Mask, int, int] | None = None,
-    deadline: float = math.inf,
-    max_nodes: int | None = None,
-    seed: int = 0,
-    threads: int = 1,
-    cancellation: Cancellation | None = None,
     on_news: Callable[[int | None, int], None] | None = None,
+    settings: SlopeSettings | None = None,
 ) -> SlopeAnswer:
     """Solve the program of every size that may hold the best selection, the most promising first.
 
     Parameters
     ----------
-    rows, first_bounds, start, deadline, cancellation, on_news
+    rows, first_bounds, start, on_news
         As of :func:`shortlist.ensembles.proofs.lines.slope_proof.prove_slope`.
     solver : Solver
         A backend.
-    max_nodes : int, optional
-        Limit of each program, in the solver's unit.
-    seed, threads : int
-        Of the solver.
+    budget : Budget
+        Seed and threads are the solver's; the limit in nodes is each program's, in the solver's unit.
+    settings : SlopeSettings, optional
+        How large a program may become, and what solvers are trusted to see.
 
     Returns
     -------
     SlopeAnswer
-        Members are the solver's proposal and counted anew; its bounds are its word, up to :data:`PRECISION`.
-        `nodes` counts programs.
+        Members are the solver's proposal and counted anew; its bounds are its word, up to the precision of
+        the settings. `nodes` counts programs.
 
     Raises
     ------
     SolverError
         If the solver's bound is below the worth of a selection that keeps the limits.
     """
-    run = _Run(rows, first_bounds.copy(), deadline, cancellation, on_news)
+    run = _Run(rows, first_bounds.copy(), solver, budget, on_news, settings or SlopeSettings())
     if start is not None:
         run.mask, run.threshold, run.total = start
     sizes = range(rows.limits.min_size, rows.limits.max_size + 1)
     for size in sorted(sizes, key=lambda size: -int(first_bounds[size])):
-        if run.stops():
+        if budget.stopped:
             break
         if run.bounds[size] > run.worst:
-            run.solve(size, lambda program: solver.open(program, seed=seed, threads=threads), max_nodes)
+            run.solve(size)
     return SlopeAnswer(
         run.mask,
         run.threshold,
         run.total,
         run.bound,
         run.n_solved,
-        run.limit if run.bound > run.worst else "",
+        (budget.limit_text or run.limit) if run.bound > run.worst else "",
     )
 
 
@@ -194,9 +185,10 @@ class _Run:
 
     rows: SlopeRows
     bounds: NDArray[np.int64]
-    deadline: float
-    cancellation: Cancellation | None
+    solver: Solver
+    budget: Budget
     on_news: Callable[[int | None, int], None] | None
+    settings: SlopeSettings
     mask: Mask | None = None
     threshold: int = 0
     total: int = 0
@@ -220,50 +212,38 @@ class _Run:
     @property
     def precision(self) -> int:
         """The difference that solvers are trusted to see."""
-        return int(PRECISION * float(self.rows.table[-1, -1]) * float(self.rows.worth.sum()))
+        return int(self.settings.precision * float(self.rows.table[-1, -1]) * float(self.rows.worth.sum()))
 
-    def stops(self) -> bool:
-        """Return whether to stop, and note why."""
-        if self.cancellation is not None and self.cancellation.cancelled:
-            self.limit = "interrupted"
-        elif time.monotonic() >= self.deadline:
-            self.limit = "seconds"
-        else:
-            return False
-        return True
-
-    def solve(self, size: int, opened: Callable[[Program], Session], max_nodes: int | None) -> None:
+    def solve(self, size: int) -> None:
         """Solve the program of one size, again without a solution that does not keep a limit."""
-        if len(self.rows.worth) * (size + 1) > MOST_BINARIES:
-            self.limit = f"{MOST_BINARIES:,} binaries in an integer program"
+        most, budget = self.settings.most_binaries, self.budget
+        if len(self.rows.worth) * (size + 1) > most:
+            self.limit = f"{most:,} binaries in an integer program"
             return
         built = slope_program(self.rows, size)
-        program = built.program
+
+        def opened(program: Program) -> Session:
+            session = self.solver.open(program, seed=budget.seed, threads=budget.threads)
+            session.set_cutoff(None if self.mask is None else float(-self.total - built.offset))
+            return session
 
         def on_bound(_: float, cost: float) -> None:
             self._bound_by(size, built, cost)
 
-        while not self.stops():
-            session = opened(program)
-            session.set_cutoff(None if self.mask is None else float(-self.total - built.offset))
-            solution = session.solve(
-                Limits(max(0.01, self.deadline - time.monotonic()), max_nodes, absolute_gap=self.precision),
-                on_bound=on_bound,
-                cancellation=self.cancellation,
-            )
+        for solution in solutions_until_kept(
+            built.program, built.n_classifiers, opened, budget, absolute_gap=self.precision, on_bound=on_bound
+        ):
             self.n_solved += 1
             if solution.status is Status.INFEASIBLE:
                 self.bounds[size] = min(int(self.bounds[size]), self.worst)
                 return
-            self.limit = solution.limit or self.limit
+            self.limit = limit_of(solution, budget) or self.limit
             self._bound_by(size, built, solution.bound)
-            if solution.values is None:
-                return
-            mask = built.members(solution.values)
-            if self.rows.limits.satisfied_by(mask):
-                self._offer(mask)
-                return
-            program = without_selection(program, mask)  # solvers keep fractional rows up to a tolerance only
+            if solution.values is not None:
+                mask = built.members(solution.values)
+                if self.rows.limits.satisfied_by(mask):
+                    self._offer(mask)
+                    return
 
     def _offer(self, mask: Mask) -> None:
         """Keep a selection if it is better, counted from the votes."""

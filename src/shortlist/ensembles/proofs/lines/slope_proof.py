@@ -10,8 +10,6 @@ small part of the time (docs/decisions/0009).
 import dataclasses
 import heapq
 import itertools
-import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -23,22 +21,8 @@ from shortlist.arrays import Mask
 from shortlist.ensembles.proofs.lines._kernels import FREE, IN, OUT
 from shortlist.ensembles.proofs.lines.line_bounds import LineBounds, Part, Tilts, affordable
 from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows
-from shortlist.runs import Cancellation
-
-FIRST_STEPS, STEPS = 100, 30
-"""Steps for lower bounds of a size, and of a node below it."""
-
-BATCH = 4
-"""Nodes that are opened at once, whatever the number of threads."""
-
-MOST_OPEN = 1_000_000
-"""Open nodes at which a proof gives up: 0.6 GB, and as many bytes each as there are classifiers."""
-
-STORED_TILTS = 250_000_000
-"""Tilts that open nodes keep at most, in all: 1 GB; beyond, nodes begin with those of their size."""
-
-MOST_LINES = 300_000_000
-"""Votes under the lines of a cover: more would take minutes to recheck."""
+from shortlist.ensembles.proofs.lines.slope_settings import SlopeSettings
+from shortlist.runs.budget import Budget
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +66,7 @@ class SlopeAnswer:
     cover : tuple of Lines
         Every threshold of every size once, with what bounds it before any classifier is decided: a part of
         the proof that can be rechecked. Empty where the proof was stopped before it had one, or where it
-        would be larger than :data:`MOST_LINES`.
+        would be larger than the settings allow.
     """
 
     mask: Mask | None
@@ -124,13 +108,11 @@ class _Bounded:
 def prove_slope(
     rows: SlopeRows,
     first_bounds: NDArray[np.int64],
+    budget: Budget,
     *,
     start: tuple[Mask, int, int] | None = None,
-    deadline: float = math.inf,
-    max_nodes: int | None = None,
-    threads: int = 1,
-    cancellation: Cancellation | None = None,
     on_news: Callable[[int | None, int], None] | None = None,
+    settings: SlopeSettings | None = None,
 ) -> SlopeAnswer:
     """Find the selection and threshold that are worth most, and prove it as far as the limits allow.
 
@@ -141,29 +123,25 @@ def prove_slope(
         keeps these valid.
     first_bounds : ndarray of int64, shape (n_classifiers + 1,)
         A bound for every size.
+    budget : Budget
+        With a limit in nodes alone the answer depends on nothing but the problem and `start`. As many nodes
+        are bounded side by side as there are threads, at most eight, which changes no answer.
     start : tuple of mask, threshold and total, optional
         A selection that keeps the limits; the answer is at least as good.
-    deadline : float, default=inf
-        When to stop, on the clock ``time.monotonic``.
-    max_nodes : int, optional
-        Most nodes; with this limit alone the answer depends on nothing but the problem and `start`, and
-        `threads` change nothing.
-    threads : int, default=1
-        Nodes that are bounded side by side, at most eight.
-    cancellation : Cancellation, optional
-        Stops with the best so far.
     on_news : callable, optional
         Receives the best total, or None, and the bound whenever one of them changed.
+    settings : SlopeSettings, optional
+        How many steps a bound gets, and how large the proof may become.
 
     Notes
     -----
     A step for a lower bound takes O(n_rows · (n_classifiers + log n_classifiers)) time, a node 30 of them at
     most.
     """
-    tree = _Tree(rows, deadline, cancellation, on_news, threads)
+    tree = _Tree(rows, budget, on_news, settings or SlopeSettings())
     if start is not None:
         tree.mask, tree.threshold, tree.total = start
-    return tree.grow(first_bounds, max_nodes)
+    return tree.grow(first_bounds)
 
 
 @dataclass(eq=False)
@@ -175,10 +153,9 @@ class _Tree:
     """
 
     rows: SlopeRows
-    deadline: float
-    cancellation: Cancellation | None
+    budget: Budget
     on_news: Callable[[int | None, int], None] | None
-    threads: int
+    settings: SlopeSettings
     mask: Mask | None = None
     threshold: int = 0
     total: int = 0
@@ -192,10 +169,12 @@ class _Tree:
     def __post_init__(self) -> None:
         self._count = itertools.count()
         self._twins: NDArray[np.int64] | None = None
-        self._spaces = [LineBounds(self.rows) for _ in range(min(self.threads, 2 * BATCH))]
-        self._most_stored = STORED_TILTS // max(1, len(self.rows.worth))
+        settings = self.settings
+        n_spaces = min(self.budget.threads, 2 * settings.batch)
+        self._spaces = [LineBounds(self.rows, settings.block_votes) for _ in range(n_spaces)]
+        self._most_stored = settings.stored_tilts // max(1, len(self.rows.worth))
 
-    def grow(self, first_bounds: NDArray[np.int64], max_nodes: int | None) -> SlopeAnswer:
+    def grow(self, first_bounds: NDArray[np.int64]) -> SlopeAnswer:
         """Split thresholds, note the cover, then open nodes until value and bound meet."""
         fixed = affordable(self.rows)
         for size in range(self.rows.limits.min_size, self.rows.limits.max_size + 1):
@@ -205,7 +184,7 @@ class _Tree:
             for has_cover in (False, True):
                 while self._is_open and not limit:
                     self._tell()
-                    limit = self._limit(max_nodes)
+                    limit = self._limit
                     if not limit:
                         self._open(workers)
                 if not (has_cover or limit):
@@ -222,21 +201,19 @@ class _Tree:
         """
         nodes = [node for _, _, node in self.heap] + self.closed
         self.closed = []
+        most = self.settings.most_lines
         space, target, fixed = self._spaces[0], self._bound, affordable(self.rows)
         queue = [(dataclasses.replace(node, fixed=fixed), node.tilts is None) for node in nodes]
         cover: list[Lines] = []
         while queue:
-            if self._stopped or (len(queue) + len(cover)) * self.rows.votes.size > MOST_LINES:
+            if self.budget.stopped or (len(queue) + len(cover)) * self.rows.votes.size > most:
                 return ()
             node, is_new = queue.pop()
             if node.need > node.n_free:
                 continue
             tilts = node.tilts
             if tilts is None or is_new:  # a size that its first bound ruled out, or a part of it
-                tilts = space.better_tilts(
-                    node, tilts, FIRST_STEPS,
-                    value=target, deadline=self.deadline, cancellation=self.cancellation,
-                )  # fmt: skip
+                tilts = space.better_tilts(node, tilts, self.settings.first_steps, self.budget, value=target)
             bound, _ = space.by_tilts(node, tilts)
             if is_new and bound > target and node.first < node.last:
                 queue += [(child, True) for child in self._children(dataclasses.replace(node, tilts=tilts))]
@@ -258,19 +235,14 @@ class _Tree:
         return self.cover is not None or top.tilts is None or top.first < top.last
 
     @property
-    def _stopped(self) -> str:
-        """What tells the proof to stop from outside, if anything does."""
-        if self.cancellation is not None and self.cancellation.cancelled:
-            return "interrupted"
-        return "seconds" if time.monotonic() >= self.deadline else ""
-
-    def _limit(self, max_nodes: int | None) -> str:
-        """Say which limit is reached, if one is."""
-        if self._stopped:
-            return self._stopped
-        if max_nodes is not None and self.n_bounded >= max_nodes:
+    def _limit(self) -> str:
+        """What ends the proof before its end, if a limit is reached."""
+        budget, most_open = self.budget, self.settings.most_open
+        if budget.stopped:
+            return budget.limit_text
+        if budget.nodes is not None and self.n_bounded >= budget.nodes:
             return "nodes"
-        return f"{MOST_OPEN:,} open nodes" if len(self.heap) >= MOST_OPEN else ""
+        return f"{most_open:,} open nodes" if len(self.heap) >= most_open else ""
 
     def _tell(self) -> None:
         """Report the best total and the bound if they changed."""
@@ -285,7 +257,7 @@ class _Tree:
     def _open(self, workers: ThreadPoolExecutor) -> None:
         """Bound the children of the nodes with the largest bounds."""
         jobs: list[tuple[int, _Node]] = []
-        for _ in range(BATCH):
+        for _ in range(self.settings.batch):
             if not self._is_open:
                 break
             bound, _, node = heapq.heappop(self.heap)
@@ -342,7 +314,7 @@ class _Tree:
         Those that there is no time for keep the bound that they have.
         """
         return [
-            _Bounded(most, node) if self._stopped else self._bound_node(space, most, node)
+            _Bounded(most, node) if self.budget.stopped else self._bound_node(space, most, node)
             for most, node in jobs
         ]
 
@@ -361,10 +333,8 @@ class _Tree:
         if node.decided and need in {0, n_free}:
             return self._tried(most, None, (node.fixed == IN) | ((node.fixed == FREE) & (need > 0)))
         value = None if self.mask is None else self.total
-        tilts = space.better_tilts(
-            node, node.tilts, FIRST_STEPS if node.tilts is None else STEPS,
-            value=value, deadline=self.deadline, cancellation=self.cancellation,
-        )  # fmt: skip
+        n_steps = self.settings.first_steps if node.tilts is None else self.settings.steps
+        tilts = space.better_tilts(node, node.tilts, n_steps, self.budget, value=value)
         own, gains = space.by_tilts(node, tilts)
         free = np.flatnonzero(node.fixed == FREE)
         order = free[np.argsort(-gains[free], kind="stable")]
