@@ -206,3 +206,15 @@ def test_a_workbook_without_the_package_says_how_to_install_it(
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     with pytest.raises(ImportError, match=r"pip install 'shortlist\[excel\]'"):
         read_table_file(tmp_path / "t.xlsx")
+
+
+def test_a_word_in_a_column_of_numbers_is_noted_with_its_place(tmp_path: Path) -> None:
+    path, notes = tmp_path / "t.csv", list[str]()
+    path.write_text("a,b\n1,x\n\n2,y\nabc,3\n4,z\n", encoding="utf-8")
+    read_table_file(path, notes)
+    assert notes == [
+        (
+            f"{path}, line 5: column 'a' holds 'abc' among 3 numbers, so all of it is taken for words. "
+            "Correct the cell, or empty it."
+        )
+    ]

@@ -98,7 +98,38 @@ def parsed(
     table.columns = [str(column) for column in table.columns]
     if separator != ",":
         _read_decimal_commas(name, table, notes, words)
+    _note_words_among_numbers(name, table, text_records(text, separator), notes, words=words, place=place)
     return table
+
+
+def _note_words_among_numbers(
+    name: str,
+    table: "pd.DataFrame",
+    records: Iterator[tuple[int, list[str]]],
+    notes: list[str],
+    *,
+    words: Sequence[str],
+    place: str,
+) -> None:
+    """Note each column of words of which at least half are numbers, and where its first word is."""
+    import pandas as pd
+
+    wrong: dict[str, tuple[int, int]] = {}
+    for column in table.columns:
+        if column in words or pd.api.types.is_numeric_dtype(table[column]):
+            continue
+        known = table[column].dropna()
+        numbers = pd.to_numeric(known, errors="coerce").notna()
+        if not numbers.all() and 2 * int(numbers.sum()) >= len(known):
+            wrong[column] = (int(known.index[~numbers][0]), int(numbers.sum()))
+    if not wrong:
+        return
+    lines = [line for line, _ in records][1:]
+    for column, (row, n_numbers) in wrong.items():
+        notes.append(
+            f"{name}, {place} {lines[row]}: column {column!r} holds {str(table[column][row])!r} among "
+            f"{counted(n_numbers, 'number')}, so all of it is taken for words. Correct the cell, or empty it."
+        )
 
 
 def told_separator(name: str, text: str, notes: list[str]) -> str:

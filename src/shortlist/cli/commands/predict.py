@@ -60,14 +60,16 @@ def predict(
         raise BadInputError(
             f"--explain needs a model of shortlist stage, got one of {type(estimator).__name__}."
         )
+    print_notes(notes)  # before anything can fail because of what they say
     facts: dict[str, Any] = {}
     with working("answering"):
         if buys_features:
             answers, facts = _bought(saved, rows, explain=explain)
         else:
             answers = _voted(saved, rows)
-    notes += _one_answer(answers[saved.target])
-    print_notes(notes)
+    found = _one_answer(answers[saved.target])
+    print_notes(found)
+    notes += found
     if out is None:
         answers.to_csv(sys.stdout, index=False)
         return
