@@ -52,7 +52,9 @@ def test_a_cap_on_pairs_keeps_true_ones_and_says_so(rows: RightRows, most: int) 
 
     assert set(map(tuple, some.pairs.tolist())) <= set(map(tuple, every.pairs.tolist()))
     assert len(some.pairs) <= most
-    assert some.complete == (len(every.pairs) <= most)
+    assert not some.complete or len(some.pairs) == len(every.pairs)
+    if rows.has_threshold:  # several forms of one row may be against another: then a cap is reached sooner
+        assert some.complete == (len(every.pairs) <= most)
 
 
 def test_a_deadline_in_the_past_leaves_all_pairs_out_and_says_so() -> None:
