@@ -493,3 +493,8 @@ def test_real_product_lines_have_their_known_fronts(
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
     assert (facts["n_points"], facts["proof"]) == (n_points, "complete")
+
+
+def test_where_nothing_is_found_in_time_the_method_is_the_one_asked_for(folder: Path) -> None:
+    run = shortlist("configure", "phone.uvl", *COST, "--time-limit", "1e-9", "--json", cwd=folder)
+    assert json.loads(run.stdout)["method"] == "auto"

@@ -209,7 +209,7 @@ def configure(
             if front.proof.limit
             else "no product within the limits was found"
         )
-        front = dataclasses.replace(_first_product(question, front), seconds=budget.elapsed)
+        front = dataclasses.replace(_first_product(question, front), method=method, seconds=budget.elapsed)
         if len(front):
             why += "; this is the product that shows that there is one"
     if not len(front):
