@@ -215,31 +215,33 @@ def test_objectives_attributes_and_fixed_features_are_those_of_configure(folder:
         pytest.param(["phone.uvl", *COST, "--methods", "auto"], "--methods must be one of", id="auto"),
         pytest.param(
             ["phone.uvl", *COST, "--methods", "ibea", "--points", "5"],
-            "--points is for solrep, got",
+            "--points belongs to solrep, got",
             id="points",
         ),
         pytest.param(
             ["phone.uvl", *COST, "--methods", "ibea", "--rule", "adaptive"],
-            "rule is for solrep, got",
+            "rule belongs to solrep, got",
             id="rule",
         ),
         pytest.param(
             ["phone.uvl", *COST, "--methods", "ibea", "--solve-limit", "1"],
-            "--solve-limit is for solrep",
+            "--solve-limit belongs to solrep",
             id="limit",
         ),
         pytest.param(
             ["phone.uvl", *COST, "--methods", "ibea", "--solver", "scip"],
-            "--solver is for exact, cwmoip, epsilon-constraint or solrep",
+            "--solver belongs to exact, cwmoip, epsilon-constraint or solrep",
             id="solver",
         ),
         pytest.param(
             ["phone.uvl", *COST, "--methods", "exact", "--evaluations", "500"],
-            "--evaluations is for ibea",
+            "--evaluations belongs to ibea",
             id="none",
         ),
         pytest.param(
-            ["phone.uvl", *COST, "--methods", "exact", "--starts", "5"], "--starts is for ibea", id="starts"
+            ["phone.uvl", *COST, "--methods", "exact", "--starts", "5"],
+            "--starts belongs to ibea",
+            id="starts",
         ),
         pytest.param(
             ["phone.uvl", *COST, "--evaluations", "5"], "--evaluations must be at least 100", id="few"

@@ -203,12 +203,12 @@ def test_no_finished_run_gives_no_tables() -> None:
         pytest.param([], {}, "method must be one of", id="no method"),
         pytest.param(["auto"], {}, "method must be one of", id="auto"),
         pytest.param(
-            ["ibea"], {"n_points": 5}, "n_points is for solrep, got the methods ibea", id="not used"
+            ["ibea"], {"n_points": 5}, "n_points belongs to solrep, got the methods ibea", id="not used"
         ),
         pytest.param(
             ["solrep"],
             {"n_evaluations": 5},
-            "n_evaluations is for ibea, satibea, ibed or nsga2",
+            "n_evaluations belongs to ibea, satibea, ibed or nsga2",
             id="evolution only",
         ),
         pytest.param(["ibea"], {"seed": 5}, "must be those of its methods, got 'seed'", id="own option"),
