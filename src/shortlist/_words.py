@@ -3,11 +3,11 @@
 import difflib
 from collections.abc import Iterable
 
-MOST = 20
+MOST_IN_MESSAGE = 20
 """How many things a message names before it counts the rest."""
 
 
-def any_of(things: Iterable[object], *, most: int = MOST) -> str:
+def any_of(things: Iterable[object], *, most: int = MOST_IN_MESSAGE) -> str:
     """List things for people, as alternatives.
 
     Parameters
@@ -32,7 +32,7 @@ def any_of(things: Iterable[object], *, most: int = MOST) -> str:
     return _listed(things, "or", most)
 
 
-def all_of(things: Iterable[object], *, most: int = MOST) -> str:
+def all_of(things: Iterable[object], *, most: int = MOST_IN_MESSAGE) -> str:
     """List things for people that are all meant.
 
     Examples

@@ -33,3 +33,24 @@ CreditMatrix: TypeAlias = NDArray[np.int64]
 """Failure credit of every pair in billionths, ``(n_classifiers, n_classifiers)``, symmetric, 0 on the
 diagonal.
 """
+
+Bytes: TypeAlias = NDArray[np.uint8]
+"""Plain bytes of a kernel, of the shape that the kernel says; so are the arrays below."""
+
+Shorts: TypeAlias = NDArray[np.int32]
+"""Integers of four bytes."""
+
+Longs: TypeAlias = NDArray[np.int64]
+"""Integers of eight bytes."""
+
+Words: TypeAlias = NDArray[np.uint64]
+"""Bits, 64 in each, or the state of a generator of random numbers."""
+
+Floats: TypeAlias = NDArray[np.float64]
+"""Numbers of eight bytes."""
+
+Flags: TypeAlias = NDArray[np.bool_]
+"""True or false."""
+
+Whole: TypeAlias = int | np.int64
+"""One integer, as Python or a kernel has it."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.sat import Solver, backbone, minimal_conflict
+from shortlist.logic.sat import SatSolver, backbone, minimal_conflict
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.formats import read_model
 from tests.logic.oracles import clause_sets, models, true_in
@@ -18,7 +18,7 @@ from tests.logic.oracles import clause_sets, models, true_in
 
 @given(clauses=clause_sets(most_clauses=35), data=st.data())
 def test_answers_under_assumptions_equal_trying_everything(clauses: Clauses, data: st.DataObject) -> None:
-    solver = Solver(clauses)
+    solver = SatSolver(clauses)
     literal = st.integers(1, clauses.n_variables).flatmap(lambda v: st.sampled_from([v, -v]))
     everything = models(clauses)
     for _ in range(4):  # the same solver again: what it learned must not change its answers
@@ -77,8 +77,8 @@ def pigeons(n_pigeons: int, n_holes: int) -> Clauses:
 
 
 def test_pigeons_do_not_fit_into_fewer_holes() -> None:
-    assert not Solver(pigeons(7, 6)).solve().satisfiable
-    assert Solver(pigeons(6, 6)).solve().satisfiable
+    assert not SatSolver(pigeons(7, 6)).solve().satisfiable
+    assert SatSolver(pigeons(6, 6)).solve().satisfiable
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -88,7 +88,7 @@ def test_hard_random_formulas_have_checked_models_and_repeatable_answers(seed: i
     rows = [(rng.choice(n, 3, replace=False) + 1) * rng.choice([-1, 1], 3) for _ in range(int(4.26 * n))]
     clauses = Clauses.from_clauses(n, [row.tolist() for row in rows])
 
-    first, second = Solver(clauses).solve(), Solver(clauses).solve()
+    first, second = SatSolver(clauses).solve(), SatSolver(clauses).solve()
 
     assert first.satisfiable == second.satisfiable
     if first.model is not None and second.model is not None:
@@ -97,7 +97,7 @@ def test_hard_random_formulas_have_checked_models_and_repeatable_answers(seed: i
 
 
 def test_the_store_of_learned_clauses_grows_when_it_is_full() -> None:
-    solver = Solver(pigeons(7, 6))
+    solver = SatSolver(pigeons(7, 6))
     solver._arena = solver._arena[: int(solver._starts[solver._counts[3]]) + 60].copy()
 
     assert not solver.solve().satisfiable
@@ -105,7 +105,7 @@ def test_the_store_of_learned_clauses_grows_when_it_is_full() -> None:
 
 def test_unknown_assumptions_are_refused() -> None:
     with pytest.raises(BadInputError, match="variables 1 to 1, got \\[2\\]"):
-        Solver(Clauses.from_clauses(1, [])).solve([2])
+        SatSolver(Clauses.from_clauses(1, [])).solve([2])
     with pytest.raises(BadInputError, match="one entry per clause, 1, got 2"):
         minimal_conflict(Clauses.from_clauses(1, [(1,)]), [0, 1])
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from shortlist.logic.sat import Solver, backbone
+from shortlist.logic.sat import SatSolver, backbone
 from shortlist.products import (
     FeatureModel,
     are_valid,
@@ -47,7 +47,7 @@ def _read(path: Path) -> FeatureModel:
 
 def _product_samples(model: FeatureModel, n: int) -> NDArray[np.bool_]:
     """Return up to `n` products, each found from the model's clauses under random wishes."""
-    solver, rng = Solver(to_clauses(model)), np.random.default_rng(0)
+    solver, rng = SatSolver(to_clauses(model)), np.random.default_rng(0)
     found = []
     for _ in range(n):
         wishes: list[int] = []
@@ -88,7 +88,7 @@ def test_generated_models_have_products(size: str, models_folder: Path) -> None:
         name = min(archive.namelist())
         model = read_sxfm(Source(name, io.TextIOWrapper(archive.open(name), "utf-8-sig").read()))
     assert model.n_features == int(size.split("-", maxsplit=1)[0])
-    answer = Solver(to_clauses(model)).solve()
+    answer = SatSolver(to_clauses(model)).solve()
     assert answer.model is not None
     assert evaluate(model, answer.model) == []
 
@@ -167,7 +167,7 @@ def test_lvat_models_agree_with_their_side_files(
     model = read_model(folder / file, side_files=None if side_files is None else folder / side_files)
     assert model.n_features == n_features
     assert len(model.attributes["cost"]) == n_features
-    solver = Solver(to_clauses(model))
+    solver = SatSolver(to_clauses(model))
     assert solver.solve(model.claims).satisfiable
     assert not any(solver.solve([-claim]).satisfiable for claim in model.claims)
     seed = read_requirements(folder / f"{side_files or file.removesuffix('.gz')}.richseed", model)
@@ -227,7 +227,7 @@ def test_attributes_and_programs_of_the_study_agree_with_ours(
     prefix = file.split("_", maxsplit=1)[0]
     fixed = [study / "fixed-features" / f"{side}_{prefix}.txt" for side in ("Yes", "No")]
     wishes = make_requirements(model, fixed=fixed).literals
-    solver = Solver(to_clauses(model))
+    solver = SatSolver(to_clauses(model))
     rng = np.random.default_rng(1)
     for _ in range(5):
         more = [

@@ -13,11 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._jit import kernel
+from shortlist.arrays import Floats, Longs, Shorts
 
-Bytes: TypeAlias = NDArray[np.int8]
-Ints: TypeAlias = NDArray[np.int32]
-Longs: TypeAlias = NDArray[np.int64]
-Doubles: TypeAlias = NDArray[np.float64]
+Signs: TypeAlias = NDArray[np.int8]
 Int32: TypeAlias = int | np.int32
 
 TRAIL, HEAD, LEVEL, CLAUSES, FIXED, HEAP, CONFLICTS, LEARNED = range(8)
@@ -33,9 +31,9 @@ RESTARTS_AT_ONCE = 64
 """Restarts until a search pauses, some thousand conflicts: its caller may want to stop."""
 
 
-def literal_codes(literals: NDArray[Any]) -> Ints:
+def literal_codes(literals: NDArray[Any]) -> Shorts:
     """Turn signed variable numbers into the codes that the kernels use."""
-    codes: Ints = (2 * (np.abs(literals) - 1) + (literals < 0)).astype(np.int32)
+    codes: Shorts = (2 * (np.abs(literals) - 1) + (literals < 0)).astype(np.int32)
     return codes
 
 
@@ -45,7 +43,7 @@ def literal_code(literal: int) -> int:
 
 
 @kernel("void(int32[::1], int64[::1], int64, int64, int32[::1], int32[::1])")
-def watch(arena: Ints, starts: Longs, first: int, stop: int, heads: Ints, links: Ints) -> None:
+def watch(arena: Shorts, starts: Longs, first: int, stop: int, heads: Shorts, links: Shorts) -> None:
     """Put the first two literals of clauses `first` to `stop` on the watch lists."""
     for clause in range(first, stop):
         if starts[clause + 1] - starts[clause] >= 2:
@@ -57,7 +55,13 @@ def watch(arena: Ints, starts: Longs, first: int, stop: int, heads: Ints, links:
 
 @kernel("void(int32, int32, int8[::1], int32[::1], int32[::1], int32[::1], int64[::1])")
 def assign(
-    literal: Int32, reason: Int32, values: Bytes, levels: Ints, reasons: Ints, trail: Ints, counts: Longs
+    literal: Int32,
+    reason: Int32,
+    values: Signs,
+    levels: Shorts,
+    reasons: Shorts,
+    trail: Shorts,
+    counts: Longs,
 ) -> None:
     """Make `literal` true because of clause `reason` (-1: decided)."""
     values[literal] = 1
@@ -72,15 +76,15 @@ def assign(
     "int64(int32[::1], int64[::1], int32[::1], int32[::1], int8[::1], int32[::1], int32[::1], int32[::1], "
     "int64[::1])"
 )
-def propagate(
-    arena: Ints,
+def propagate_clauses(
+    arena: Shorts,
     starts: Longs,
-    heads: Ints,
-    links: Ints,
-    values: Bytes,
-    levels: Ints,
-    reasons: Ints,
-    trail: Ints,
+    heads: Shorts,
+    links: Shorts,
+    values: Signs,
+    levels: Shorts,
+    reasons: Shorts,
+    trail: Shorts,
     counts: Longs,
 ) -> int:
     """Follow unit clauses to the end; return the clause that became empty, or -1."""
@@ -122,7 +126,7 @@ def propagate(
 
 
 @kernel("void(int64, int32[::1], int32[::1], float64[::1])")
-def sift_up(place: int, heap: Ints, places: Ints, activity: Doubles) -> None:
+def sift_up(place: int, heap: Shorts, places: Shorts, activity: Floats) -> None:
     """Move the entry at `place` towards the top while it is more active than its parent."""
     variable = heap[place]
     while place > 0:
@@ -137,7 +141,7 @@ def sift_up(place: int, heap: Ints, places: Ints, activity: Doubles) -> None:
 
 
 @kernel("int64(int32[::1], int32[::1], float64[::1], int64[::1])")
-def pop(heap: Ints, places: Ints, activity: Doubles, counts: Longs) -> int:
+def pop(heap: Shorts, places: Shorts, activity: Floats, counts: Longs) -> int:
     """Take the most active variable out of the heap."""
     top = int(heap[0])
     places[top] = -1
@@ -168,13 +172,13 @@ def pop(heap: Ints, places: Ints, activity: Doubles, counts: Longs) -> int:
 )
 def backtrack(
     level: int,
-    values: Bytes,
-    phases: Bytes,
-    trail: Ints,
-    limits: Ints,
-    heap: Ints,
-    places: Ints,
-    activity: Doubles,
+    values: Signs,
+    phases: Signs,
+    trail: Shorts,
+    limits: Shorts,
+    heap: Shorts,
+    places: Shorts,
+    activity: Floats,
     counts: Longs,
 ) -> None:
     """Undo every assignment above decision level `level`, remembering its phase."""
@@ -201,17 +205,17 @@ def backtrack(
 )
 def learn(
     conflict: int,
-    arena: Ints,
+    arena: Shorts,
     starts: Longs,
-    levels: Ints,
-    reasons: Ints,
-    trail: Ints,
-    seen: Bytes,
-    learned: Ints,
-    heap: Ints,
-    places: Ints,
-    activity: Doubles,
-    step: Doubles,
+    levels: Shorts,
+    reasons: Shorts,
+    trail: Shorts,
+    seen: Signs,
+    learned: Shorts,
+    heap: Shorts,
+    places: Shorts,
+    activity: Floats,
+    step: Floats,
     counts: Longs,
 ) -> int:
     """Resolve `conflict` back to its first unique implication point.
@@ -278,7 +282,7 @@ def learn(
 
 
 @kernel("void(int32[::1], int64[::1], int32[::1], int32[::1], int32[::1], int64[::1])")
-def forget(arena: Ints, starts: Longs, ranks: Ints, heads: Ints, links: Ints, counts: Longs) -> None:
+def forget(arena: Shorts, starts: Longs, ranks: Shorts, heads: Shorts, links: Shorts, counts: Longs) -> None:
     """Drop about half of the learned clauses, those that span most levels; only at level 0."""
     fixed = counts[FIXED]
     tally = np.zeros(65, np.int64)
@@ -309,14 +313,14 @@ def forget(arena: Ints, starts: Longs, ranks: Ints, heads: Ints, links: Ints, co
 )
 def explain(
     literal: int,
-    arena: Ints,
+    arena: Shorts,
     starts: Longs,
-    levels: Ints,
-    reasons: Ints,
-    trail: Ints,
-    limits: Ints,
-    seen: Bytes,
-    found: Ints,
+    levels: Shorts,
+    reasons: Shorts,
+    trail: Shorts,
+    limits: Shorts,
+    seen: Signs,
+    found: Shorts,
     counts: Longs,
 ) -> int:
     """Write to `found` the assumptions that contradict assumption `literal`, and itself; return how many."""
@@ -358,27 +362,27 @@ def luby(index: int) -> int:
     "float64[::1], int64[::1], int32[::1], int8[::1], int32[::1])"
 )
 def search(
-    arena: Ints,
+    arena: Shorts,
     starts: Longs,
-    ranks: Ints,
-    heads: Ints,
-    links: Ints,
-    values: Bytes,
-    phases: Bytes,
-    levels: Ints,
-    reasons: Ints,
-    trail: Ints,
-    limits: Ints,
-    seen: Bytes,
-    learned: Ints,
-    heap: Ints,
-    places: Ints,
-    activity: Doubles,
-    step: Doubles,
+    ranks: Shorts,
+    heads: Shorts,
+    links: Shorts,
+    values: Signs,
+    phases: Signs,
+    levels: Shorts,
+    reasons: Shorts,
+    trail: Shorts,
+    limits: Shorts,
+    seen: Signs,
+    learned: Shorts,
+    heap: Shorts,
+    places: Shorts,
+    activity: Floats,
+    step: Floats,
     counts: Longs,
-    assumptions: Ints,
-    model: Bytes,
-    found: Ints,
+    assumptions: Shorts,
+    model: Signs,
+    found: Shorts,
 ) -> int:
     """Look for a model under `assumptions`; write it to `model`, or the assumptions in conflict to `found`.
 
@@ -388,7 +392,7 @@ def search(
     n_restarts = 1
     budget = 64 * luby(n_restarts)
     while True:
-        conflict = propagate(arena, starts, heads, links, values, levels, reasons, trail, counts)
+        conflict = propagate_clauses(arena, starts, heads, links, values, levels, reasons, trail, counts)
         if conflict >= 0:
             if counts[LEVEL] == 0:
                 return UNSATISFIABLE

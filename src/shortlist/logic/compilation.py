@@ -13,7 +13,7 @@ from shortlist.logic.presolve import presolve
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.runs.budget import Budget
 
-SMALL = 256
+SMALL_DIAGRAM = 256
 """A diagram of so few nodes is not worth another variable order."""
 
 TRIES_OF_NODES = 100_000
@@ -71,7 +71,7 @@ def compile_diagram(
         return None
     given = np.arange(smaller.clauses.n_variables)
     best, order = _compiled(smaller.clauses, given, max_nodes, budget), given
-    if not budget.stopped and (best is None or best[1] > SMALL):
+    if not budget.stopped and (best is None or best[1] > SMALL_DIAGRAM):
         orders = candidate_orders(smaller.clauses, n_starts=n_starts, rng=rng)
         n_made = 0
         for n_tried, candidate in enumerate(orders):

@@ -73,7 +73,9 @@ def propagate(clauses: Clauses, literals: Iterable[int] = ()) -> Propagation:
         arena = kernels.literal_codes(clauses.literals)
         kernels.watch(arena, clauses.offsets, 0, clauses.n_clauses, heads, links)
         consistent = (
-            kernels.propagate(arena, clauses.offsets, heads, links, values, levels, reasons, trail, counts)
+            kernels.propagate_clauses(
+                arena, clauses.offsets, heads, links, values, levels, reasons, trail, counts
+            )
             < 0
         )
     return Propagation(values[::2].copy(), consistent)

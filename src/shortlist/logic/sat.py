@@ -13,7 +13,7 @@ from shortlist.runs.budget import Budget
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class SatAnswer:
     """What a search found.
 
     Parameters
@@ -38,7 +38,7 @@ class SearchStoppedError(Exception):
     """A budget ended before the search had an answer."""
 
 
-class Solver:
+class SatSolver:
     """Answers many questions about the same clauses, and learns from each.
 
     Conflict-driven clause learning (Marques-Silva & Sakallah 1999) with watched literals, activities and
@@ -108,7 +108,7 @@ class Solver:
         codes = kernels.literal_codes(np.fromiter(literals, np.int64))
         self._phases[codes >> 1] = codes & 1
 
-    def solve(self, assumptions: Iterable[int] = ()) -> Answer:
+    def solve(self, assumptions: Iterable[int] = ()) -> SatAnswer:
         """Look for a model in which every literal of `assumptions` is true.
 
         Raises
@@ -124,7 +124,7 @@ class Solver:
                 f"assumptions must name variables 1 to {self._n}, got {listed}. Leave the others out."
             )
         if self._contradictory:
-            return Answer(None)
+            return SatAnswer(None)
         codes = kernels.literal_codes(np.array(listed, dtype=np.int64))
         found = np.zeros(len(listed) + 2, np.int32)
         limits = np.zeros(self._n + len(listed) + 1, np.int32)
@@ -159,12 +159,12 @@ class Solver:
             if answer == kernels.NO_ROOM:
                 self._enlarge()
         if answer == kernels.SATISFIABLE:
-            return Answer(self._model == 1)
+            return SatAnswer(self._model == 1)
         if answer == kernels.UNSATISFIABLE:
             self._contradictory = True
-            return Answer(None)
+            return SatAnswer(None)
         codes = found[: found[-1]]
-        return Answer(None, tuple(np.where(codes & 1, -(codes >> 1) - 1, (codes >> 1) + 1).tolist()))
+        return SatAnswer(None, tuple(np.where(codes & 1, -(codes >> 1) - 1, (codes >> 1) + 1).tolist()))
 
     def _enlarge(self) -> None:
         """Double the room for learned clauses."""
@@ -187,7 +187,7 @@ def backbone(clauses: Clauses, budget: Budget | None = None) -> tuple[int, ...] 
     >>> backbone(Clauses.from_clauses(4, [(1,), (-1, 2), (-3, -2), (2, 4)]))
     (1, 2, -3)
     """
-    solver = Solver(clauses, budget)
+    solver = SatSolver(clauses, budget)
     model = solver.solve().model
     if model is None:
         return None
@@ -246,7 +246,7 @@ def minimal_conflict(clauses: Clauses, groups: Sequence[int] | None = None) -> t
         clause if owner < 0 else (*clause, -switches[owner])
         for clause, owner in zip(clauses, owners, strict=True)
     ]
-    solver = Solver(Clauses.from_clauses(clauses.n_variables + len(names), switched))
+    solver = SatSolver(Clauses.from_clauses(clauses.n_variables + len(names), switched))
     answer = solver.solve(switches.values())
     if answer.satisfiable:
         return None

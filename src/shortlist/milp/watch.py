@@ -15,7 +15,7 @@ from typing import TypeAlias, TypeVar
 
 from shortlist.runs.cancellation import Cancellation
 
-T = TypeVar("T")
+Watched = TypeVar("Watched")
 
 Post: TypeAlias = Callable[[float, float], None]
 """Tells the waiting thread (objective or NaN or inf, bound or -inf); cheap, callable from any thread."""
@@ -40,14 +40,14 @@ class NotStoppedError(Exception):
 
 
 def run_watched(
-    run: Callable[[Post], T],
+    run: Callable[[Post], Watched],
     stop: Callable[[], None],
     *,
     seconds: float = math.inf,
     on_bound: OnBound | None = None,
     cancellation: Cancellation | None = None,
     left_alone: Callable[[], object] = lambda: None,
-) -> T:
+) -> Watched:
     """Return ``run(post)``, computed in another thread.
 
     `on_bound` is called in this thread, whenever the objective or the bound got better. `stop` is called,
@@ -62,7 +62,7 @@ def run_watched(
         then, as what it works on may not be touched again.
     """
     inbox: queue.SimpleQueue[tuple[float, float]] = queue.SimpleQueue()
-    results: list[T] = []
+    results: list[Watched] = []
     failures: list[BaseException] = []
     wake = (math.nan, math.nan)
 

@@ -52,7 +52,7 @@ from shortlist.tables.table_classifier import TableClassifier
 if TYPE_CHECKING:
     import pandas as pd
 
-METHODS = ("auto", "emsco", "enumerate")
+STAGE_METHODS = ("auto", "emsco", "enumerate")
 USUAL_STAGES = 4
 
 
@@ -174,7 +174,7 @@ class MultiStageClassifier(TableClassifier):
     """
 
     CHECKS = TableClassifier.CHECKS | {
-        "method": partial(as_choice, choices=METHODS),
+        "method": partial(as_choice, choices=STAGE_METHODS),
         "enumeration_budget": partial(as_count, at_least=0),
         "C": as_positive,
         "n_jobs": as_workers,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Limits: TypeAlias = Mapping[str, float] | Sequence[Limit] | None
 """Limits on objectives: by name, each in its better direction, or as people write them; None: none."""
 
-RULES = ("ideal", "knee", "weights", "lexicographic")
+PICK_RULES = ("ideal", "knee", "weights", "lexicographic")
 """The names of the rules."""
 
 
@@ -79,8 +79,10 @@ def pick_index(
     -----
     Takes O(n_points · n_objectives) time.
     """
-    if rule not in RULES:
-        raise BadInputError(f"rule must be {any_of(RULES)}, got {rule!r}.{did_you_mean(rule, RULES)}")
+    if rule not in PICK_RULES:
+        raise BadInputError(
+            f"rule must be {any_of(PICK_RULES)}, got {rule!r}.{did_you_mean(rule, PICK_RULES)}"
+        )
     if not len(front):
         raise BadInputError("a point can be picked from a front with points, got an empty one.")
     _check_names(front, "weights", weights or {})

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.ensembles.goals.diversity import (
-    UNITS,
+    CREDIT_UNITS,
     DiversityLimits,
     diversity_limits,
     failure_credit,
@@ -30,7 +30,10 @@ def _votes_with_patterns(*patterns: str) -> Votes:
 def test_the_papers_worked_example_gives_five_ninths() -> None:
     votes = _votes_with_patterns("0011011101", "0110001110")
 
-    assert failure_credit(votes).tolist() == [[0, round(UNITS * 5 / 9)], [round(UNITS * 5 / 9), 0]]
+    assert failure_credit(votes).tolist() == [
+        [0, round(CREDIT_UNITS * 5 / 9)],
+        [round(CREDIT_UNITS * 5 / 9), 0],
+    ]
 
 
 @given(rows=strategies.labelled_votes())
@@ -40,7 +43,7 @@ def test_credit_equals_the_definition_pair_by_pair(rows: oracles.Rows) -> None:
     for k in range(votes.n_classifiers):
         for m in range(votes.n_classifiers):
             expected = oracles.failure_credit(rows, k, m) if k != m else Fraction(0)
-            assert abs(Fraction(int(credit[k, m]), UNITS) - expected) <= Fraction(1, 2 * UNITS)
+            assert abs(Fraction(int(credit[k, m]), CREDIT_UNITS) - expected) <= Fraction(1, 2 * CREDIT_UNITS)
 
 
 @given(rows=strategies.labelled_votes())
@@ -51,7 +54,7 @@ def test_mean_pfc_equals_mean_credit_over_pairs(rows: oracles.Rows) -> None:
         if len(members) < 2:
             continue
         mask = np.isin(np.arange(votes.n_classifiers), members)
-        pairs = [credit[k, m] / UNITS for k in members for m in members if k < m]
+        pairs = [credit[k, m] / CREDIT_UNITS for k in members for m in members if k < m]
         assert pairwise_failure_crediting(credit, mask).mean() == pytest.approx(np.mean(pairs))
         exact = oracles.pfc(rows, members)
         assert pairwise_failure_crediting(credit, mask) == pytest.approx([float(p) for p in exact], abs=1e-8)
@@ -100,8 +103,8 @@ def test_named_limits_are_the_papers() -> None:
     average = diversity_limits("average", votes)
     assert each is not None
     assert average is not None
-    assert each.each / UNITS == pytest.approx(members.min(), abs=1e-8)
-    assert each.mean / UNITS == pytest.approx((members.min() + members.mean()) / 2, abs=1e-8)
+    assert each.each / CREDIT_UNITS == pytest.approx(members.min(), abs=1e-8)
+    assert each.mean / CREDIT_UNITS == pytest.approx((members.min() + members.mean()) / 2, abs=1e-8)
     assert (average.each, average.mean) == (0, each.mean)
     assert diversity_limits("none", votes) is None
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from shortlist.ensembles.pools.families import FAMILIES, RidgeCovariance
-from shortlist.ensembles.pools.members import draw_columns, draw_rows, fit_member
+from shortlist.ensembles.pools.members import draw_columns, draw_stratified, fit_member
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "model-families.md"
 CLASSES = np.array(["no", "perhaps", "yes"])
@@ -106,7 +106,7 @@ def test_drawn_rows_hold_every_class_twice_within_the_family_range(
 ) -> None:
     family = FAMILIES[name]
     indices = np.repeat(np.arange(len(per_class)), per_class)
-    rows = draw_rows(family, indices, np.random.default_rng(seed))
+    rows = draw_stratified(family, indices, np.random.default_rng(seed))
 
     for index, size in enumerate(per_class):
         drawn = rows[indices[rows] == index]
@@ -117,7 +117,7 @@ def test_drawn_rows_hold_every_class_twice_within_the_family_range(
 
 def test_large_tables_are_cut_to_the_most_rows_of_a_family() -> None:
     indices = np.repeat([0, 1], [90_000, 10_000])
-    rows = draw_rows(FAMILIES["nearest-neighbours"], indices, np.random.default_rng(0))
+    rows = draw_stratified(FAMILIES["nearest-neighbours"], indices, np.random.default_rng(0))
 
     assert len(rows) == 4_000
     assert (indices[rows] == 1).sum() == 400

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.diversity import SLACK, diversity_limits
+from shortlist.ensembles.goals.diversity import CREDIT_SLACK, diversity_limits
 from shortlist.ensembles.goals.margin_worth import MarginUtility, utility_scale
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import OBJECTIVES, Weights, best_threshold, named_weights
 from shortlist.ensembles.search import _threshold_kernels as kernels
 from shortlist.ensembles.search import threshold_search as local_search
-from shortlist.ensembles.search.threshold_search import Found, TabuSettings, search_selection
+from shortlist.ensembles.search.threshold_search import FoundSelection, TabuSettings, search_selection
 from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows, tally
 from shortlist.errors import BadInputError
 from shortlist.runs.budget import Budget
@@ -299,7 +299,7 @@ def _noisy_votes(n_rows: int = 300, n_classifiers: int = 30) -> Votes:
     return merge_rows(matrix, labels)
 
 
-def _best_found(found: Found | None) -> Found:
+def _best_found(found: FoundSelection | None) -> FoundSelection:
     assert found is not None
     return found
 
@@ -350,7 +350,7 @@ def test_the_same_seed_gives_the_same_answer_however_the_walk_is_cut(
 
 
 def test_better_selections_are_reported_as_they_come() -> None:
-    votes, seen = _noisy_votes(), list[Found]()
+    votes, seen = _noisy_votes(), list[FoundSelection]()
     weights = named_weights("balanced-accuracy", votes)
     limits = selection_limits(30, max_size=9, diversity=diversity_limits("average", votes))
 
@@ -447,7 +447,7 @@ def test_limits_missed_within_the_slack_are_kept() -> None:
     assert diversity is not None
     pair = np.arange(30) < 2
     credit = int(diversity.credit[0, 1])
-    for over, kept in ((SLACK, True), (SLACK + 1, False)):
+    for over, kept in ((CREDIT_SLACK, True), (CREDIT_SLACK + 1, False)):
         limits = SelectionLimits(
             2, 2, diversity=type(diversity)(diversity.credit, each=credit + over, mean=0)
         )

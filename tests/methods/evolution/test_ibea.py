@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.sat import Solver
+from shortlist.logic.sat import SatSolver
 from shortlist.methods.evolution import _kernels as kernels
 from shortlist.methods.evolution.ibea import ibea
 from shortlist.methods.evolution.variation import Evolution, EvolvedProblem, repaired
@@ -145,9 +145,9 @@ def test_seeds_are_in_the_first_population() -> None:
 @given(listed=clause_lists, row=selections)
 def test_repair_gives_a_product_and_leaves_a_product_alone(listed: list[list[int]], row: list[int]) -> None:
     clauses = Clauses.from_clauses(N, listed)
-    if not Solver(clauses).solve().satisfiable:
+    if not SatSolver(clauses).solve().satisfiable:
         return
-    result = repaired(Solver(clauses), np.array(row, dtype=np.uint8))
+    result = repaired(SatSolver(clauses), np.array(row, dtype=np.uint8))
 
     assert not oracles.violated(result.tolist(), listed)
     if not oracles.violated(row, listed):
@@ -177,7 +177,7 @@ def test_progress_has_a_total_and_cancelling_keeps_what_there_is() -> None:
 def test_any_clauses_are_evolved_or_refused(listed: list[list[int]], seed: int) -> None:
     clauses = Clauses.from_clauses(N, listed)
     few = Evolution(n_evaluations=60, population_size=10)
-    if not Solver(clauses).solve().satisfiable:
+    if not SatSolver(clauses).solve().satisfiable:
         with pytest.raises(BadInputError, match="must have a model"):
             ibea(clauses, COSTS, GOALS, NAMES, settings=few)
         return

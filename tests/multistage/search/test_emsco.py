@@ -9,8 +9,8 @@ from shortlist.errors import BadInputError
 from shortlist.multistage.problem.stages import compress, has_gaps
 from shortlist.multistage.search._variation import mutate_row, normalized_stage
 from shortlist.multistage.search.emsco import (
+    EmscoGeneration,
     EmscoOptions,
-    Generation,
     beta_binomial,
     elite,
     emsco,
@@ -127,9 +127,9 @@ def test_what_is_globally_non_dominated_is_never_lost(
     problem = problem_of(known, k)
     truth = {row.tobytes() for row in problem.vectors(enumerate_front(problem).measures)}
     seen: set[bytes] = set()
-    generations: list[Generation] = []
+    generations: list[EmscoGeneration] = []
 
-    def note(generation: Generation) -> None:
+    def note(generation: EmscoGeneration) -> None:
         generations.append(generation)
         now = {row.tobytes() for row in generation.vectors} & truth
         assert seen <= now
@@ -167,7 +167,7 @@ def test_the_elite_is_as_large_as_the_paper_says(known: oracles.Facts, k: int, e
     k = min(k, known.n_features)
     problem = problem_of(known, k)
     options = EmscoOptions(population=20, generations=0, elitism=0.3, elites=elites)
-    seen: list[Generation] = []
+    seen: list[EmscoGeneration] = []
     emsco(problem, options, observe=seen.append)
     generation = seen[0]
     rows = generation.assignments if elites == "chromosome" else generation.vectors
@@ -203,7 +203,7 @@ def test_the_papers_elite_fills_the_population_where_assignments_tie_and_vectors
 
 @pytest.mark.parametrize("tries", [0, 6])
 def test_children_that_were_measured_before_are_mutated_again(tries: int) -> None:
-    generations: list[Generation] = []
+    generations: list[EmscoGeneration] = []
     options = EmscoOptions(population=12, generations=15, patience=None, mutation=0.3, tries=tries)
 
     emsco(problem_of(tied_problem(), 3), options, observe=generations.append, budget=Budget(seed=3))

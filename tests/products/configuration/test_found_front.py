@@ -10,7 +10,7 @@ import pytest
 from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.compilation import compile_diagram
-from shortlist.logic.sat import SearchStoppedError, Solver, backbone
+from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone
 from shortlist.milp.engine import CheckedSession
 from shortlist.milp.solution import Solution
 from shortlist.products import Attribute, FeatureModel
@@ -185,11 +185,11 @@ def test_without_a_limit_a_diagram_that_does_not_fit_is_refused() -> None:
 def test_the_search_for_a_model_stops_between_conflicts_and_goes_on_to_the_same_answer() -> None:
     hard = pigeons(7)
     looks = Looks(10**9)
-    assert not Solver(hard, looks.budget()).solve().satisfiable
+    assert not SatSolver(hard, looks.budget()).solve().satisfiable
     n_looks = 10**9 - looks.left
     assert n_looks > 2  # it came back in between
     with pytest.raises(SearchStoppedError):
-        Solver(hard, Looks(n_looks - 1).budget()).solve()
+        SatSolver(hard, Looks(n_looks - 1).budget()).solve()
     with pytest.raises(SearchStoppedError):
         backbone(hard, Looks(1).budget())
 

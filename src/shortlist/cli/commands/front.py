@@ -132,10 +132,10 @@ def pick(
     from shortlist.cli.text.front_text import contract, no_point, pick_facts, print_pick
     from shortlist.errors import BadInputError
     from shortlist.results.front import Front
-    from shortlist.results.picking import RULES
+    from shortlist.results.picking import PICK_RULES
 
     if rule is not None:
-        as_choice(rule, "--rule", RULES)
+        as_choice(rule, "--rule", PICK_RULES)
     refuse_unused(context, PICK_USES)
     if rule == "weights" and not weights:
         raise BadInputError("--rule weights needs --weights, such as --weights cost=2,defects=1. Pass it.")

@@ -11,10 +11,10 @@ from shortlist.arrays import CreditMatrix, Mask
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.errors import BadInputError
 
-UNITS = 10**9
+CREDIT_UNITS = 10**9
 """Failure credit is kept in billionths, so that limits are decided on integers."""
 
-SLACK = 1000
+CREDIT_SLACK = 1000
 """A limit may be missed by this many billionths in the sum that it bounds, as solvers' rows may by 1e-6."""
 
 SETTINGS = {
@@ -51,10 +51,10 @@ class DiversityLimits:
         if size < 2:
             return True
         sums = self.credit[np.ix_(mask, mask)].sum(axis=1)
-        if sums.min() < self.each * (size - 1) - SLACK:
+        if sums.min() < self.each * (size - 1) - CREDIT_SLACK:
             return False
         # Python integers: the sum over pairs times the number of pairs may pass 2^63
-        return int(sums.sum()) // 2 >= self.mean * (size * (size - 1) // 2) - SLACK
+        return int(sums.sum()) // 2 >= self.mean * (size * (size - 1) // 2) - CREDIT_SLACK
 
 
 def failure_credit(votes: Votes) -> CreditMatrix:
@@ -86,7 +86,7 @@ def failure_credit(votes: Votes) -> CreditMatrix:
     failures = np.diag(both)
     total = failures[:, None] + failures[None, :]
     distance = total - 2 * both
-    credit = (2 * UNITS * distance + total) // np.maximum(2 * total, 1)
+    credit = (2 * CREDIT_UNITS * distance + total) // np.maximum(2 * total, 1)
     return np.asarray(credit, dtype=np.int64)
 
 
@@ -106,7 +106,7 @@ def pairwise_failure_crediting(credit: CreditMatrix, mask: Mask | None = None) -
         A single member has PFC 0. Its mean over members equals the mean FC over pairs (Section 4).
     """
     chosen = credit if mask is None else credit[np.ix_(mask, mask)]
-    return np.asarray(chosen.sum(axis=1) / (UNITS * max(1, len(chosen) - 1)))
+    return np.asarray(chosen.sum(axis=1) / (CREDIT_UNITS * max(1, len(chosen) - 1)))
 
 
 def diversity_limits(setting: str | Mapping[str, float], votes: Votes) -> DiversityLimits | None:
@@ -148,5 +148,5 @@ def _explicit(limits: Mapping[str, float], votes: Votes) -> DiversityLimits:
             raise BadInputError(f"diversity limits must be named 'each' and 'mean', got {name!r}.")
         if isinstance(value, str) or not 0 <= value <= 1:
             raise BadInputError(f"diversity limit {name} must be between 0 and 1, got {value!r}.")
-    each, mean = (int(np.floor(limits.get(name, 0.0) * UNITS + 0.5)) for name in ("each", "mean"))
+    each, mean = (int(np.floor(limits.get(name, 0.0) * CREDIT_UNITS + 0.5)) for name in ("each", "mean"))
     return DiversityLimits(failure_credit(votes), each=each, mean=mean)

@@ -16,7 +16,7 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.pools.members import Member
 from shortlist.errors import BadInputError
 
-TAKEN = (
+POOL_SOURCES = (
     "a Pool, a list of fitted classifiers, or a fitted VotingClassifier, BaggingClassifier, "
     "RandomForestClassifier, ExtraTreesClassifier or Pipeline that ends in one"
 )
@@ -44,7 +44,7 @@ def parts_of(source: Any) -> Parts:
     if _is_ensemble(source):
         return _of_ensemble(source)
     advice = " Put a single classifier into a list." if _is_classifier(source) else ""
-    raise BadInputError(f"pool must be {TAKEN}, got {_shown(source)}.{advice}")
+    raise BadInputError(f"pool must be {POOL_SOURCES}, got {_shown(source)}.{advice}")
 
 
 def to_array(X: Any, dtype: Any = None) -> Any:
@@ -81,7 +81,7 @@ def _of_pipeline(source: Pipeline) -> Parts:
     last = source.steps[-1][1]
     if not _is_ensemble(last):
         raise BadInputError(
-            f"pool must be {TAKEN}, got a Pipeline that ends in {_shown(last)}. Put a single classifier "
+            f"pool must be {POOL_SOURCES}, got a Pipeline that ends in {_shown(last)}. Put a single classifier "
             "into a list."
         )
     parts = _of_ensemble(last)

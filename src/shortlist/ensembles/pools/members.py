@@ -106,7 +106,7 @@ def fit_member(
 
     family = FAMILIES[name]
     rng = np.random.default_rng(seeds)
-    rows = draw_rows(family, indices, rng)
+    rows = draw_stratified(family, indices, rng)
     columns = draw_columns(family, X.shape[1], rng)
     columns = columns[np.ptp(X[np.ix_(rows, columns)], axis=0) > 0]
     if len(columns):
@@ -118,7 +118,7 @@ def fit_member(
     return Member(estimator, classes, columns)
 
 
-def draw_rows(family: Family, indices: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+def draw_stratified(family: Family, indices: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
     """Draw rows within each class, so that every class keeps its share.
 
     Every class has at least two rows, repeated if need be.

@@ -24,7 +24,7 @@ from shortlist.pickles import saved_from
 from shortlist.results.notebook import html_table
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
 
-ROUNDING = 1e-6
+PROBABILITY_ROUNDING = 1e-6
 """Probabilities may leave [0, 1] by this much, the rounding of a sum of float32; they are cut back."""
 
 
@@ -350,7 +350,7 @@ def _answers(name: str, classifier: Any, rows: Any, classes: Labels, index: int)
             f"classifier {name} answers NaN on {np.isnan(answers).sum()} of {len(answers)} rows. "
             "Leave it out of the pool, or fit it again."
         )
-    if len(answers) and (answers.min() < -ROUNDING or answers.max() > 1 + ROUNDING):
+    if len(answers) and (answers.min() < -PROBABILITY_ROUNDING or answers.max() > 1 + PROBABILITY_ROUNDING):
         raise BadInputError(
             f"classifier {name} must answer probabilities from 0 to 1, got {answers.min():g} to "
             f"{answers.max():g}. Calibrate it, or leave it out of the pool."

@@ -9,16 +9,13 @@ selection.
 What a walk depends on is in its arrays, so that cutting it into blocks changes nothing.
 """
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._jit import kernel
-
-Bytes: TypeAlias = NDArray[np.uint8]
-Shorts: TypeAlias = NDArray[np.int32]
-Longs: TypeAlias = NDArray[np.int64]
+from shortlist.arrays import Bytes, Longs, Shorts
 
 (DEPTH, DONE, KNOWN, FOUND, BEST_TOTAL, BEST_THRESHOLD, SIZE, COST, REACH, NODES) = range(10)
 """Entries of `scalars`: classifiers decided, whether the walk is over, whether there is a worth to exceed and
@@ -35,7 +32,7 @@ UNDECIDED, IN, OUT = range(3)
 """Entries of `choices`."""
 
 
-class Rows(NamedTuple):
+class FormRows(NamedTuple):
     """Rows, and the counters that each decision lowers."""
 
     starts: Longs
@@ -81,7 +78,7 @@ def _numba_types(types: Any) -> tuple[Any, Any, Any]:
     longs, shorts = types.Array(types.int64, 1, "C"), types.Array(types.int32, 1, "C")
     octets, table = types.Array(types.uint8, 1, "C"), types.Array(types.int64, 2, "C")
     return (
-        types.NamedTuple([longs, shorts, longs, longs], Rows),
+        types.NamedTuple([longs, shorts, longs, longs], FormRows),
         types.NamedTuple([longs, longs, table], Limits),
         types.NamedTuple([octets, shorts, longs, longs, octets], Walk),
     )
@@ -107,7 +104,7 @@ def is_diverse(limits: Limits, walk: Walk) -> bool:
 
 
 @kernel(lambda types: types.void(types.int64, types.int64, *_numba_types(types)))
-def decide(decision: int, step: int, rows: Rows, limits: Limits, walk: Walk) -> None:
+def decide(decision: int, step: int, rows: FormRows, limits: Limits, walk: Walk) -> None:
     """Take a decision (step −1) or take it back (1)."""
     counters, levels, items = walk.counters, walk.levels, rows.items
     if limits.sizes[COUNTED]:
@@ -158,7 +155,7 @@ def reach(limits: Limits, walk: Walk) -> tuple[np.int64, np.int64]:
 
 
 @kernel(lambda types: types.void(types.int64, *_numba_types(types)))
-def walk_on(n_nodes: int, rows: Rows, limits: Limits, walk: Walk) -> None:
+def walk_on(n_nodes: int, rows: FormRows, limits: Limits, walk: Walk) -> None:
     """Go on with a walk for so many nodes; ``scalars[DONE]`` says whether it is over."""
     choices, scalars, sizes = walk.choices, walk.scalars, limits.sizes
     n = len(choices)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.diversity import SLACK
+from shortlist.ensembles.goals.diversity import CREDIT_SLACK
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.proofs import _subset_kernels as kernels
 from shortlist.ensembles.proofs.row_forms import RightRows
@@ -109,7 +109,9 @@ def walk_subsets(
     lowered = [np.flatnonzero(signs[:, k] == sign) for k in range(n) for sign in (-1, 1)]
     starts = np.cumsum([0, *map(len, lowered)]).astype(np.int64)
     items = np.concatenate(lowered).astype(np.int32)
-    lists = kernels.Rows(starts, items, rows.row_of.astype(np.int64), np.array(rows.gains, dtype=np.int64))
+    lists = kernels.FormRows(
+        starts, items, rows.row_of.astype(np.int64), np.array(rows.gains, dtype=np.int64)
+    )
     walk = kernels.Walk(np.zeros(n, np.uint8), counters, levels, scalars, np.zeros(n, np.uint8))
     limits = _limits(rows.limits, order, half)
     while not scalars[kernels.DONE]:
@@ -137,7 +139,7 @@ def _limits(limits: SelectionLimits, order: NDArray[np.intp], half: int) -> kern
     diversity = limits.diversity
     sizes = np.zeros(kernels.COUNTED + 1, dtype=np.int64)
     sizes[kernels.MIN_SIZE], sizes[kernels.MAX_SIZE] = limits.min_size, limits.max_size
-    sizes[kernels.BUDGET], sizes[kernels.SLACK], sizes[kernels.COUNTED] = limits.budget, SLACK, half
+    sizes[kernels.BUDGET], sizes[kernels.SLACK], sizes[kernels.COUNTED] = limits.budget, CREDIT_SLACK, half
     credit = np.zeros((0, 0), dtype=np.int64)
     if diversity is not None:
         sizes[kernels.EACH], sizes[kernels.MEAN] = diversity.each, diversity.mean

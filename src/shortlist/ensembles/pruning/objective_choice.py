@@ -13,7 +13,7 @@ from shortlist.arrays import Counts
 from shortlist.ensembles.goals.margin_worth import MarginUtility, split_objective
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights, named_weights
-from shortlist.ensembles.search.threshold_search import Found, search_selection
+from shortlist.ensembles.search.threshold_search import FoundSelection, search_selection
 from shortlist.ensembles.votes.binary_votes import Votes, confusion
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
@@ -223,7 +223,7 @@ class _Searches:
     max_steps: int
     budget: Budget
 
-    def select(self, votes: Votes, setting: Setting) -> Found | None:
+    def select(self, votes: Votes, setting: Setting) -> FoundSelection | None:
         """Search on these rows under a setting."""
         limits = dataclasses.replace(
             self.limits,
@@ -235,7 +235,7 @@ class _Searches:
         )
 
 
-def _held_out_value(held: Votes, weights: Weights, found: Found | None) -> float:
+def _held_out_value(held: Votes, weights: Weights, found: FoundSelection | None) -> float:
     """Return the metric's sum over the rows held out, NaN without a selection."""
     if found is None:
         return math.nan

@@ -26,7 +26,7 @@ from shortlist.ensembles.proofs.programs.pruning_program import pruning_program
 from shortlist.ensembles.proofs.programs.tight_program import as_votes, tight_program
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
 from shortlist.ensembles.search.plurality_search import rule_selections, search_plurality
-from shortlist.ensembles.search.threshold_search import Found, search_selection
+from shortlist.ensembles.search.threshold_search import FoundSelection, search_selection
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion, tally
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_tally, plurality
 from shortlist.milp import Program
@@ -181,7 +181,7 @@ class ThresholdProblem:
         """Offer what tabu walks find that begin at the rules' prefixes, and that stall by themselves."""
         del target
 
-        def on_better(found: Found) -> None:
+        def on_better(found: FoundSelection) -> None:
             offer(found.mask)
 
         found = search_selection(

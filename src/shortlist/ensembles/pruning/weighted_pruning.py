@@ -21,7 +21,7 @@ AUTO = "auto"
 """The engine of :mod:`shortlist.ensembles.pruning.engine`, which takes solvers to its last step only."""
 
 
-SOLVER_NAMES = {"cpsat": "CP-SAT", "highs": "HiGHS", "scip": "SCIP"}
+SOLVER_TITLES = {"cpsat": "CP-SAT", "highs": "HiGHS", "scip": "SCIP"}
 """What solvers call themselves."""
 
 
@@ -30,7 +30,7 @@ def solver_name(solver: str | Solver) -> str:
     if solver == AUTO:
         return ""
     name = solver if isinstance(solver, str) else solver.name
-    return SOLVER_NAMES.get(name, name)
+    return SOLVER_TITLES.get(name, name)
 
 
 def prune_exactly(

@@ -12,19 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._jit import kernel
-from shortlist.arrays import Counts, Mask
+from shortlist.arrays import Counts, Longs, Mask, Shorts
 from shortlist.ensembles.votes.class_votes import ClassCodes
 
-Integers = NDArray[np.int64]
-Tally = NDArray[np.int32]
-
-NONE = -1
+NO_ONE = -1
 ROOM = 2**14
 COMPLEMENTARINESS, CONCURRENCY, UNCERTAINTY = 0, 1, 2
 
 
 @kernel("int64(int32[:, ::1], int64, int64)")
-def lead(tally: Tally, row: int, label: np.int64) -> np.int64:
+def lead(tally: Shorts, row: int, label: np.int64) -> np.int64:
     """Return the lead of a row."""
     own = np.int64(tally[row, label])
     least = own + 1
@@ -39,21 +36,21 @@ def lead(tally: Tally, row: int, label: np.int64) -> np.int64:
 
 
 @kernel("int64(int64[::1], boolean[::1], int64[::1])")
-def best_left(scores: Integers, left: Mask, alone: Counts) -> int:
+def best_left(scores: Longs, left: Mask, alone: Counts) -> int:
     """Return the classifier with the highest score among those left, or NONE; see above for equal ones."""
-    pick = NONE
+    pick = NO_ONE
     for k in range(len(scores)):
         if left[k] and (
-            pick == NONE or scores[k] > scores[pick] or (scores[k] == scores[pick] and alone[k] > alone[pick])
+            pick == NO_ONE
+            or scores[k] > scores[pick]
+            or (scores[k] == scores[pick] and alone[k] > alone[pick])
         ):
             pick = k
     return pick
 
 
 @kernel("void(uint8[:, ::1], int64[::1], int64, int64, int64, int32[:, ::1])")
-def add_votes(
-    columns: ClassCodes, rows: Integers, n_rows: int, member: int, change: int, tally: Tally
-) -> None:
+def add_votes(columns: ClassCodes, rows: Longs, n_rows: int, member: int, change: int, tally: Shorts) -> None:
     """Add one classifier's votes to the tally of the first `n_rows` rows, `change` times."""
     for position in range(n_rows):
         i = rows[position]
@@ -61,7 +58,7 @@ def add_votes(
 
 
 @kernel("void(uint8[:, ::1], uint8[::1], int64[::1], int64[::1])")
-def count_right(codes: ClassCodes, labels: ClassCodes, counts: Counts, right: Integers) -> None:
+def count_right(codes: ClassCodes, labels: ClassCodes, counts: Counts, right: Longs) -> None:
     """Add to `right` the samples on which each classifier is right."""
     for i in range(len(labels)):
         label = labels[i]
@@ -75,10 +72,10 @@ def score_additions(
     codes: ClassCodes,
     labels: ClassCodes,
     counts: Counts,
-    tally: Tally,
-    rows: Integers,
+    tally: Shorts,
+    rows: Longs,
     n_rows: int,
-    gains: Integers,
+    gains: Longs,
 ) -> int:
     """Return how many samples in the rows are right now, and set what each classifier would add to that."""
     sure = 0
@@ -106,7 +103,7 @@ def score_additions(
 
 
 @kernel("int64(uint8[::1], int64[::1], int32[:, ::1], int64[::1], int64[::1])")
-def keep_near_rows(labels: ClassCodes, counts: Counts, tally: Tally, near: Integers, right: Integers) -> int:
+def keep_near_rows(labels: ClassCodes, counts: Counts, tally: Shorts, near: Longs, right: Longs) -> int:
     """List the rows whose decision one replacement can change, and return how many.
 
     ``right[0]`` becomes the number of samples whose rows stay right.
@@ -133,12 +130,12 @@ def climb_by_accuracy(
     labels: ClassCodes,
     counts: Counts,
     alone: Counts,
-    tally: Tally,
-    rows: Integers,
-    gains: Integers,
+    tally: Shorts,
+    rows: Longs,
+    gains: Longs,
     left: Mask,
-    order: Integers,
-    right: Integers,
+    order: Longs,
+    right: Longs,
 ) -> None:
     """Add the classifier with which most samples are right, until all are members."""
     for step in range(len(order)):
@@ -151,7 +148,7 @@ def climb_by_accuracy(
 
 
 @kernel("void(int16[::1], int64[::1])")
-def drain(recent: NDArray[np.int16], scores: Integers) -> None:
+def drain(recent: NDArray[np.int16], scores: Longs) -> None:
     """Add the recent changes to the scores, and forget them."""
     for k in range(len(scores)):
         scores[k] += recent[k]
@@ -168,15 +165,15 @@ def climb_by_weights(
     labels: ClassCodes,
     counts: Counts,
     alone: Counts,
-    tally: Tally,
+    tally: Shorts,
     rule: int,
-    weights: Integers,
-    scores: Integers,
+    weights: Longs,
+    scores: Longs,
     recent: NDArray[np.int16],
     left: Mask,
-    order: Integers,
-    fitness: Integers,
-    right: Integers,
+    order: Longs,
+    fitness: Longs,
+    right: Longs,
 ) -> None:
     """Add the classifier that is right on most weight, which depends on the members so far.
 
@@ -236,7 +233,7 @@ def climb_by_weights(
 
 @kernel("void(uint8[:, ::1], uint8[::1], int64[::1], int32[:, ::1], int64[::1], int64[::1])")
 def count_prefixes(
-    columns: ClassCodes, labels: ClassCodes, counts: Counts, tally: Tally, order: Integers, right: Integers
+    columns: ClassCodes, labels: ClassCodes, counts: Counts, tally: Shorts, order: Longs, right: Longs
 ) -> None:
     """Count the samples that every prefix of an order decides right."""
     for step in range(len(order)):
@@ -252,11 +249,11 @@ def count_prefixes(
 def sort_by_margin(
     labels: ClassCodes,
     counts: Counts,
-    tally: Tally,
-    rows: Integers,
-    ends: Integers,
-    totals: Integers,
-    span: Integers,
+    tally: Shorts,
+    rows: Longs,
+    ends: Longs,
+    totals: Longs,
+    span: Longs,
 ) -> int:
     """Sort the rows by margin (Eqs. 3 and 4), and return how many samples are right.
 
@@ -307,14 +304,14 @@ def climb_by_margins(
     columns: ClassCodes,
     labels: ClassCodes,
     counts: Counts,
-    tally: Tally,
+    tally: Shorts,
     by_histogram: bool,
-    left: Integers,
-    rows: Integers,
-    levels: Integers,
-    equal: Integers,
-    order: Integers,
-    right: Integers,
+    left: Longs,
+    rows: Longs,
+    levels: Longs,
+    equal: Longs,
+    order: Longs,
+    right: Longs,
 ) -> None:
     """Add the candidate with the best margin histogram (Eq. 5), until all are members.
 
@@ -400,13 +397,13 @@ def climb_with_backfitting(
     labels: ClassCodes,
     counts: Counts,
     alone: Counts,
-    tally: Tally,
-    rows: Integers,
-    near: Integers,
-    gains: Integers,
+    tally: Shorts,
+    rows: Longs,
+    near: Longs,
+    gains: Longs,
     left: Mask,
-    members: Integers,
-    right: Integers,
+    members: Longs,
+    right: Longs,
 ) -> None:
     """Add as :func:`climb_by_accuracy`, and after every addition replace members while that helps.
 
@@ -432,7 +429,7 @@ def climb_with_backfitting(
             sure = far_right[0] + score_additions(codes, labels, counts, tally, near, n_near, gains)
             add_votes(columns, near, n_near, old, 1, tally)
             new = best_left(gains, left, alone)
-            if new != NONE and sure + gains[new] > best:
+            if new != NO_ONE and sure + gains[new] > best:
                 best = sure + gains[new]
                 left[old] = True
                 left[new] = False

@@ -11,22 +11,22 @@ from shortlist.arrays import Counts
 from shortlist.ensembles.rules._kernels import count_right
 from shortlist.ensembles.votes.class_votes import ClassVotes
 
-UNITS = 10**9
+KAPPA_UNITS = 10**9
 """κ is kept in billionths, so that sums and ties are decided on integers."""
 
 TAKEN = 2**62
 """Added to the sums of what is taken; all sums of κ stay far below."""
 
-FEW = 256
+FEW_CLASSIFIERS = 256
 
 _BLOCK = 2**20
 """Rows are taken in blocks of about this many votes."""
 
-Flags = Callable[[slice], NDArray[np.bool_]]
+BlockFlags = Callable[[slice], NDArray[np.bool_]]
 """Gives one flag per row and classifier for a block of rows."""
 
 
-def common_counts(flags: Sequence[Flags], votes: ClassVotes) -> NDArray[np.float64]:
+def common_counts(flags: Sequence[BlockFlags], votes: ClassVotes) -> NDArray[np.float64]:
     """Count, for every pair of classifiers, the samples on which both have a flag set, over all flags.
 
     Whole numbers, exact below 2^53.
@@ -39,7 +39,7 @@ def common_counts(flags: Sequence[Flags], votes: ClassVotes) -> NDArray[np.float
     # single precision counts exactly below 2^24, and every block starts from zero
     n_together = max(256, _BLOCK // votes.n_classifiers)
     # waking a second thread takes longer than a small product
-    limit = 1 if votes.n_classifiers < FEW else None
+    limit = 1 if votes.n_classifiers < FEW_CLASSIFIERS else None
     with threadpool_limits(limits=limit):
         for start in range(0, len(votes.labels), n_together):
             rows = slice(start, start + n_together)
@@ -94,9 +94,9 @@ def kappas(votes: ClassVotes) -> NDArray[np.int32]:
     kappa *= n
     kappa += possible
     kappa -= n * n
-    kappa *= UNITS
+    kappa *= KAPPA_UNITS
     np.divide(kappa, possible, out=kappa, where=possible > 0)
-    kappa[possible == 0] = UNITS
+    kappa[possible == 0] = KAPPA_UNITS
     return np.rint(kappa, out=kappa).astype(np.int32)
 
 

@@ -11,10 +11,10 @@ changes nothing.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist._jit import kernel
 from shortlist._random import draw_below
+from shortlist.arrays import Bytes, Longs, Shorts, Words
 from shortlist.ensembles.rules._kernels import lead
 from shortlist.ensembles.search._threshold_kernels import (
     BEST_TOTAL,
@@ -42,11 +42,6 @@ from shortlist.ensembles.search._threshold_kernels import (
     missed_after,
 )
 
-Bytes = NDArray[np.uint8]
-Tally = NDArray[np.int32]
-Integers = NDArray[np.int64]
-Words = NDArray[np.uint64]
-
 PICK, PICK_SCORE, PICK_TOTAL = range(3)
 """Entries of a choice: classifier, what is compared, total."""
 
@@ -59,15 +54,15 @@ def flip(
     k: int,
     columns: Bytes,
     labels: Bytes,
-    gains: Integers,
-    costs: Integers,
-    credit: Integers,
-    options: Integers,
+    gains: Longs,
+    costs: Longs,
+    credit: Longs,
+    options: Longs,
     member: Bytes,
-    tally: Tally,
-    leads: Integers,
-    sums: Integers,
-    scalars: Integers,
+    tally: Shorts,
+    leads: Longs,
+    sums: Longs,
+    scalars: Longs,
 ) -> None:
     """Let classifier k join or leave: tallies, leads, total, cost and sums of failure credit follow."""
     change = np.int64(-1 if member[k] else 1)
@@ -111,12 +106,12 @@ def flip(
 def rate_flips(
     codes: Bytes,
     labels: Bytes,
-    gains: Integers,
+    gains: Longs,
     member: Bytes,
-    tally: Tally,
-    leads: Integers,
-    effects: Integers,
-    changes: Integers,
+    tally: Shorts,
+    leads: Longs,
+    effects: Longs,
+    changes: Longs,
 ) -> None:
     """Set what flipping each classifier adds to the total.
 
@@ -160,16 +155,16 @@ def rate_flips(
 )
 def choose_flip(
     back: int,
-    costs: Integers,
-    credit: Integers,
-    options: Integers,
+    costs: Longs,
+    credit: Longs,
+    options: Longs,
     member: Bytes,
-    sums: Integers,
-    tabu: Integers,
-    scalars: Integers,
-    changes: Integers,
+    sums: Longs,
+    tabu: Longs,
+    scalars: Longs,
+    changes: Longs,
     state: Words,
-    choice: Integers,
+    choice: Longs,
 ) -> None:
     """Choose the best flip that is not tabu, or one that beats all so far; one of equals by lot.
 
@@ -205,7 +200,7 @@ def choose_flip(
 
 
 @kernel("void(uint8[::1], uint8[:, ::1], int64[::1])")
-def note_members(member: Bytes, best: Bytes, scalars: Integers) -> None:
+def note_members(member: Bytes, best: Bytes, scalars: Longs) -> None:
     """Keep the members, if within limits, as the best so far (row 0) and of this run (row 1)."""
     scalars[STALLED] += 1
     if scalars[MISSED] > 0:
@@ -232,20 +227,20 @@ def walk(
     codes: Bytes,
     columns: Bytes,
     labels: Bytes,
-    gains: Integers,
-    costs: Integers,
-    credit: Integers,
-    options: Integers,
+    gains: Longs,
+    costs: Longs,
+    credit: Longs,
+    options: Longs,
     member: Bytes,
-    tally: Tally,
-    leads: Integers,
-    sums: Integers,
-    tabu: Integers,
-    scalars: Integers,
+    tally: Shorts,
+    leads: Longs,
+    sums: Longs,
+    tabu: Longs,
+    scalars: Longs,
     state: Words,
-    effects: Integers,
-    changes: Integers,
-    choices: Integers,
+    effects: Longs,
+    changes: Longs,
+    choices: Longs,
     best: Bytes,
 ) -> int:
     """Make up to `n_steps` moves of the tabu search, fewer when it stalls, and return how many."""

@@ -10,18 +10,11 @@ utility, integers by size S and distance d = t − L, and ``1 − d`` for a row 
 Everything that a walk depends on is in its arrays, so that cutting a walk into blocks changes nothing.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist._jit import kernel
 from shortlist._random import State, draw_below
-
-Bytes: TypeAlias = NDArray[np.uint8]
-Shorts: TypeAlias = NDArray[np.int32]
-Longs: TypeAlias = NDArray[np.int64]
-Whole: TypeAlias = int | np.int64
+from shortlist.arrays import Bytes, Longs, Shorts, Whole
 
 NONE = -1
 WORST = -(2**62)

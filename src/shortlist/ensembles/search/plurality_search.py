@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.goals.class_weights import ClassWeights
-from shortlist.ensembles.goals.diversity import SLACK
+from shortlist.ensembles.goals.diversity import CREDIT_SLACK
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.rules.backfitting import backfit
 from shortlist.ensembles.rules.orderings import RULES, order_classifiers
@@ -203,7 +203,7 @@ class _Walk:
             entries.COST_UNIT: max(1, int(self.costs.sum()) // (len(self.costs) * entries.PART)),
             entries.EACH: 0 if diversity is None else diversity.each,
             entries.MEAN: 0 if diversity is None else diversity.mean,
-            entries.SLACK: SLACK,
+            entries.SLACK: CREDIT_SLACK,
             entries.HAS_COSTS: limits.costs is not None,
             entries.HAS_CREDIT: diversity is not None,
             entries.N_SWAPS: settings.n_swaps,

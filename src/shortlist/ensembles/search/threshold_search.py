@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_count, as_seed
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.diversity import SLACK
+from shortlist.ensembles.goals.diversity import CREDIT_SLACK
 from shortlist.ensembles.goals.margin_worth import MarginUtility, utility_scale, utility_table, utility_total
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights
@@ -47,7 +47,7 @@ class TabuSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundSelection:
     """The best selection of a search.
 
     Attributes
@@ -83,9 +83,9 @@ def search_selection(
     starts: Sequence[Mask] | None = None,
     utility: MarginUtility | None = None,
     max_steps: int = 20_000,
-    on_better: Callable[[Found], None] | None = None,
+    on_better: Callable[[FoundSelection], None] | None = None,
     settings: TabuSettings | None = None,
-) -> Found | None:
+) -> FoundSelection | None:
     """Search for a selection that keeps the limits and whose weighted sum, then margin utility, is large.
 
     Tabu walks (:cite:t:`Glover1989`) over selections: a step takes the best flip of one classifier that has
@@ -227,7 +227,7 @@ class _Walker:
         )
         self.options[kernels.COST_UNIT] = max(1, int(self.costs.sum()) // (len(self.costs) * kernels.PART))
         if diversity is not None:
-            self.options[kernels.HAS_CREDIT], self.options[kernels.SLACK] = 1, SLACK
+            self.options[kernels.HAS_CREDIT], self.options[kernels.SLACK] = 1, CREDIT_SLACK
             self.options[kernels.EACH], self.options[kernels.MEAN] = diversity.each, diversity.mean
         self.options[kernels.UTILITY] = self.mode
         self.options[kernels.N_TRIED] = min(
@@ -295,10 +295,10 @@ class _Walker:
         )  # fmt: skip
         return bool(done < n_steps)
 
-    def report(self, votes: Votes, weights: Weights, seconds: float) -> Found:
+    def report(self, votes: Votes, weights: Weights, seconds: float) -> FoundSelection:
         """Return the best selection so far, worth what the kernels kept."""
         scalars = self.scalars
-        return Found(
+        return FoundSelection(
             mask=self.best[0].astype(bool),
             threshold=int(scalars[kernels.BEST_THRESHOLD]),
             total=int(scalars[kernels.BEST_TOTAL])

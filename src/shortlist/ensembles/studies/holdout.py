@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # their kernels take seconds to load, which exact pruning nee
     from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
 
 TEST_SHARE = 0.10
-VALIDATION_SHARE = 0.27
+PRUNING_SHARE = 0.27
 """Shares of all rows (Section 5.1 of the paper); the remaining 63 % fit the classifiers."""
 
 Ask = Callable[[Any], ClassCodes]
@@ -104,7 +104,7 @@ def prune_table(
     rest, test = _split(np.arange(len(y)), y, TEST_SHARE, seed)
     n_rows = {"test": len(test)}
     if pruner.pool is None:
-        train, validation = _split(rest, y[rest], VALIDATION_SHARE / (1 - TEST_SHARE), seed)
+        train, validation = _split(rest, y[rest], PRUNING_SHARE / (1 - TEST_SHARE), seed)
         n_rows |= {"train": len(train), "validation": len(validation)}
         pool = make_pool(
             take_rows(X, train), y[train], n_classifiers=n_classifiers, random_state=seed, n_jobs=n_jobs,

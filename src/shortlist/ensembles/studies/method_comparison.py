@@ -40,7 +40,7 @@ COLUMNS = ("dataset", "repeat", "fold", "method", "accuracy", "balanced_accuracy
 pool.
 """
 
-Table: TypeAlias = tuple[Any, Labels]
+RowsAndClasses: TypeAlias = tuple[Any, Labels]
 """Rows and their classes."""
 
 Result: TypeAlias = dict[str, Any]
@@ -74,7 +74,7 @@ def pruning_methods(names: Sequence[str] | None = None) -> dict[str, Any]:
 
 
 def compare_methods(
-    tables: Mapping[str, Table],
+    tables: Mapping[str, RowsAndClasses],
     methods: Mapping[str, Any] | Sequence[str],
     *,
     n_folds: int = 10,

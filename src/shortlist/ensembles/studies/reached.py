@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.goals.diversity import (
-    UNITS,
+    CREDIT_UNITS,
     diversity_limits,
     failure_credit,
     pairwise_failure_crediting,
@@ -102,6 +102,6 @@ def what_was_reached(
         cost,
         max_cost,
         pairwise_failure_crediting(credit),
-        None if limits is None else limits.mean / UNITS,
-        None if limits is None else limits.each / UNITS,
+        None if limits is None else limits.mean / CREDIT_UNITS,
+        None if limits is None else limits.each / CREDIT_UNITS,
     )

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from shortlist._jit import kernel
 from shortlist._random import State, draw_share
+from shortlist.arrays import Floats, Longs
 
 Bits: TypeAlias = NDArray[np.uint8]
 Codes: TypeAlias = NDArray[np.int32]
-Longs: TypeAlias = NDArray[np.int64]
-Doubles: TypeAlias = NDArray[np.float64]
 
 
 @kernel("void(uint8[:, ::1], int32[::1], int64[::1], int64[:, ::1], int64[:, ::1])")
@@ -38,7 +37,7 @@ def evaluate(selections: Bits, literals: Codes, offsets: Longs, costs: Longs, po
 
 
 @kernel("void(int64[:, ::1], float64, int64, int64[::1], float64[::1])")
-def select_by_indicator(points: Longs, kappa: float, n_kept: int, kept: Longs, fitness: Doubles) -> None:
+def select_by_indicator(points: Longs, kappa: float, n_kept: int, kept: Longs, fitness: Floats) -> None:
     """Keep the fittest by the binary additive ε-indicator (Zitzler & Künzli 2004, Algorithm 1).
 
     Objectives are scaled to [0, 1]. F(x) = -Σ exp(-I(y, x) / (c κ)) over the others y, with I(y, x) the least
@@ -120,7 +119,7 @@ def mutate_with_feedback(
 )
 def breed(
     parents: Bits,
-    fitness: Doubles,
+    fitness: Floats,
     literals: Codes,
     offsets: Longs,
     crossover: float,

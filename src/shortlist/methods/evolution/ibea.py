@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist._validation import as_seed
 from shortlist.arrays import Mask, Points
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.sat import Solver
+from shortlist.logic.sat import SatSolver
 from shortlist.methods.evolution import _kernels as kernels
 from shortlist.methods.evolution.variation import (
     DEFAULTS,
@@ -84,7 +84,7 @@ def ibea(
     problem = EvolvedProblem(clauses, costs, offsets)
     problem.check(objectives)
     rng = np.random.default_rng(as_seed(budget.seed))
-    solver = Solver(problem.presolved.clauses) if settings.repair else None
+    solver = SatSolver(problem.presolved.clauses) if settings.repair else None
     size = settings.population_size
     population = problem.first_population(size, seeds, rng)
     points = problem.evaluate(population)
@@ -140,7 +140,9 @@ def offspring(
     return children
 
 
-def repair_some(solver: Solver, children: NDArray[np.uint8], share: float, rng: np.random.Generator) -> None:
+def repair_some(
+    solver: SatSolver, children: NDArray[np.uint8], share: float, rng: np.random.Generator
+) -> None:
     """Repair each child with probability `share`, in place."""
     for row in np.flatnonzero(rng.random(len(children)) < share).tolist():
         children[row] = repaired(solver, children[row])

@@ -12,7 +12,7 @@ from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.presolve import Presolved, presolve
-from shortlist.logic.sat import Solver
+from shortlist.logic.sat import SatSolver
 from shortlist.methods.evolution import _kernels as kernels
 from shortlist.pareto.dominance import nondominated
 from shortlist.results.front import Front
@@ -235,7 +235,7 @@ def random_state(rng: np.random.Generator) -> NDArray[np.uint64]:
     return rng.integers(0, 2**63, size=1, dtype=np.uint64)
 
 
-def repaired(solver: Solver, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def repaired(solver: SatSolver, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return a model that a search finds which tries the values of `bits` first; the clauses must have one.
 
     Values that no clause forbids stay, mostly: the nearest model need not be found.

@@ -20,7 +20,7 @@ from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_cor
 from shortlist.results.proof import Status
 from shortlist.runs.units import Unit, run_units
 
-SMALL = 1e-4
+SMALL_BOX = 1e-4
 """Boxes below this part of the whole volume are solved at once: their inner corner would mostly be a wasted
 program.
 """
@@ -157,7 +157,7 @@ def solve_adaptively(
         chosen = _largest_box(boxes, relaxed, setting)
         if chosen is None:
             break
-        inner = not boxes.tried[chosen] and boxes.volumes()[chosen] > SMALL
+        inner = not boxes.tried[chosen] and boxes.volumes()[chosen] > SMALL_BOX
         corner = boxes.upper[chosen].copy()
         weights = _balanced_weights(integers, boxes.lower[chosen], corner, solves.largest_objective)
         if inner:

@@ -36,7 +36,7 @@ from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs.budget import Budget
 from shortlist.runs.progress import Progress, Report, silent
 
-RULES = ("hit-and-run", "adaptive")
+REFERENCE_RULES = ("hit-and-run", "adaptive")
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class SolRepSettings:
     chunk_size: int = 25
 
     def __post_init__(self) -> None:
-        as_choice(self.rule, "rule", RULES)
+        as_choice(self.rule, "rule", REFERENCE_RULES)
         object.__setattr__(self, "n_points", as_count(self.n_points, "n_points", at_least=0))
         object.__setattr__(self, "chunk_size", as_count(self.chunk_size, "chunk_size"))
         as_positive_seconds(self.solve_limit_s, "solve_limit_s")

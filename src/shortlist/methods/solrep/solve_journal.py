@@ -49,7 +49,7 @@ def open_journal(
     """
     if path is None:
         return Journal(None), {}
-    header = {"program": fingerprint(program), "settings": dict(settings)}
+    header = {"program": program_fingerprint(program), "settings": dict(settings)}
     lines = open_lines(str(path), header, mark="shortlist_journal", argument="checkpoint")
     records: dict[str, Record] = {}
     for line in lines:
@@ -57,7 +57,7 @@ def open_journal(
     return Journal(str(path)), records
 
 
-def fingerprint(program: Program) -> str:
+def program_fingerprint(program: Program) -> str:
     """Return a SHA-256 of everything that decides a program's answers."""
     digest = hashlib.sha256()
     rows = program.rows

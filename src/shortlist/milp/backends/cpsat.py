@@ -20,7 +20,7 @@ from shortlist.milp.solution import Claim, Limits
 from shortlist.milp.watch import Post
 from shortlist.results.proof import Status
 
-STATUSES = {
+CPSAT_STATUSES = {
     sat.CpSolverStatus.OPTIMAL: Status.OPTIMAL,
     sat.CpSolverStatus.FEASIBLE: Status.FEASIBLE,
     sat.CpSolverStatus.INFEASIBLE: Status.INFEASIBLE,
@@ -238,7 +238,7 @@ class _CpSatEngine:
         ):  # which is also what it says for "none"
             bound = self._plain_bound()
         return Claim(
-            STATUSES.get(response.status, Status.UNKNOWN),
+            CPSAT_STATUSES.get(response.status, Status.UNKNOWN),
             values if len(values) else None,
             bound / self._scale,
             response.num_branches,

@@ -20,7 +20,7 @@ from shortlist.milp.watch import Post
 from shortlist.milp.whole_rows import FINEST_TOLERANCE, tolerance_for
 from shortlist.results.proof import Status
 
-STATUSES = {
+HIGHS_STATUSES = {
     HighsModelStatus.kOptimal: (Status.OPTIMAL, ""),
     HighsModelStatus.kInfeasible: (Status.INFEASIBLE, ""),
     HighsModelStatus.kUnbounded: (Status.UNBOUNDED, ""),
@@ -174,7 +174,7 @@ class _HighsEngine:
 
     def _claim(self) -> Claim:
         """Read what HiGHS found."""
-        status, limit = STATUSES.get(self._solver.getModelStatus(), (Status.UNKNOWN, "solver"))
+        status, limit = HIGHS_STATUSES.get(self._solver.getModelStatus(), (Status.UNKNOWN, "solver"))
         info = self._solver.getInfo()
         values = None
         if info.primal_solution_status == SOLUTION_FEASIBLE:

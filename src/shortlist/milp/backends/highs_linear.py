@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import Costs
+from shortlist.arrays import Costs, Floats
 from shortlist.errors import SolverError
 from shortlist.runs.budget import Budget
 
 if TYPE_CHECKING:
     import highspy
 
-Values = NDArray[np.float64]
 Columns = NDArray[np.int32]
 
 DUAL, PRIMAL = 1, 4
@@ -37,9 +36,9 @@ class LinearSolution:
     """
 
     optimal: bool
-    values: Values
-    duals: Values
-    ray: Values | None = None
+    values: Floats
+    duals: Floats
+    ray: Floats | None = None
 
 
 class LinearProgram:
@@ -48,7 +47,7 @@ class LinearProgram:
     Hot starts throughout.
     """
 
-    def __init__(self, costs: Costs, lower: Values, upper: Values, *, costs_change: bool = False) -> None:
+    def __init__(self, costs: Costs, lower: Floats, upper: Floats, *, costs_change: bool = False) -> None:
         import highspy  # 0.3 s, which predicting with a pruned ensemble need not pay
 
         self._solver = highspy.Highs()
@@ -72,7 +71,7 @@ class LinearProgram:
         """Number of rows now."""
         return int(self._solver.getNumRow())
 
-    def add_rows(self, rows: Sequence[tuple[Columns, Values]], lower: Values, upper: Values) -> None:
+    def add_rows(self, rows: Sequence[tuple[Columns, Floats]], lower: Floats, upper: Floats) -> None:
         """Append sparse rows, each with its columns and coefficients."""
         if not rows:
             return
@@ -95,7 +94,7 @@ class LinearProgram:
             self._solver.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs), "costs"
         )
 
-    def set_row_bounds(self, rows: NDArray[np.int64], lower: Values, upper: Values) -> None:
+    def set_row_bounds(self, rows: NDArray[np.int64], lower: Floats, upper: Floats) -> None:
         """Replace the limits of some rows."""
         if len(rows):
             self._check(
@@ -129,7 +128,7 @@ class LinearProgram:
             self._ray() if solver.getModelStatus() == highspy.HighsModelStatus.kInfeasible else None,
         )
 
-    def _ray(self) -> Values | None:
+    def _ray(self) -> Floats | None:
         """Return the dual ray of a program that was found infeasible, where HiGHS has one."""
         status, found, ray = self._solver.getDualRay()
         self._check(status, "the dual ray")

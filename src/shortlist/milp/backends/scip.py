@@ -27,7 +27,7 @@ except ImportError:
         "SCIP needs the pyscipopt package. Install it: pip install 'shortlist[scip]'."
     ) from None
 
-STATUSES = {
+SCIP_STATUSES = {
     "optimal": (Status.OPTIMAL, ""),
     "gaplimit": (Status.OPTIMAL, ""),
     "infeasible": (Status.INFEASIBLE, ""),
@@ -163,7 +163,7 @@ class _ScipEngine:
             raise SolverError(f"SCIP failed: {error} Use another solver.") from error
         finally:
             self._hear.post = None
-        status, limit = STATUSES.get(model.getStatus(), (Status.UNKNOWN, "solver"))
+        status, limit = SCIP_STATUSES.get(model.getStatus(), (Status.UNKNOWN, "solver"))
         values = None
         best = model.getBestSol() if model.getNSols() else None
         if status in {Status.OPTIMAL, Status.FEASIBLE} and best is not None:

@@ -11,10 +11,10 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, OutOfReachError, UnmetChoiceError
 from shortlist.multistage.search.stage_objectives import StageProblem, merits
 from shortlist.results.front import Front
-from shortlist.results.picking import RULES, Limits, numbered_point, pick_index, within_limits
+from shortlist.results.picking import PICK_RULES, Limits, numbered_point, pick_index, within_limits
 
 USUAL = "one-se"
-PICKS = (USUAL, "norm", *RULES)
+PICKS = (USUAL, "norm", *PICK_RULES)
 """The names of the rules that pick a point."""
 
 SAVED_ON = ("acquisition_cost", "worst_case_cost", "evaluation_cost", "stages", "false_positive_rate")

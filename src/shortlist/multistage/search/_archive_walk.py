@@ -5,13 +5,11 @@
 Loaded only where they are needed.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist._bits import Words, popcount
 from shortlist._jit import kernel
+from shortlist.arrays import Longs
 from shortlist.multistage.search._evaluation import (
     CONCLUSIVE,
     COST,
@@ -22,8 +20,6 @@ from shortlist.multistage.search._evaluation import (
     STAGES,
     WORST,
 )
-
-Longs: TypeAlias = NDArray[np.int64]
 
 
 @kernel("int64(int64[::1], int64[::1], int64[::1])")

@@ -6,16 +6,11 @@ A chain M1 ⊂ M2 ⊂ … of bit masks, with all features as its last set, is an
 chain without its end; everything needed of it is which rows wait, how many were right, and what was paid.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist._bits import Words, popcount
 from shortlist._jit import kernel
-
-Longs: TypeAlias = NDArray[np.int64]
-Ints: TypeAlias = NDArray[np.int32]
+from shortlist.arrays import Longs, Shorts
 
 UNSEEN = 2**62
 """Cost of a pair (conclusive, right) that no assignment has reached."""
@@ -74,7 +69,7 @@ def record(
     depth: int,
     best: Longs,
     ties: Longs,
-    witnesses: Ints,
+    witnesses: Shorts,
     archive: Longs,
     size: Longs,
     blocks: Longs,
@@ -127,7 +122,7 @@ def last_proper_stage(
     chain: Longs,
     best: Longs,
     ties: Longs,
-    witnesses: Ints,
+    witnesses: Shorts,
     archive: Longs,
     size: Longs,
     blocks: Longs,
@@ -186,7 +181,7 @@ def walk_table(
     prune: int,
     best: Longs,
     ties: Longs,
-    witnesses: Ints,
+    witnesses: Shorts,
     archive: Longs,
     size: Longs,
     blocks: Longs,

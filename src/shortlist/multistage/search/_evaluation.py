@@ -1,16 +1,11 @@
 # ruff: noqa: C901, PLR0912, PLR0917  # kernels take their state as arguments and keep their loops flat
 """Kernels that measure stage assignments on decision bits, and rank what they measured."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist._bits import Words, popcount
 from shortlist._jit import kernel
-
-Longs: TypeAlias = NDArray[np.int64]
-Flags: TypeAlias = NDArray[np.bool_]
+from shortlist.arrays import Flags, Longs
 
 CONCLUSIVE, CREDIT, COST, FALSE_POSITIVES, STAGES, WORST, EVALUATION = range(7)
 """Columns of measures: conclusive rows; their credit; what all rows pay; rows wrongly called positive;

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._jit import kernel
+from shortlist.arrays import Floats, Longs
 
 Chromosomes: TypeAlias = NDArray[np.int8]
-Doubles: TypeAlias = NDArray[np.float64]
-Longs: TypeAlias = NDArray[np.int64]
 
 
 @kernel("int64(int8[::1])")
@@ -39,10 +38,10 @@ def mutate_row(
     assignment: Chromosomes,
     max_stages: int,
     rate: float,
-    cumulative: Doubles,
+    cumulative: Floats,
     removal: float,
-    gates: Doubles,
-    draws: Doubles,
+    gates: Floats,
+    draws: Floats,
 ) -> None:
     """Mutate one assignment in place (Algorithm 1).
 
@@ -91,7 +90,7 @@ def recombine_rows(
     n_first: int,
     n_second: int,
     n_child: int,
-    picks: Doubles,
+    picks: Floats,
     child: Chromosomes,
 ) -> None:
     """Write the child of two assignments (Algorithm 2): a pick below ½ takes the feature from the first."""
@@ -105,15 +104,15 @@ def recombine_rows(
     "void(int8[:, ::1], int64[::1], float64[::1], float64[:, ::1], int64, float64, float64, float64[:, "
     "::1], float64, int8[:, ::1])"
 )
-def breed(
+def breed_assignments(
     population: Chromosomes,
     stages: Longs,
-    wheel: Doubles,
-    uniforms: Doubles,
+    wheel: Floats,
+    uniforms: Floats,
     max_stages: int,
     recombination: float,
     mutation: float,
-    cumulative: Doubles,
+    cumulative: Floats,
     removal: float,
     children: Chromosomes,
 ) -> None:
@@ -154,9 +153,9 @@ def mutate_again(
     chosen: Longs,
     max_stages: int,
     mutation: float,
-    cumulative: Doubles,
+    cumulative: Floats,
     removal: float,
-    uniforms: Doubles,
+    uniforms: Floats,
 ) -> None:
     """Mutate the `chosen` rows of `children`; a row of `uniforms` holds 2n draws."""
     n = children.shape[1]

@@ -13,7 +13,7 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.stages import stage_counts
 from shortlist.multistage.search._evaluation import domination_levels
-from shortlist.multistage.search._variation import breed, mutate_again, mutate_row, recombine_rows
+from shortlist.multistage.search._variation import breed_assignments, mutate_again, mutate_row, recombine_rows
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.pickles import saved_from
 from shortlist.results.front import Front
@@ -107,7 +107,7 @@ class Scores:
 
 
 @dataclass(frozen=True, eq=False)
-class Generation:
+class EmscoGeneration:
     """One generation: assignments, their measures and scores, sorted by fitness, best first."""
 
     number: int
@@ -117,7 +117,7 @@ class Generation:
     scores: Scores
 
 
-Observe: TypeAlias = Callable[[Generation], None]
+Observe: TypeAlias = Callable[[EmscoGeneration], None]
 """What receives every generation, the first and the last included."""
 
 
@@ -294,7 +294,7 @@ def score(problem: StageProblem, measures: NDArray[np.int64], *, epsilon: float 
     return Scores(ranks, norms, log_fitness)
 
 
-def elite(generation: Generation, options: EmscoOptions) -> NDArray[np.int64]:
+def elite(generation: EmscoGeneration, options: EmscoOptions) -> NDArray[np.int64]:
     """Return the rows that go on unchanged: the best max(⌈b‖G*‖⌉, ‖E0*‖) unique ones (Sec. 3.2.2)."""
     rows = generation.assignments if options.elites == "chromosome" else generation.vectors
     unique = np.flatnonzero(_first_of_each(rows))
@@ -329,13 +329,13 @@ def recombine(
 
 def _generation(
     problem: StageProblem, options: EmscoOptions, number: int, assignments: NDArray[np.int8]
-) -> Generation:
+) -> EmscoGeneration:
     """Measure, score and sort a generation; equals keep their order, so elites stay before their copies."""
     measures = problem.measures(assignments)
     scores = score(problem, measures, epsilon=options.epsilon)
     # within a rank E decides alone (Property 2), and the logarithm may lose a bit of it
     order = np.lexsort((-scores.norms, -scores.ranks))
-    return Generation(
+    return EmscoGeneration(
         number,
         assignments[order],
         measures[order],
@@ -345,7 +345,7 @@ def _generation(
 
 
 def _children(
-    parents: Generation,
+    parents: EmscoGeneration,
     n_children: int,
     options: EmscoOptions,
     cumulative: NDArray[np.float64],
@@ -357,7 +357,7 @@ def _children(
     """Breed children, mutate those again that were measured before, and add them to `seen`."""
     k, n = len(cumulative), parents.assignments.shape[1]
     children = np.empty((n_children, n), dtype=np.int8)
-    breed(
+    breed_assignments(
         parents.assignments, stage_counts(parents.assignments), roulette(parents.scores),
         rng.random((n_children, 4 + 3 * n)), k, options.recombination, options.mutation, cumulative, removal,
         children,

@@ -11,7 +11,7 @@ from shortlist.multistage.problem.stages import assignment_of_chain, completions
 from shortlist.multistage.search._enumeration import UNSEEN
 from shortlist.multistage.search._evaluation import N_MEASURES, nondominated_rows
 from shortlist.multistage.search.stage_objectives import StageProblem
-from shortlist.multistage.search.walkers import Found, Space, Walker, make_walker
+from shortlist.multistage.search.walkers import FoundAssignments, Space, Walker, make_walker
 from shortlist.multistage.subclassifiers.decision_bits import subset_masks
 from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads
 from shortlist.pickles import saved_from
@@ -190,7 +190,7 @@ def tied_assignments(result: EnumerationResult, point: int) -> Iterator[NDArray[
 class _Walk:
     """A walk: what it found, finished tasks, and chains looked at."""
 
-    found: Found
+    found: FoundAssignments
     done: int
     looked: int
 
@@ -236,7 +236,9 @@ def _walk(
     )
 
 
-def _nondominated(problem: StageProblem, parts: list[Found], join: np.ufunc = np.add) -> Found:
+def _nondominated(
+    problem: StageProblem, parts: list[FoundAssignments], join: np.ufunc = np.add
+) -> FoundAssignments:
     """Join what walkers found, one entry per non-dominated vector.
 
     Ties are added up, and the least chain is kept.
@@ -246,7 +248,7 @@ def _nondominated(problem: StageProblem, parts: list[Found], join: np.ufunc = np
     measures = np.concatenate([part.measures for part in parts])
     ties = np.concatenate([part.ties for part in parts])
     if not len(measures):
-        return Found(measures, ties, chains)
+        return FoundAssignments(measures, ties, chains)
     vectors = problem.vectors(measures)
     order = np.lexsort((*chains.T[::-1], *vectors.T[::-1]))
     fresh = np.ones(len(order), dtype=bool)
@@ -255,11 +257,11 @@ def _nondominated(problem: StageProblem, parts: list[Found], join: np.ufunc = np
     summed = join.reduceat(ties[order], starts)
     first = order[starts]
     best = nondominated_rows(*problem.comparable(measures[first]))
-    return Found(measures[first][best], summed[best], chains[first][best])
+    return FoundAssignments(measures[first][best], summed[best], chains[first][best])
 
 
-def _nothing(max_stages: int) -> Found:
-    return Found(
+def _nothing(max_stages: int) -> FoundAssignments:
+    return FoundAssignments(
         np.empty((0, N_MEASURES), dtype=np.int64),
         np.empty(0, dtype=np.int64),
         np.empty((0, max(1, max_stages)), dtype=np.int64),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.multistage.search.emsco import EmscoOptions, Generation, emsco
+from shortlist.multistage.search.emsco import EmscoGeneration, EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import EnumerationResult
 from shortlist.runs import Budget, Progress, silent
 
@@ -58,7 +58,7 @@ def recall(
     assignments = np.zeros_like(points)
     for row, seed in enumerate(seeds):
 
-        def note(generation: Generation, row: int = row) -> None:
+        def note(generation: EmscoGeneration, row: int = row) -> None:
             hits = [vector.tobytes() in wanted for vector in generation.vectors]
             found = {vector.tobytes() for vector, hit in zip(generation.vectors, hits, strict=True) if hit}
             chromosomes = {q.tobytes() for q, hit in zip(generation.assignments, hits, strict=True) if hit}

@@ -27,7 +27,7 @@ class Space:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundAssignments:
     """Outcomes, how many assignments tie for each, and the chain of one."""
 
     measures: NDArray[np.int64]
@@ -46,7 +46,7 @@ class Walker(Protocol):
     def walk(self, firsts: NDArray[np.int64]) -> int:
         """Look at all assignments that begin with one of `firsts`; return how many."""
 
-    def found(self) -> Found:
+    def found(self) -> FoundAssignments:
         """Return what was kept."""
 
     def collect(
@@ -98,7 +98,7 @@ class TableWalker:
             self.ties, self.witnesses, self.archive, self.size, blocks, n_blocks,
         )  # fmt: skip
 
-    def found(self) -> Found:
+    def found(self) -> FoundAssignments:
         """Return what was kept."""
         pairs = np.flatnonzero(self.ties)
         conclusive = (np.sqrt(8.0 * pairs + 1) - 1).astype(np.int64) // 2
@@ -108,7 +108,7 @@ class TableWalker:
         measures[:, CONCLUSIVE] = conclusive
         measures[:, CREDIT] = pairs - conclusive * (conclusive + 1) // 2
         measures[:, COST] = self.best[pairs]
-        return Found(measures, self.ties[pairs], self.witnesses[pairs].astype(np.int64))
+        return FoundAssignments(measures, self.ties[pairs], self.witnesses[pairs].astype(np.int64))
 
     def collect(
         self, firsts: NDArray[np.int64], point: int, measures: NDArray[np.int64],
@@ -183,11 +183,11 @@ class ArchiveWalker:
             blocks, n_blocks,
         )  # fmt: skip
 
-    def found(self) -> Found:
+    def found(self) -> FoundAssignments:
         """Return what was kept."""
         measures, ties, chains, size = self._state
         counted = np.flatnonzero(ties[: size[0]])
-        return Found(measures[counted], ties[counted], chains[counted])
+        return FoundAssignments(measures[counted], ties[counted], chains[counted])
 
     def collect(
         self, firsts: NDArray[np.int64], point: int, measures: NDArray[np.int64],

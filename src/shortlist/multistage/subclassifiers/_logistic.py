@@ -8,26 +8,22 @@ intercept last, zero for absent columns; there is one score for two classes and 
 """
 
 import math
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist._bits import Words
 from shortlist._jit import kernel
+from shortlist.arrays import Flags, Floats, Longs
 
-Doubles: TypeAlias = NDArray[np.float64]
-Flags: TypeAlias = NDArray[np.bool_]
-Longs: TypeAlias = NDArray[np.int64]
-
-MAX_STEPS = 200
+MAX_NEWTON_STEPS = 200
 TINY_DECREMENT = 1e-11
 CLOSE = 1e-9
 """Scores this near to the threshold are decided by the probability itself."""
 
 
 @kernel("void(float64[:, ::1], int64, float64[::1], float64[::1])")
-def solve_positive(matrix: Doubles, size: int, right: Doubles, solution: Doubles) -> None:
+def solve_positive(matrix: Floats, size: int, right: Floats, solution: Floats) -> None:
     """Solve a positive definite system by Cholesky's factors.
 
     The lower triangle of `matrix` is overwritten.
@@ -54,19 +50,19 @@ def solve_positive(matrix: Doubles, size: int, right: Doubles, solution: Doubles
 
 
 @kernel("void(float64[:, ::1], float64[::1], float64[::1])")
-def combine(design: Doubles, beta: Doubles, scores: Doubles) -> None:
+def combine(design: Floats, beta: Floats, scores: Floats) -> None:
     """Score every row: ``scores = designᵀ beta``."""
     np.dot(beta, design, scores)
 
 
 @kernel("void(float64[:, ::1], float64[::1], float64[::1])")
-def pull_back(design: Doubles, residuals: Doubles, gradient: Doubles) -> None:
+def pull_back(design: Floats, residuals: Floats, gradient: Floats) -> None:
     """Sum residuals per column: ``gradient = design residuals``."""
     np.dot(design, residuals, gradient)
 
 
 @kernel("void(float64[:, ::1], float64[::1], float64[:, ::1], float64[:, ::1])")
-def weighted_products(design: Doubles, weights: Doubles, scaled: Doubles, products: Doubles) -> None:
+def weighted_products(design: Floats, weights: Floats, scaled: Floats, products: Floats) -> None:
     """Sum weighted products of columns: ``products = (design · weights) designᵀ``.
 
     `scaled` is room to work in.
@@ -78,7 +74,7 @@ def weighted_products(design: Doubles, weights: Doubles, scaled: Doubles, produc
 
 
 @kernel("int64(float64[:, ::1], bool_[::1], int64[::1], float64[:, ::1])")
-def choose_columns(rows: Doubles, subset: Flags, chosen: Longs, design: Doubles) -> int:
+def choose_columns(rows: Floats, subset: Flags, chosen: Longs, design: Floats) -> int:
     """Copy the chosen columns and the last one, the ones, to the front of `design`.
 
     Return how many they are.
@@ -98,7 +94,7 @@ def choose_columns(rows: Doubles, subset: Flags, chosen: Longs, design: Doubles)
     "int64(float64[:, ::1], float64[::1], float64[:, ::1], float64[::1], bool_[:, ::1], float64[:, :, ::1])"
 )
 def fit_binary(
-    rows: Doubles, truth: Doubles, gram: Doubles, penalties: Doubles, subsets: Flags, coefficients: Doubles
+    rows: Floats, truth: Floats, gram: Floats, penalties: Floats, subsets: Flags, coefficients: Floats
 ) -> int:
     """Fit every subset; return how many did not converge.
 
@@ -133,7 +129,7 @@ def fit_binary(
                 hessian[i, j] = 0.25 * gram[chosen[i], chosen[j]]
             hessian[i, i] += penalties[chosen[i]]
         converged = False
-        for _ in range(MAX_STEPS):
+        for _ in range(MAX_NEWTON_STEPS):
             solve_positive(hessian, size, gradient, step)
             decrement = 0.0
             for i in range(size):
@@ -175,7 +171,7 @@ def fit_binary(
 
 
 @kernel("int64(float64, float64[::1], float64[::1], float64)")
-def decide_score(score: float, thresholds: Doubles, score_thresholds: Doubles, least: float) -> int:
+def decide_score(score: float, thresholds: Floats, score_thresholds: Floats, least: float) -> int:
     """Decide between two classes by the log-odds of the second; answers as :func:`decide_row`."""
     if math.isnan(score):
         return -999
@@ -193,15 +189,15 @@ def decide_score(score: float, thresholds: Doubles, score_thresholds: Doubles, l
     "float64[::1])"
 )
 def decide_row(
-    rows: Doubles,
+    rows: Floats,
     row: int,
-    coefficients: Doubles,
+    coefficients: Floats,
     chosen: Longs,
     n_chosen: int,
-    thresholds: Doubles,
-    score_thresholds: Doubles,
+    thresholds: Floats,
+    score_thresholds: Floats,
     least: float,
-    scores: Doubles,
+    scores: Floats,
 ) -> int:
     """Return the most probable class of one row, minus (1 + class) when it is not confident, -999 for NaN.
 
@@ -232,7 +228,7 @@ def decide_row(
 
 
 @kernel("void(float64[:, ::1], float64[:, ::1], int64[::1], float64[:, ::1])")
-def write_probabilities(rows: Doubles, coefficients: Doubles, chosen: Longs, probabilities: Doubles) -> None:
+def write_probabilities(rows: Floats, coefficients: Floats, chosen: Longs, probabilities: Floats) -> None:
     """Write the class probabilities of every row, the very numbers that :func:`decide_row` compares."""
     n_scores, intercept = coefficients.shape[0], coefficients.shape[1] - 1
     for row in range(len(rows)):
@@ -260,15 +256,15 @@ def write_probabilities(rows: Doubles, coefficients: Doubles, chosen: Longs, pro
     "float64[::1], float64[::1], float64[::1], uint64[:, :, ::1])"
 )
 def decision_bits(
-    rows: Doubles,
-    transposed: Doubles,
+    rows: Floats,
+    transposed: Floats,
     truth: Longs,
-    coefficients: Doubles,
+    coefficients: Floats,
     slots: Longs,
     columns: Flags,
-    thresholds: Doubles,
-    score_thresholds: Doubles,
-    least: Doubles,
+    thresholds: Floats,
+    score_thresholds: Floats,
+    least: Floats,
     bits: Words,
 ) -> None:
     """Write, for the subset in each of `slots`, who is confident and who is confident and right.
@@ -332,12 +328,12 @@ def decision_bits(
     "int64[::1])"
 )
 def decide_rows(
-    rows: Doubles,
+    rows: Floats,
     active: Longs,
-    coefficients: Doubles,
+    coefficients: Floats,
     chosen: Longs,
-    thresholds: Doubles,
-    score_thresholds: Doubles,
+    thresholds: Floats,
+    score_thresholds: Floats,
     least: float,
     labels: Longs,
 ) -> int:
@@ -360,6 +356,6 @@ def decide_rows(
     return left
 
 
-def sums(value: Any) -> Doubles:
+def sums(value: Any) -> Floats:
     """Return the inner products of rows with themselves."""
     return np.ascontiguousarray(value @ value.T)

@@ -6,12 +6,10 @@ import math
 import numpy as np
 
 from shortlist._jit import kernel
+from shortlist.arrays import Flags, Floats, Longs
 from shortlist.multistage.subclassifiers._logistic import (
-    MAX_STEPS,
+    MAX_NEWTON_STEPS,
     TINY_DECREMENT,
-    Doubles,
-    Flags,
-    Longs,
     choose_columns,
     combine,
     pull_back,
@@ -22,7 +20,7 @@ from shortlist.multistage.subclassifiers._logistic import (
 
 @kernel("int64(float64[:, ::1], int64[::1], float64[::1], bool_[:, ::1], float64[:, :, ::1])")
 def fit_multinomial(
-    rows: Doubles, truth: Longs, penalties: Doubles, subsets: Flags, coefficients: Doubles
+    rows: Floats, truth: Longs, penalties: Floats, subsets: Flags, coefficients: Floats
 ) -> int:
     """Fit every subset with a softmax over classes; return how many did not converge.
 
@@ -49,7 +47,7 @@ def fit_multinomial(
         beta = np.zeros(width)
         decrement = 0.0
         converged = False
-        for iteration in range(MAX_STEPS):
+        for iteration in range(MAX_NEWTON_STEPS):
             for _halving in range(60):
                 for k in range(n_classes):
                     combine(design, beta[k * size : (k + 1) * size], scores)

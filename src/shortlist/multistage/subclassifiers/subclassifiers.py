@@ -19,7 +19,7 @@ DENSE_FEATURES = 18
 """Up to this many features every subset has a place of its own, found by its bit mask."""
 BATCH = 512
 """Subsets fitted in one unit of work."""
-SMALL = 64
+FEW_SUBSETS = 64
 """Up to this many subsets are fitted at once, without workers."""
 STOPPED = (
     "fitting subclassifiers was stopped before it was done, so there is no answer. Run it again, or "
@@ -218,7 +218,7 @@ class LogisticSubclassifiers:
 
     def _fit(self, slots: NDArray[np.int64], subsets: Mask) -> None:
         """Fit subsets in batches, in threads, and keep their coefficients."""
-        if len(slots) <= SMALL:
+        if len(slots) <= FEW_SUBSETS:
             if self.cancellation is not None and self.cancellation.cancelled:
                 raise FitsStoppedError(STOPPED)
             with _blas().limit(limits=1):

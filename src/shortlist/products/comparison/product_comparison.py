@@ -20,7 +20,7 @@ from shortlist.methods.comparison import (
     median,
     quality_of,
 )
-from shortlist.methods.solrep.solve_journal import fingerprint
+from shortlist.methods.solrep.solve_journal import program_fingerprint
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.comparison.unit_journal import UnitJournal, open_units
 from shortlist.products.configuration.checked_front import checked_front, products_front
@@ -343,7 +343,7 @@ def _digest(question: Question) -> str:
     """Return a word that differs for another question."""
     names = "\n".join(question.model.labels).encode()
     own = [goal.linear() for goal in question.objectives]
-    return hashlib.sha256(fingerprint(program_of(question, own)).encode() + names).hexdigest()
+    return hashlib.sha256(program_fingerprint(program_of(question, own)).encode() + names).hexdigest()
 
 
 def _programs_file(study: str | Path | None, method: str) -> Path | None:

@@ -10,7 +10,7 @@ from shortlist._validation import as_seed
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.sat import SearchStoppedError, Solver, backbone, minimal_conflict
+from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone, minimal_conflict
 from shortlist.products.configuration.requirements import Requirements
 from shortlist.products.encodings.clauses import traced_clauses
 from shortlist.products.feature_models.model import Constraint, FeatureModel, rule_text, with_constraints
@@ -127,7 +127,7 @@ def some_models(clauses: Clauses, *, n_models: int = 1, seed: int = 0, budget: B
     Each question to the solver prefers other random values, so that the models differ where they can; equal
     ones are returned once.
     """
-    solver, rng = Solver(clauses, budget), np.random.default_rng(as_seed(seed))
+    solver, rng = SatSolver(clauses, budget), np.random.default_rng(as_seed(seed))
     numbers = np.arange(1, clauses.n_variables + 1)
     found: dict[bytes, Mask] = {}
     for _ in range(n_models):

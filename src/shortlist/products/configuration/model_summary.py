@@ -7,7 +7,7 @@ from shortlist.products.configuration.feasibility import check_feasibility
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.model import FeatureModel
 
-MOST_OPEN = 2_000
+MOST_UNDECIDED = 2_000
 """Products are not counted by default where more features than this are neither core nor dead."""
 
 USUAL_NODES = 100_000
@@ -49,7 +49,7 @@ def summarise(model: FeatureModel, *, max_nodes: int | None = None) -> Summary:
         What to look at. No integer program is solved, and no solver of such is imported.
     max_nodes : int, optional
         Budget of the diagram that counts; 0 for none. Default: :data:`USUAL_NODES`, or none where more than
-        :data:`MOST_OPEN` features are open.
+        :data:`MOST_UNDECIDED` features are open.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def summarise(model: FeatureModel, *, max_nodes: int | None = None) -> Summary:
     core = tuple(v - 1 for v in shared if 0 < v <= model.n_features)
     dead = tuple(-v - 1 for v in shared if -model.n_features <= v < 0)
     n_open = model.n_features - len(core) - len(dead)
-    if max_nodes is None and n_open > MOST_OPEN:
+    if max_nodes is None and n_open > MOST_UNDECIDED:
         reason = f"{n_open:,} features are open, so a diagram is not tried unasked; pass max_nodes=1000000"
         return Summary(satisfiable=True, core=core, dead=dead, uncounted=reason)
     if max_nodes == 0:

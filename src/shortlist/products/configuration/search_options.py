@@ -22,7 +22,7 @@ METHODS = ("auto", "diagram", *EXACT_METHODS, "solrep", *EVOLUTIONARY_METHODS)
 SOLVER_NAMES = ("highs", "cpsat", "scip")
 """The solvers, named here so that a question answered by the diagram loads none."""
 
-RULES = ("hit-and-run", "adaptive")
+SOLREP_RULES = ("hit-and-run", "adaptive")
 """Where reference points lie, named here so that a wrong name is told before anything is loaded."""
 
 POPULATION = 100
@@ -125,7 +125,7 @@ def search_options(method: str, **given: Any) -> SearchOptions:
             raise BadInputError(f"{name} belongs to {having}, got method={method!r}. Leave it out.")
     options = SearchOptions(**wanted)
     as_choice(options.solver, "solver", SOLVER_NAMES)
-    as_choice(options.rule, "rule", RULES)
+    as_choice(options.rule, "rule", SOLREP_RULES)
     as_seed(options.seed)
     as_count(options.n_points, "n_points", at_least=0)
     as_count(options.n_evaluations, "n_evaluations", at_least=POPULATION)

@@ -9,7 +9,7 @@ import numpy as np
 
 from shortlist.arrays import Mask
 
-T = TypeVar("T")
+Folded = TypeVar("Folded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def children(formula: Formula) -> tuple[Formula, ...]:
     return ()
 
 
-def fold(formula: Formula, visit: Callable[[Formula, list[T]], T]) -> T:
+def fold(formula: Formula, visit: Callable[[Formula, list[Folded]], Folded]) -> Folded:
     """Compute a value bottom-up: `visit` gets each node and the values of its parts.
 
     Takes one visit per node and no recursion, so the depth of a formula is limited by memory only.
@@ -103,7 +103,7 @@ def fold(formula: Formula, visit: Callable[[Formula, list[T]], T]) -> T:
         node = stack.pop()
         order.append(node)
         stack.extend(children(node))
-    values: list[T] = []
+    values: list[Folded] = []
     for node in reversed(order):
         first = len(values) - len(children(node))
         parts = values[first:]

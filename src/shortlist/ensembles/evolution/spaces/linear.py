@@ -9,7 +9,7 @@ from shortlist.ensembles.evolution.spaces.scores import highest_class, n_scores
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.pickles import saved_from
 
-Weights = NDArray[np.float32]
+LinearWeights = NDArray[np.float32]
 """``(n_individuals, n_outputs, n_features + 1)``; the last weight is the intercept."""
 
 
@@ -36,24 +36,26 @@ class LinearClassifiers:
     rate: float = 0.1
     blend: float = 0.5
 
-    def sample(self, size: int, rng: np.random.Generator) -> Weights:
+    def sample(self, size: int, rng: np.random.Generator) -> LinearWeights:
         """Return weights from the standard normal distribution."""
         shape = (size, n_scores(self.n_classes), self.n_features + 1)
         return rng.standard_normal(shape, dtype=np.float32)
 
-    def mutate(self, population: Weights, rng: np.random.Generator) -> Weights:
+    def mutate(self, population: LinearWeights, rng: np.random.Generator) -> LinearWeights:
         """Add normal noise to some of the weights."""
         rate = max(self.rate, 1 / population[0].size)
         changed = rng.random(population.shape, dtype=np.float32) < rate
         noise = rng.standard_normal(population.shape, dtype=np.float32)
         return np.asarray(population + np.float32(self.step) * noise * changed)
 
-    def recombine(self, first: Weights, second: Weights, rng: np.random.Generator) -> Weights:
+    def recombine(
+        self, first: LinearWeights, second: LinearWeights, rng: np.random.Generator
+    ) -> LinearWeights:
         """Draw each weight from the parents' interval, widened by α of its length on both sides."""
         place = (1 + 2 * self.blend) * rng.random(first.shape, dtype=np.float32) - self.blend
         return np.asarray(first + place.astype(np.float32) * (second - first))
 
-    def predict(self, population: Weights, X: NDArray[np.float64]) -> ClassCodes:
+    def predict(self, population: LinearWeights, X: NDArray[np.float64]) -> ClassCodes:
         """Return the class with the largest score, the lowest of equals.
 
         One matrix product scores everyone.

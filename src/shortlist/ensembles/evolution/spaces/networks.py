@@ -9,7 +9,7 @@ from shortlist.ensembles.evolution.spaces.scores import highest_class, n_scores
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.pickles import saved_from
 
-Weights = NDArray[np.float32]
+NetworkWeights = NDArray[np.float32]
 """``(n_individuals, n_weights)``: first the hidden layer's, then the output layer's, intercepts last in each.
 """
 
@@ -42,7 +42,7 @@ class NeuralNetworks:
         """Length of a genome."""
         return self.n_hidden * (self.n_features + 1) + n_scores(self.n_classes) * (self.n_hidden + 1)
 
-    def sample(self, size: int, rng: np.random.Generator) -> Weights:
+    def sample(self, size: int, rng: np.random.Generator) -> NetworkWeights:
         """Return normal weights.
 
         Those of the hidden layer are scaled so that its sums have variance about 1.
@@ -51,13 +51,15 @@ class NeuralNetworks:
         weights[:, : self.n_hidden * (self.n_features + 1)] /= np.float32(np.sqrt(self.n_features + 1))
         return weights
 
-    def mutate(self, population: Weights, rng: np.random.Generator) -> Weights:
+    def mutate(self, population: NetworkWeights, rng: np.random.Generator) -> NetworkWeights:
         """Add normal noise to some of the weights."""
         changed = rng.random(population.shape, dtype=np.float32) < max(self.rate, 1 / self.n_weights)
         noise = rng.standard_normal(population.shape, dtype=np.float32)
         return np.asarray(population + np.float32(self.step) * noise * changed)
 
-    def recombine(self, first: Weights, second: Weights, rng: np.random.Generator) -> Weights:
+    def recombine(
+        self, first: NetworkWeights, second: NetworkWeights, rng: np.random.Generator
+    ) -> NetworkWeights:
         """Take each hidden unit, with the weights into and out of it, from one parent or the other.
 
         Weights that belong to one unit make sense together only; the output's intercepts come from the first
@@ -71,7 +73,7 @@ class NeuralNetworks:
         output[:, :, :-1] = np.where(from_first[:, None, :], output[:, :, :-1], other_output[:, :, :-1])
         return child
 
-    def predict(self, population: Weights, X: NDArray[np.float64]) -> ClassCodes:
+    def predict(self, population: NetworkWeights, X: NDArray[np.float64]) -> ClassCodes:
         """Return the class with the largest score, the lowest of equals."""
         hidden, output = self._layers(population)
         rows = X.astype(np.float32)
@@ -84,7 +86,7 @@ class NeuralNetworks:
             codes[start : start + 1024] = highest_class(scores)
         return codes
 
-    def _layers(self, population: Weights) -> tuple[Weights, Weights]:
+    def _layers(self, population: NetworkWeights) -> tuple[NetworkWeights, NetworkWeights]:
         """Return views: into the hidden units, ``(n, n_hidden, n_features + 1)``, and out of them."""
         split = self.n_hidden * (self.n_features + 1)
         hidden = population[:, :split].reshape(len(population), self.n_hidden, self.n_features + 1)

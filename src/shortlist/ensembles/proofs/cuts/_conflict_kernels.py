@@ -6,13 +6,10 @@ are left. All arrays of words are (n_rows, n_words), without classifiers that no
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist._bits import Words, popcount
 from shortlist._jit import kernel
-
-Integers = NDArray[np.int64]
-Places = NDArray[np.int32]
+from shortlist.arrays import Longs, Shorts
 
 
 @kernel("boolean(uint64[:, ::1], int64, int64, int64, int64, int64)")
@@ -33,10 +30,10 @@ def list_pairs(
     n_usable: int,
     most_members: int,
     least_members: int,
-    lows: Integers,
-    highs: Integers,
+    lows: Longs,
+    highs: Longs,
     most: int,
-    pairs: Places,
+    pairs: Shorts,
     found: int,
 ) -> int:
     """Append the pairs of `lows` below `highs`, at most `most` per low, after `found`.
@@ -62,13 +59,13 @@ def list_pairs(
 def list_opposed(
     plus: Words,
     minus: Words,
-    least: Integers,
-    row_of: Integers,
+    least: Longs,
+    row_of: Longs,
     n_usable: int,
     least_members: int,
     start: int,
     end: int,
-    pairs: Places,
+    pairs: Shorts,
     found: int,
 ) -> int:
     """Append the pairs of forms, the second from `start` to `end`, that cannot both hold.
@@ -108,11 +105,11 @@ def list_opposed(
 def list_subsets(
     words: Words,
     columns: Words,
-    rarest: Places,
-    lows: Integers,
-    highs: Integers,
+    rarest: Shorts,
+    lows: Longs,
+    highs: Longs,
     most: int,
-    pairs: Places,
+    pairs: Shorts,
     found: int,
 ) -> int:
     """Do what :func:`list_pairs` does where only subsets conflict, 64 highs at a time.

@@ -5,12 +5,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays import Floats
 from shortlist.ensembles.proofs.cuts.cuts import Cut, make_cut, proves
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.milp.backends.highs_linear import LinearProgram
 from shortlist.runs.budget import Budget
-
-Values = NDArray[np.float64]
 
 SMALL = 60
 """Multipliers are first tried as whole numbers with the least one scaled to at most this."""
@@ -73,7 +72,7 @@ class Alternative:
         )
         self._padding = np.zeros(len(usable) + 3)
 
-    def multipliers(self, costs: Values, budget: Budget) -> Values | None:
+    def multipliers(self, costs: Floats, budget: Budget) -> Floats | None:
         """Return the multipliers of least cost, one per form; None if there are none, or none in time."""
         self._program.set_costs(np.concatenate([costs[self.used], self._padding]))
         solution = self._program.solve(budget)
@@ -84,7 +83,7 @@ class Alternative:
         return y if y.any() else None
 
 
-def whole_cut(rows: RightRows, y: Values) -> Cut | None:
+def whole_cut(rows: RightRows, y: Floats) -> Cut | None:
     """Turn multipliers y into integers that prove a cut, small ones where those do; None if none do."""
     support = np.flatnonzero(y > 1e-7 * y.max())
     relative = y[support] / y[support].min()
@@ -108,7 +107,7 @@ def _cut(rows: RightRows, support: NDArray[np.int64], whole: NDArray[np.int64]) 
 
 
 def draw_rows(
-    rows: RightRows, t: Values, rng: np.random.Generator, *, most: int, unlikely: float
+    rows: RightRows, t: Floats, rng: np.random.Generator, *, most: int, unlikely: float
 ) -> NDArray[np.int64]:
     """Return the rows to look at, increasing: all, or some that are drawn and have `most` forms in all.
 

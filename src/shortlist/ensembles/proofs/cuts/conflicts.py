@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._bits import pack
+from shortlist.arrays import Longs
 from shortlist.ensembles.proofs.cuts.cuts import Cut, make_cut
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.votes.binary_votes import tally
 from shortlist.runs.budget import Budget
 
 Pairs = NDArray[np.int32]
-Places = NDArray[np.int64]
 
 TESTS_PER_CHUNK = 100_000_000
 """Pairs that are compared between two looks at the clock: a fraction of a second."""
@@ -141,9 +141,9 @@ def _by_signs(rows: RightRows, max_pairs: int, budget: Budget) -> Conflicts:
 
 
 def _collect(
-    append: Callable[[Places, Places, int, Pairs, int], int],
-    lows: Places,
-    highs: Places,
+    append: Callable[[Longs, Longs, int, Pairs, int], int],
+    lows: Longs,
+    highs: Longs,
     *,
     most: int,
     room: int,

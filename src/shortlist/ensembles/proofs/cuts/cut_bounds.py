@@ -8,13 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from shortlist.ensembles.proofs.cuts.alternative_program import (
-    Alternative,
-    Values,
-    draw_rows,
-    forms_of,
-    whole_cut,
-)
+from shortlist.arrays import Floats
+from shortlist.ensembles.proofs.cuts.alternative_program import Alternative, draw_rows, forms_of, whole_cut
 from shortlist.ensembles.proofs.cuts.conflicts import Conflicts
 from shortlist.ensembles.proofs.cuts.cut_settings import CutSettings
 from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound, denominator_for, dual_bound, make_cut
@@ -181,7 +176,7 @@ class _Separation:
     alternative: Alternative | None = None
     asked: AskedRows | None = None
 
-    def by_price(self, t: Values, idle: int) -> Iterator[Values]:
+    def by_price(self, t: Floats, idle: int) -> Iterator[Floats]:
         """Yield multipliers from several starts, each with its reweightings; rows used before cost more."""
         rows, rng, settings = self.rows, self.rng, self.settings
         most = max(1, min(settings.priced_rows, settings.priced_votes // rows.n_classifiers))
@@ -205,7 +200,7 @@ class _Separation:
             if y is not None:
                 n_used[np.unique(rows.row_of[y > 0])] += 1
 
-    def row_by_row(self, t: Values) -> Iterator[Values]:
+    def row_by_row(self, t: Floats) -> Iterator[Floats]:
         """Yield multipliers of rows that cannot all be right, and that were asked for one after the other."""
         rows, settings = self.rows, self.settings
         most = max(1, settings.asked_votes // rows.n_classifiers)
@@ -215,7 +210,7 @@ class _Separation:
         return row_by_row(rows, self.asked, t, rng=self.rng, budget=self.budget, settings=settings)
 
 
-def _worst_pairs(pairs: NDArray[np.int32], t: Values, least: float) -> list[tuple[float, int]]:
+def _worst_pairs(pairs: NDArray[np.int32], t: Floats, least: float) -> list[tuple[float, int]]:
     """Return the conflict of each first row that t violates most, and by how much, if more than `least`."""
     excess = t[pairs[:, 0]] + t[pairs[:, 1]] - 1
     order = np.lexsort((-excess, pairs[:, 0]))
@@ -239,13 +234,13 @@ class _Master:
         self.cuts: dict[tuple[int, ...], Cut] = {}
         self.active: list[tuple[int, ...]] = []
         self.ages: list[int] = []
-        self.duals: Values = np.zeros(0)
+        self.duals: Floats = np.zeros(0)
         self.supports: dict[tuple[int, ...], NDArray[np.int64]] = {}
         for cut in (*start.cuts, *start.pool):
             self._remember(cut)
         self._activate([cut.rows for cut in start.cuts])
 
-    def solve(self, budget: Budget) -> Values | None:
+    def solve(self, budget: Budget) -> Floats | None:
         """Return t, or None if it was not found in time; either way keep the multipliers."""
         solution = self.program.solve(budget)
         self.duals = np.maximum(0.0, -solution.duals) * self.unit
@@ -261,7 +256,7 @@ class _Master:
             return best
         return CutBound(bound, tuple(self.cuts[key] for key in keys), whole[chosen], self.denominator)
 
-    def recall(self, t: Values) -> int:
+    def recall(self, t: Floats) -> int:
         """Set aside cuts that have long been slack, take up known ones that t violates.
 
         Return how many were taken up.
@@ -284,7 +279,7 @@ class _Master:
         self._activate([key for _, key in wanted])
         return len(wanted)
 
-    def add(self, cut: Cut | None, t: Values) -> int:
+    def add(self, cut: Cut | None, t: Floats) -> int:
         """Take up a new cut if t violates it; return whether it did."""
         if cut is None or cut.rows in self.cuts:
             return 0
@@ -300,7 +295,7 @@ class _Master:
         pool = tuple(cut for key, cut in self.cuts.items() if len(key) > 2)
         return CutBound(best.bound, best.cuts, best.multipliers, best.denominator, pool, exhausted)
 
-    def _excess(self, t: Values, key: tuple[int, ...]) -> float:
+    def _excess(self, t: Floats, key: tuple[int, ...]) -> float:
         return float(t[self.supports[key]].sum()) - len(key) + 1
 
     def _remember(self, cut: Cut) -> None:
@@ -316,7 +311,7 @@ class _Master:
         self.active += keys
         self.ages += [0] * len(keys)
 
-    def _set_aside(self, t: Values) -> None:
+    def _set_aside(self, t: Floats) -> None:
         """Take out of the program what has been slack for some rounds."""
         self.ages = [
             age + 1 if self._excess(t, key) < -self.settings.slack else 0

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import Mask
-from shortlist.ensembles.proofs.cuts.alternative_program import Values, forms_of
+from shortlist.arrays import Floats, Mask
+from shortlist.ensembles.proofs.cuts.alternative_program import forms_of
 from shortlist.ensembles.proofs.cuts.cut_settings import CutSettings
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.milp.backends.highs_linear import LinearProgram, LinearSolution
@@ -68,13 +68,13 @@ class AskedRows:
         """Return a solution, or the ray that shows that there is none."""
         return self._program.solve(budget)
 
-    def shortfall(self, values: Values) -> Values:
+    def shortfall(self, values: Floats) -> Floats:
         """Return how much each of the `used` rows lacks to be right, in the form that lacks most."""
         lacks = np.full(len(self.used), -math.inf)
         np.maximum.at(lacks, self._place_of, self._right - self._left @ values.astype(np.float32))
         return lacks
 
-    def multipliers(self, ray: Values) -> Values:
+    def multipliers(self, ray: Floats) -> Floats:
         """Return the part of a ray that belongs to asked rows, one number for each form of the problem."""
         y = np.zeros(self._n_forms)
         asked = np.flatnonzero(self._asked)
@@ -85,12 +85,12 @@ class AskedRows:
 def row_by_row(
     rows: RightRows,
     program: AskedRows,
-    t: Values,
+    t: Floats,
     *,
     rng: np.random.Generator,
     budget: Budget,
     settings: CutSettings,
-) -> Iterator[Values]:
+) -> Iterator[Floats]:
     """Yield multipliers of cuts that the master program's solution t violates.
 
     What row i lacks is 1 − t_i. A cut says that of its rows one at least is wrong, so that t violates it

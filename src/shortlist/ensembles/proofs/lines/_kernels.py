@@ -9,18 +9,10 @@ sum of the largest coefficients.
 integers from tilts in integers, so that it holds whatever was found.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist._jit import kernel
-
-Bytes: TypeAlias = NDArray[np.uint8]
-Shorts: TypeAlias = NDArray[np.int32]
-Longs: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
-Whole: TypeAlias = int | np.int64
+from shortlist.arrays import Bytes, Floats, Longs, Shorts, Whole
 
 FREE, IN, OUT = range(3)
 """States of a classifier."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.diversity import SLACK, UNITS, DiversityLimits
+from shortlist.ensembles.goals.diversity import CREDIT_SLACK, CREDIT_UNITS, DiversityLimits
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.votes.binary_votes import Votes
@@ -173,18 +173,20 @@ def diversity_rows(limits: DiversityLimits, pairs: NDArray[np.int64], most: int,
     ]
     upper = [np.zeros(2 * int(helps.sum())), np.ones(int(hurts.sum()))]
     blocks.append(_mean_row(credit - limits.mean, y, n_columns))
-    upper.append(np.array([SLACK / UNITS]))
+    upper.append(np.array([CREDIT_SLACK / CREDIT_UNITS]))
     if limits.each > 0:
         largest = min(n_classifiers - 1, most)  # members beside an outsider
         blocks.append(_each_rows(limits, pairs, y, largest, n_columns))
-        upper.append(np.full(n_classifiers, (limits.each * largest + SLACK) / UNITS))
+        upper.append(np.full(n_classifiers, (limits.each * largest + CREDIT_SLACK) / CREDIT_UNITS))
     rows = sparse.csr_array(sparse.vstack(blocks))
     return rows, np.full(rows.shape[0], -np.inf), np.concatenate(upper)
 
 
 def _mean_row(surplus: NDArray[np.int64], y: NDArray[np.int64], n_columns: int) -> sparse.csr_array:
     """Return Eq. 20: −Σ (FC − γ)·y <= 0."""
-    return sparse.csr_array((-surplus / UNITS, (np.zeros(len(y), dtype=np.int64), y)), shape=(1, n_columns))
+    return sparse.csr_array(
+        (-surplus / CREDIT_UNITS, (np.zeros(len(y), dtype=np.int64), y)), shape=(1, n_columns)
+    )
 
 
 def _each_rows(
@@ -193,12 +195,12 @@ def _each_rows(
     """Return Eq. 18 for every k: τ·S − Σ FC·y + τ·(largest − 1)·x_k <= τ·largest."""
     n_classifiers = len(limits.credit)
     k, m = pairs.T
-    gains = -limits.credit[k, m] / UNITS
+    gains = -limits.credit[k, m] / CREDIT_UNITS
     chosen = sparse.csr_array(
         (np.concatenate([gains, gains]), (np.concatenate([k, m]), np.concatenate([y, y]))),
         shape=(n_classifiers, n_columns),
     )
-    tau = limits.each / UNITS
+    tau = limits.each / CREDIT_UNITS
     size = np.zeros((n_classifiers, n_columns))
     size[:, :n_classifiers] = tau
     size[np.arange(n_classifiers), np.arange(n_classifiers)] += tau * (largest - 1)
