@@ -43,9 +43,6 @@ Shorts: TypeAlias = NDArray[np.int32]
 Longs: TypeAlias = NDArray[np.int64]
 """Integers of eight bytes."""
 
-Words: TypeAlias = NDArray[np.uint64]
-"""Bits, 64 in each, or the state of a generator of random numbers."""
-
 Floats: TypeAlias = NDArray[np.float64]
 """Numbers of eight bytes."""
 

@@ -12,9 +12,10 @@ changes nothing.
 
 import numpy as np
 
+from shortlist._bits import Words
 from shortlist._jit import kernel
 from shortlist._random import draw_below
-from shortlist.arrays import Bytes, Longs, Shorts, Words
+from shortlist.arrays import Bytes, Longs, Shorts
 from shortlist.ensembles.rules._kernels import lead
 from shortlist.ensembles.search._threshold_kernels import (
     BEST_TOTAL,
