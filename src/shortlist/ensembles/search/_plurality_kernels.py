@@ -12,9 +12,8 @@ changes nothing.
 
 import numpy as np
 
-from shortlist._bits import Words
 from shortlist._jit import kernel
-from shortlist._random import draw_below
+from shortlist._random import State, draw_below
 from shortlist.arrays import Bytes, Longs, Shorts
 from shortlist.ensembles.rules._kernels import lead
 from shortlist.ensembles.search._threshold_kernels import (
@@ -164,7 +163,7 @@ def choose_flip(
     tabu: Longs,
     scalars: Longs,
     changes: Longs,
-    state: Words,
+    state: State,
     choice: Longs,
 ) -> None:
     """Choose the best flip that is not tabu, or one that beats all so far; one of equals by lot.
@@ -238,7 +237,7 @@ def walk(
     sums: Longs,
     tabu: Longs,
     scalars: Longs,
-    state: Words,
+    state: State,
     effects: Longs,
     changes: Longs,
     choices: Longs,
