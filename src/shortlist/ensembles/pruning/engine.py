@@ -163,7 +163,7 @@ class _Run:
         self.best.lower_bound_to(self.problem.first_bound, CUTS)
         if n_selections(rows) <= settings.few_selections:
             self._walk(self.budget)
-        if not self._goes_on(self.budget):
+        if self.best.proved or self.infeasible:
             return
         self._tell("bounding")
         early = self.budget.until(settings.search_share)
