@@ -235,5 +235,5 @@ def _as_html(figure: Any, name: str) -> str:
     """Return a figure as part of a page, under a name that is the same in every page."""
     from plotly.io import to_html
 
-    part: str = to_html(figure, full_html=False, include_plotlyjs=False, div_id=name, config=CONFIG)
+    part: str = to_html(figure, full_html=False, include_plotlyjs=False, div_id=name, config=dict(CONFIG))
     return part

@@ -81,7 +81,7 @@ def test_the_report_for_people_names_the_proof_and_the_rules(folder: Path) -> No
     run = shortlist("prune", "patients.csv", "--target", "outcome", *QUICK, cwd=folder)
     assert run.returncode == 0, run.stderr
     for words in (
-        "of the certificate prove that no selection exceeds",
+        "looking at every selection proves that none exceeds",
         "the best there is",
         "best single",
         "full",
