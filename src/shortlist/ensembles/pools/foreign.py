@@ -81,8 +81,8 @@ def _of_pipeline(source: Pipeline) -> Parts:
     last = source.steps[-1][1]
     if not _is_ensemble(last):
         raise BadInputError(
-            f"pool must be {POOL_SOURCES}, got a Pipeline that ends in {_shown(last)}. Put a single classifier "
-            "into a list."
+            f"pool must be {POOL_SOURCES}, got a Pipeline that ends in {_shown(last)}. "
+            "Put a single classifier into a list."
         )
     parts = _of_ensemble(last)
     if len(source.steps) == 1:
