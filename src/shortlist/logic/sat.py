@@ -55,7 +55,7 @@ class SatSolver:
 
     Examples
     --------
-    >>> solver = Solver(Clauses.from_clauses(3, [(-1, 2), (-2, 3)]))
+    >>> solver = SatSolver(Clauses.from_clauses(3, [(-1, 2), (-2, 3)]))
     >>> solver.solve([1]).model.tolist()
     [True, True, True]
     >>> sorted(solver.solve([1, -3]).conflict)

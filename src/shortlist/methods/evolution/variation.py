@@ -243,7 +243,8 @@ def repaired(solver: SatSolver, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
     Examples
     --------
     >>> from shortlist.logic.clauses import Clauses
-    >>> repaired(Solver(Clauses.from_clauses(3, [(1, 2)])), np.array([0, 0, 1], dtype=np.uint8)).tolist()[2]
+    >>> solver = SatSolver(Clauses.from_clauses(3, [(1, 2)]))
+    >>> repaired(solver, np.array([0, 0, 1], dtype=np.uint8)).tolist()[2]
     1
     """
     numbers = np.arange(1, len(bits) + 1)
