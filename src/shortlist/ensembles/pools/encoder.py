@@ -213,6 +213,15 @@ def _reads_as_numbers(column: "pd.Series[Any]") -> bool:
     return True
 
 
+def _is_number(value: Any) -> bool:
+    """Whether a value is, or reads as, a number."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def _numbers(frame: Any, chosen: Mask) -> NDArray[np.float64]:
     """Return columns of numbers with NaN where they are missing."""
     block = np.empty((len(frame), int(chosen.sum())))
@@ -220,10 +229,11 @@ def _numbers(frame: Any, chosen: Mask) -> NDArray[np.float64]:
         column = frame.iloc[:, index]
         try:
             block[:, target] = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        except ValueError as error:
+        except ValueError:
+            wrong = next((one for one in column.dropna().tolist() if not _is_number(one)), None)
             raise BadInputError(
-                f"column {frame.columns[index]!r} of X held numbers when the pool was fitted: {error}. "
-                "Pass the same kinds of columns."
+                f"column {frame.columns[index]!r} held numbers when its classifiers were fitted, and holds "
+                f"{wrong!r} now. Correct that value, or leave it empty."
             ) from None
     try:
         return np.asarray(check_array(block, ensure_all_finite="allow-nan", input_name="X"))
