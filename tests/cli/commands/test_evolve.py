@@ -4,15 +4,15 @@ import io
 import json
 import os
 import signal
-import threading
-import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 
+from shortlist.ensembles.evolution.spaces.linear import LinearClassifiers
 from tests.cli.running import shortlist
 
 QUICK = ["--target", "method", "--generations", "6", "--population", "30", "--jobs", "1"]
@@ -129,20 +129,16 @@ def test_bad_input_is_one_sentence_and_exit_2(folder: Path, arguments: list[str]
     assert sorted(folder.iterdir()) == before
 
 
-def _interrupt_once_caught(usual: object, ended: threading.Event) -> None:
-    """Send Ctrl-C to this process a little after the command has begun to catch it."""
-    while signal.getsignal(signal.SIGINT) is usual:
-        if ended.wait(0.01):
-            return
-    time.sleep(0.3)
-    os.kill(os.getpid(), signal.SIGINT)
+def test_an_interrupt_keeps_the_ensemble_so_far(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mutate, calls = LinearClassifiers.mutate, []
 
+    def interrupted(*args: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        return mutate(*args)
 
-def test_an_interrupt_keeps_the_ensemble_so_far(folder: Path) -> None:
-    usual = signal.getsignal(signal.SIGINT)
-    ended = threading.Event()
-    thread = threading.Thread(target=_interrupt_once_caught, args=(usual, ended), daemon=True)
-    thread.start()
+    monkeypatch.setattr(LinearClassifiers, "mutate", interrupted)
     run = shortlist(
         "evolve",
         "cmc.csv",
@@ -154,8 +150,6 @@ def test_an_interrupt_keeps_the_ensemble_so_far(folder: Path) -> None:
         "--json",
         cwd=folder,
     )
-    ended.set()
-    thread.join()
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
     assert facts["limit"] == "interrupted"
