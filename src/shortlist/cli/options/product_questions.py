@@ -108,14 +108,12 @@ class QuestionOptions:
 
     def inputs(self, model: Path) -> dict[str, Named]:
         """Return the files of a question, by what the user calls them."""
+        files: dict[str, Named] = {"MODEL": model, "--attributes": self.attributes, "--fixed": self.fixed}
+        if not model.is_file():  # it is told before anything heavy is loaded
+            return files
         from shortlist.products.attributes.attribute_files import attributes_beside
 
-        return {
-            "MODEL": model,
-            "--attributes": self.attributes,
-            "--fixed": self.fixed,
-            "the file with its attributes": attributes_beside(model),
-        }
+        return files | {"the file with its attributes": attributes_beside(model)}
 
 
 def read_question(model: Path, given: QuestionOptions) -> AskedQuestion:
