@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from shortlist.cli import main
+from shortlist.cli.failures import ended
 from tests.cli.command_lines import called, commands, files
 from tests.cli.made import ADDING, CONFIGURE, PRINTING, WRITING
 from tests.cli.running import Ran, shortlist
@@ -211,3 +212,10 @@ def test_what_is_wrong_with_the_input_is_not_taken_for_a_full_disk(made: Path, e
         assert model in run.stderr
     assert list(elsewhere.iterdir()) == []
     (made / "other.uvl").unlink()
+
+
+def test_what_fails_on_the_way_out_of_an_interruption_is_one() -> None:
+    late, other = RuntimeError("generator did not stop"), RuntimeError("something else")
+    late.__context__ = KeyboardInterrupt()
+
+    assert [ended(error, str)[1] for error in (late, other)] == [130, 70]

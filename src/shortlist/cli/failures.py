@@ -43,7 +43,17 @@ def ended(error: BaseException, translate: Callable[[str], str]) -> tuple[str, i
         reason = error.strerror or str(error) or type(error).__name__
         place = f"{error.filename} cannot be read or written" if error.filename else "a file failed"
         return f"{place}: {reason}.", NOT_WRITTEN
+    if _came_of_an_interruption(error):
+        return NOTHING_WRITTEN, INTERRUPTED
     return _unexpected(error), FAILED
+
+
+def _came_of_an_interruption(error: BaseException) -> bool:
+    """Whether an error was raised while an interruption was on its way out, as a second signal may."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__context__
+    return cause is not None
 
 
 def _unexpected(error: BaseException) -> str:

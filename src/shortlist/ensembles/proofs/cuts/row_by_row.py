@@ -71,7 +71,9 @@ class AskedRows:
     def shortfall(self, values: Floats) -> Floats:
         """Return how much each of the `used` rows lacks to be right, in the form that lacks most."""
         lacks = np.full(len(self.used), -math.inf)
-        np.maximum.at(lacks, self._place_of, self._right - self._left @ values.astype(np.float32))
+        with np.errstate(invalid="ignore"):  # BLAS may leave that flag set for short rows, even of zeros
+            reached = self._left @ values.astype(np.float32)
+        np.maximum.at(lacks, self._place_of, self._right - reached)
         return lacks
 
     def multipliers(self, ray: Floats) -> Floats:
