@@ -160,7 +160,7 @@ def test_while_modules_are_imported_a_signal_ends_the_command_with_a_sentence(
 
 
 @pytest.mark.slow
-def test_many_signals_at_once_end_in_exit_code_130_and_no_traceback(
+def test_signals_a_twentieth_of_a_second_apart_end_in_exit_code_130(
     folder: Path, started: list[subprocess.Popen[str]]
 ) -> None:
     words = ["configure", "m.uvl", "--objectives", "max selected", "--method", "solrep"]

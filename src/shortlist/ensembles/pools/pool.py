@@ -324,7 +324,7 @@ def ask(name: str, method: Callable[[Any], Any], rows: Any, width: tuple[int, ..
         answers = np.asarray(method(rows))
     except (ShortlistError, MemoryError):
         raise
-    except Exception as error:
+    except Exception as error:  # anybody's classifier may raise anything at all
         why = (str(error).splitlines() or [""])[0]
         raise BadInputError(
             f"classifier {name} fails on these rows ({type(error).__name__}: {why}). Leave it out of the "
