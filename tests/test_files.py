@@ -15,7 +15,7 @@ import pytest
 
 import shortlist
 from shortlist.errors import BadFileError, UntrustedFileError
-from shortlist.files import check_writable, dump_object, load_object, whole_file, write_text
+from shortlist.files import cache_folder, check_writable, dump_object, load_object, whole_file, write_text
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
@@ -164,3 +164,22 @@ def test_a_file_of_another_version_is_said_to_be_one(
         f"{tmp_path / 'm.joblib'} was written by {writer}{shortlist.__version__}, cannot read it. "
         "Make it again, with the command that made it."
     )
+
+
+def test_the_cache_is_where_the_variable_says_or_in_the_users_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    assert cache_folder("datasets") == Path("/somewhere/shortlist/datasets")
+    monkeypatch.setenv("HOME", "/home/ann")
+    for unset in ("", "relative/folder"):  # the specification of the variable says to ignore the latter
+        monkeypatch.setenv("XDG_CACHE_HOME", unset)
+        assert cache_folder("studies") == Path("/home/ann/.cache/shortlist/studies")
+
+
+def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setattr(Path, "home", no_home)
+    with pytest.raises(BadFileError, match="has no home. Set XDG_CACHE_HOME"):
+        cache_folder("datasets")

@@ -189,6 +189,27 @@ def own_files_list() -> Path:
     return Path(home) / "shortlist" / "own-files.sha256"
 
 
+def cache_folder(part: str) -> Path:
+    """Return the user's folder of what can be made or fetched again, by what it holds, such as ``datasets``.
+
+    It is ``shortlist/PART`` in ``$XDG_CACHE_HOME``, or in ``~/.cache`` without that variable. It need not be
+    there yet.
+
+    Raises
+    ------
+    BadFileError
+        If the user has no home, and the variable names no folder from the root on.
+    """
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        place = Path(home) if Path(home).is_absolute() else Path.home() / ".cache"
+    except RuntimeError:
+        raise BadFileError(
+            "there is no folder for the cache, since this user has no home. Set XDG_CACHE_HOME to a folder."
+        ) from None
+    return place / "shortlist" / part
+
+
 def _own_digests() -> set[str]:
     try:
         return set(own_files_list().read_text(encoding="ascii").split())
