@@ -46,6 +46,10 @@ class SolverError(ShortlistError, RuntimeError):
     """A solver failed, or its answer contradicts the data it was given."""
 
 
+class WorkerError(ShortlistError, RuntimeError):
+    """Workers cannot be reached or used, or were lost; what was finished before is kept."""
+
+
 class AcquisitionError(ShortlistError, RuntimeError):
     """Acquiring features failed; `partial` holds what was decided before, and what was paid."""
 

@@ -19,6 +19,7 @@ class Cancellation:
 
     def __init__(self) -> None:
         self._event = threading.Event()
+        self._told: list[Callable[[], None]] = []
 
     def __reduce__(self) -> tuple[type["Cancellation"], tuple[()]]:
         return Cancellation, ()
@@ -26,6 +27,17 @@ class Cancellation:
     def cancel(self) -> None:
         """Ask the method to stop at its next step and to return what it has."""
         self._event.set()
+        for tell in tuple(self._told):
+            tell()
+
+    @contextlib.contextmanager
+    def telling(self, tell: Callable[[], None]) -> Iterator[None]:
+        """Call `tell` when the flag is set; it may be called from within a signal handler."""
+        self._told.append(tell)
+        try:
+            yield
+        finally:
+            self._told.remove(tell)
 
     @property
     def cancelled(self) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress, Report, silent
+from shortlist.runs.workers import Completed, Where, open_workers
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Unit:
 def run_units(
     units: Sequence[Unit],
     *,
-    n_jobs: int | None = 1,
+    n_jobs: Where = 1,
     stage: str = "",
     report: Report = silent,
     cancellation: Cancellation | None = None,
@@ -31,9 +32,8 @@ def run_units(
     ----------
     units : sequence of Unit
         What to run. Calls and arguments must pickle when `n_jobs` is not 1.
-    n_jobs : int or None, default=1
-        Workers, in joblib's sense: -1 for every core, None for the enclosing joblib context, so a Dask or
-        another joblib backend takes over from outside.
+    n_jobs : int, str or None, default=1
+        Workers, as :func:`shortlist.runs.workers.open_workers` takes them.
     stage : str
         What the progress events say is being done.
     report : callable, optional
@@ -46,16 +46,27 @@ def run_units(
     Exception
         Whatever a unit raises, when its turn comes.
     """
-    from joblib import Parallel, delayed
-
-    total = len(units)
+    total, done = len(units), 0
     report(Progress(stage, 0, total, outer=True))
-    calls = (
-        delayed(unit.call)(*unit.arguments)
-        for unit in units
-        if cancellation is None or not cancellation.cancelled
-    )
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(calls)
-    for done, (result, unit) in enumerate(zip(results, units, strict=False), start=1):
+    ended: dict[int, Completed] = {}
+    turn = 0
+    with open_workers(n_jobs) as workers:
+        for completed in workers.completed(units, cancellation):
+            ended[completed.index] = completed
+            while turn in ended:
+                key, result = _opened(units[turn].key, ended.pop(turn))
+                turn, done = turn + 1, done + 1
+                report(Progress(stage, done, total, outer=True))
+                yield key, result
+    for index in sorted(ended):  # a cancellation left out some before them
+        done += 1
         report(Progress(stage, done, total, outer=True))
-        yield unit.key, result
+        yield _opened(units[index].key, ended[index])
+
+
+def _opened(key: str, completed: Completed) -> tuple[str, Any]:
+    """Return key and result, or raise the unit's error with its key."""
+    if completed.error is not None:
+        completed.error.add_note(f"in unit {key}")
+        raise completed.error
+    return key, completed.result
