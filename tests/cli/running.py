@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from shortlist.cli import main
+from shortlist.cli.signals import handled, interrupting
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ def shortlist(*arguments: str | Path, cwd: Path) -> Ran:
         pytest.MonkeyPatch.context() as patch,
         contextlib.redirect_stdout(stdout),
         contextlib.redirect_stderr(stderr),
+        handled(interrupting()),
     ):
         patch.setattr(sys, "argv", ["shortlist", *map(str, arguments)])
         try:

@@ -16,6 +16,7 @@ import pytest
 
 from shortlist.cli import main
 from shortlist.cli.failures import ended
+from shortlist.cli.signals import handled, interrupting
 from tests.cli.command_lines import called, commands, files
 from tests.cli.made import ADDING, CONFIGURE, PRINTING, WRITING
 from tests.cli.running import Ran, shortlist
@@ -106,7 +107,8 @@ def _run_into(stream: io.TextIOBase, words: list[str], folder: Path) -> Ran:
     """Run a command whose stdout is `stream`."""
     stderr = io.StringIO()
     with (
-        contextlib.chdir(folder), pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(stderr)
+        contextlib.chdir(folder), pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(stderr),
+        handled(interrupting()),
     ):  # fmt: skip
         patch.setattr(sys, "argv", ["shortlist", *words])
         patch.setattr(sys, "stdout", stream)

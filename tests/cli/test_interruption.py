@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -159,19 +158,38 @@ def test_while_modules_are_imported_a_signal_ends_the_command_with_a_sentence(
         assert (process.returncode, stdout, stderr) == (130, "", f"shortlist: {NOTHING_WRITTEN}\n")
 
 
+def _storm(process: subprocess.Popen[str], *numbers: signal.Signals) -> None:
+    """Send signals without any pause, until the process has ended."""
+    while process.poll() is None:
+        for _ in range(100):
+            for number in numbers:
+                os.kill(process.pid, number)  # even an ended process has its number until it is polled
+
+
 @pytest.mark.slow
-def test_signals_a_twentieth_of_a_second_apart_end_in_exit_code_130(
-    folder: Path, started: list[subprocess.Popen[str]]
+@pytest.mark.parametrize("numbers", [(signal.SIGTERM,), (signal.SIGTERM, signal.SIGINT)], ids=["one", "both"])
+def test_signals_without_any_pause_end_in_exit_code_130_and_one_sentence(
+    numbers: tuple[signal.Signals, ...], folder: Path, started: list[subprocess.Popen[str]]
 ) -> None:
     words = ["configure", "m.uvl", "--objectives", "max selected", "--method", "solrep"]
     process = _start(started, folder, *words, program=("-c", BLOCKED))
     _wait_for(process, "working")
-    while process.poll() is None:
-        process.send_signal(signal.SIGTERM)
-        time.sleep(0.05)
+    _storm(process, *numbers)
     stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, stdout) == (130, ""), stderr
-    assert set(stderr.splitlines()) == {SAID.strip(), f"shortlist: {NOTHING_WRITTEN}"}
+    assert stderr == f"{SAID}shortlist: {NOTHING_WRITTEN}\n"
+
+
+@pytest.mark.slow
+def test_signals_without_any_pause_while_reading_end_in_one_sentence(
+    folder: Path, started: list[subprocess.Popen[str]]
+) -> None:
+    os.mkfifo(folder / "endless.csv")
+    process = _start(started, folder, "prune", "endless.csv", "--out", "m.joblib")
+    with (folder / "endless.csv").open("w", encoding="utf-8"):
+        _storm(process, signal.SIGTERM)
+        stdout, stderr = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, stdout, stderr) == (130, "", f"shortlist: {NOTHING_WRITTEN}\n")
 
 
 def test_signals_are_caught_before_anything_heavy_is_imported() -> None:

@@ -2,27 +2,17 @@
 
 import atexit
 import signal
-import sys
 
 from shortlist.cli.signals import NOTHING_WRITTEN, end_at_once, set_handler
 
 
 def run() -> None:
-    """Run the command `shortlist`; Ctrl-C and SIGTERM end it with exit code 130 and a sentence at any time.
-
-    Once the answer has been printed, a signal ends the process with the exit code that the answer has.
-    """
+    """Run the command `shortlist`; Ctrl-C and SIGTERM end it with exit code 130 and a sentence at any time."""
     set_handler(end_at_once(NOTHING_WRITTEN))
     atexit.register(set_handler, signal.SIG_IGN)  # Python itself would end by the signal from here on
     from shortlist.cli import main
 
-    code = 0
     try:
         main.run()
-    except SystemExit as stop:
-        code = int(stop.code or 0)
     except KeyboardInterrupt:  # between two handlers
         end_at_once(NOTHING_WRITTEN)(signal.SIGINT, None)
-    set_handler(end_at_once("", code))
-    if code:
-        sys.exit(code)

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import io
+import signal
 import sys
 import traceback
 import warnings
@@ -24,7 +25,7 @@ from shortlist.cli.commands.stage_use import use
 from shortlist.cli.commands.verify import verify
 from shortlist.cli.failures import BAD_INPUT, NOT_WRITTEN, UsageError, ended, misread
 from shortlist.cli.options.arguments import as_typed, in_options, speaking
-from shortlist.cli.signals import INTERRUPTED, end_at_once, handled, interrupt
+from shortlist.cli.signals import INTERRUPTED, end_at_once, handled, interrupting, set_handler
 from shortlist.cli.text.delivery import complain, deliver, unwritten
 
 
@@ -85,7 +86,8 @@ def _options(
 def run() -> None:
     """Run the command line.
 
-    The answer goes to stdout, and what went wrong to stderr, as one sentence with an exit code.
+    The answer goes to stdout, and what went wrong to stderr, as one sentence with an exit code. Once all is
+    said, a signal ends the process with that code.
     """
     words = [word for word in sys.argv[1:] if word != DEBUG]
     unwritten.clear()
@@ -95,7 +97,7 @@ def run() -> None:
     try:
         with (
             speaking(translate),
-            handled(interrupt),
+            handled(interrupting()),
             _warnings_as_notes(),
             contextlib.redirect_stdout(printed),
         ):
@@ -108,12 +110,15 @@ def run() -> None:
         said, code = ended(error, translate)
         if DEBUG in sys.argv:
             traceback.print_exception(error)
-    with handled(end_at_once(said if code == INTERRUPTED else PRINTING)):
-        deliver(printed.getvalue())
-        for sentence in filter(None, [said, *unwritten]):
-            complain(sentence)
-    if code or unwritten:
-        sys.exit(code or NOT_WRITTEN)
+    set_handler(end_at_once(said if code == INTERRUPTED else PRINTING))
+    deliver(printed.getvalue())
+    set_handler(signal.SIG_IGN)  # the last sentence is said once, however many signals come
+    for sentence in filter(None, [said, *unwritten]):
+        complain(sentence)
+    code = code or (NOT_WRITTEN if unwritten else 0)
+    set_handler(end_at_once("", code))
+    if code:
+        sys.exit(code)
 
 
 def _translated(sentence: str, words: Sequence[str]) -> str:

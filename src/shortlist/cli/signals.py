@@ -16,13 +16,22 @@ INTERRUPTED = 130
 NOTHING_WRITTEN = "interrupted; nothing was written."
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
+_last_word = threading.Lock()
+"""Taken by the handler that ends the process, which nobody else may do after it, nor speak."""
+
 Handler = Callable[[int, FrameType | None], None]
 
 
 def end_at_once(sentence: str, code: int = INTERRUPTED) -> Handler:
-    """Return a handler that says a sentence on stderr, if there is one, and ends the process."""
+    """Return a handler that says a sentence on stderr, if there is one, and ends the process.
+
+    Signals without a pause interrupt their own handler. It therefore begins with the one step after which
+    all that come later have nothing to do; else they would pile up until Python's stack is full.
+    """
 
     def end(_number: int, _frame: FrameType | None) -> None:
+        if not _last_word.acquire(blocking=False):
+            return
         if sentence:
             with contextlib.suppress(OSError):
                 os.write(2, f"shortlist: {sentence}\n".encode())
@@ -40,7 +49,7 @@ def set_handler(handler: Handler | signal.Handlers) -> None:
 
 @contextlib.contextmanager
 def handled(handler: Handler) -> Iterator[None]:
-    """Let both signals do the same within a block."""
+    """Let both signals do the same within a block, or what else is set there; then what they did before."""
     before = {number: signal.getsignal(number) for number in SIGNALS}
     set_handler(handler)
     try:
@@ -51,7 +60,16 @@ def handled(handler: Handler) -> Iterator[None]:
                 signal.signal(number, old)
 
 
-def interrupt(_number: int, _frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt at the first signal; the next one ends the process."""
-    set_handler(end_at_once(NOTHING_WRITTEN))
-    raise KeyboardInterrupt
+def interrupting() -> Handler:
+    """Return a handler that raises KeyboardInterrupt at the first signal; the next one ends the process."""
+    raised = False
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        nonlocal raised
+        if raised:
+            return
+        raised = True
+        set_handler(end_at_once(NOTHING_WRITTEN))
+        raise KeyboardInterrupt
+
+    return interrupt

@@ -55,7 +55,8 @@ def say_on_stderr(sentence: str) -> None:
 def cancel_on_interrupt(say: Callable[[str], None] = say_on_stderr) -> Iterator[Cancellation]:
     """Yield a cancellation that the first Ctrl-C or SIGTERM sets; the second raises KeyboardInterrupt.
 
-    Outside the main thread, where signals cannot be caught, both keep their usual meaning.
+    Outside the main thread, where signals cannot be caught, both keep their usual meaning. Signals that come
+    while another is being answered say nothing new, and are dropped.
 
     Parameters
     ----------
@@ -68,12 +69,19 @@ def cancel_on_interrupt(say: Callable[[str], None] = say_on_stderr) -> Iterator[
         yield cancellation
         return
 
+    answering = False
+
     def interrupt(_number: int, _frame: FrameType | None) -> None:
+        nonlocal answering
+        if answering:  # signals without a pause interrupt this function, and would pile up without end
+            return
+        answering = True
         if cancellation.cancelled:
             restore()  # a third one is not for the work, which is given up
             raise KeyboardInterrupt
         cancellation.cancel()
         say(STOPPING)
+        answering = False
 
     def restore() -> None:
         for number, handler in before.items():
