@@ -1,8 +1,11 @@
 """How kernels are compiled, and when: at the first call, so that importing them costs nothing."""
 
+import re
 import threading
 from collections.abc import Callable
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from typing import Annotated, Any, Generic, ParamSpec, TypeVar, cast, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -39,11 +42,11 @@ class Deferred(Generic[P, R]):
             return self._made
 
 
-def kernel(signature: str | Callable[[Any], Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def kernel(signature: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Compile for one explicit `signature`, without Python objects, and keep the result on disk.
 
-    A signature is text, or, for kernels that take named tuples, a function that makes it from
-    ``numba.types``.
+    A signature is text as numba reads it, in which the name of a named tuple may stand for one: what its
+    fields are is read from their annotations (:mod:`shortlist.arrays`), and they may be named tuples too.
     """
 
     def defer_kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -55,9 +58,46 @@ def kernel(signature: str | Callable[[Any], Any]) -> Callable[[Callable[P, R]], 
             for name in function.__code__.co_names:
                 if isinstance(names.get(name), Deferred):
                     names[name] = names[name].made()
-            types = signature if isinstance(signature, str) else signature(numba.types)
-            return cast("Callable[P, R]", numba.njit(types, cache=True, nogil=True)(function))
+            types = _signature_types(signature, names)
+            return cast("Callable[P, R]", numba.njit(types, cache=True, nogil=True, no_cfunc_wrapper=True)(function))
 
         return Deferred(compile_kernel)
 
     return defer_kernel
+
+
+def _signature_types(signature: str, names: dict[str, Any]) -> Any:
+    """Return what numba calls the types of a signature; `names` holds the named tuples."""
+    from numba.core import sigutils
+
+    read: Any = sigutils.normalize_signature  # text of a signature to types
+    result, _, parameters = signature.removesuffix(")").rpartition("(")
+    texts = re.split(r",\s*(?![\s:])", parameters)  # not at the comma in int64[:, ::1]
+    types = [
+        _record_type(names[text]) if text in names else read(f"void({text})")[0][0] for text in texts if text
+    ]
+    return read(f"{result}()")[1](*types)
+
+
+def _record_type(record: type[tuple[Any, ...]]) -> Any:
+    """Return what numba calls a named tuple, from the annotations of its fields."""
+    from numba import types
+
+    known: Any = types
+    fields = get_type_hints(record, include_extras=True).values()
+    return known.NamedTuple([_field_type(field) for field in fields], record)
+
+
+def _field_type(annotation: Any) -> Any:
+    """Return what numba calls a field: a number, a named tuple, or a contiguous array."""
+    from numba import from_dtype, types
+
+    if isinstance(annotation, type) and issubclass(annotation, tuple):
+        return _record_type(annotation)
+    if annotation in {int, float, bool}:
+        return {int: types.int64, float: types.float64, bool: types.boolean}[annotation]
+    n_dimensions = 1
+    if get_origin(annotation) is Annotated:
+        annotation, n_dimensions = get_args(annotation)
+    (scalar,) = get_args(get_args(annotation)[1])
+    return types.Array(from_dtype(np.dtype(scalar)), n_dimensions, "C")

@@ -1,6 +1,6 @@
 """Array types, each with its shape and unit."""
 
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,9 @@ diagonal.
 """
 
 Bytes: TypeAlias = NDArray[np.uint8]
-"""Plain bytes of a kernel, of the shape that the kernel says; so are the arrays below."""
+"""Plain bytes of a kernel, of the shape that the kernel says; so are the arrays below. In a named tuple for
+kernels they have one dimension, and those called a table two.
+"""
 
 Shorts: TypeAlias = NDArray[np.int32]
 """Integers of four bytes."""
@@ -48,6 +50,18 @@ Floats: TypeAlias = NDArray[np.float64]
 
 Flags: TypeAlias = NDArray[np.bool_]
 """True or false."""
+
+ByteTable: TypeAlias = Annotated[Bytes, 2]
+"""Bytes in two dimensions; so are the tables below."""
+
+ShortTable: TypeAlias = Annotated[Shorts, 2]
+"""Integers of four bytes."""
+
+LongTable: TypeAlias = Annotated[Longs, 2]
+"""Integers of eight bytes."""
+
+FloatTable: TypeAlias = Annotated[Floats, 2]
+"""Numbers of eight bytes."""
 
 Whole: TypeAlias = int | np.int64
 """One integer, as Python or a kernel has it."""

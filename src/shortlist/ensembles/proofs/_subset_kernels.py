@@ -9,13 +9,12 @@ selection.
 What a walk depends on is in its arrays, so that cutting it into blocks changes nothing.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist._jit import kernel
-from shortlist.arrays import Bytes, Longs, Shorts
+from shortlist.arrays import Bytes, Longs, LongTable, Shorts
 
 (DEPTH, DONE, KNOWN, FOUND, BEST_TOTAL, BEST_THRESHOLD, SIZE, COST, REACH, NODES) = range(10)
 """Entries of `scalars`: classifiers decided, whether the walk is over, whether there is a worth to exceed and
@@ -54,7 +53,7 @@ class Limits(NamedTuple):
     """See the numbers above."""
     costs: Longs
     """Cost of each classifier, or nothing."""
-    credit: NDArray[np.int64]
+    credit: LongTable
     """Failure credit of every pair, or nothing."""
 
 
@@ -73,18 +72,7 @@ class Walk(NamedTuple):
     """The best selection so far, 1 for a member."""
 
 
-def _numba_types(types: Any) -> tuple[Any, Any, Any]:
-    """Return what numba calls rows, limits and a walk."""
-    longs, shorts = types.Array(types.int64, 1, "C"), types.Array(types.int32, 1, "C")
-    octets, table = types.Array(types.uint8, 1, "C"), types.Array(types.int64, 2, "C")
-    return (
-        types.NamedTuple([longs, shorts, longs, longs], FormRows),
-        types.NamedTuple([longs, longs, table], Limits),
-        types.NamedTuple([octets, shorts, longs, longs, octets], Walk),
-    )
-
-
-@kernel(lambda types: types.boolean(*_numba_types(types)[1:]))
+@kernel("boolean(Limits, Walk)")
 def is_diverse(limits: Limits, walk: Walk) -> bool:
     """Whether the members, all classifiers being decided, have the failure credit that is wanted."""
     size, sizes = walk.scalars[SIZE], limits.sizes
@@ -103,7 +91,7 @@ def is_diverse(limits: Limits, walk: Walk) -> bool:
     return bool(total // 2 >= sizes[MEAN] * (size * (size - 1) // 2) - sizes[SLACK])
 
 
-@kernel(lambda types: types.void(types.int64, types.int64, *_numba_types(types)))
+@kernel("void(int64, int64, FormRows, Limits, Walk)")
 def decide(decision: int, step: int, rows: FormRows, limits: Limits, walk: Walk) -> None:
     """Take a decision (step −1) or take it back (1)."""
     counters, levels, items = walk.counters, walk.levels, rows.items
@@ -133,7 +121,7 @@ def decide(decision: int, step: int, rows: FormRows, limits: Limits, walk: Walk)
                     walk.scalars[REACH] += rows.gains[i]
 
 
-@kernel(lambda types: types.UniTuple(types.int64, 2)(*_numba_types(types)[1:]))
+@kernel("UniTuple(int64, 2)(Limits, Walk)")
 def reach(limits: Limits, walk: Walk) -> tuple[np.int64, np.int64]:
     """Return the most that the descendants of a node can be worth, and the threshold for that."""
     half, levels = limits.sizes[COUNTED], walk.levels
@@ -154,7 +142,7 @@ def reach(limits: Limits, walk: Walk) -> tuple[np.int64, np.int64]:
     return most, threshold
 
 
-@kernel(lambda types: types.void(types.int64, *_numba_types(types)))
+@kernel("void(int64, FormRows, Limits, Walk)")
 def walk_on(n_nodes: int, rows: FormRows, limits: Limits, walk: Walk) -> None:
     """Go on with a walk for so many nodes; ``scalars[DONE]`` says whether it is over."""
     choices, scalars, sizes = walk.choices, walk.scalars, limits.sizes

@@ -1,23 +1,68 @@
 """Kernels of the pruning rules: who joins next, counted on rows by classes.
 
-In all of them ``codes`` is (n_rows, n_classifiers), ``columns`` the same transposed, and ``tally[i, c]``
-counts the members that give row i class c. The *lead* of a row is the number of votes of its true class ahead
+In all of them ``tally[i, c]`` counts the members that give row i class c. The *lead* of a row is the number of votes of its true class ahead
 of the strongest rival, one less where the rival is the lower class and so wins ties. The row is decided right
 iff its lead is at least 0. Of equal scores the classifier that is right most often alone (``alone``) wins,
 then the lowest index; margins go by index only. Only rows whose weight changed since the last step touch the
 scores. Callers allocate everything: allocation inside costs seconds of compilation.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._jit import kernel
-from shortlist.arrays import Counts, Longs, Mask, Shorts
-from shortlist.ensembles.votes.class_votes import ClassCodes
+from shortlist.arrays import ByteTable, Counts, Longs, LongTable, Mask, Shorts, ShortTable
+from shortlist.ensembles.votes.class_votes import ClassCodes, ClassVotes
 
 NO_ONE = -1
 ROOM = 2**14
 COMPLEMENTARINESS, CONCURRENCY, UNCERTAINTY = 0, 1, 2
+
+
+class CodedRows(NamedTuple):
+    """Rows and the votes on them; see :class:`ClassVotes`."""
+
+    codes: ByteTable
+    """Class that each classifier votes for, ``(n_rows, n_classifiers)``."""
+    columns: ByteTable
+    """The same transposed."""
+    labels: ClassCodes
+    """True classes, ``(n_rows,)``."""
+    counts: Counts
+    """How many samples each row stands for, ``(n_rows,)``."""
+
+
+class Climb(NamedTuple):
+    """Where a climb is."""
+
+    alone: Counts
+    """Samples on which each classifier is right alone, ``(n_classifiers,)``."""
+    tally: ShortTable
+    """Votes of the members, ``(n_rows, n_classes)``."""
+    scores: Longs
+    """What each classifier would add, ``(n_classifiers,)``."""
+    left: Mask
+    """Who may still join, ``(n_classifiers,)``."""
+
+
+class SortedRows(NamedTuple):
+    """Room to sort rows by their margins."""
+
+    rows: LongTable
+    """The rows in order, and of each row its margin and the strongest rival's votes, ``(3, n_rows)``."""
+    ends: Longs
+    """Where the rows of each margin end, from the lowest margin on."""
+    totals: Longs
+    """How many samples the rows of each margin stand for."""
+    span: Longs
+    """The lowest and the highest margin."""
+
+
+def coded_rows(votes: ClassVotes) -> CodedRows:
+    """Return votes as the kernels want them."""
+    return CodedRows(votes.codes, votes.columns, votes.labels, votes.counts)
 
 
 @kernel("int64(int32[:, ::1], int64, int64)")
@@ -67,22 +112,18 @@ def count_right(codes: ClassCodes, labels: ClassCodes, counts: Counts, right: Lo
             right[k] += weight if codes[i, k] == label else 0
 
 
-@kernel("int64(uint8[:, ::1], uint8[::1], int64[::1], int32[:, ::1], int64[::1], int64, int64[::1])")
-def score_additions(
-    codes: ClassCodes,
-    labels: ClassCodes,
-    counts: Counts,
-    tally: Shorts,
-    rows: Longs,
-    n_rows: int,
-    gains: Longs,
-) -> int:
-    """Return how many samples in the rows are right now, and set what each classifier would add to that."""
+@kernel("int64(CodedRows, int32[:, ::1], int64[::1], int64, int64[::1])")
+def score_additions(rows: CodedRows, tally: Shorts, listed: Longs, n_rows: int, gains: Longs) -> int:
+    """Return how many samples in the rows are right now, and set what each classifier would add to that.
+
+    The rows are the first `n_rows` that are listed.
+    """
+    codes, labels, counts = rows.codes, rows.labels, rows.counts
     sure = 0
     for k in range(len(gains)):
         gains[k] = 0
     for position in range(n_rows):
-        i = rows[position]
+        i = listed[position]
         label = np.int64(labels[i])
         ahead = lead(tally, i, label)
         weight = counts[i]
@@ -102,12 +143,13 @@ def score_additions(
     return sure
 
 
-@kernel("int64(uint8[::1], int64[::1], int32[:, ::1], int64[::1], int64[::1])")
-def keep_near_rows(labels: ClassCodes, counts: Counts, tally: Shorts, near: Longs, right: Longs) -> int:
+@kernel("int64(CodedRows, int32[:, ::1], int64[::1], int64[::1])")
+def keep_near_rows(rows: CodedRows, tally: Shorts, near: Longs, right: Longs) -> int:
     """List the rows whose decision one replacement can change, and return how many.
 
     ``right[0]`` becomes the number of samples whose rows stay right.
     """
+    labels, counts = rows.labels, rows.counts
     n_near = 0
     right[0] = 0
     for i in range(len(labels)):
@@ -120,31 +162,17 @@ def keep_near_rows(labels: ClassCodes, counts: Counts, tally: Shorts, near: Long
     return n_near
 
 
-@kernel(
-    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64[::1], "
-    "int64[::1], boolean[::1], int64[::1], int64[::1])"
-)
-def climb_by_accuracy(
-    codes: ClassCodes,
-    columns: ClassCodes,
-    labels: ClassCodes,
-    counts: Counts,
-    alone: Counts,
-    tally: Shorts,
-    rows: Longs,
-    gains: Longs,
-    left: Mask,
-    order: Longs,
-    right: Longs,
-) -> None:
+@kernel("void(CodedRows, Climb, int64[::1], int64[::1], int64[::1])")
+def climb_by_accuracy(rows: CodedRows, climb: Climb, listed: Longs, order: Longs, right: Longs) -> None:
     """Add the classifier with which most samples are right, until all are members."""
+    scores, left = climb.scores, climb.left
     for step in range(len(order)):
-        sure = score_additions(codes, labels, counts, tally, rows, len(rows), gains)
-        pick = best_left(gains, left, alone)
+        sure = score_additions(rows, climb.tally, listed, len(listed), scores)
+        pick = best_left(scores, left, climb.alone)
         left[pick] = False
         order[step] = pick
-        right[step] = sure + gains[pick]
-        add_votes(columns, rows, len(rows), pick, 1, tally)
+        right[step] = sure + scores[pick]
+        add_votes(rows.columns, listed, len(listed), pick, 1, climb.tally)
 
 
 @kernel("void(int16[::1], int64[::1])")
@@ -155,22 +183,13 @@ def drain(recent: NDArray[np.int16], scores: Longs) -> None:
         recent[k] = 0
 
 
-@kernel(
-    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64, "
-    "int64[::1], int64[::1], int16[::1], boolean[::1], int64[::1], int64[::1], int64[::1])"
-)
+@kernel("void(int64, CodedRows, Climb, int64[::1], int16[::1], int64[::1], int64[::1], int64[::1])")
 def climb_by_weights(
-    codes: ClassCodes,
-    columns: ClassCodes,
-    labels: ClassCodes,
-    counts: Counts,
-    alone: Counts,
-    tally: Shorts,
     rule: int,
+    rows: CodedRows,
+    climb: Climb,
     weights: Longs,
-    scores: Longs,
     recent: NDArray[np.int16],
-    left: Mask,
     order: Longs,
     fitness: Longs,
     right: Longs,
@@ -181,6 +200,8 @@ def climb_by_weights(
     the step. `recent` takes up changes of the scores in a quarter of the bytes, which is a quarter of the
     time, and is drained before it can overflow.
     """
+    codes, columns, labels, counts = rows.codes, rows.columns, rows.labels, rows.counts
+    tally, scores, left = climb.tally, climb.scores, climb.left
     for size in range(1, len(order) + 1):
         last = order[size - 1]
         left[last] = False
@@ -226,16 +247,15 @@ def climb_by_weights(
         right[size - 1] = sure
         drain(recent, scores)
         if size < len(order):
-            pick = best_left(scores, left, alone)
+            pick = best_left(scores, left, climb.alone)
             order[size] = pick
             fitness[size] = base + scores[pick]
 
 
-@kernel("void(uint8[:, ::1], uint8[::1], int64[::1], int32[:, ::1], int64[::1], int64[::1])")
-def count_prefixes(
-    columns: ClassCodes, labels: ClassCodes, counts: Counts, tally: Shorts, order: Longs, right: Longs
-) -> None:
+@kernel("void(CodedRows, int32[:, ::1], int64[::1], int64[::1])")
+def count_prefixes(rows: CodedRows, tally: Shorts, order: Longs, right: Longs) -> None:
     """Count the samples that every prefix of an order decides right."""
+    columns, labels, counts = rows.columns, rows.labels, rows.counts
     for step in range(len(order)):
         sure = 0
         for i in range(len(labels)):
@@ -245,22 +265,11 @@ def count_prefixes(
         right[step] = sure
 
 
-@kernel("int64(uint8[::1], int64[::1], int32[:, ::1], int64[:, ::1], int64[::1], int64[::1], int64[::1])")
-def sort_by_margin(
-    labels: ClassCodes,
-    counts: Counts,
-    tally: Shorts,
-    rows: Longs,
-    ends: Longs,
-    totals: Longs,
-    span: Longs,
-) -> int:
-    """Sort the rows by margin (Eqs. 3 and 4), and return how many samples are right.
-
-    ``rows[0]`` receives the rows in order, ``rows[1]`` and ``rows[2]`` the margin and the rival's votes of
-    each row; `span` the lowest and the highest margin; rows of margin low + m end before ``ends[m]``, and
-    stand for ``totals[m]`` samples.
-    """
+@kernel("int64(CodedRows, int32[:, ::1], SortedRows)")
+def sort_by_margin(votes: CodedRows, tally: Shorts, by_margin: SortedRows) -> int:
+    """Sort the rows by margin (Eqs. 3 and 4), and return how many samples are right."""
+    labels, counts = votes.labels, votes.counts
+    rows, ends, totals, span = by_margin.rows, by_margin.ends, by_margin.totals, by_margin.span
     sure = 0
     low, high = np.int64(2**40), -np.int64(2**40)
     for i in range(len(labels)):
@@ -296,19 +305,14 @@ def sort_by_margin(
 
 
 @kernel(
-    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int32[:, ::1], boolean, int64[::1], "
-    "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1])"
+    "void(CodedRows, boolean, int32[:, ::1], int64[::1], SortedRows, int64[:, ::1], int64[::1], int64[::1])"
 )
 def climb_by_margins(
-    codes: ClassCodes,
-    columns: ClassCodes,
-    labels: ClassCodes,
-    counts: Counts,
-    tally: Shorts,
+    votes: CodedRows,
     by_histogram: bool,
+    tally: Shorts,
     left: Longs,
-    rows: Longs,
-    levels: Longs,
+    by_margin: SortedRows,
     equal: Longs,
     order: Longs,
     right: Longs,
@@ -323,10 +327,11 @@ def climb_by_margins(
     `left` holds the candidates in increasing order; the rows of `equal` are the places of those still equal,
     rises(m − 1), rises(m), falls(m), rises(m + 1), falls(m + 1).
     """
+    codes, columns, labels, counts = votes.codes, votes.columns, votes.labels, votes.counts
+    rows, ends, totals, span = by_margin.rows, by_margin.ends, by_margin.totals, by_margin.span
     n_left = len(left)
-    ends, totals, span = levels[0], levels[1], levels[2]
     for step in range(len(order) + 1):
-        right[step] = sort_by_margin(labels, counts, tally, rows, ends, totals, span)
+        right[step] = sort_by_margin(votes, tally, by_margin)
         if n_left == 0:
             break
         low, high = span[0], span[1]
@@ -387,56 +392,43 @@ def climb_by_margins(
             tally[i, columns[pick, i]] += 1
 
 
-@kernel(
-    "void(uint8[:, ::1], uint8[:, ::1], uint8[::1], int64[::1], int64[::1], int32[:, ::1], int64[::1], "
-    "int64[::1], int64[::1], boolean[::1], int64[:, ::1], int64[::1])"
-)
+@kernel("void(CodedRows, Climb, int64[::1], int64[::1], int64[:, ::1], int64[::1])")
 def climb_with_backfitting(
-    codes: ClassCodes,
-    columns: ClassCodes,
-    labels: ClassCodes,
-    counts: Counts,
-    alone: Counts,
-    tally: Shorts,
-    rows: Longs,
-    near: Longs,
-    gains: Longs,
-    left: Mask,
-    members: Longs,
-    right: Longs,
+    rows: CodedRows, climb: Climb, listed: Longs, near: Longs, members: Longs, right: Longs
 ) -> None:
     """Add as :func:`climb_by_accuracy`, and after every addition replace members while that helps.
 
     Row s of `members` receives the s + 1 members after the revision, ``right[s]`` the samples that they
     decide right.
     """
-    n_rows = len(rows)
+    tally, scores, left = climb.tally, climb.scores, climb.left
+    n_rows = len(listed)
     far_right = np.zeros(1, dtype=np.int64)
     for step in range(len(members)):
-        best = score_additions(codes, labels, counts, tally, rows, n_rows, gains)
-        pick = best_left(gains, left, alone)
-        best += gains[pick]
+        best = score_additions(rows, tally, listed, n_rows, scores)
+        pick = best_left(scores, left, climb.alone)
+        best += scores[pick]
         left[pick] = False
         for place in range(step):
             members[step, place] = members[step - 1, place]
         members[step, step] = pick
-        add_votes(columns, rows, n_rows, pick, 1, tally)
-        n_near = keep_near_rows(labels, counts, tally, near, far_right)
+        add_votes(rows.columns, listed, n_rows, pick, 1, tally)
+        n_near = keep_near_rows(rows, tally, near, far_right)
         place = 0
         while place <= step:
             old = members[step, place]
-            add_votes(columns, near, n_near, old, -1, tally)
-            sure = far_right[0] + score_additions(codes, labels, counts, tally, near, n_near, gains)
-            add_votes(columns, near, n_near, old, 1, tally)
-            new = best_left(gains, left, alone)
-            if new != NO_ONE and sure + gains[new] > best:
-                best = sure + gains[new]
+            add_votes(rows.columns, near, n_near, old, -1, tally)
+            sure = far_right[0] + score_additions(rows, tally, near, n_near, scores)
+            add_votes(rows.columns, near, n_near, old, 1, tally)
+            new = best_left(scores, left, climb.alone)
+            if new != NO_ONE and sure + scores[new] > best:
+                best = sure + scores[new]
                 left[old] = True
                 left[new] = False
                 members[step, place] = new
-                add_votes(columns, rows, n_rows, old, -1, tally)
-                add_votes(columns, rows, n_rows, new, 1, tally)
-                n_near = keep_near_rows(labels, counts, tally, near, far_right)
+                add_votes(rows.columns, listed, n_rows, old, -1, tally)
+                add_votes(rows.columns, listed, n_rows, new, 1, tally)
+                n_near = keep_near_rows(rows, tally, near, far_right)
                 place = 0
             else:
                 place += 1

@@ -86,19 +86,15 @@ def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
     members = np.zeros((most, most), dtype=np.int64)
     right = np.empty(most, dtype=np.int64)
     n_rows = len(votes.labels)
-    _kernels.climb_with_backfitting(
-        votes.codes,
-        votes.columns,
-        votes.labels,
-        votes.counts,
+    climb = _kernels.Climb(
         single_right(votes),
         np.zeros((n_rows, votes.n_classes), dtype=np.int32),
-        np.arange(n_rows),
-        np.empty(n_rows, dtype=np.int64),
         np.empty(votes.n_classifiers, dtype=np.int64),
         np.ones(votes.n_classifiers, dtype=bool),
-        members,
-        right,
+    )
+    near = np.empty(n_rows, dtype=np.int64)
+    _kernels.climb_with_backfitting(
+        _kernels.coded_rows(votes), climb, np.arange(n_rows), near, members, right
     )
     right = right[np.array(tried) - 1]
     return Backfitted(

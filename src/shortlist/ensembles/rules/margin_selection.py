@@ -91,19 +91,12 @@ def grow_by_margins(
     tally = np.require(start.copy(), np.int32, ["C", "W"])
     order, right = np.empty(n_left, dtype=np.int64), np.empty(n_left + 1, dtype=np.int64)
     levels = 2 * (int(tally.sum(axis=1).max()) + n_left) + 3
+    by_margin = _kernels.SortedRows(
+        np.empty((3, n_rows), dtype=np.int64), *np.empty((3, levels), dtype=np.int64)
+    )
+    equal = np.empty((6, max(1, n_left)), dtype=np.int64)
     _kernels.climb_by_margins(
-        votes.codes,
-        votes.columns,
-        votes.labels,
-        votes.counts,
-        tally,
-        criterion == "histogram",
-        left,
-        np.empty((3, n_rows), dtype=np.int64),
-        np.empty((3, levels), dtype=np.int64),
-        np.empty((6, max(1, n_left)), dtype=np.int64),
-        order,
-        right,
+        _kernels.coded_rows(votes), criterion == "histogram", tally, left, by_margin, equal, order, right
     )
     return order, right
 

@@ -143,10 +143,9 @@ def check_rule(rule: str, stop: str, *, p: float = 0.075, rho: float = 0.25) -> 
 def _reduced_error(votes: ClassVotes, _stop: str) -> Ordering:
     """Maximise acc(S ∪ {h}) at every step: hill climbing by accuracy, whose fitness is accuracy."""
     order, right = _empty(votes)
-    state = _tally(votes), np.arange(len(votes.labels)), order.copy(), _all(votes)
-    _kernels.climb_by_accuracy(
-        votes.codes, votes.columns, votes.labels, votes.counts, single_right(votes), *state, order, right
-    )
+    climb = _kernels.Climb(single_right(votes), _tally(votes), order.copy(), _all(votes))
+    listed = np.arange(len(votes.labels))
+    _kernels.climb_by_accuracy(_kernels.coded_rows(votes), climb, listed, order, right)
     return Ordering(order, right, right / votes.n_samples, int(right.argmax()) + 1)
 
 
@@ -158,21 +157,12 @@ def _weighted(rule: int) -> Callable[[ClassVotes, str], Ordering]:
         scaled = right.copy()
         alone = single_right(votes)
         order[0] = alone.argmax()
-        state = (
-            _tally(votes),
-            rule,
-            np.zeros(len(votes.labels), dtype=np.int64),
-            np.zeros(len(order), dtype=np.int64),
-            np.zeros(len(order), dtype=np.int16),
-        )
         _kernels.climb_by_weights(
-            votes.codes,
-            votes.columns,
-            votes.labels,
-            votes.counts,
-            alone,
-            *state,
-            _all(votes),
+            rule,
+            _kernels.coded_rows(votes),
+            _kernels.Climb(alone, _tally(votes), np.zeros(len(order), dtype=np.int64), _all(votes)),
+            np.zeros(len(votes.labels), dtype=np.int64),
+            np.zeros(len(order), dtype=np.int16),
             order,
             scaled,
             right,
@@ -275,9 +265,7 @@ def _drep(votes: ClassVotes, rho: Fraction) -> Ordering:
         n_diverse = -int(-rho * len(candidates) // 1)
         diverse = np.zeros_like(left)
         diverse[candidates[np.argsort(similarity[candidates], kind="stable")[:n_diverse]]] = True
-        sure = _kernels.score_additions(
-            votes.codes, votes.labels, votes.counts, tally, rows, len(rows), gains
-        )
+        sure = _kernels.score_additions(_kernels.coded_rows(votes), tally, rows, len(rows), gains)
         pick = _kernels.best_left(gains, diverse, alone)
         if sure + gains[pick] <= right[-1]:
             break
@@ -365,7 +353,7 @@ def _best_prefix(votes: ClassVotes, order: NDArray[np.int64], *, vary_size: bool
     """Keep the prefix whose vote is right most often, the smallest of equals."""
     right = np.empty(len(order), dtype=np.int64)
     order = np.require(order, np.int64, ["C", "W"])
-    _kernels.count_prefixes(votes.columns, votes.labels, votes.counts, _tally(votes), order, right)
+    _kernels.count_prefixes(_kernels.coded_rows(votes), _tally(votes), order, right)
     sizes = sizes_to_try(len(order)) if vary_size else range(1, len(order) + 1)
     size = sizes[int(right[sizes.start - 1 : sizes.stop - 1].argmax())]
     return Ordering(order, right, None, size)
