@@ -1,7 +1,7 @@
 """Flags packed into words of 64 bits, and counted in kernels."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, cast
+from typing import Annotated, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from shortlist.arrays import Mask
 
 Words: TypeAlias = NDArray[np.uint64]
 """Flags along the last axis: flag i is bit i mod 64 of word i // 64."""
+
+WordTable: TypeAlias = Annotated[Words, 2]
+"""The same in two dimensions, for the fields of named tuples."""
 
 
 def pack(flags: Mask | NDArray[np.uint8], n_words: int | None = None) -> Words:

@@ -58,8 +58,11 @@ def kernel(signature: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             for name in function.__code__.co_names:
                 if isinstance(names.get(name), Deferred):
                     names[name] = names[name].made()
+            options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
             types = _signature_types(signature, names)
-            return cast("Callable[P, R]", numba.njit(types, cache=True, nogil=True, no_cfunc_wrapper=True)(function))
+            return cast(
+                "Callable[P, R]", numba.njit(types, **options)(function)
+            )
 
         return Deferred(compile_kernel)
 
@@ -85,7 +88,7 @@ def _record_type(record: type[tuple[Any, ...]]) -> Any:
 
     known: Any = types
     fields = get_type_hints(record, include_extras=True).values()
-    return known.NamedTuple([_field_type(field) for field in fields], record)
+    return known.BaseTuple.from_types([_field_type(field) for field in fields], record)
 
 
 def _field_type(annotation: Any) -> Any:

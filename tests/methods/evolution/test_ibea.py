@@ -44,7 +44,10 @@ def test_evaluation_agrees_with_its_twin(listed: list[list[int]], rows: list[lis
     found = np.ones((len(rows), 3), dtype=np.int64)
 
     kernels.evaluate(
-        bits(rows), clauses.literals, clauses.offsets, np.ascontiguousarray(np.array(COSTS).T), found
+        bits(rows),
+        kernels.ClauseLists(clauses.literals, clauses.offsets),
+        np.ascontiguousarray(np.array(COSTS).T),
+        found,
     )
 
     assert found.tolist() == [oracles.point(row, listed, COSTS) for row in rows]
@@ -60,7 +63,12 @@ def test_feedback_directed_mutation_agrees_with_its_twin(
     mutated, marks = bits([row])[0], np.zeros(N, dtype=np.uint8)
 
     kernels.mutate_with_feedback(
-        mutated, clauses.literals, clauses.offsets, marks, error_rate, 0.25, np.array([seed], dtype=np.uint64)
+        mutated,
+        kernels.ClauseLists(clauses.literals, clauses.offsets),
+        marks,
+        error_rate,
+        0.25,
+        np.array([seed], dtype=np.uint64),
     )
 
     assert mutated.tolist() == oracles.mutated(row, listed, error_rate, 0.25, oracles.uniforms(seed))
@@ -74,7 +82,12 @@ def test_a_product_is_never_changed_without_other_mutation(listed: list[list[int
         return
     mutated, marks = bits([row])[0], np.zeros(N, dtype=np.uint8)
     kernels.mutate_with_feedback(
-        mutated, clauses.literals, clauses.offsets, marks, 1.0, 0.0, np.array([1], dtype=np.uint64)
+        mutated,
+        kernels.ClauseLists(clauses.literals, clauses.offsets),
+        marks,
+        1.0,
+        0.0,
+        np.array([1], dtype=np.uint64),
     )
 
     assert mutated.tolist() == row

@@ -1,11 +1,12 @@
 """Kernels that join sorted sets of objective vectors and find vectors in them again."""
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._jit import kernel
+from shortlist.arrays import Longs, ShortTable
 
 Keys: TypeAlias = NDArray[np.int64]
 """Vectors of non-negative integers as rows, ``(n_vectors, n_words)``, sorted and unique. With one word, all
@@ -15,6 +16,23 @@ word per objective.
 
 BLOCK = 64
 """Vectors that share one lower bound in :func:`join_rows`."""
+
+
+class Packing(NamedTuple):
+    """How packed keys are read, and the staircase of what is kept."""
+
+    stairs: ShortTable
+    """``stairs[i, j]`` is the least last value among vectors kept so far whose middle values are at most i
+    and j.
+    """
+    width: int
+    """How many rows of `stairs` are used."""
+    depth: int
+    """How many of its columns."""
+    places: Longs
+    """By how many bits each value is shifted."""
+    masks: Longs
+    """The bits of each value."""
 
 
 @kernel("void(int32[:, ::1], int64, int64, int64, int64, int64)")
@@ -30,7 +48,7 @@ def lower(stairs: NDArray[np.int32], row: int, column: int, width: int, depth: i
 
 
 @kernel("int64(int64[:, ::1], int64, int64, int64[:, ::1], int64[::1])")
-def settle(keys: Keys, n: int, k: int, floors: Keys, slack: NDArray[np.int64]) -> int:
+def settle(keys: Keys, n: int, k: int, floors: Keys, slack: Longs) -> int:
     """Move row `k` to the end of the `n` rows kept unless one of them is at most `slack` worse.
 
     Return the new `n`.
@@ -62,29 +80,18 @@ def settle(keys: Keys, n: int, k: int, floors: Keys, slack: NDArray[np.int64]) -
     return n + 1
 
 
-@kernel(
-    "int64(int64[::1], int64, int64[::1], int64, int64[::1], int32[:, ::1], int64, int64, int64[::1], "
-    "int64[::1])"
-)
+@kernel("int64(int64[::1], int64, int64[::1], int64, int64[::1], Packing)")
 def join_packed(
-    left: NDArray[np.int64],
-    left_shift: int,
-    right: NDArray[np.int64],
-    right_shift: int,
-    joined: NDArray[np.int64],
-    stairs: NDArray[np.int32],
-    width: int,
-    depth: int,
-    places: NDArray[np.int64],
-    masks: NDArray[np.int64],
+    left: Longs, left_shift: int, right: Longs, right_shift: int, joined: Longs, packing: Packing
 ) -> int:
     """Write the non-dominated vectors of both shifted sets to `joined`, sorted.
 
-    A key holds, from high to low bits, the swept objective, two that index `stairs` and one whose value lies
-    there: ``stairs[i, j]`` is the least last value among vectors kept so far whose middle values are at most
-    i and j. Vectors come in rising order, so whatever dominates a vector came before it. Returns how many are
-    kept.
+    A key holds, from high to low bits, the swept objective, two that index the staircase and one whose value
+    lies there. Vectors come in rising order, so whatever dominates a vector came before it. Returns how many
+    are kept.
     """
+    stairs, width, depth = packing.stairs, packing.width, packing.depth
+    places, masks = packing.places, packing.masks
     stairs[:width, :depth] = np.int32(2**31 - 1)
     i = 0
     j = 0
@@ -107,17 +114,8 @@ def join_packed(
     return n
 
 
-@kernel("int64(int64[::1], int64, int32[:, ::1], int64, int64, int64[::1], int64[::1], int64[::1])")
-def trim_packed(
-    keys: NDArray[np.int64],
-    n: int,
-    stairs: NDArray[np.int32],
-    width: int,
-    depth: int,
-    places: NDArray[np.int64],
-    masks: NDArray[np.int64],
-    slack: NDArray[np.int64],
-) -> int:
+@kernel("int64(int64[::1], int64, Packing, int64[::1])")
+def trim_packed(keys: Longs, n: int, packing: Packing, slack: Longs) -> int:
     """Keep some of the first `n` sorted `keys`, so that each has a kept one worse by at most `slack`.
 
     Return how many.
@@ -126,6 +124,8 @@ def trim_packed(
     objective, and within a range from the largest down: those that cost more there are often better
     elsewhere, and cover the others.
     """
+    stairs, width, depth = packing.stairs, packing.width, packing.depth
+    places, masks = packing.places, packing.masks
     stairs[:width, :depth] = np.int32(2**31 - 1)
     swept = places[2]
     kept = 0
@@ -156,12 +156,12 @@ def trim_packed(
 )
 def join_rows(
     left: Keys,
-    left_shift: NDArray[np.int64],
+    left_shift: Longs,
     right: Keys,
-    right_shift: NDArray[np.int64],
+    right_shift: Longs,
     joined: Keys,
     floors: Keys,
-    slack: NDArray[np.int64],
+    slack: Longs,
 ) -> int:
     """Do what :func:`join_packed` does for any number of objectives, each in its own word.
 
@@ -192,7 +192,7 @@ def join_rows(
 
 
 @kernel("int64(int64[:, ::1], int64, int64[:, ::1], int64[::1])")
-def trim_rows(keys: Keys, n: int, floors: Keys, slack: NDArray[np.int64]) -> int:
+def trim_rows(keys: Keys, n: int, floors: Keys, slack: Longs) -> int:
     """Do what :func:`trim_packed` does for rows, with no slack in the first objective."""
     kept = 0
     for k in range(n):

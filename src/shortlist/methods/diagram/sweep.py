@@ -9,6 +9,7 @@ from shortlist.arrays import Mask, Points
 from shortlist.methods.diagram._kernels import (
     BLOCK,
     Keys,
+    Packing,
     find_rows,
     join_packed,
     join_rows,
@@ -250,20 +251,18 @@ class Pass:
                 self._floors = np.zeros((len(self._room) // BLOCK + 1, coding.n_words), np.int64)
         slack = coding.slack(allowed)
         if coding.packed:
-            room, widths = self._room.ravel(), coding.widths(level)
+            room = self._room.ravel()
+            packing = Packing(self._stairs, *coding.widths(level), coding.places, coding.masks)
             n = join_packed(
                 left.ravel(),
                 int(left_shift[0]),
                 right.ravel(),
                 int(right_shift[0]),
                 room,
-                self._stairs,
-                *widths,
-                coding.places,
-                coding.masks,
+                packing,
             )
             if allowed.any():
-                n = trim_packed(room, n, self._stairs, *widths, coding.places, coding.masks, slack)
+                n = trim_packed(room, n, packing, slack)
         else:
             n = join_rows(left, left_shift, right, right_shift, self._room, self._floors, self._exact)
             if allowed.any():

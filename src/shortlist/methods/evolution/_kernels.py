@@ -2,33 +2,42 @@
 """Kernels of the indicator-based evolutionary algorithms: evaluation on clauses, selection, and variation."""
 
 import math
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist._jit import kernel
 from shortlist._random import State, draw_share
-from shortlist.arrays import Floats, Longs
-
-Bits: TypeAlias = NDArray[np.uint8]
-Codes: TypeAlias = NDArray[np.int32]
+from shortlist.arrays import Bytes, Floats, Longs, Shorts
 
 
-@kernel("void(uint8[:, ::1], int32[::1], int64[::1], int64[:, ::1], int64[:, ::1])")
-def evaluate(selections: Bits, literals: Codes, offsets: Longs, costs: Longs, points: Longs) -> None:
+class ClauseLists(NamedTuple):
+    """Clauses, one after the other."""
+
+    literals: Shorts
+    """Signed numbers of variables, from 1."""
+    offsets: Longs
+    """Where each clause begins in `literals`, and where the last one ends."""
+
+
+@kernel("boolean(int64, uint8[::1], ClauseLists)")
+def is_violated(clause: int, bits: Bytes, clauses: ClauseLists) -> bool:
+    """Whether no literal of a clause holds."""
+    for place in range(clauses.offsets[clause], clauses.offsets[clause + 1]):
+        literal = clauses.literals[place]
+        if (literal > 0) == (bits[abs(literal) - 1] == 1):
+            return False
+    return True
+
+
+@kernel("void(uint8[:, ::1], ClauseLists, int64[:, ::1], int64[:, ::1])")
+def evaluate(selections: Bytes, clauses: ClauseLists, costs: Longs, points: Longs) -> None:
     """Write for each selection how many clauses it violates, then its costs."""
     for row in range(len(selections)):
         bits = selections[row]
         points[row, :] = 0
-        for clause in range(len(offsets) - 1):
-            held = False
-            for place in range(offsets[clause], offsets[clause + 1]):
-                literal = literals[place]
-                if (literal > 0) == (bits[abs(literal) - 1] == 1):
-                    held = True
-                    break
-            if not held:
+        for clause in range(len(clauses.offsets) - 1):
+            if is_violated(clause, bits, clauses):
                 points[row, 0] += 1
         for variable in range(len(bits)):
             if bits[variable]:
@@ -86,24 +95,18 @@ def select_by_indicator(points: Longs, kappa: float, n_kept: int, kept: Longs, f
             count += 1
 
 
-@kernel("void(uint8[::1], int32[::1], int64[::1], uint8[::1], float64, float64, uint64[::1])")
+@kernel("void(uint8[::1], ClauseLists, uint8[::1], float64, float64, uint64[::1])")
 def mutate_with_feedback(
-    bits: Bits, literals: Codes, offsets: Longs, marks: Bits, error_rate: float, rate: float, state: State
+    bits: Bytes, clauses: ClauseLists, marks: Bytes, error_rate: float, rate: float, state: State
 ) -> None:
     """Redraw variables of violated clauses with `error_rate`, and flip others with `rate`.
 
     `marks` is scratch, all 0 before and after.
     """
-    for clause in range(len(offsets) - 1):
-        held = False
-        for place in range(offsets[clause], offsets[clause + 1]):
-            literal = literals[place]
-            if (literal > 0) == (bits[abs(literal) - 1] == 1):
-                held = True
-                break
-        if not held:
-            for place in range(offsets[clause], offsets[clause + 1]):
-                marks[abs(literals[place]) - 1] = 1
+    for clause in range(len(clauses.offsets) - 1):
+        if is_violated(clause, bits, clauses):
+            for place in range(clauses.offsets[clause], clauses.offsets[clause + 1]):
+                marks[abs(clauses.literals[place]) - 1] = 1
     for variable in range(len(bits)):
         if marks[variable]:
             marks[variable] = 0
@@ -114,19 +117,17 @@ def mutate_with_feedback(
 
 
 @kernel(
-    "void(uint8[:, ::1], float64[::1], int32[::1], int64[::1], float64, float64, float64, uint64[::1], "
-    "uint8[:, ::1])"
+    "void(uint8[:, ::1], float64[::1], ClauseLists, float64, float64, float64, uint64[::1], uint8[:, ::1])"
 )
 def breed(
-    parents: Bits,
+    parents: Bytes,
     fitness: Floats,
-    literals: Codes,
-    offsets: Longs,
+    clauses: ClauseLists,
     crossover: float,
     error_rate: float,
     rate: float,
     state: State,
-    children: Bits,
+    children: Bytes,
 ) -> None:
     """Fill `children` two by two, by binary tournaments, one-point crossover and mutation."""
     n, n_variables = parents.shape
@@ -143,23 +144,19 @@ def breed(
                 children[first, variable] = children[first + 1, variable]
                 children[first + 1, variable] = kept
         for row in range(first, last):
-            mutate_with_feedback(children[row], literals, offsets, marks, error_rate, rate, state)
+            mutate_with_feedback(children[row], clauses, marks, error_rate, rate, state)
 
 
-@kernel(
-    "void(uint8[:, ::1], int32[::1], int64[::1], float64, float64, float64, float64, uint64[::1], uint8[:, "
-    "::1])"
-)
+@kernel("void(uint8[:, ::1], ClauseLists, float64, float64, float64, float64, uint64[::1], uint8[:, ::1])")
 def breed_by_differences(
-    population: Bits,
-    literals: Codes,
-    offsets: Longs,
+    population: Bytes,
+    clauses: ClauseLists,
     weight: float,
     crossover: float,
     error_rate: float,
     rate: float,
     state: State,
-    trials: Bits,
+    trials: Bytes,
 ) -> None:
     """Fill `trials`, one per target: DE/rand/1/bin on bits, then mutation.
 
@@ -179,4 +176,4 @@ def breed_by_differences(
                 if population[one, variable] != population[other, variable] and draw_share(state) < weight:
                     bit ^= 1
             trials[row, variable] = bit
-        mutate_with_feedback(trials[row], literals, offsets, marks, error_rate, rate, state)
+        mutate_with_feedback(trials[row], clauses, marks, error_rate, rate, state)

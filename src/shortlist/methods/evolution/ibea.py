@@ -125,12 +125,12 @@ def offspring(
     """Return children by tournament, crossover and feedback-directed mutation."""
     children = np.empty((n_children, problem.n_variables), dtype=np.uint8)
     smaller = problem.presolved.clauses
+    clauses = kernels.ClauseLists(smaller.literals, smaller.offsets)
     if problem.n_variables:
         kernels.breed(
             population,
             fitness,
-            smaller.literals,
-            smaller.offsets,
+            clauses,
             settings.crossover,
             settings.error_mutation,
             settings.mutation,

@@ -102,11 +102,11 @@ def _trials(
     """Return one trial per member of the second population."""
     trials = np.empty_like(rivals)
     smaller = problem.presolved.clauses
+    clauses = kernels.ClauseLists(smaller.literals, smaller.offsets)
     if problem.n_variables:
         kernels.breed_by_differences(
             rivals,
-            smaller.literals,
-            smaller.offsets,
+            clauses,
             settings.differential_weight,
             settings.differential_crossover,
             settings.error_mutation,

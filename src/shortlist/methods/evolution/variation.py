@@ -153,7 +153,8 @@ class EvolvedProblem:
         """
         points: Points = np.zeros((len(selections), 1 + self._costs.shape[1]), dtype=np.int64)
         smaller = self.presolved.clauses
-        kernels.evaluate(selections, smaller.literals, smaller.offsets, self._costs, points)
+        clauses = kernels.ClauseLists(smaller.literals, smaller.offsets)
+        kernels.evaluate(selections, clauses, self._costs, points)
         self.n_evaluated += len(selections)
         return points
 

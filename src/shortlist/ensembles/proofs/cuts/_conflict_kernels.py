@@ -5,31 +5,55 @@ classifiers that vote for r alone, and `forced` those voting for s alone that mu
 are left. All arrays of words are (n_rows, n_words), without classifiers that no budget allows.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from shortlist._bits import Words, popcount
+from shortlist._bits import Words, WordTable, popcount
 from shortlist._jit import kernel
 from shortlist.arrays import Longs, Shorts
 
 
-@kernel("boolean(uint64[:, ::1], int64, int64, int64, int64, int64)")
-def is_below(words: Words, n_usable: int, most: int, least: int, low: np.int64, high: np.int64) -> bool:
+class Sizes(NamedTuple):
+    """How many members there may be."""
+
+    n_usable: int
+    """Classifiers that the budget allows alone."""
+    most: int
+    """Most members."""
+    least: int
+    """Fewest members."""
+
+
+class SignedForms(NamedTuple):
+    """Forms as words."""
+
+    plus: WordTable
+    """Classifiers that are for a form."""
+    minus: WordTable
+    """Those against it."""
+    least: Longs
+    """What the sum of signs must reach."""
+    row_of: Longs
+    """The row of each form."""
+
+
+@kernel("boolean(uint64[:, ::1], Sizes, int64, int64)")
+def is_below(words: Words, sizes: Sizes, low: np.int64, high: np.int64) -> bool:
     """Whether row `low` never has more votes than row `high`."""
     alone = apart = np.int64(0)
     for w in range(words.shape[1]):
         alone += popcount(words[low, w] & ~words[high, w])
         apart += popcount(words[low, w] ^ words[high, w])
-    joining = np.minimum(alone, np.int64(most))
-    forced = least - alone - (n_usable - apart)
+    joining = np.minimum(alone, np.int64(sizes.most))
+    forced = sizes.least - alone - (sizes.n_usable - apart)
     return bool(joining <= (max(0, forced)))
 
 
-@kernel("int64(uint64[:, ::1], int64, int64, int64, int64[::1], int64[::1], int64, int32[:, ::1], int64)")
+@kernel("int64(uint64[:, ::1], Sizes, int64[::1], int64[::1], int64, int32[:, ::1], int64)")
 def list_pairs(
     words: Words,
-    n_usable: int,
-    most_members: int,
-    least_members: int,
+    sizes: Sizes,
     lows: Longs,
     highs: Longs,
     most: int,
@@ -43,7 +67,7 @@ def list_pairs(
     for i in range(len(lows)):
         full = min(len(pairs), found + most)
         for j in range(len(highs)):
-            if is_below(words, n_usable, most_members, least_members, lows[i], highs[j]):
+            if is_below(words, sizes, lows[i], highs[j]):
                 if found == full:
                     break
                 pairs[found, 0] = lows[i]
@@ -52,22 +76,8 @@ def list_pairs(
     return found
 
 
-@kernel(
-    "int64(uint64[:, ::1], uint64[:, ::1], int64[::1], int64[::1], int64, int64, int64, int64, int32[:, "
-    "::1], int64)"
-)
-def list_opposed(
-    plus: Words,
-    minus: Words,
-    least: Longs,
-    row_of: Longs,
-    n_usable: int,
-    least_members: int,
-    start: int,
-    end: int,
-    pairs: Shorts,
-    found: int,
-) -> int:
+@kernel("int64(SignedForms, Sizes, int64, int64, int32[:, ::1], int64)")
+def list_opposed(forms: SignedForms, sizes: Sizes, start: int, end: int, pairs: Shorts, found: int) -> int:
     """Append the pairs of forms, the second from `start` to `end`, that cannot both hold.
 
     No classifier is for both together.
@@ -75,6 +85,8 @@ def list_opposed(
     With a sum of signs that is nowhere positive the two together reach 0 at most; less where so few
     classifiers are not against both that others must join.
     """
+    plus, minus, least, row_of = forms.plus, forms.minus, forms.least, forms.row_of
+    n_usable, least_members = sizes.n_usable, sizes.least
     for s in range(start, end):
         for r in range(s):
             if row_of[r] == row_of[s]:

@@ -75,7 +75,7 @@ def find_conflicts(rows: RightRows, budget: Budget, *, max_pairs: int = 5_000_00
 
 def _by_votes(rows: RightRows, max_pairs: int, budget: Budget) -> Conflicts:
     """Find the pairs of two classes."""
-    from shortlist.ensembles.proofs.cuts._conflict_kernels import list_pairs, list_subsets
+    from shortlist.ensembles.proofs.cuts._conflict_kernels import Sizes, list_pairs, list_subsets
 
     usable = rows.affordable
     most_votes = np.minimum(tally(rows.votes, usable), rows.most_members)
@@ -91,7 +91,8 @@ def _by_votes(rows: RightRows, max_pairs: int, budget: Budget) -> Conflicts:
         rarest = np.argsort(rarity, kind="stable").astype(np.int32)
         append = partial(list_subsets, words, columns, rarest)
     else:
-        append = partial(list_pairs, words, int(usable.sum()), rows.most_members, rows.least_members)
+        sizes = Sizes(int(usable.sum()), rows.most_members, rows.least_members)
+        append = partial(list_pairs, words, sizes)
     pairs, in_time = _collect(append, lows, highs, most=len(highs), room=max_pairs + 1, budget=budget)
     complete = in_time and len(pairs) <= max_pairs
     if len(pairs) > max_pairs:
@@ -103,7 +104,7 @@ def _by_votes(rows: RightRows, max_pairs: int, budget: Budget) -> Conflicts:
 
 def _by_signs(rows: RightRows, max_pairs: int, budget: Budget) -> Conflicts:
     """Find the pairs of several classes: forms of rows with large gains are compared first."""
-    from shortlist.ensembles.proofs.cuts._conflict_kernels import list_opposed
+    from shortlist.ensembles.proofs.cuts._conflict_kernels import SignedForms, Sizes, list_opposed
 
     usable = rows.affordable
     signs = rows.signs * usable
@@ -115,12 +116,8 @@ def _by_signs(rows: RightRows, max_pairs: int, budget: Budget) -> Conflicts:
     plus, minus = (pack((signs[order] == sign).astype(np.uint8)) for sign in (1, -1))
     append = partial(
         list_opposed,
-        plus,
-        minus,
-        rows.least[order],
-        rows.row_of[order],
-        int(usable.sum()),
-        rows.least_members,
+        SignedForms(plus, minus, rows.least[order], rows.row_of[order]),
+        Sizes(int(usable.sum()), rows.most_members, rows.least_members),
     )
     found = 0
     places = np.empty((max_pairs + 1, 2), dtype=np.int32)

@@ -9,10 +9,12 @@ sum of the largest coefficients.
 integers from tilts in integers, so that it holds whatever was found.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from shortlist._jit import kernel
-from shortlist.arrays import Bytes, Floats, Longs, Shorts, Whole
+from shortlist.arrays import Bytes, ByteTable, Floats, FloatTable, Longs, LongTable, Shorts, Whole
 
 FREE, IN, OUT = range(3)
 """States of a classifier."""
@@ -23,21 +25,68 @@ NOW, STEP, AT = range(3)
 BEST, RELAX, IDLE = range(3)
 """Entries of `state`: the lowest bound so far, the factor of steps, and steps without a lower one."""
 
+
+class LineRows(NamedTuple):
+    """Rows of the bound."""
+
+    votes: ByteTable
+    """The vote of each classifier, ``(n_rows, n_classifiers)``."""
+    columns: ByteTable
+    """The same transposed."""
+    side: Longs
+    """1 where positive is worth more, else −1."""
+    worth: Longs
+    """What the margin of a row is multiplied by."""
+
+
+class LinePart(NamedTuple):
+    """The selections and thresholds that are bounded together."""
+
+    table: Longs
+    """Worth of a margin by distance, the middle entry for 0, for the members that are wanted."""
+    ranges: LongTable
+    """See the numbers above."""
+    free: Longs
+    """The free classifiers, first `n_free` entries."""
+    n_free: int
+    """How many there are."""
+    need: int
+    """How many of them must join."""
+    first: int
+    """Least threshold."""
+    last: int
+    """Largest threshold."""
+
+
+class Descent(NamedTuple):
+    """Where the steps are."""
+
+    tilts: Floats
+    """The best so far."""
+    floats: FloatTable
+    """See the numbers above."""
+    gains: Floats
+    """What each classifier adds to the bound."""
+    order: Longs
+    """Room to rank the free classifiers."""
+    state: Floats
+    """See the numbers above."""
+
+
 _PATIENCE = 6
 _SHRINK = 0.7
 _UNKNOWN_GAP = 0.1
 
 
-@kernel("int64(uint8[:, ::1], int64[::1], uint8[::1], int64, int64, int64, int64[:, ::1], int64[::1])")
+@kernel("int64(LineRows, uint8[::1], int64, int64, int64, int64[:, ::1], int64[::1])")
 def note_ranges(
-    columns: Bytes, side: Longs, fixed: Bytes, size: int, first: int, last: int, ranges: Longs, free: Longs
+    rows: LineRows, fixed: Bytes, size: int, first: int, last: int, ranges: Longs, free: Longs
 ) -> int:
     """Write the range of every row's distance, list the free classifiers, and return how many there are.
 
-    `size` members are wanted of those that are not OUT, with a threshold from `first` to `last`;
-    ``columns[k, r]`` is the vote of classifier k on row r, and ``side[r]`` is 1 where positive is worth more,
-    else −1.
+    `size` members are wanted of those that are not OUT, with a threshold from `first` to `last`.
     """
+    columns, side = rows.columns, rows.side
     n_rows = columns.shape[1]
     n_free = 0
     need = size
@@ -121,37 +170,19 @@ def touching(table: Longs, middle: int, low: int, high: int, tilt: float) -> int
     return best
 
 
-@kernel(
-    "void(uint8[:, ::1], uint8[:, ::1], int64[::1], int64[::1], int64[::1], int64[:, ::1], int64[::1], "
-    "int64, int64, int64, int64, float64, int64, float64[::1], float64[:, ::1], float64[::1], int64[::1], "
-    "float64[::1])"
-)
-def descend(
-    votes: Bytes,
-    columns: Bytes,
-    side: Longs,
-    worth: Longs,
-    table: Longs,
-    ranges: Longs,
-    free: Longs,
-    n_free: int,
-    need: int,
-    first: int,
-    last: int,
-    target: float,
-    n_steps: int,
-    tilts: Floats,
-    floats: Floats,
-    gains: Floats,
-    order: Longs,
-    state: Floats,
-) -> None:
+@kernel("void(int64, float64, LineRows, LinePart, Descent)")
+def descend(n_steps: int, target: float, rows: LineRows, part: LinePart, descent: Descent) -> None:
     """Take subgradient steps from ``floats[NOW]`` for lower bounds; leave the best tilts in `tilts`.
 
     Steps are as long as the way to `target` asks for (Polyak), shorter when nothing gets better. `state` and
     `floats` carry over: twice five steps are ten steps. Stops at a bound that is no larger than `target`; a
     target below 0 is unknown.
     """
+    votes, columns, side, worth = rows.votes, rows.columns, rows.side, rows.worth
+    table, ranges, free = part.table, part.ranges, part.free
+    n_free, need, first, last = part.n_free, part.need, part.first, part.last
+    tilts, floats, gains, order = descent.tilts, descent.floats, descent.gains, descent.order
+    state = descent.state
     n_rows, n_classifiers = votes.shape
     middle = len(table) // 2
     steepest = float(table[middle + 1] - table[middle])
@@ -209,25 +240,13 @@ def descend(
             floats[NOW, r] = min(max(floats[NOW, r] - length * floats[STEP, r], 0.0), steepest)
 
 
-@kernel(
-    "int64(uint8[:, ::1], int64[::1], int64[::1], int64[::1], int64[:, ::1], int64, int64, int32[::1], "
-    "int64[::1])"
-)
-def bound_by(
-    votes: Bytes,
-    side: Longs,
-    worth: Longs,
-    table: Longs,
-    ranges: Longs,
-    first: int,
-    last: int,
-    tilts: Shorts,
-    gains: Longs,
-) -> Whole:
+@kernel("int64(LineRows, LinePart, int32[::1], int64[::1])")
+def bound_by(rows: LineRows, part: LinePart, tilts: Shorts, gains: Longs) -> Whole:
     """Return the bound without its free members, and write what every classifier adds into `gains`.
 
     Integers throughout.
     """
+    votes, side, worth, table, ranges = rows.votes, rows.side, rows.worth, part.table, part.ranges
     n_rows, n_classifiers = votes.shape
     middle = len(table) // 2
     bound: Whole = np.int64(0)
@@ -248,4 +267,4 @@ def bound_by(
         by_threshold -= y
         for k in range(n_classifiers):
             gains[k] += votes[r, k] * y
-    return bound + max(first * by_threshold, last * by_threshold)
+    return bound + max(part.first * by_threshold, part.last * by_threshold)

@@ -57,6 +57,7 @@ class LineBounds:
         self._block = max(1, block_votes // max(1, rows.votes.size))
         n_rows, n_classifiers = rows.votes.shape
         self.rows = rows
+        self._line_rows = kernels.LineRows(rows.votes, rows.columns, rows.side, rows.worth)
         self._ranges = np.empty((3, n_rows), dtype=np.int64)
         self._free, self._order = np.empty((2, n_classifiers), dtype=np.int64)
         self._floats = np.empty((3, n_rows))
@@ -91,19 +92,16 @@ class LineBounds:
         """
         rows, table = self.rows, self.rows.table[part.size]
         middle = len(table) // 2
-        n_free = self._note_ranges(part)
+        line_part = self._noted(part)
         self._floats[kernels.NOW] = (table[middle + 1] - table[middle]) / 2 if start is None else start
         self._best[:] = self._floats[kernels.NOW]
         state = np.array([np.inf, 1.0, 0.0])
         rounding = int(rows.worth.sum()) * (part.size + 2)
         target = -1.0 if value is None else float(value - rows.constant - rounding)
+        descent = kernels.Descent(self._best, self._floats, self._float_gains, self._order, state)
         for done in range(0, n_steps, self._block):
-            kernels.descend(
-                rows.votes, rows.columns, rows.side, rows.worth, table, self._ranges, self._free, n_free,
-                part.need,
-                part.first, part.last, target, min(n_steps - done, self._block), self._best, self._floats,
-                self._float_gains, self._order, state,
-            )  # fmt: skip
+            n_now = min(n_steps - done, self._block)
+            kernels.descend(n_now, target, self._line_rows, line_part, descent)
             if state[kernels.BEST] <= target or budget.stopped:
                 break
         return np.rint(self._best).astype(np.int32)
@@ -111,18 +109,17 @@ class LineBounds:
     def by_tilts(self, part: Part, tilts: Tilts) -> tuple[int, NDArray[np.int64]]:
         """Return the bound of a part by these tilts, in integers, and what every classifier adds to it."""
         rows = self.rows
-        n_free = self._note_ranges(part)
+        line_part = self._noted(part)
         gains = np.empty(rows.n_classifiers, dtype=np.int64)
-        fixed_part = kernels.bound_by(
-            rows.votes, rows.side, rows.worth, rows.table[part.size], self._ranges, part.first, part.last,
-            tilts, gains,
-        )  # fmt: skip
+        fixed_part = kernels.bound_by(self._line_rows, line_part, tilts, gains)
+        n_free = line_part.n_free
         largest = np.sort(gains[self._free[:n_free]])[n_free - part.need :]
         return rows.constant + int(fixed_part) + int(largest.sum()), gains
 
-    def _note_ranges(self, part: Part) -> int:
-        """Note the range of every row's distance; return how many classifiers are free."""
-        return kernels.note_ranges(
-            self.rows.columns, self.rows.side, part.fixed, part.size, part.first, part.last, self._ranges,
-            self._free
-        )  # fmt: skip
+    def _noted(self, part: Part) -> kernels.LinePart:
+        """Note the range of every row's distance and the free classifiers of a part."""
+        n_free = kernels.note_ranges(
+            self._line_rows, part.fixed, part.size, part.first, part.last, self._ranges, self._free
+        )
+        table = self.rows.table[part.size]
+        return kernels.LinePart(table, self._ranges, self._free, n_free, part.need, part.first, part.last)
