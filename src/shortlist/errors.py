@@ -42,6 +42,10 @@ class NotWrittenError(ShortlistError, OSError):
     """A result or a finished part could not be written; the message says what is left, and where."""
 
 
+class FetchError(ShortlistError, OSError):
+    """A file cannot be fetched from another machine; the message says why, and what is left to do."""
+
+
 class SolverError(ShortlistError, RuntimeError):
     """A solver failed, or its answer contradicts the data it was given."""
 

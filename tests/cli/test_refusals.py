@@ -25,7 +25,7 @@ from tests.cli.running import Ran, shortlist
 PRUNE: dict[str, list[tuple[list[str], str]]] = {
     "TABLE": [
         (["no.csv"], "no.csv cannot be read"),
-        (["example:iris"], "example must be one of"),
+        (["example:irises"], "example must be one of"),
         (["."], "must be a file"),
         (["parts.csv"], "such as 0.5: this looks like a number to predict"),
         (["parts.csv", "--methods", "all"], "this looks like a number to predict"),

@@ -8,7 +8,7 @@ import typer
 
 from shortlist._words import did_you_mean
 from shortlist.cli.signals import INTERRUPTED, NOTHING_WRITTEN
-from shortlist.errors import NotWrittenError, ShortlistError, SolverError
+from shortlist.errors import FetchError, NotWrittenError, ShortlistError, SolverError
 
 BAD_INPUT = 2
 FAILED = 70
@@ -37,7 +37,8 @@ def ended(error: BaseException, translate: Callable[[str], str]) -> tuple[str, i
     if isinstance(error, NothingKeptError):
         return translate(str(error)), INTERRUPTED
     if isinstance(error, ShortlistError):
-        code = {NotWrittenError: NOT_WRITTEN, SolverError: FAILED}.get(type(error), BAD_INPUT)
+        codes = {NotWrittenError: NOT_WRITTEN, FetchError: NOT_WRITTEN, SolverError: FAILED}
+        code = codes.get(type(error), BAD_INPUT)
         return translate(str(error)), code
     if isinstance(error, OSError):
         reason = error.strerror or str(error) or type(error).__name__

@@ -72,6 +72,26 @@ def check_files(
         _check_output(name, path, tuple((endings or {}).get(name, ())))
 
 
+def check_folder(folder: str | None, name: str) -> str | None:
+    """Return a folder that is read, and refuse one that is not there.
+
+    Parameters
+    ----------
+    folder : str or None
+        As the user wrote it.
+    name : str
+        What the user calls it, such as ``--data``.
+
+    Raises
+    ------
+    BadFileError
+        If it is no folder.
+    """
+    if folder is not None and not Path(folder).is_dir():
+        raise BadFileError(f"{name} must be a folder, got {folder!r}, which is none. Check the path.")
+    return folder
+
+
 def _files(inputs: Mapping[str, Named]) -> Iterator[tuple[str, Path]]:
     """Yield the inputs that are files."""
     for name, value in inputs.items():

@@ -14,7 +14,7 @@ import typer
 import typer.core
 
 from shortlist import __version__
-from shortlist.cli.commands import front, model
+from shortlist.cli.commands import datasets, front, model
 from shortlist.cli.commands.compare import compare
 from shortlist.cli.commands.configure import configure
 from shortlist.cli.commands.evolve import evolve
@@ -59,6 +59,7 @@ app.command()(stage)
 app.command("stage use")(use)
 app.add_typer(front.app, name="front")
 app.add_typer(model.app, name="model")
+app.add_typer(datasets.app, name="datasets")
 
 DEBUG = "--debug"
 PRINTING = "interrupted while the answer was printed."

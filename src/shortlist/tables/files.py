@@ -66,8 +66,14 @@ def read_table_file(
     MissingDependencyError
         If it is a workbook, and the package that reads those is not installed.
     """
-    notes = [] if notes is None else notes
     name, content = read_content(source)
+    return table_of_bytes(name, content, [] if notes is None else notes, words=words)
+
+
+def table_of_bytes(
+    name: str, content: bytes, notes: list[str], *, words: Sequence[str] = ()
+) -> "pd.DataFrame":
+    """Read a table from the bytes of a file that messages call `name`; see :func:`read_table_file`."""
     content = _unpacked(name, content)
     if not content or content.isspace():
         raise BadFileError(f"{name} is empty. A table needs a line of names and at least one row.")

@@ -1,10 +1,12 @@
 """Tables to learn from: rows, a column that holds the class, and what looks wrong with either."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist._words import any_of, did_you_mean
+from shortlist.datasets.registry import public_sets
+from shortlist.datasets.shipped import SHIPPED, shipped_table
 from shortlist.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -25,20 +27,11 @@ ROWS_PER_NUMBER = 5
 """So many rows each, on average, are enough."""
 
 
-def _breast_cancer() -> "pd.DataFrame":
-    """Load Wisconsin's diagnostic breast-cancer data as scikit-learn ships it, with class names as target."""
-    from sklearn.datasets import load_breast_cancer
-
-    bunch = load_breast_cancer(as_frame=True)
-    return bunch.data.assign(target=bunch.target_names[bunch.target])
-
-
-EXAMPLES: dict[str, Callable[[], "pd.DataFrame"]] = {"breast-cancer": _breast_cancer}
-"""Tables that are always there, as ``example:NAME``; the class is in the column ``target``."""
-
-
 def read_table(source: str | Path, notes: list[str] | None = None) -> "pd.DataFrame":
-    """Read a table from a file, from standard input (``-``), or a shipped one (``example:NAME``).
+    """Read a table from a file, from standard input (``-``), or a known one (``example:NAME``).
+
+    Known are the tables that scikit-learn ships, and the public sets that were fetched. Their class is in the
+    column ``target``.
 
     Parameters
     ----------
@@ -52,7 +45,7 @@ def read_table(source: str | Path, notes: list[str] | None = None) -> "pd.DataFr
     BadFileError
         If the file is missing, empty or not a table.
     BadInputError
-        If there is no such example.
+        If there is no such example, or it must be fetched first.
     """
     name = str(source)
     if name.startswith(EXAMPLE_PREFIX):
@@ -167,8 +160,21 @@ def _suspicion(column: "pd.Series[Any]") -> str:
 
 
 def _example(name: str) -> "pd.DataFrame":
-    if name not in EXAMPLES:
+    """Return a table that scikit-learn ships, or a public set that was fetched."""
+    if name in SHIPPED:
+        return shipped_table(name)
+    known = (*SHIPPED, *public_sets())
+    wanted = name.replace("_", "-")
+    if wanted not in known:
         raise BadInputError(
-            f"example must be one of {any_of(EXAMPLES)}, got {name!r}.{did_you_mean(name, EXAMPLES)}"
+            f"example must be one of {any_of(known)}, got {name!r}.{did_you_mean(name, known)}"
         )
-    return EXAMPLES[name]()
+    from shortlist.tables.sets import read_set
+
+    table = read_set(wanted)
+    if table is None:
+        raise BadInputError(
+            f"the example {wanted} must be fetched first: shortlist datasets fetch {wanted}. Then run this "
+            "again."
+        )
+    return table

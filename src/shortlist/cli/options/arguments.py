@@ -54,6 +54,7 @@ OWN: dict[str, dict[str, str]] = {
         "seeds": "--recall",
         "n_seeds": "--recall",
     },
+    "datasets fetch": {"folder": "--data"},
     "front pick": {"order": "--minimise", "rule": "--rule"},
     "front show": {"rule": "--pick"},
 }

@@ -1,0 +1,134 @@
+"""`shortlist datasets`: tables that are always there, and public sets to fetch."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shortlist.cli.options.shared import Data, Json
+from shortlist.cli.text.output import print_json, run_facts
+from shortlist.datasets.registry import DataSet, public_set, public_sets
+from shortlist.datasets.shipped import SHIPPED
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+app = typer.Typer(help="Tables that are always there, and public sets to fetch.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="Name of the set, as shortlist datasets list prints it.")]
+
+
+@app.callback()
+def _group() -> None:
+    """List, fetch and describe data sets."""
+
+
+@app.command("list")
+def list_sets(context: typer.Context, *, data: Data = None, json: Json = False) -> None:
+    """Print every set: its size, and where it is."""
+    from shortlist.cli.files import check_folder
+
+    folder = check_folder(data, "--data")
+    facts = {
+        "command": "datasets list",
+        "shipped": [{"name": name, "title": title} for name, title in SHIPPED.items()],
+        "public": [_facts(one, folder) for one in public_sets().values()],
+        **run_facts(context),
+    }
+    if json:
+        print_json(facts)
+        return
+    width = max(map(len, [*SHIPPED, *public_sets()]))
+    for name, title in SHIPPED.items():
+        print(f"{name:<{width}}  {'always there':<22}  {title}")
+    for fact in facts["public"]:
+        print(f"{fact['name']:<{width}}  {_where_text(fact):<22}  {fact['title']}")
+
+
+@app.command()
+def fetch(context: typer.Context, name: Name, *, data: Data = None, json: Json = False) -> None:
+    """Download a public set into the user's cache, or take it from a folder, if its SHA-256 is right."""
+    from shortlist.cli.files import check_folder
+    from shortlist.datasets.store import fetch as fetch_set
+
+    folder = check_folder(data, "--data")
+    data_set = public_set(name)
+    path = _fetched(data_set, folder, fetch_set)
+    facts = {"command": "datasets fetch", **_facts(data_set, None), **run_facts(context)}
+    if json:
+        print_json(facts)
+    else:
+        print(f"{data_set.name} is in {path}")
+        print(f"use it  shortlist prune example:{data_set.name}")
+
+
+@app.command()
+def show(context: typer.Context, name: Name, *, data: Data = None, json: Json = False) -> None:
+    """Print what a public set is, who may use it, and where it comes from."""
+    from shortlist.cli.files import check_folder
+
+    folder = check_folder(data, "--data")
+    data_set = public_set(name)
+    fact = _facts(data_set, folder)
+    if json:
+        print_json({"command": "datasets show", **fact, **run_facts(context)})
+        return
+    print(data_set.title)
+    print(f"rows      {data_set.rows:,}")
+    print(f"features  {len(data_set.features):,}")
+    if data_set.classes:
+        print("classes   " + ", ".join(f"{word}: {rows:,}" for word, rows in data_set.classes.items()))
+    print(f"licence   {data_set.licence}")
+    print(f"page      {data_set.page}")
+    if data_set.source is None:
+        print("file      none whose SHA-256 is known: it is read from a folder only")
+    else:
+        print(f"file      {data_set.source.url}")
+        print(f"SHA-256   {data_set.source.sha256}")
+    print(f"where     {_where_text(fact)}")
+    if data_set.note:
+        print(f"note      {data_set.note}")
+
+
+def _fetched(data_set: DataSet, folder: str | None, fetch_set: Any) -> "Path":
+    """Fetch with progress."""
+    from shortlist.cli.text.progress import shown_progress
+    from shortlist.runs import Progress
+
+    with shown_progress(announce=False) as display:
+
+        def tell(done: int, total: int | None) -> None:
+            display.report(Progress(f"fetching {data_set.name}, bytes", done, total))
+
+        path: Path = fetch_set(data_set, folder, tell=tell)
+    return path
+
+
+def _facts(data_set: DataSet, folder: str | None) -> dict[str, Any]:
+    """Return what is known of a set, for JSON."""
+    from shortlist.datasets.store import is_cached, table_file
+
+    file = table_file(data_set, folder)
+    source = data_set.source
+    return {
+        "name": data_set.name,
+        "title": data_set.title,
+        "rows": data_set.rows,
+        "features": len(data_set.features),
+        "classes": dict(data_set.classes),
+        "licence": data_set.licence,
+        "page": data_set.page,
+        "note": data_set.note,
+        "url": source.url if source else None,
+        "sha256": source.sha256 if source else None,
+        "fetched": is_cached(data_set),
+        "file": None if file is None else str(file),
+    }
+
+
+def _where_text(fact: dict[str, Any]) -> str:
+    """Say in two words where a set is."""
+    if fact["fetched"]:
+        return "fetched"
+    if fact["file"] is not None:
+        return "in the folder"
+    return "to fetch" if fact["url"] else "from a folder only"
