@@ -8,7 +8,7 @@ UV = .venv/bin/uv pip --quiet
 DATA ?=
 export SHORTLIST_DATA := $(if $(DATA),$(abspath $(DATA)),$(SHORTLIST_DATA))
 
-.PHONY: run test check bench help clean lock
+.PHONY: run test check browser bench help clean lock
 run: .venv/ready  ## prune a pool of 100 classifiers on scikit-learn's breast-cancer data, with proof
 	@mkdir -p out
 	.venv/bin/shortlist prune example:breast-cancer --out out/breast-cancer.joblib
@@ -21,6 +21,9 @@ check: .venv/ready-dev  ## format, lint, types and layers
 	.venv/bin/ruff check --fix
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+
+browser:  ## a Chromium for the tests of pages, where apt-get can install one
+	apt-get install --yes --no-install-recommends chromium
 
 bench: .venv/ready-dev  ## time every benchmark case; figures go to benchmarks/results/
 	.venv/bin/python -m benchmarks $(BENCH_ARGS)

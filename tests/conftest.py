@@ -19,6 +19,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bless", action="store_true", help="write golden answers anew, to be read in the diff")
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Repeat at the end why tests were skipped that a tool of this machine would have run."""
+    skipped = terminalreporter.getreports("skipped")
+    reasons = {report.longrepr[2] for report in skipped if isinstance(report.longrepr, tuple)}
+    for reason in sorted(reason for reason in reasons if "Chromium" in reason):
+        terminalreporter.write_line(f"NOT TESTED: {reason.removeprefix('Skipped: ')}", yellow=True)
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """Return the folder of real data that the project cannot ship."""

@@ -153,7 +153,18 @@ def test_the_main_names_come_from_the_front_door() -> None:
     assert callable(configure)
 
 
-HEAVY = {"numpy", "pandas", "scipy", "sklearn", "numba", "pyarrow", "ortools", "highspy", "plotly", "rich"}
+HEAVY = {
+    "numpy",
+    "pandas",
+    "scipy",
+    "sklearn",
+    "numba",
+    "pyarrow",
+    "ortools",
+    "highspy",
+    "matplotlib",
+    "rich",
+}
 
 
 @pytest.mark.parametrize(

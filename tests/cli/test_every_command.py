@@ -194,7 +194,7 @@ def test_a_file_that_is_not_there_is_told_before_anything_heavy_is_loaded(folder
         "    try:\n"
         "        run()\n"
         "    except SystemExit as stop:\n"
-        "        loaded = {'pandas', 'scipy', 'sklearn', 'numba', 'ortools', 'highspy', 'plotly'} & set(sys.modules)\n"
+        "        loaded = {'pandas', 'scipy', 'sklearn', 'numba', 'ortools', 'highspy', 'matplotlib'} & set(sys.modules)\n"
         "        print(stop.code, *sorted(loaded), *words) if stop.code != 2 or loaded else None\n"
     )
     ran = subprocess.run(

@@ -1,137 +1,125 @@
 """The page: what it shows, what it escapes, and that it loads nothing."""
 
+import base64
+import hashlib
 import json
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError
-from shortlist.report.page import POLICY, Table, front_page, write_page
-from shortlist.results.front import Front
-from shortlist.results.objective import Objective, Sense
-from shortlist.results.proof import Proof, ProofKind
+from shortlist.report.fronts import front_parts
+from shortlist.report.page import as_json, page, policy, write_page
+from shortlist.report.parts import Branch, Chart, Facts, Heading, Table, Text, Tree
+from tests.report.made import HOSTILE, front_of
 
-HOSTILE = "</script><script src='https://evil.example/x.js'></script><img src=x onerror=alert(1)> & \"cost\""
-LOADING = {"src", "href", "srcset", "data", "action", "poster", "xlink:href"}
+LOADING = {"src", "href", "srcset", "data", "action", "poster", "xlink:href", "style"}
 
 
 class Reader(HTMLParser):
-    """Collects what a browser would: elements with attributes, text outside scripts, and scripts."""
+    """Collects what a browser would: elements with attributes, text outside scripts, scripts and styles."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.text = ""
-        self.scripts: list[str] = []
-        self._inside = ""
+        self.inside: dict[str, list[str]] = {"script": [], "style": []}
+        self._tag = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, dict(attrs)))
-        self._inside = tag
-        if tag == "script":
-            self.scripts.append("")
+        self._tag = tag
+        if tag in self.inside:
+            self.inside[tag].append("")
 
     def handle_endtag(self, tag: str) -> None:
-        if tag == self._inside:
-            self._inside = ""
+        if tag == self._tag:
+            self._tag = ""
 
     def handle_data(self, data: str) -> None:
-        if self._inside == "script":
-            self.scripts[-1] += data
-        elif self._inside != "style":
+        if self._tag in self.inside:
+            self.inside[self._tag][-1] += data
+        else:
             self.text += data
 
 
-def front_of(name: str, values: list[list[float]]) -> Front:
-    goals = (Objective(name, Sense.MAX, unit=HOSTILE), Objective("worth"), Objective("size"))
-    return Front.from_values(
-        goals, np.array(values, dtype=float).reshape(-1, 3), np.zeros((len(values), 0), int), (), Proof(ProofKind.APPROXIMATE)
-    )  # fmt: skip
-
-
-def read(page: str) -> Reader:
+def read(text: str) -> Reader:
     reader = Reader()
-    reader.feed(page)
+    reader.feed(text)
     reader.close()
     return reader
 
 
 @pytest.fixture(scope="module")
-def page() -> str:
-    fronts = {HOSTILE: front_of(HOSTILE, [[1, 2, 3], [4, 5, 6]]), "other": front_of(HOSTILE, [[7.5, 8, 9]]),
-              "none": front_of(HOSTILE, [])}  # fmt: skip
+def found() -> Reader:
     table = Table(HOSTILE, ("method", HOSTILE), ((HOSTILE, "1"), ("other", "2")), (HOSTILE,))
-    return front_page(HOSTILE, fronts, tables=[table], notes=[HOSTILE])
+    front = front_of([[1, 2, 3], [4, 5, 6]], n_candidates=2, names=[HOSTILE, "b"], method=HOSTILE)
+    line = {"kind": "line", "x": {"label": HOSTILE}, "y": {"label": HOSTILE},
+            "series": [{"name": HOSTILE, "points": [[0, 1]]}]}  # fmt: skip
+    parts = [
+        Heading(HOSTILE),
+        Text(HOSTILE),
+        Facts(((HOSTILE, HOSTILE),)),
+        table,
+        Chart(HOSTILE, HOSTILE, line, table, (HOSTILE,)),
+        Tree(HOSTILE, (Branch(HOSTILE, below=(Branch(HOSTILE, chosen=False),)),)),
+        *front_parts({HOSTILE: front, "other": front}),
+    ]
+    return read(page(HOSTILE, parts, notes=[HOSTILE]))
 
 
-def test_nothing_is_loaded_and_hostile_names_stay_text(page: str) -> None:
-    found = read(page)
-    tags = [tag for tag, _ in found.elements]
-    assert "img" not in tags
-    assert {tag for tag in tags if tag in {"link", "iframe", "object", "embed", "base", "form"}} == set()
+def test_nothing_is_loaded_and_hostile_names_stay_text(found: Reader) -> None:
+    tags = {tag for tag, _ in found.elements}
+    assert tags & {"img", "link", "iframe", "object", "embed", "base", "form"} == set()
     for tag, attributes in found.elements:
         assert not LOADING & set(attributes), (tag, attributes)
         assert not any(name.startswith("on") for name in attributes)
-    assert (
-        found.text.count(HOSTILE) >= 6
-    )  # title, heading, note, table heading, column, cell, note of the table
+    assert found.text.count(HOSTILE) >= 16
+
+
+def test_the_policy_lets_run_what_is_inside_and_nothing_else(found: Reader) -> None:
     policies = [a["content"] for t, a in found.elements if t == "meta" and "http-equiv" in a]
-    assert policies == [POLICY]
-    assert "default-src 'none'" in POLICY
-    assert "http" not in POLICY
-    for purpose in ("connect-src", "form-action", "base-uri"):
-        assert f"{purpose} 'none'" in POLICY
+    assert policies == [policy()]
+    assert policy().startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe" not in policy()
+    assert "connect-src" not in policy()
+    assert "http" not in policy()
+    (style,) = found.inside["style"]
+    script = found.inside["script"][-1]
+    for text, kind in ((script, "script"), (style, "style")):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy()
 
 
-def test_plotly_is_told_before_any_chart_to_share_nothing_and_know_no_server(page: str) -> None:
-    scripts = read(page).scripts
-    told = [i for i, script in enumerate(scripts) if script.startswith("Plotly.setPlotConfig(")]
-    charts = [i for i, script in enumerate(scripts) if "Plotly.newPlot(" in script and len(script) < 100_000]
-
-    assert len(told) == 1
-    assert told[0] < min(charts)
-    config = json.loads(scripts[told[0]].removeprefix("Plotly.setPlotConfig(").removesuffix(");"))
-    assert (config["showSendToCloud"], config["plotlyServerURL"]) == (False, "")
-    for chart in charts:
-        assert '"showSendToCloud": false' in scripts[chart]
-        assert "plotly.com" not in scripts[chart]
+def test_data_cannot_end_their_element_and_are_read_as_they_were(found: Reader) -> None:
+    data = [json.loads(text) for text in found.inside["script"][:-1]]
+    assert len(data) == 2
+    assert data[0]["series"][0]["name"] == HOSTILE
+    assert data[1]["groups"][0]["name"] == HOSTILE
+    assert "<" not in as_json({"name": HOSTILE})
 
 
-def test_names_in_charts_are_escaped_twice_over(page: str) -> None:
-    charts = [script for script in read(page).scripts if "Plotly.newPlot" in script and len(script) < 100_000]
-    assert len(charts) == 2
-    for script in charts:
-        assert "evil.example" in script  # it is shown
-        assert "</script" not in script
-        assert "<img" not in script
-        assert "<script" not in script
-
-
-def test_plotly_is_inside_once_and_values_are_in_the_charts(page: str) -> None:
-    scripts = read(page).scripts
-    assert sum(len(script) > 1_000_000 for script in scripts) == 1
-    assert page.count("parcoords") >= 1
-    assert any("scattergl" in script and len(script) < 100_000 for script in scripts)
-
-
-def test_one_objective_has_one_chart_and_no_points_none() -> None:
-    goal = (Objective("cost"),)
-    one = Front.from_values(goal, np.array([[3.0]]), np.zeros((1, 0), int), (), Proof(ProofKind.COMPLETE))
-    none = Front.from_values(goal, np.zeros((0, 1)), np.zeros((0, 0), int), (), Proof(ProofKind.COMPLETE))
-    assert front_page("t", {"a": one}).count("Plotly.newPlot(") == front_page("t", {"a": one}).count(
-        "<div id="
+def test_the_script_makes_no_html_from_text_and_needs_no_evaluation(found: Reader) -> None:
+    script = found.inside["script"][-1]
+    forbidden = (
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|fetch\(|XMLHttp"
     )
-    empty = front_page("t", {"a": none})
-    assert "There are no points to show." in empty
-    assert len(empty) < 5_000
-    assert read(front_page("t", {})).text.count("no points") == 1
+    assert re.findall(forbidden, script) == []
 
 
-def test_fronts_over_other_objectives_are_refused() -> None:
-    with pytest.raises(BadInputError, match="the same objectives"):
-        front_page("t", {"a": front_of("x", [[1, 2, 3]]), "b": front_of("y", [[1, 2, 3]])})
+def test_a_page_without_data_is_small(found: Reader) -> None:
+    assert found.elements
+    assert len(page("t", [])) < 150_000
+
+
+def test_a_page_that_follows_may_ask_its_own_server_and_nobody_else() -> None:
+    text = read(page("t", [], following="7"))
+    (content,) = [a["content"] for t, a in text.elements if t == "meta" and "http-equiv" in a]
+    assert content == policy(following=True)
+    assert "connect-src 'self'" in policy(following=True)
+    assert ("html", {"lang": "en", "data-state": "7"}) in text.elements
 
 
 def test_lines_are_aligned() -> None:

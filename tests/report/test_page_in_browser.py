@@ -1,85 +1,271 @@
-"""The page in a browser: it asks for nothing, sends nothing, offers to send nothing, and runs without an error."""
+"""The page in a browser: one can look, brush, click, sort and download, by mouse and by keyboard."""
 
-import json
-import re
-import shutil
-import subprocess
-from html import unescape
-from pathlib import Path
+import csv
+import io
 from typing import Any
 
-import numpy as np
 import pytest
 
-from shortlist.report.page import front_page
-from shortlist.results.front import Front
-from shortlist.results.objective import Objective, Sense
-from shortlist.results.proof import Proof, ProofKind
+from shortlist.report.fronts import front_page_parts, front_parts
+from shortlist.report.page import page
+from shortlist.report.parts import Chart, Heading, Table
+from tests.report.browsing import Open, Opened
+from tests.report.made import HOSTILE, front_of, sphere
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.slow
 
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader", "--disable-background-networking",
-    "--disable-component-update", "--no-first-run", "--virtual-time-budget=20000", "--window-size=1200,1400",
-)  # fmt: skip
-
-WATCH = """<script>
-window.seen = {errors: [], opened: [], tried: []};
-addEventListener("error", (event) => seen.errors.push(String(event.message)), true);
-addEventListener("unhandledrejection", (event) => seen.errors.push(String(event.reason)));
-addEventListener("securitypolicyviolation", (event) => seen.tried.push(event.blockedURI));
-console.error = (...words) => seen.errors.push(words.join(" "));
-window.open = (address) => { seen.opened.push(String(address)); return null; };
-</script>"""
-
-TELL = """<script>
-setTimeout(async () => {
-  const buttons = [...document.querySelectorAll(".modebar-btn")];
-  seen.buttons = buttons.map((button) => button.getAttribute("data-title"));
-  buttons.forEach((button) => button.dispatchEvent(new MouseEvent("click", {bubbles: true})));
-  seen.charts = document.querySelectorAll(".plotly-graph-div").length;
-  seen.forms = document.querySelectorAll("form, .plotly-cloud-dialog-box").length;
-  seen.loaded = performance.getEntriesByType("resource").map((each) => each.name).filter((each) => /^(http|ws|ftp)/.test(each));
-  const refusal = new Promise((done) => addEventListener("securitypolicyviolation", (event) => done(event.blockedURI)));
-  seen.sent = await fetch("http://127.0.0.1:9/").then(() => true, () => false);
-  seen.refusal = await refusal;
-  const told = document.createElement("pre");
-  told.id = "told";
-  told.textContent = JSON.stringify(seen);
-  document.body.append(told);
-}, 5000);
-</script>"""
+PLANES = "canvas[aria-roledescription='scatter plots']"
+LINES = "canvas[aria-roledescription='parallel coordinates']"
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed: apt-get install chromium")
-def test_the_page_asks_for_nothing_and_has_no_button_that_sends_its_points_anywhere(tmp_path: Path) -> None:
-    goals = (Objective("cost"), Objective("worth", Sense.MAX), Objective("size"))
-    values = np.random.default_rng(1).random((40, 3))
-    front = Front.from_values(goals, values, np.zeros((40, 0), int), (), Proof(ProofKind.APPROXIMATE))
-    page = front_page("Fronts", {"one": front, "other": front})
-    page = page.replace("<head>", f"<head>{WATCH}", 1).replace("</body>", f"{TELL}</body>", 1)
-
-    seen = _in_browser(page, tmp_path)
-
-    assert seen["charts"] == 2
-    assert len(seen["buttons"]) > 5
-    assert not [
-        title for title in seen["buttons"] if re.search("share|cloud|edit|plotly", title, re.IGNORECASE)
-    ]
-    assert (seen["errors"], seen["opened"], seen["loaded"], seen["forms"]) == ([], [], [], 0)
-    assert seen["tried"] in ([], [seen["refusal"]])  # the page itself does not even try
-    assert (seen["sent"], seen["refusal"]) == (False, "http://127.0.0.1:9/")  # whoever tries is refused
+@pytest.fixture(scope="module")
+def one_front() -> str:
+    return page("A front", front_page_parts(sphere(200)))
 
 
-def _in_browser(page: str, folder: Path) -> dict[str, Any]:
-    """Open a page and return what it wrote into the element ``told``."""
-    file = folder / "page.html"
-    file.write_text(page, encoding="utf-8")
-    assert BROWSER is not None
-    command = [BROWSER, *FLAGS, f"--user-data-dir={folder / 'profile'}", "--dump-dom", file.as_uri()]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    told = re.search(r'<pre id="told">(.*?)</pre>', run.stdout, re.DOTALL)
-    assert told is not None, run.stderr[-2000:]
-    facts: dict[str, Any] = json.loads(unescape(told[1]))
-    return facts
+@pytest.fixture(scope="module")
+def three_fronts() -> str:
+    first, second = sphere(60), sphere(40, seed=1, method="solrep")
+    both = front_of([*first.values[:30].tolist(), *second.values[:20].tolist()], n_candidates=30)
+    return page("Methods", front_parts({"exact": first, "solrep": second, "ibed": both}))
+
+
+def kept(opened: Opened) -> str:
+    text: str = opened.page.locator(".explorer p[aria-live]", has_text="kept").first.inner_text()
+    return text
+
+
+def drag(opened: Opened, canvas: str, start: tuple[float, float], end: tuple[float, float]) -> None:
+    chart = opened.page.locator(canvas)
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    opened.page.mouse.move(box["x"] + start[0], box["y"] + start[1])
+    opened.page.mouse.down()
+    opened.page.mouse.move(box["x"] + end[0], box["y"] + end[1], steps=4)
+    opened.page.mouse.up()
+
+
+def test_pictures_are_drawn_and_nothing_is_asked_for(open_page: Open, one_front: str) -> None:
+    opened = open_page(one_front)
+    assert kept(opened) == "200 of 200 points kept."
+    inks = "(canvas) => new Set(new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size"
+    for canvas in (PLANES, LINES):
+        assert opened.page.locator(canvas).evaluate(inks) > 5
+    assert opened.page.locator("svg[role=img]").count() == 1
+    assert (opened.complaints, opened.requests) == ([], [])
+
+
+def test_who_tries_to_send_something_is_refused(open_page: Open, one_front: str) -> None:
+    opened = open_page(one_front)
+    sent = opened.page.evaluate("fetch('http://127.0.0.1:9/').then(() => true, () => false)")
+    assert sent is False
+    assert "violates the following Content Security Policy" in " ".join(opened.complaints)
+    added = "() => { const own = document.createElement('script'); own.textContent = 'window.ran = true'; document.body.append(own); return window.ran === true; }"
+    assert opened.page.evaluate(added) is False
+
+
+def test_a_brush_along_an_axis_keeps_points_in_the_planes_and_in_the_table(
+    open_page: Open, one_front: str
+) -> None:
+    opened = open_page(one_front)
+    side = 90
+    drag(opened, LINES, (side, 60), (side, 200))
+    text = kept(opened)
+    assert text.endswith("of 200 points kept.")
+    n_kept = int(text.split()[0])
+    assert 0 < n_kept < 200
+    assert opened.page.locator("table.points caption").inner_text() == f"{n_kept} of 200 points, as brushed"
+    highest = float(opened.page.get_by_label("cost at most").input_value())
+    front = sphere(200)
+    assert (front.values[:, 0] <= highest * 1.00001).sum() == pytest.approx(n_kept, abs=1)
+    opened.page.locator(LINES).press("Escape")
+    opened.page.wait_for_function("document.body.innerText.includes('200 of 200 points kept.')")
+
+
+def test_a_brush_in_a_plane_limits_both_of_its_objectives(open_page: Open, one_front: str) -> None:
+    opened = open_page(one_front)
+    drag(opened, PLANES, (120, 60), (300, 220))
+    assert 0 < int(kept(opened).split()[0]) < 200
+    for name in ("cost at least", "cost at most", "quality at least", "quality at most"):
+        assert opened.page.get_by_label(name).input_value() != ""
+    assert opened.page.get_by_label("defects at least").input_value() == ""
+
+
+def test_limits_can_be_typed(open_page: Open, one_front: str) -> None:
+    opened = open_page(one_front)
+    limit = opened.page.get_by_label("cost at most")
+    limit.fill("400")
+    limit.press("Tab")
+    wanted = int((sphere(200).values[:, 0] <= 400).sum())
+    opened.page.wait_for_function(f"document.body.innerText.includes('{wanted} of 200 points kept.')")
+
+
+def test_better_is_marked_on_every_axis_and_axes_can_be_turned(open_page: Open, one_front: str) -> None:
+    opened = open_page(one_front)
+    told = "(canvas) => { const seen = []; const write = CanvasRenderingContext2D.prototype.fillText; CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) { seen.push(text); return write.call(this, text, ...rest); }; return new Promise((done) => { document.getElementById('turned').click(); setTimeout(() => { CanvasRenderingContext2D.prototype.fillText = write; done(seen); }, 200); }); }"
+    natural = opened.page.locator(PLANES).evaluate(told)
+    assert "cost (EUR): less is better ←" in natural
+    assert "defects: less is better ↓" in natural
+    assert "less is better ↓" in natural
+    turned = opened.page.locator(PLANES).evaluate(told)
+    assert "cost (EUR): less is better →" in turned
+    assert "quality: more is better ↑" in turned
+    assert "less is better ↑" in turned
+
+
+def test_a_click_selects_a_point_and_tells_what_is_chosen_and_what_a_change_costs(
+    open_page: Open, one_front: str
+) -> None:
+    opened = open_page(one_front)
+    front = sphere(200)
+    opened.page.get_by_label("Select point 3", exact=True).click()
+    box = opened.page.locator(".point")
+    box.get_by_text("Point 3: cost").wait_for()
+    box.get_by_text("Chosen there").wait_for()
+    names = {name for name, bit in zip(front.candidates, front.decisions[3], strict=True) if bit}
+    assert set(box.locator(".chosen").inner_text().split(", ")) == names
+    assert "Complete: no other is non-dominated." in box.inner_text()
+    rows = box.locator("tbody tr")
+    assert rows.count() == 3
+    gained = rows.nth(0).inner_text()
+    assert gained.startswith("cost")
+    assert "(better)" in gained
+    assert "Compared with point" in box.inner_text()
+
+
+def test_the_pick_and_its_rule_are_shown_first(open_page: Open, one_front: str) -> None:
+    opened = open_page(one_front)
+    ideal = sphere(200).pick("ideal").index
+    box = opened.page.locator(".point").inner_text()
+    assert f"Point {ideal}: cost" in box
+    assert "The pick by ideal." in box
+    opened.page.get_by_role("button", name="Pick: knee").click()
+    opened.page.get_by_text(f"Point {sphere(200).pick('knee').index}: cost").wait_for()
+
+
+def test_a_point_under_the_mouse_is_told(open_page: Open, one_front: str) -> None:
+    opened = open_page(one_front)
+    chart = opened.page.locator(PLANES)
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    for step in range(12):
+        opened.page.mouse.move(box["x"] + 120 + 20 * step, box["y"] + 150)
+        if opened.page.locator(".tip").is_visible():
+            break
+    text = opened.page.locator(".tip").inner_text()
+    assert text.startswith("point ")
+    assert "cost" in text
+    opened.page.locator(".tip", has_text="chosen: feature").wait_for()
+
+
+def test_arrow_keys_go_from_point_to_point(open_page: Open, one_front: str) -> None:
+    opened = open_page(one_front)
+    seen: list[str] = []
+    opened.page.locator(PLANES).focus()
+    for key in ("Home", "ArrowRight", "ArrowRight", "End"):
+        opened.page.keyboard.press(key)
+        opened.page.wait_for_function(
+            "(before) => document.querySelector('.point p').innerText !== before",
+            arg=seen[-1] if seen else "",
+        )
+        seen.append(opened.page.locator(".point p").first.inner_text())
+    assert len(set(seen)) == 4
+    assert all(text.startswith("Point ") for text in seen)
+
+
+def test_the_table_sorts_by_every_column(open_page: Open, one_front: str) -> None:
+    opened = open_page(one_front)
+    head = opened.page.locator("table.points thead th")
+    front = sphere(200)
+    for column, values in ((1, front.values[:, 0]), (2, front.values[:, 1])):
+        head.nth(column).locator("button").click()
+        assert head.nth(column).get_attribute("aria-sort") == "ascending"
+        assert first_cell(opened, column) == pytest.approx(values.min())
+        head.nth(column).locator("button").press("Enter")
+        assert head.nth(column).get_attribute("aria-sort") == "descending"
+        assert first_cell(opened, column) == pytest.approx(values.max())
+
+
+def first_cell(opened: Opened, column: int) -> float:
+    text = opened.page.locator("table.points tbody tr").first.locator("th, td").nth(column).inner_text()
+    return float(text.replace(",", ""))
+
+
+def test_what_is_brushed_can_be_downloaded_as_a_table(open_page: Open) -> None:
+    names = ["=HYPERLINK(1)", 'a "b", c', *[f"x{i}" for i in range(28)]]
+    values = sphere(50).values.tolist()
+    opened = open_page(page("t", front_page_parts(front_of(values, n_candidates=30, names=names))))
+    limit = opened.page.get_by_label("cost at most")
+    limit.fill("500")
+    limit.press("Tab")
+    with opened.page.expect_download() as download:
+        opened.page.get_by_role("button", name="Download as CSV").click()
+    text = download.value.path().read_text(encoding="utf-8")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    wanted = [row for row in values if row[0] <= 500]
+    assert sorted(float(row["cost (EUR)"]) for row in rows) == sorted(row[0] for row in wanted)
+    assert not any(row["chosen"].startswith("=") for row in rows)
+    assert any("=HYPERLINK(1)" in row["chosen"] and row["chosen"].startswith("'") for row in rows)
+    assert opened.complaints == []
+
+
+def test_methods_that_coincide_stay_visible_and_can_be_hidden(open_page: Open, three_fronts: str) -> None:
+    opened = open_page(three_fronts)
+    assert kept(opened) == "150 of 150 points kept."
+    assert "at 50 of them several methods coincide" in opened.page.locator(".explorer").inner_text()
+    colours = "() => ['c0', 'c1', 'c2'].map((name) => { const probe = document.createElement('canvas').getContext('2d'); probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue('--' + name); probe.fillRect(0, 0, 1, 1); const ink = new Uint32Array(probe.getImageData(0, 0, 1, 1).data.buffer)[0]; const canvas = document.querySelector(\"canvas[aria-roledescription='scatter plots']\"); return new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer).filter((each) => each === ink).length; })"
+    assert min(opened.page.evaluate(colours)) > 50
+    opened.page.get_by_label("ibed: 50 points").uncheck()
+    opened.page.wait_for_function("document.body.innerText.includes('100 of 150 points kept.')")
+    assert opened.page.evaluate(colours)[2] == 0
+
+
+@pytest.mark.parametrize("width", [360, 1280, 3840])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_page_fits_every_screen_in_both_themes_and_nothing_moves(
+    open_page: Open, three_fronts: str, width: int, theme: str
+) -> None:
+    opened = open_page(three_fronts, width=width, theme=theme)
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+    shift = "new Promise((done) => new PerformanceObserver((list) => done(list.getEntries().reduce((sum, one) => sum + one.value, 0))).observe({type: 'layout-shift', buffered: true}) || setTimeout(() => done(0), 500))"
+    assert opened.page.evaluate(shift) < 0.1
+    paper = "getComputedStyle(document.body).backgroundColor"
+    before = opened.page.evaluate(paper)
+    assert (before == "rgb(255, 255, 255)") == (theme == "light")
+    opened.page.get_by_role("button", name="Dark or light").click()
+    assert opened.page.evaluate(paper) != before
+    assert opened.complaints == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious(open_page: Open, three_fronts: str, theme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    bars = Chart("Bars", "Two bars.", {"kind": "bar", "names": ["a", "b"], "x": {"label": "n"},
+        "series": [{"name": "one", "values": [1, 2]}]}, Table("Bars", ("name", "n"), (("a", "1"),)))  # fmt: skip
+    for html in (three_fronts, page("Charts", [Heading("Bars"), bars, *front_page_parts(sphere(40))])):
+        opened = open_page(html, theme=theme)
+        found: Any = axe.run(opened.page).response["violations"]
+        assert [(one["id"], one["impact"], [node["html"] for node in one["nodes"]]) for one in found] == []
+
+
+def test_a_thousand_hostile_names_show_as_text(open_page: Open) -> None:
+    names = [f"{HOSTILE} {i}" for i in range(1000)]
+    front = front_of([[i, i, 1000 - i] for i in range(20)], n_candidates=1000, names=names, method=HOSTILE)
+    opened = open_page(page(HOSTILE, front_page_parts(front)))
+    opened.page.get_by_label("Select point 3", exact=True).click()
+    opened.page.get_by_text("Point 3: cost").wait_for()
+    opened.page.locator(".point .chosen").wait_for()
+    chosen = opened.page.locator(".point .chosen").inner_text()
+    wanted = [name for name, bit in zip(names, front.decisions[3], strict=True) if bit]
+    assert sum(name in chosen for name in wanted) == len(wanted)
+    assert opened.page.locator("img, script[src]").count() == 0
+    assert (opened.complaints, opened.requests) == ([], [])
+
+
+def test_many_points_are_counted_into_bands_and_the_page_says_so(open_page: Open) -> None:
+    opened = open_page(page("Many", front_page_parts(sphere(4000))))
+    assert "4,000 lines are counted into 48 bands" in opened.page.locator(".explorer").inner_text()
+    drag(opened, LINES, (90, 60), (90, 200))
+    assert 0 < int(kept(opened).split()[0].replace(",", "")) < 4000
+    opened.page.locator("table.points caption", has_text="as brushed").wait_for()
+    assert opened.complaints == []

@@ -1,1 +1,1 @@
-"""One self-contained HTML page for fronts."""
+"""Every result as one self-contained HTML page."""

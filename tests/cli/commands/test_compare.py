@@ -68,7 +68,7 @@ def test_tables_are_printed_aligned_with_box_proof_and_next_steps(folder: Path) 
     assert shown.returncode == 0
     page = (folder / "r.html").read_text(encoding="utf-8")
     assert "Methods, all runs together" in page
-    assert "Plotly.newPlot" in page
+    assert 'class="explorer"' in page
 
 
 def test_json_has_everything(folder: Path) -> None:

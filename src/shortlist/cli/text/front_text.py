@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.cli.text.output import finite, stopped_by
+from shortlist.cli.text.output import finite
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind, Status
+from shortlist.results.proof_words import proof_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,21 +48,6 @@ def look_at(path: Path, *, rule: str = "knee") -> str:
     if path.suffix.casefold() == ".csv":
         return ""
     return f"; look at it with: shortlist front show {path} --pick {rule}"
-
-
-def proof_text(front: Front) -> str:
-    """Say in words what is proved."""
-    proof = front.proof
-    limit = f", {stopped_by(proof.limit)}" if proof.limit else ""
-    if proof.kind is ProofKind.COMPLETE:
-        return "complete: no other is non-dominated"
-    if proof.kind is ProofKind.NONDOMINATED:
-        return f"each proved non-dominated, some may be missing{limit}"
-    if proof.missing is None or not all(finite(value) is not None for value in proof.missing):
-        return f"approximate, nothing proved{limit}"
-    gaps = ", ".join(f"{name} {gap:g}" for name, gap in zip(front.names, proof.missing, strict=True) if gap)
-    worse = f"worse by at most {gaps}" if gaps else "no worse"
-    return f"approximate: to everything that is possible there is a point here that is {worse}{limit}"
 
 
 def headline(front: Front, *, seconds: float | None = None, why: str = "", behind: str = "") -> str:

@@ -34,17 +34,6 @@ def finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def stopped_by(limit: str) -> str:
-    """Say what ended a search.
-
-    Examples
-    --------
-    >>> stopped_by("60 s"), stopped_by("interrupted")
-    ('stopped by the limit of 60 s', 'interrupted')
-    """
-    return limit if limit == "interrupted" else f"stopped by the limit of {limit}"
-
-
 def run_facts(context: "typer.Context") -> dict[str, Any]:
     """Return what a command's JSON says of the run: version, seed and every option as it was used."""
     from shortlist import __version__

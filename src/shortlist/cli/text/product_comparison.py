@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion
     from shortlist.methods.comparison import Quality
     from shortlist.products.comparison.product_comparison import Comparison
-    from shortlist.report.page import Table
+    from shortlist.report.parts import Table
 
 
 COUNTS = (
@@ -29,7 +29,8 @@ PAIRS = (
 
 def summary(model: Path, comparison: "Comparison", asked: "AskedQuestion") -> list[str]:
     """Return sentences on what was compared, the joint front and the box of the indicators."""
-    from shortlist.cli.text.front_text import front_status, proof_text
+    from shortlist.cli.text.front_text import front_status
+    from shortlist.results.proof_words import proof_text
 
     tables = comparison.tables
     head = f"{model.name}: {asked.line.n_features:,} features; {asked.objectives}."
@@ -57,7 +58,7 @@ def summary(model: Path, comparison: "Comparison", asked: "AskedQuestion") -> li
 
 def comparison_tables(comparison: "Comparison") -> "list[Table]":
     """Return the tables of methods, of median runs where a method has several, and of pairs."""
-    from shortlist.report.page import Table
+    from shortlist.report.parts import Table
 
     tables = comparison.tables
     assert tables is not None, "a comparison without runs has no tables"
@@ -186,11 +187,12 @@ def _share(share: float) -> str:
 
 def write_report(path: Path, model: Path, comparison: "Comparison", asked: "AskedQuestion") -> None:
     """Write the page with tables and charts."""
-    from shortlist.report.page import front_page, write_page
+    from shortlist.report.fronts import front_parts
+    from shortlist.report.page import page, write_page
 
     notes = [*asked.notes, *summary(model, comparison, asked)]
-    tables = comparison_tables(comparison)
-    write_page(path, front_page(f"Methods on {model.name}", comparison.fronts, tables=tables, notes=notes))
+    parts = [*comparison_tables(comparison), *front_parts(comparison.fronts)]
+    write_page(path, page(f"Methods on {model.name}", parts, notes=notes))
 
 
 def print_comparison(

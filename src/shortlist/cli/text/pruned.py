@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.text.measured_table import measured_facts, print_measured
-from shortlist.cli.text.output import finite, stopped_by
+from shortlist.cli.text.output import finite
+from shortlist.results.proof_words import stopped_by
 
 if TYPE_CHECKING:
     from shortlist.cli.options.prune_options import MethodOptions

@@ -1,0 +1,247 @@
+"""Fronts as parts of a page: the points with what is chosen there, what is proved, and the pick."""
+
+import base64
+import zlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from shortlist._words import all_of, any_of, counted
+from shortlist.errors import BadInputError
+from shortlist.report.parts import Chart, Explorer, Facts, Heading, Parts, Table, Text
+from shortlist.results.front import Front
+from shortlist.results.front_csv import STAGED_METHODS
+from shortlist.results.objective import Sense
+from shortlist.results.picking import Pick
+from shortlist.results.proof_words import proof_text
+
+MOST_CHOICE_BYTES = 8_000_000
+"""What is chosen at the points is left out of a page where it takes more than this, deflated."""
+
+MOST_BARS = 40
+"""So many candidates at most have a bar of how often they are chosen."""
+
+RULES = {
+    "ideal": "It is nearest to the best value of every objective at once, in units of the front's ranges.",
+    "knee": "It is the farthest from the plane through the best points of each objective: to gain a little "
+    "in any objective costs much in another.",
+}
+"""The rules that every page offers, and what they mean."""
+
+
+def front_parts(
+    fronts: Mapping[str, Front],
+    *,
+    picks: Sequence[tuple[str, Pick, str]] = (),
+    heading: str = "Points",
+) -> Parts:
+    """Return the parts of a page that show fronts over the same objectives.
+
+    Parameters
+    ----------
+    fronts : mapping of str to Front
+        By name, in the order of the legend; fronts without points are left out of the pictures.
+    picks : sequence of (str, Pick, str)
+        Points to mark: the name of the front, the point, and why it was taken. With one front the points by
+        ideal and by knee follow.
+    heading : str, default="Points"
+        What stands above.
+
+    Raises
+    ------
+    BadInputError
+        If the objectives differ.
+    """
+    names = [front.names for front in fronts.values()]
+    if any(other != names[0] for other in names):
+        raise BadInputError(
+            f"fronts must have the same objectives, got {any_of(all_of(one) for one in names)}."
+        )
+    filled = {name: front for name, front in fronts.items() if len(front)}
+    parts: list[Any] = [Heading(heading), *(_proved(name, front, fronts) for name, front in fronts.items())]
+    if not filled:
+        return [*parts, Text("There are no points to show.")]
+    parts.append(_ranges(filled))
+    unknown = sum(int((~np.isfinite(front.values)).any(axis=1).sum()) for front in filled.values())
+    if unknown:
+        parts.append(Text(f"{counted(unknown, 'point')} with an infinite value: only the table has them."))
+    return [*parts, Explorer(explorer_data(filled, picks))]
+
+
+def _proved(name: str, front: Front, fronts: Mapping[str, Front]) -> Facts:
+    """Say in words what is proved of a front."""
+    method = f" Found by {front.method} in {front.seconds:.2f} s." if front.method else ""
+    return Facts(
+        (
+            (
+                name if len(fronts) > 1 else "proof",
+                f"{counted(len(front), 'point')}, {proof_text(front)}.{method}",
+            ),
+        )
+    )
+
+
+def _ranges(fronts: Mapping[str, Front]) -> Table:
+    """Return best and worst value of every objective over all points."""
+    first = next(iter(fronts.values()))
+    rows = []
+    for column, objective in enumerate(first.objectives):
+        values = np.concatenate([front.values[:, column] for front in fronts.values()])
+        best, worst = values.min(), values.max()
+        if objective.sense is Sense.MAX:
+            best, worst = worst, best
+        unit = f" {objective.unit}" if objective.unit else ""
+        word = "less" if objective.sense is Sense.MIN else "more"
+        rows.append((objective.name, f"{word} is better", f"{best:g}{unit}", f"{worst:g}{unit}"))
+    return Table("What matters", ("objective", "better", "best here", "worst here"), tuple(rows))
+
+
+def explorer_data(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, str]] = ()) -> dict[str, Any]:
+    """Return what the script of the page draws: points by objective, groups, picks and choices.
+
+    Parameters
+    ----------
+    fronts : mapping of str to Front
+        Each with at least one point.
+    picks : sequence of (str, Pick, str)
+        As for :func:`front_parts`.
+    """
+    first = next(iter(fronts.values()))
+    values = np.vstack([front.values for front in fronts.values()])
+    return {
+        "objectives": [
+            {
+                "name": objective.name,
+                "better": "less" if objective.sense is Sense.MIN else "more",
+                "unit": objective.unit,
+                "whole": objective.scale == 1,
+            }
+            for objective in first.objectives
+        ],
+        "groups": [
+            {
+                "name": name,
+                "n": len(front),
+                "proof": f"{proof_text(front)[0].upper()}{proof_text(front)[1:]}.",
+            }
+            for name, front in fronts.items()
+        ],
+        "values": [[_number(value) for value in column.tolist()] for column in values.T],
+        "picks": _picks(fronts, picks),
+        "choices": _choices(list(fronts.values())),
+        "shared": _shared(fronts),
+    }
+
+
+def _number(value: float) -> float | int | None:
+    """Return a number as short as JSON can have it; None for what JSON cannot say."""
+    if not np.isfinite(value):
+        return None
+    return int(value) if value == int(value) and abs(value) < 2**53 else value
+
+
+def _picks(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, str]]) -> list[dict[str, Any]]:
+    """Return the points to mark; with one front also those by the usual rules."""
+    names = list(fronts)
+    found = [
+        {"group": names.index(name), "index": pick.index, "rule": pick.rule, "why": why}
+        for name, pick, why in picks
+    ]
+    if len(fronts) == 1:
+        front = next(iter(fronts.values()))
+        if np.isfinite(front.values).all():
+            for rule, why in RULES.items():
+                if all(one["rule"] != rule for one in found):
+                    found.append({"group": 0, "index": front.pick(rule).index, "rule": rule, "why": why})
+    return found
+
+
+def _shared(fronts: Mapping[str, Front]) -> str:
+    """Say at how many places methods coincide, so that nobody takes a hidden mark for a missing one."""
+    if len(fronts) < 2:
+        return ""
+    places = Counter(point for front in fronts.values() for point in map(tuple, front.values.tolist()))
+    several = sum(count > 1 for count in places.values())
+    return (
+        f"{len(places):,} different places; at {several:,} of them several methods coincide, whose marks are "
+        "rings around each other."
+    )
+
+
+def _choices(fronts: Sequence[Front]) -> dict[str, Any] | None:
+    """Return what is chosen at each point, deflated: bits, or a byte per candidate for stages."""
+    names = fronts[0].candidates
+    if not names or any(front.candidates != names for front in fronts):
+        return None
+    decisions = np.vstack([front.decisions for front in fronts])
+    if np.isin(decisions, (0, 1)).all() and fronts[0].method not in STAGED_METHODS:
+        often = decisions.sum(axis=0)
+        varies = (often > 0) & (often < len(decisions))
+        packed = np.packbits(decisions[:, varies].astype(bool), axis=1)
+        facts: dict[str, Any] = {
+            "kind": "bits",
+            "names": [name for name, own in zip(names, varies, strict=True) if own],
+            "always": [name for name, count in zip(names, often, strict=True) if count == len(decisions)],
+            "never": int((often == 0).sum()),
+        }
+    elif decisions.min() >= -128 and decisions.max() <= 127:
+        packed = decisions.astype(np.int8)
+        facts = {"kind": "stages", "names": list(names), "always": [], "never": 0}
+    else:
+        return None
+    deflated = zlib.compress(packed.tobytes(), 9 if packed.size < 2**24 else 6)
+    if len(deflated) > MOST_CHOICE_BYTES:
+        size = f"{len(deflated) / 1e6:.0f} MB"
+        why = f"What is chosen takes {size} and is left out of this page; the front's file has it."
+        return facts | {"packed": "", "names": [], "why": why}
+    return facts | {"packed": base64.b64encode(deflated).decode()}
+
+
+def frequency_chart(front: Front, *, noun: str = "candidate") -> Chart | None:
+    """Return how often each candidate is chosen on a front, but for those at every point or at none.
+
+    None where there is no such candidate, or where decisions are stages.
+    """
+    if not len(front) or front.method in STAGED_METHODS or not np.isin(front.decisions, (0, 1)).all():
+        return None
+    shares = front.decisions.mean(axis=0)
+    varies = np.flatnonzero((shares > 0) & (shares < 1))
+    if not len(varies):
+        return None
+    order = varies[np.argsort(-shares[varies], kind="stable")]
+    shown = order if len(order) <= MOST_BARS else np.r_[order[: MOST_BARS // 2], order[-MOST_BARS // 2 :]]
+    left_out = f" Of {len(order):,} that vary, the most and the least frequent are drawn." * (
+        len(order) > MOST_BARS
+    )
+    always, never = int((shares == 1).sum()), int((shares == 0).sum())
+    names = [front.candidates[i] for i in shown]
+    percent = (100 * shares[shown]).round(2).tolist()
+    return Chart(
+        f"How often each {noun} is chosen",
+        f"{counted(always, noun)} at every point, {never:,} at none, {len(varies):,} at some; most often "
+        f"{names[0]}, at {percent[0]:g} % of the points.{left_out}",
+        {
+            "kind": "bar",
+            "names": names,
+            "series": [{"name": "points", "values": percent}],
+            "x": {"label": "share of the points in %", "range": [0, 100]},
+        },
+        Table(
+            f"How often each {noun} is chosen",
+            (noun, "points", "share"),
+            tuple(
+                (front.candidates[i], f"{round(shares[i] * len(front)):,}", f"{100 * shares[i]:.1f} %")
+                for i in order
+            ),
+        ),
+    )
+
+
+def front_page_parts(front: Front, *, pick: Pick | None = None) -> Parts:
+    """Return the parts of a page of one front: its points, and how often each candidate is chosen."""
+    name = front.method or "front"
+    picks = [] if pick is None else [(name, pick, f"It was chosen by {pick.rule}.")]
+    chart = frequency_chart(front)
+    return [*front_parts({name: front}, picks=picks), *([chart] if chart else [])]

@@ -1,0 +1,120 @@
+"""What a page is made of, as plain data: headings, text, facts, tables, charts and trees."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The beginning of a section."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph; a `note` is smaller, and explains a picture or a table."""
+
+    text: str
+    note: bool = False
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Words and what they are, a line each."""
+
+    facts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table for people.
+
+    Attributes
+    ----------
+    title : str
+        What it is about.
+    columns : tuple of str
+        Headings.
+    rows : tuple of tuple of str
+        Cells; the first column is aligned to the left, the others to the right.
+    notes : tuple of str
+        What the columns mean, a sentence each.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        """Return the table as aligned lines of text, without title and notes.
+
+        Examples
+        --------
+        >>> Table("Fruit", ("name", "price"), (("fig", "1.5"), ("apple", "12"))).lines()
+        ['name   price', 'fig      1.5', 'apple     12']
+        """
+        cells = [self.columns, *self.rows]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(self.columns))]
+        return [
+            "  ".join(
+                cell.rjust(width) if i else cell.ljust(width)
+                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in cells
+        ]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture, its text alternative, and its numbers as a table.
+
+    Attributes
+    ----------
+    title : str
+        What it shows.
+    text : str
+        What one sees in it, in a sentence, for readers who do not see it.
+    data : mapping
+        ``kind`` is ``line``, ``bar``, ``box``, ``counts`` or ``ranks``; the rest is what the script draws.
+    numbers : Table or None
+        What is drawn, folded away below it.
+    notes : tuple of str
+        How to read it, a sentence each.
+    """
+
+    title: str
+    text: str
+    data: Mapping[str, Any]
+    numbers: Table | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A branch of a tree: its text, whether it is chosen, and what is below it."""
+
+    text: str
+    chosen: bool = True
+    below: "tuple[Branch, ...]" = ()
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A tree whose branches open and close."""
+
+    title: str
+    branches: tuple[Branch, ...]
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """Points of fronts with pictures that brush each other; `data` is what the script reads."""
+
+    data: Mapping[str, Any] = field(repr=False)
+
+
+Part: TypeAlias = Heading | Text | Facts | Table | Chart | Tree | Explorer
+Parts: TypeAlias = Sequence[Part]

@@ -1,0 +1,52 @@
+"""A browser for pages: it refuses what leaves the page, and remembers what the page complains about."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.report.browsing import Open, Opened
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+NO_BROWSER = "no Chromium is installed for the tests of pages: make browser"
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """Start Chromium once for all tests."""
+    if BROWSER is None:
+        pytest.skip(NO_BROWSER)
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as tools:
+        browser = tools.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium: Any, tmp_path: Path) -> Iterator[Open]:
+    """Return a function that shows HTML in a window of its own."""
+    contexts = []
+
+    def show(html: str, *, width: int = 1280, height: int = 900, theme: str = "light") -> Opened:
+        file = tmp_path / "page.html"
+        file.write_text(html, encoding="utf-8")
+        context = chromium.new_context(
+            viewport={"width": width, "height": height}, color_scheme=theme, accept_downloads=True
+        )
+        contexts.append(context)
+        context.set_default_timeout(120_000)
+        opened = Opened(context.new_page())
+        opened.page.on("console", lambda message: opened.complaints.append(message.text))
+        opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
+        opened.page.on("request", lambda request: opened.requests.append(request.url))
+        opened.page.goto(file.as_uri())
+        opened.page.wait_for_selector("html[data-ready]")
+        opened.requests.remove(file.as_uri())
+        return opened
+
+    yield show
+    for context in contexts:
+        context.close()
