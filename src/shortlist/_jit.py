@@ -60,9 +60,7 @@ def kernel(signature: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                     names[name] = names[name].made()
             options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
             types = _signature_types(signature, names)
-            return cast(
-                "Callable[P, R]", numba.njit(types, **options)(function)
-            )
+            return cast("Callable[P, R]", numba.njit(types, **options)(function))
 
         return Deferred(compile_kernel)
 

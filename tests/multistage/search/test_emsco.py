@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
 from shortlist.multistage.problem.stages import compress, has_gaps
-from shortlist.multistage.search._variation import mutate_row, normalized_stage
+from shortlist.multistage.search._variation import Mutation, mutate_row, normalized_stage
 from shortlist.multistage.search.emsco import (
     EmscoGeneration,
     EmscoOptions,
@@ -72,7 +72,7 @@ def test_mutation_equals_algorithm_1(stages: list[int], seed: int, rate: float, 
     gates, draws = rng.random(len(before)), rng.random(len(before))
     after = before.copy()
     cumulative = beta_binomial(k, 2.0)
-    mutate_row(after, k, rate, cumulative, removal, gates, draws)
+    mutate_row(after, Mutation(k, rate, cumulative, removal), gates, draws)
 
     plain = before.tolist()
     for i in range(len(plain)):

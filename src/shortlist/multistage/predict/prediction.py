@@ -13,7 +13,7 @@ from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.reject_rules import RejectRule, decide
-from shortlist.multistage.subclassifiers._logistic import decide_rows
+from shortlist.multistage.subclassifiers._logistic import Confidence, decide_rows
 from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
 from shortlist.pickles import saved_from
@@ -208,8 +208,8 @@ def _decide(
         coefficients = np.require(stage.model.coefficients, requirements="W")
         columns = np.require(stage.model.columns, requirements="W")
         left = decide_rows(
-            rows, active, coefficients, columns, np.array(model.rule.thresholds),
-            model.rule.scores, stage.least, labels,
+            rows, active, coefficients, columns, Confidence(np.array(model.rule.thresholds), model.rule.scores),
+            stage.least, labels,
         )  # fmt: skip
         return active[:left]
     found, confident = decide(stage.model.probabilities(rows[active]), model.rule, stage.least)

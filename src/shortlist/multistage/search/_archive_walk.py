@@ -5,11 +5,13 @@
 Loaded only where they are needed.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from shortlist._bits import Words, popcount
 from shortlist._jit import kernel
-from shortlist.arrays import Longs
+from shortlist.arrays import Longs, LongTable
 from shortlist.multistage.search._evaluation import (
     CONCLUSIVE,
     COST,
@@ -19,7 +21,35 @@ from shortlist.multistage.search._evaluation import (
     N_MEASURES,
     STAGES,
     WORST,
+    Scoring,
 )
+from shortlist.multistage.search._walk_arrays import Blocks, Space, write_block
+
+
+class Archive(NamedTuple):
+    """The non-dominated outcomes so far."""
+
+    measures: LongTable
+    """Of each its measures."""
+    ties: Longs
+    """How many assignments have them."""
+    chains: LongTable
+    """The sets of one of these."""
+    size: Longs
+    """How many outcomes there are, and 1 where there is no room for another, ``(2,)``."""
+
+
+class Rules(NamedTuple):
+    """What a walk is asked for."""
+
+    uses: Longs
+    """1 for measures that are objectives."""
+    max_stages: int
+    """Most stages of an assignment."""
+    removal: bool
+    """Whether features may be left out."""
+    prune: bool
+    """Whether nodes are left out that cannot lead to a better outcome."""
 
 
 @kernel("int64(int64[::1], int64[::1], int64[::1])")
@@ -43,101 +73,76 @@ def compare_measures(a: Longs, b: Longs, uses: Longs) -> int:
     return answer
 
 
-@kernel("void(int64[:, ::1], int64[::1], int64[:, ::1], int64, int64)")
-def swap_entries(archive: Longs, ties: Longs, chains: Longs, a: int, b: int) -> None:
+@kernel("void(Archive, int64, int64)")
+def swap_entries(archive: Archive, a: int, b: int) -> None:
     """Swap two entries of an archive."""
-    for m in range(archive.shape[1]):
-        archive[a, m], archive[b, m] = archive[b, m], archive[a, m]
+    measures, ties, chains = archive.measures, archive.ties, archive.chains
+    for m in range(measures.shape[1]):
+        measures[a, m], measures[b, m] = measures[b, m], measures[a, m]
     for d in range(chains.shape[1]):
         chains[a, d], chains[b, d] = chains[b, d], chains[a, d]
     ties[a], ties[b] = ties[b], ties[a]
 
 
-@kernel(
-    "void(int64[::1], int64, int64[::1], int64, int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], "
-    "int64[::1], int64[:, ::1], int64[::1])"
-)
+@kernel("void(int64[::1], int64, int64[::1], int64, int64[::1], Archive, Blocks)")
 def offer(
-    measures: Longs,
-    count: int,
-    chain: Longs,
-    depth: int,
-    uses: Longs,
-    archive: Longs,
-    ties: Longs,
-    chains: Longs,
-    size: Longs,
-    blocks: Longs,
-    n_blocks: Longs,
+    measures: Longs, count: int, chain: Longs, depth: int, uses: Longs, archive: Archive, blocks: Blocks
 ) -> None:
-    """Offer `count` assignments to an archive of measures; ``size[1]`` becomes 1 when it is full.
+    """Offer `count` assignments to an archive, which notes when it is full.
 
     With room for blocks the archive is only read, and each chain that reaches one of its points is written
     down.
     """
+    known, ties, chains, size = archive.measures, archive.ties, archive.chains, archive.size
     for a in range(size[0]):
-        order = compare_measures(archive[a], measures, uses)
+        order = compare_measures(known[a], measures, uses)
         if order == 1:
-            if a > 0 and not len(blocks):
-                swap_entries(archive, ties, chains, a, a // 2)
+            if a > 0 and not len(blocks.rows):
+                swap_entries(archive, a, a // 2)
             return
         if order == 0:
-            if len(blocks):
-                if n_blocks[0] < len(blocks):
-                    for d in range(depth):
-                        blocks[n_blocks[0], d] = chain[d + 1]
-                    width = blocks.shape[1]
-                    blocks[n_blocks[0], width - 3] = depth
-                    blocks[n_blocks[0], width - 2] = count
-                    blocks[n_blocks[0], width - 1] = a
-                n_blocks[0] += 1
+            if len(blocks.rows):
+                write_block(chain, depth, count, a, blocks)
                 return
             if ties[a] == 0 or (depth > 0 and chain[1] < chains[a, 0]):
                 for d in range(chains.shape[1]):
                     chains[a, d] = chain[d + 1] if d < depth else 0
                 for m in range(len(measures)):
-                    archive[a, m] = measures[m]
+                    known[a, m] = measures[m]
             ties[a] += count
             return
-    if len(blocks):
+    if len(blocks.rows):
         return
     kept = 0
     for a in range(size[0]):
-        if compare_measures(measures, archive[a], uses) != 1:
+        if compare_measures(measures, known[a], uses) != 1:
             if kept < a:
-                swap_entries(archive, ties, chains, a, kept)
+                swap_entries(archive, a, kept)
             kept += 1
-    if kept == len(archive):
+    if kept == len(known):
         size[1] = 1
         return
     for m in range(len(measures)):
-        archive[kept, m] = measures[m]
+        known[kept, m] = measures[m]
     ties[kept] = count
     for d in range(chains.shape[1]):
         chains[kept, d] = chain[d + 1] if d < depth else 0
     size[0] = kept + 1
 
 
-@kernel(
-    "void(int64[::1], uint64[::1], int64, int64, uint64[:, :, ::1], int64[::1], int64[::1], uint64[:, ::1],"
-    " int64[::1], int64, uint64[::1], int64[::1], uint64[::1])"
-)
+@kernel("void(int64[::1], uint64[::1], int64, int64, Space, Scoring, int64[::1], uint64[::1])")
 def advance(
     measures: Longs,
     waiting: Words,
     before: int,
     mask: int,
-    bits: Words,
-    prices: Longs,
-    call_prices: Longs,
-    classes: Words,
-    penalties: Longs,
-    unit: int,
-    negatives: Words,
+    space: Space,
+    scoring: Scoring,
     following: Longs,
     still: Words,
 ) -> None:
     """Send the waiting rows through one more stage: write the measures and the rows that wait after it."""
+    bits, prices, classes, penalties = space.bits, space.prices, scoring.classes, scoring.penalties
     entering = 0
     for m in range(len(measures)):
         following[m] = measures[m]
@@ -148,45 +153,27 @@ def advance(
         wrong = decided & ~bits[mask, 1, w]
         still[w] = row & ~decided
         following[CONCLUSIVE] += popcount(decided)
-        following[CREDIT] += unit * popcount(decided)
+        following[CREDIT] += scoring.unit * popcount(decided)
         if wrong:
             for c in range(len(penalties)):
                 following[CREDIT] -= penalties[c] * popcount(wrong & classes[c, w])
-            following[FALSE_POSITIVES] += popcount(wrong & negatives[w])
+            following[FALSE_POSITIVES] += popcount(wrong & scoring.negatives[w])
     following[STAGES] += 1
     following[COST] += entering * (prices[mask] - prices[before])
-    following[EVALUATION] += entering * call_prices[mask]
+    following[EVALUATION] += entering * space.call_prices[mask]
     if entering:
         following[WORST] = prices[mask]
 
 
-@kernel(
-    "int64(int64[::1], uint64[:, :, ::1], uint64[:, :, ::1], int64[::1], int64[::1], int64[::1], uint64[::1],"
-    " uint64[:, ::1], int64[::1], int64, uint64[::1], int64, int64[::1], int64, int64, int64[:, ::1], "
-    "int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[::1])"
-)
+@kernel("int64(int64[::1], Space, uint64[::1], Scoring, Rules, Archive, Blocks)")
 def walk_archive(
     firsts: Longs,
-    bits: Words,
-    reach: Words,
-    prices: Longs,
-    least_steps: Longs,
-    call_prices: Longs,
+    space: Space,
     everyone: Words,
-    classes: Words,
-    penalties: Longs,
-    unit: int,
-    negatives: Words,
-    max_stages: int,
-    uses: Longs,
-    removal: int,
-    prune: int,
-    archive: Longs,
-    ties: Longs,
-    chains: Longs,
-    size: Longs,
-    blocks: Longs,
-    n_blocks: Longs,
+    scoring: Scoring,
+    rules: Rules,
+    archive: Archive,
+    blocks: Blocks,
 ) -> int:
     """Walk all assignments whose first stage is in `firsts`, for any objectives.
 
@@ -196,6 +183,11 @@ def walk_archive(
     measure but the conclusive rows and the credit grows along a chain, so its value so far bounds what
     follows.
     """
+    bits, reach, prices, least_steps = space.bits, space.reach, space.prices, space.least_steps
+    known, size, uses, penalties, unit = (
+        archive.measures, archive.size, rules.uses, scoring.penalties, scoring.unit,
+    )  # fmt: skip
+    max_stages, removal = rules.max_stages, rules.removal
     full = len(prices) - 1
     n_words = len(everyone)
     chain = np.zeros(max_stages + 2, dtype=np.int64)
@@ -219,26 +211,20 @@ def walk_archive(
             mask = before | added[depth]
             chain[depth] = mask
             advance(
-                measures[depth - 1], waiting[depth - 1], before, mask, bits, prices, call_prices, classes,
-                penalties, unit, negatives, measures[depth], waiting[depth],
+                measures[depth - 1], waiting[depth - 1], before, mask, space, scoring,
+                measures[depth], waiting[depth],
             )  # fmt: skip
             looked += 1
             if mask == full or removal:
-                offer(
-                    measures[depth], 1, chain, depth if removal else depth - 1, uses, archive, ties, chains,
-                    size, blocks, n_blocks,
-                )  # fmt: skip
+                offer(measures[depth], 1, chain, depth if removal else depth - 1, uses, archive, blocks)
             descend = mask != full and depth < max_stages
             if descend and not removal:
-                advance(
-                    measures[depth], waiting[depth], mask, full, bits, prices, call_prices, classes,
-                    penalties, unit, negatives, finished, after,
-                )  # fmt: skip
-                offer(finished, 1, chain, depth, uses, archive, ties, chains, size, blocks, n_blocks)
+                advance(measures[depth], waiting[depth], mask, full, space, scoring, finished, after)
+                offer(finished, 1, chain, depth, uses, archive, blocks)
                 descend = depth + 1 < max_stages
             if size[1]:
                 return -1
-            if descend and prune:
+            if descend and rules.prune:
                 left = 0
                 hope = 0
                 doomed = 0
@@ -256,7 +242,7 @@ def walk_archive(
                     hoped[COST] += left * least_steps[mask]
                 else:
                     hoped[COST] += (left - stuck) * least_steps[mask] + stuck * (prices[full] - prices[mask])
-                hoped[EVALUATION] += left * call_prices[mask]
+                hoped[EVALUATION] += left * space.call_prices[mask]
                 most = hoped[CONCLUSIVE] + left - stuck
                 if sharp:
                     hoped[CREDIT] += unit * hope
@@ -267,24 +253,24 @@ def walk_archive(
                 for a in range(size[0]):
                     answer = 0
                     if uses[CREDIT]:
-                        mine = archive[a, CREDIT] * max(1, over)
-                        theirs = hoped[CREDIT] * max(1, archive[a, CONCLUSIVE])
+                        mine = known[a, CREDIT] * max(1, over)
+                        theirs = hoped[CREDIT] * max(1, known[a, CONCLUSIVE])
                         answer = 1 if mine > theirs else (2 if mine < theirs else 0)
                     if uses[CONCLUSIVE]:
-                        if archive[a, CONCLUSIVE] > most:
+                        if known[a, CONCLUSIVE] > most:
                             answer |= 1
-                        elif archive[a, CONCLUSIVE] < most:
+                        elif known[a, CONCLUSIVE] < most:
                             answer |= 2
                     for m in range(COST, N_MEASURES):
                         if uses[m]:
-                            if archive[a, m] < hoped[m]:
+                            if known[a, m] < hoped[m]:
                                 answer |= 1
-                            elif archive[a, m] > hoped[m]:
+                            elif known[a, m] > hoped[m]:
                                 answer |= 2
                     if answer == 1:
                         descend = False
-                        if a > 0 and not len(blocks):
-                            swap_entries(archive, ties, chains, a, a // 2)
+                        if a > 0 and not len(blocks.rows):
+                            swap_entries(archive, a, a // 2)
                         break
             if descend:
                 depth += 1

@@ -6,14 +6,49 @@ A chain M1 ⊂ M2 ⊂ … of bit masks, with all features as its last set, is an
 chain without its end; everything needed of it is which rows wait, how many were right, and what was paid.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from shortlist._bits import Words, popcount
+from shortlist._bits import WordTable, popcount
 from shortlist._jit import kernel
-from shortlist.arrays import Longs, Shorts
+from shortlist.arrays import Longs, LongTable, ShortTable
+from shortlist.multistage.search._walk_arrays import Blocks, Space, write_block
 
 UNSEEN = 2**62
 """Cost of a pair (conclusive, right) that no assignment has reached."""
+
+
+class Outcomes(NamedTuple):
+    """What was found: a pair of c conclusive rows of which r are right has place c(c + 1)/2 + r."""
+
+    best: Longs
+    """Least cost of each pair."""
+    ties: Longs
+    """How many assignments have it."""
+    witnesses: ShortTable
+    """The sets of the one of these with the least first set."""
+    archive: LongTable
+    """Outcomes (conclusive, right, cost) that nothing known dominates, to leave out nodes by."""
+    size: Longs
+    """How many these are, ``(1,)``."""
+
+
+class Path(NamedTuple):
+    """The nodes from the root to the current one, by depth."""
+
+    chain: Longs
+    """The features of each node."""
+    added: Longs
+    """Those that it adds to the one before."""
+    waiting: WordTable
+    """The rows that wait after it."""
+    n_waiting: Longs
+    """How many these are."""
+    right: Longs
+    """How many rows are decided right so far."""
+    cost: Longs
+    """What was paid so far."""
 
 
 @kernel("int64(int64, int64, int64, int64, int64[:, ::1], int64[::1])")
@@ -56,10 +91,7 @@ def archive_point(conclusive: int, right: int, cost: int, archive: Longs, size: 
     size[0] = kept
 
 
-@kernel(
-    "void(int64, int64, int64, int64, int64[::1], int64, int64[::1], int64[::1], int32[:, ::1], int64[:, "
-    "::1], int64[::1], int64[:, ::1], int64[::1])"
-)
+@kernel("void(int64, int64, int64, int64, int64[::1], int64, Outcomes, Blocks)")
 def record(
     conclusive: int,
     right: int,
@@ -67,36 +99,25 @@ def record(
     count: int,
     chain: Longs,
     depth: int,
-    best: Longs,
-    ties: Longs,
-    witnesses: Shorts,
-    archive: Longs,
-    size: Longs,
-    blocks: Longs,
-    n_blocks: Longs,
+    outcomes: Outcomes,
+    blocks: Blocks,
 ) -> None:
     """Note `count` assignments that begin with `chain` and share one outcome no worse than the best known.
 
     With room for blocks, the table is only read, and each chain that reaches it is written down.
     """
+    best, ties, witnesses = outcomes.best, outcomes.ties, outcomes.witnesses
     pair = conclusive * (conclusive + 1) // 2 + right
-    if len(blocks):
+    if len(blocks.rows):
         if cost == best[pair]:
-            if n_blocks[0] < len(blocks):
-                for d in range(depth):
-                    blocks[n_blocks[0], d] = chain[d + 1]
-                width = blocks.shape[1]
-                blocks[n_blocks[0], width - 3] = depth
-                blocks[n_blocks[0], width - 2] = count
-                blocks[n_blocks[0], width - 1] = pair
-            n_blocks[0] += 1
+            write_block(chain, depth, count, pair, blocks)
         return
     if cost < best[pair]:
         best[pair] = cost
         ties[pair] = count
         for d in range(witnesses.shape[1]):
             witnesses[pair, d] = chain[d + 1] if d < depth else 0
-        archive_point(conclusive, right, cost, archive, size)
+        archive_point(conclusive, right, cost, outcomes.archive, outcomes.size)
     elif cost == best[pair]:
         ties[pair] += count
         if depth > 0 and chain[1] < witnesses[pair, 0]:
@@ -104,34 +125,17 @@ def record(
                 witnesses[pair, d] = chain[d + 1] if d < depth else 0
 
 
-@kernel(
-    "int64(int64, int64, int64, uint64[::1], int64, int64, int64, uint64[:, :, ::1], int64[::1], int64, "
-    "int64[::1], int64[::1], int64[::1], int32[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[::1])"
-)
+@kernel("int64(int64, int64, Path, Space, Outcomes, Blocks)")
 def last_proper_stage(
-    depth: int,
-    before: int,
-    full: int,
-    waiting: Words,
-    n_waiting: int,
-    right: int,
-    cost: int,
-    bits: Words,
-    prices: Longs,
-    n_rows: int,
-    chain: Longs,
-    best: Longs,
-    ties: Longs,
-    witnesses: Shorts,
-    archive: Longs,
-    size: Longs,
-    blocks: Longs,
-    n_blocks: Longs,
+    depth: int, n_rows: int, path: Path, space: Space, outcomes: Outcomes, blocks: Blocks
 ) -> int:
     """Try every stage between a node and the last stage, which takes all the rest.
 
     Return how many there are.
     """
+    bits, prices, best, chain = space.bits, space.prices, outcomes.best, path.chain
+    waiting, before, full = path.waiting[depth], chain[depth], len(prices) - 1
+    n_waiting, right, cost = path.n_waiting[depth], path.right[depth], path.cost[depth]
     n_words = len(waiting)
     rest = full & ~before
     looked = 0
@@ -154,59 +158,34 @@ def last_proper_stage(
         conclusive = n_rows - unsure
         if paid <= best[conclusive * (conclusive + 1) // 2 + correct]:
             chain[depth + 1] = mask
-            record(
-                conclusive, correct, paid, 1, chain, depth + 1,
-                best, ties, witnesses, archive, size, blocks, n_blocks,
-            )  # fmt: skip
+            record(conclusive, correct, paid, 1, chain, depth + 1, outcomes, blocks)
         looked += 1
         added = (added - 1) & rest
     return looked
 
 
-@kernel(
-    "int64(int64[::1], uint64[:, :, ::1], uint64[:, :, ::1], int64[::1], int64[::1], uint64[::1], int64, "
-    "int64, int64[:, ::1], int64, int64[::1], int64[::1], int32[:, ::1], int64[:, ::1], int64[::1], "
-    "int64[:, ::1], int64[::1])"
-)
+@kernel("int64(int64[::1], Space, int64, int64[:, ::1], boolean, Path, Outcomes, Blocks)")
 def walk_table(
     firsts: Longs,
-    bits: Words,
-    reach: Words,
-    prices: Longs,
-    least_steps: Longs,
-    everyone: Words,
-    n_rows: int,
+    space: Space,
     max_stages: int,
     completions: Longs,
-    prune: int,
-    best: Longs,
-    ties: Longs,
-    witnesses: Shorts,
-    archive: Longs,
-    size: Longs,
-    blocks: Longs,
-    n_blocks: Longs,
+    prune: bool,
+    path: Path,
+    outcomes: Outcomes,
+    blocks: Blocks,
 ) -> int:
     """Walk all assignments whose first stage is in `firsts`; return how many chains were looked at.
 
-    ``best[c(c + 1)/2 + r]`` becomes the least cost of an assignment with c conclusive rows of which r are
-    right, `ties` how many reach it, `witnesses` the sets of the one with the least first set. ``reach[M]``
-    holds the rows that some set above M is confident, and confident and right, about; ``least_steps[M]`` is
-    the least price of going on. With `prune`, nodes are left out when a known point dominates whatever may
+    The first entries of `path` are given: all rows wait. ``completions[f, s]`` counts the ways to spend f
+    features in up to s stages. With `prune`, nodes are left out when a known point dominates whatever may
     follow: never one that would tie.
     """
-    full = len(prices) - 1
-    n_words = len(everyone)
-    chain = np.zeros(max_stages + 2, dtype=np.int64)
-    added = np.zeros(max_stages + 2, dtype=np.int64)
-    waiting = np.zeros((max_stages + 2, n_words), dtype=np.uint64)
-    n_waiting = np.zeros(max_stages + 2, dtype=np.int64)
-    right = np.zeros(max_stages + 2, dtype=np.int64)
-    cost = np.zeros(max_stages + 2, dtype=np.int64)
+    bits, reach, prices, least_steps = space.bits, space.reach, space.prices, space.least_steps
+    chain, added, waiting = path.chain, path.added, path.waiting
+    n_waiting, right, cost = path.n_waiting, path.right, path.cost
+    full, n_words, n_rows = len(prices) - 1, waiting.shape[1], n_waiting[0]
     looked = 0
-    for w in range(n_words):
-        waiting[0, w] = everyone[w]
-    n_waiting[0] = n_rows
     for first in firsts:
         depth = 1
         added[1] = first
@@ -229,17 +208,12 @@ def walk_table(
             looked += 1
             descend = False
             if mask == full:
-                record(
-                    n_rows - left, correct, cost[depth], 1, chain, depth - 1,
-                    best, ties, witnesses, archive, size, blocks, n_blocks,
-                )  # fmt: skip
+                record(n_rows - left, correct, cost[depth], 1, chain, depth - 1, outcomes, blocks)
             elif depth < max_stages:
                 rest = popcount(np.uint64(full & ~mask))
                 if left == 0:
-                    record(
-                        n_rows, correct, cost[depth], completions[rest, max_stages - depth], chain, depth,
-                        best, ties, witnesses, archive, size, blocks, n_blocks,
-                    )  # fmt: skip
+                    count = completions[rest, max_stages - depth]
+                    record(n_rows, correct, cost[depth], count, chain, depth, outcomes, blocks)
                 else:
                     total = correct
                     unsure = 0
@@ -247,11 +221,8 @@ def walk_table(
                         row = waiting[depth, w]
                         total += popcount(row & bits[full, 1, w])
                         unsure += popcount(row & ~bits[full, 0, w])
-                    record(
-                        n_rows - unsure, total, cost[depth] + left * (prices[full] - prices[mask]), 1, chain,
-                        depth,
-                        best, ties, witnesses, archive, size, blocks, n_blocks,
-                    )  # fmt: skip
+                    paid = cost[depth] + left * (prices[full] - prices[mask])
+                    record(n_rows - unsure, total, paid, 1, chain, depth, outcomes, blocks)
                     descend = depth + 1 < max_stages and rest > 1
                     if descend and prune:
                         hope = 0
@@ -270,13 +241,11 @@ def walk_table(
                             + (left - stuck) * least_steps[mask]
                             + stuck * (prices[full] - prices[mask])
                         )
-                        descend = not beaten(n_rows - stuck, most, over, paid, archive, size)
+                        descend = not beaten(
+                            n_rows - stuck, most, over, paid, outcomes.archive, outcomes.size
+                        )
             if descend and depth + 2 == max_stages:
-                looked += last_proper_stage(
-                    depth, mask, full, waiting[depth], left, correct, cost[depth], bits, prices, n_rows,
-                    chain,
-                    best, ties, witnesses, archive, size, blocks, n_blocks,
-                )  # fmt: skip
+                looked += last_proper_stage(depth, n_rows, path, space, outcomes, blocks)
                 descend = False
             if descend:
                 depth += 1

@@ -1,9 +1,11 @@
 # ruff: noqa: C901, PLR0912, PLR0917  # kernels take their state as arguments and keep their loops flat
 """Kernels that measure stage assignments on decision bits, and rank what they measured."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from shortlist._bits import Words, popcount
+from shortlist._bits import Words, WordTable, popcount
 from shortlist._jit import kernel
 from shortlist.arrays import Flags, Longs
 
@@ -14,9 +16,22 @@ stages; what the dearest row pays; what all calls of classifiers cost.
 N_MEASURES = 7
 
 
+class Scoring(NamedTuple):
+    """What decisions are worth."""
+
+    classes: WordTable
+    """The rows of each class."""
+    penalties: Longs
+    """What a wrong decision on a row of each class costs."""
+    unit: int
+    """What a right decision is worth."""
+    negatives: Words
+    """The rows that count as false positives where they are wrong."""
+
+
 @kernel(
-    "void(int64[:, ::1], int64[:, ::1], int64[:, ::1], uint64[:, :, ::1], uint64[::1], uint64[:, ::1], "
-    "int64[::1], int64, uint64[::1], int64[:, ::1])"
+    "void(int64[:, ::1], int64[:, ::1], int64[:, ::1], uint64[:, :, ::1], uint64[::1], Scoring, "
+    "int64[:, ::1])"
 )
 def measure(
     slots: Longs,
@@ -24,13 +39,11 @@ def measure(
     call_prices: Longs,
     bits: Words,
     everyone: Words,
-    classes: Words,
-    penalties: Longs,
-    unit: int,
-    negatives: Words,
+    scoring: Scoring,
     measures: Longs,
 ) -> None:
     """Measure assignments, given their stages' `slots` (-1: none) and what rows pay by stage and call."""
+    classes, penalties, unit, negatives = scoring.classes, scoring.penalties, scoring.unit, scoring.negatives
     n_words = len(everyone)
     waiting = np.empty(n_words, dtype=np.uint64)
     for a in range(slots.shape[0]):

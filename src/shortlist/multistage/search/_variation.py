@@ -4,15 +4,28 @@
 Every random number comes in as a uniform draw from [0, 1).
 """
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._jit import kernel
-from shortlist.arrays import Floats, Longs
+from shortlist.arrays import Floats, FloatTable, Longs
 
 Chromosomes: TypeAlias = NDArray[np.int8]
+
+
+class Mutation(NamedTuple):
+    """How assignments mutate."""
+
+    max_stages: int
+    """Most stages."""
+    rate: float
+    """How likely each feature moves."""
+    cumulative: FloatTable
+    """``cumulative[m]`` is the distribution function of BB(m, 1, β)."""
+    removal: float
+    """How likely a feature that moves is removed."""
 
 
 @kernel("int64(int8[::1])")
@@ -33,21 +46,15 @@ def compress_row(assignment: Chromosomes) -> int:
     return count
 
 
-@kernel("void(int8[::1], int64, float64, float64[:, ::1], float64, float64[::1], float64[::1])")
-def mutate_row(
-    assignment: Chromosomes,
-    max_stages: int,
-    rate: float,
-    cumulative: Floats,
-    removal: float,
-    gates: Floats,
-    draws: Floats,
-) -> None:
+@kernel("void(int8[::1], Mutation, float64[::1], float64[::1])")
+def mutate_row(assignment: Chromosomes, mutation: Mutation, gates: Floats, draws: Floats) -> None:
     """Mutate one assignment in place (Algorithm 1).
 
-    ``cumulative[m]`` is the distribution function of BB(m, 1, β). A draw below `removal` removes the feature,
-    and the rest of [0, 1) is stretched over the distribution. A removed feature may always come back.
+    A draw below the share of removals removes the feature, and the rest of [0, 1) is stretched over the
+    distribution. A removed feature may always come back.
     """
+    max_stages, rate, removal = mutation.max_stages, mutation.rate, mutation.removal
+    cumulative = mutation.cumulative
     n = len(assignment)
     counts = np.zeros(max_stages + 1, dtype=np.int64)
     stages = 0
@@ -100,20 +107,14 @@ def recombine_rows(
         child[i] = -1 if parent < 0 else normalized_stage(parent, own, n_child)
 
 
-@kernel(
-    "void(int8[:, ::1], int64[::1], float64[::1], float64[:, ::1], int64, float64, float64, float64[:, "
-    "::1], float64, int8[:, ::1])"
-)
+@kernel("void(int8[:, ::1], int64[::1], float64[::1], float64[:, ::1], float64, Mutation, int8[:, ::1])")
 def breed_assignments(
     population: Chromosomes,
     stages: Longs,
     wheel: Floats,
     uniforms: Floats,
-    max_stages: int,
     recombination: float,
-    mutation: float,
-    cumulative: Floats,
-    removal: float,
+    mutation: Mutation,
     children: Chromosomes,
 ) -> None:
     """Fill `children`: select two parents, recombine, close gaps, mutate (the loop of Algorithm 3).
@@ -142,24 +143,12 @@ def breed_assignments(
             parent = a if draws[3] < 0.5 else b
             for i in range(n):
                 child[i] = population[parent, i]
-        mutate_row(
-            child, max_stages, mutation, cumulative, removal, draws[4 + n : 4 + 2 * n], draws[4 + 2 * n :]
-        )
+        mutate_row(child, mutation, draws[4 + n : 4 + 2 * n], draws[4 + 2 * n :])
 
 
-@kernel("void(int8[:, ::1], int64[::1], int64, float64, float64[:, ::1], float64, float64[:, ::1])")
-def mutate_again(
-    children: Chromosomes,
-    chosen: Longs,
-    max_stages: int,
-    mutation: float,
-    cumulative: Floats,
-    removal: float,
-    uniforms: Floats,
-) -> None:
+@kernel("void(int8[:, ::1], int64[::1], Mutation, float64[:, ::1])")
+def mutate_again(children: Chromosomes, chosen: Longs, mutation: Mutation, uniforms: Floats) -> None:
     """Mutate the `chosen` rows of `children`; a row of `uniforms` holds 2n draws."""
     n = children.shape[1]
     for i in range(len(chosen)):
-        mutate_row(
-            children[chosen[i]], max_stages, mutation, cumulative, removal, uniforms[i, :n], uniforms[i, n:]
-        )
+        mutate_row(children[chosen[i]], mutation, uniforms[i, :n], uniforms[i, n:])

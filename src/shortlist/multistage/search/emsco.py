@@ -13,7 +13,13 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.stages import stage_counts
 from shortlist.multistage.search._evaluation import domination_levels
-from shortlist.multistage.search._variation import breed_assignments, mutate_again, mutate_row, recombine_rows
+from shortlist.multistage.search._variation import (
+    Mutation,
+    breed_assignments,
+    mutate_again,
+    mutate_row,
+    recombine_rows,
+)
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.pickles import saved_from
 from shortlist.results.front import Front
@@ -243,16 +249,9 @@ def initial_population(
     """Return mutants of the one-stage assignment (``init`` of Sec. 3.4)."""
     population = np.zeros((options.population, n_features), dtype=np.int8)
     cumulative = beta_binomial(max_stages, options.beta)
+    mutation = Mutation(max_stages, options.mutation, cumulative, removal)
     for row in population:
-        mutate_row(
-            row,
-            max_stages,
-            options.mutation,
-            cumulative,
-            removal,
-            rng.random(n_features),
-            rng.random(n_features),
-        )
+        mutate_row(row, mutation, rng.random(n_features), rng.random(n_features))
     return population
 
 
@@ -355,19 +354,19 @@ def _children(
     seen: set[bytes],
 ) -> NDArray[np.int8]:
     """Breed children, mutate those again that were measured before, and add them to `seen`."""
-    k, n = len(cumulative), parents.assignments.shape[1]
+    n = parents.assignments.shape[1]
+    mutation = Mutation(len(cumulative), options.mutation, cumulative, removal)
     children = np.empty((n_children, n), dtype=np.int8)
     breed_assignments(
         parents.assignments, stage_counts(parents.assignments), roulette(parents.scores),
-        rng.random((n_children, 4 + 3 * n)), k, options.recombination, options.mutation, cumulative, removal,
-        children,
+        rng.random((n_children, 4 + 3 * n)), options.recombination, mutation, children,
     )  # fmt: skip
     for _ in range(options.tries):
         again = _known(children, seen)
         if not len(again):
             break
         draws = rng.random((len(again), 2 * n))
-        mutate_again(children, again, k, options.mutation, cumulative, removal, draws)
+        mutate_again(children, again, mutation, draws)
     if options.tries:
         seen.update(_as_keys(children).tolist())
     return children

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from shortlist.multistage.problem.stages import assignment_of_chain, completions, ordered_partitions
 from shortlist.multistage.search._enumeration import UNSEEN
 from shortlist.multistage.search._evaluation import N_MEASURES, nondominated_rows
+from shortlist.multistage.search._walk_arrays import Blocks, Space
 from shortlist.multistage.search.stage_objectives import StageProblem
-from shortlist.multistage.search.walkers import FoundAssignments, Space, Walker, make_walker
+from shortlist.multistage.search.walkers import FoundAssignments, Walker, make_walker
 from shortlist.multistage.subclassifiers.decision_bits import subset_masks
 from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads
 from shortlist.pickles import saved_from
@@ -163,7 +164,7 @@ def tied_blocks(result: EnumerationResult, point: int, *, limit: int = 1_000_000
         blocks = np.zeros((room, problem.max_stages + 3), dtype=np.int64)
         n_blocks = np.zeros(1, dtype=np.int64)
         firsts = np.concatenate(_tasks(problem, problem.max_stages))
-        walker.collect(firsts, point, result.measures, blocks, n_blocks)
+        walker.collect(firsts, point, result.measures, Blocks(blocks, n_blocks))
         if n_blocks[0] <= room or room >= limit:
             break
         room = min(limit, int(n_blocks[0]))

@@ -25,6 +25,7 @@ from shortlist.multistage.search._evaluation import (
     N_MEASURES,
     STAGES,
     WORST,
+    Scoring,
     measure,
 )
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
@@ -114,15 +115,11 @@ class StageProblem:
         return self._bits(np.ones(self.n_rows, dtype=bool))
 
     @property
-    def class_bits(self) -> NDArray[np.uint64]:
-        """Which rows are of each class, ``(n_classes, n_words)``."""
+    def scoring(self) -> Scoring:
+        """What decisions on the validation rows are worth, as kernels take it."""
         n_classes = self.decisions.subclassifiers.rows.n_classes
-        return np.stack([self._bits(self.labels == label) for label in range(n_classes)])
-
-    @property
-    def negative_bits(self) -> NDArray[np.uint64]:
-        """Which rows are not of the positive class, ``(n_words,)``."""
-        return self._bits(self.labels != self.positive)
+        classes = np.stack([self._bits(self.labels == label) for label in range(n_classes)])
+        return Scoring(classes, self.penalties, self.unit, self._bits(self.labels != self.positive))
 
     def _bits(self, flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
         return pack(flags, self.decisions.subclassifiers.rows.n_words)
@@ -145,8 +142,7 @@ class StageProblem:
         result = np.empty((len(assignments), N_MEASURES), dtype=np.int64)
         measure(
             slots, self.costs.price(masks), self.call_price + self.call_price_per_feature * masks.sum(axis=2),
-            self.decisions.bits, self.everyone, self.class_bits, self.penalties, self.unit,
-            self.negative_bits, result,
+            self.decisions.bits, self.everyone, self.scoring, result,
         )  # fmt: skip
         return result
 

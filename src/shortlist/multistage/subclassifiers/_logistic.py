@@ -8,18 +8,38 @@ intercept last, zero for absent columns; there is one score for two classes and 
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from shortlist._bits import Words
 from shortlist._jit import kernel
-from shortlist.arrays import Flags, Floats, Longs
+from shortlist.arrays import Flags, Floats, FloatTable, Longs
 
 MAX_NEWTON_STEPS = 200
 TINY_DECREMENT = 1e-11
 CLOSE = 1e-9
 """Scores this near to the threshold are decided by the probability itself."""
+
+
+class Confidence(NamedTuple):
+    """How sure a decision must be."""
+
+    thresholds: Floats
+    """Least probability of each class."""
+    scores: Floats
+    """The same as log-odds, for two classes."""
+
+
+class LabelledRows(NamedTuple):
+    """Rows whose classes are known."""
+
+    rows: FloatTable
+    """``(n_rows, n_columns)``."""
+    columns: FloatTable
+    """The same transposed."""
+    labels: Longs
+    """True classes."""
 
 
 @kernel("void(float64[:, ::1], int64, float64[::1], float64[::1])")
@@ -170,11 +190,12 @@ def fit_binary(
     return failed
 
 
-@kernel("int64(float64, float64[::1], float64[::1], float64)")
-def decide_score(score: float, thresholds: Floats, score_thresholds: Floats, least: float) -> int:
+@kernel("int64(float64, Confidence, float64)")
+def decide_score(score: float, confidence: Confidence, least: float) -> int:
     """Decide between two classes by the log-odds of the second; answers as :func:`decide_row`."""
     if math.isnan(score):
         return -999
+    thresholds, score_thresholds = confidence.thresholds, confidence.scores
     label = 1 if score > 0 else 0
     size = abs(score)
     confident = size >= score_thresholds[label]
@@ -185,8 +206,7 @@ def decide_score(score: float, thresholds: Floats, score_thresholds: Floats, lea
 
 
 @kernel(
-    "int64(float64[:, ::1], int64, float64[:, ::1], int64[::1], int64, float64[::1], float64[::1], float64, "
-    "float64[::1])"
+    "int64(float64[:, ::1], int64, float64[:, ::1], int64[::1], int64, Confidence, float64, float64[::1])"
 )
 def decide_row(
     rows: Floats,
@@ -194,8 +214,7 @@ def decide_row(
     coefficients: Floats,
     chosen: Longs,
     n_chosen: int,
-    thresholds: Floats,
-    score_thresholds: Floats,
+    confidence: Confidence,
     least: float,
     scores: Floats,
 ) -> int:
@@ -209,7 +228,7 @@ def decide_row(
         score = coefficients[0, intercept]
         for i in range(n_chosen):
             score += coefficients[0, chosen[i]] * rows[row, chosen[i]]
-        return decide_score(score, thresholds, score_thresholds, least)
+        return decide_score(score, confidence, least)
     label = 0
     for k in range(n_scores):
         score = coefficients[k, intercept]
@@ -224,7 +243,7 @@ def decide_row(
     for k in range(n_scores):
         total += math.exp(scores[k] - scores[label])
     p = 1.0 / total
-    return label if p >= thresholds[label] and p >= least else -1 - label
+    return label if p >= confidence.thresholds[label] and p >= least else -1 - label
 
 
 @kernel("void(float64[:, ::1], float64[:, ::1], int64[::1], float64[:, ::1])")
@@ -252,18 +271,15 @@ def write_probabilities(rows: Floats, coefficients: Floats, chosen: Longs, proba
 
 
 @kernel(
-    "void(float64[:, ::1], float64[:, ::1], int64[::1], float64[:, :, ::1], int64[::1], bool_[:, ::1], "
-    "float64[::1], float64[::1], float64[::1], uint64[:, :, ::1])"
+    "void(LabelledRows, float64[:, :, ::1], int64[::1], bool_[:, ::1], Confidence, float64[::1], "
+    "uint64[:, :, ::1])"
 )
 def decision_bits(
-    rows: Floats,
-    transposed: Floats,
-    truth: Longs,
+    labelled: LabelledRows,
     coefficients: Floats,
     slots: Longs,
     columns: Flags,
-    thresholds: Floats,
-    score_thresholds: Floats,
+    confidence: Confidence,
     least: Floats,
     bits: Words,
 ) -> None:
@@ -272,6 +288,8 @@ def decision_bits(
     Two classes have one score: those of all rows are added up column by column, which gives the same sums as
     :func:`decide_row` and keeps the processor's lanes full.
     """
+    rows, transposed, truth = labelled.rows, labelled.columns, labelled.labels
+    score_thresholds = confidence.scores
     n_rows, n_columns = rows.shape
     chosen = np.empty(n_columns, dtype=np.int64)
     scores = np.empty(coefficients.shape[1])
@@ -304,7 +322,7 @@ def decision_bits(
                     if plain and abs(above) >= CLOSE:  # the usual case, without a call; never with NaN
                         if above < 0:
                             continue
-                    elif decide_score(score, thresholds, score_thresholds, least[slot]) < 0:
+                    elif decide_score(score, confidence, least[slot]) < 0:
                         continue
                     bit = np.uint64(1) << np.uint64(row & 63)
                     confident |= bit
@@ -313,9 +331,7 @@ def decision_bits(
                 bits[slot, 0, word], bits[slot, 1, word] = confident, right
             continue
         for row in range(n_rows):
-            label = decide_row(
-                rows, row, coefficients[slot], chosen, size, thresholds, score_thresholds, least[slot], scores
-            )
+            label = decide_row(rows, row, coefficients[slot], chosen, size, confidence, least[slot], scores)
             if label >= 0:
                 bit = np.uint64(1) << np.uint64(row & 63)
                 bits[slot, 0, row >> 6] |= bit
@@ -323,17 +339,13 @@ def decision_bits(
                     bits[slot, 1, row >> 6] |= bit
 
 
-@kernel(
-    "int64(float64[:, ::1], int64[::1], float64[:, ::1], int64[::1], float64[::1], float64[::1], float64, "
-    "int64[::1])"
-)
+@kernel("int64(float64[:, ::1], int64[::1], float64[:, ::1], int64[::1], Confidence, float64, int64[::1])")
 def decide_rows(
     rows: Floats,
     active: Longs,
     coefficients: Floats,
     chosen: Longs,
-    thresholds: Floats,
-    score_thresholds: Floats,
+    confidence: Confidence,
     least: float,
     labels: Longs,
 ) -> int:
@@ -345,9 +357,7 @@ def decide_rows(
     left = 0
     for a in range(len(active)):
         row = active[a]
-        label = decide_row(
-            rows, row, coefficients, chosen, len(chosen), thresholds, score_thresholds, least, scores
-        )
+        label = decide_row(rows, row, coefficients, chosen, len(chosen), confidence, least, scores)
         if label >= 0:
             labels[row] = label
         else:

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.reject_rules import RejectRule, raised_threshold
-from shortlist.multistage.subclassifiers._logistic import decision_bits, fit_binary, sums, write_probabilities
+from shortlist.multistage.subclassifiers._logistic import (
+    Confidence,
+    LabelledRows,
+    decision_bits,
+    fit_binary,
+    sums,
+    write_probabilities,
+)
 from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
@@ -275,9 +282,8 @@ class LogisticSubclassifiers:
         if rule.risk is not None:
             least[slots] = [self.least_probability(slot, rule) for slot in slots]
         decision_bits(
-            self.rows.validation_rows, self._transposed, self.rows.validation_labels, self._coefficients,
-            slots, columns,
-            np.array(rule.thresholds), rule.scores, least, bits,
+            LabelledRows(self.rows.validation_rows, self._transposed, self.rows.validation_labels),
+            self._coefficients, slots, columns, Confidence(np.array(rule.thresholds), rule.scores), least, bits,
         )  # fmt: skip
 
     def least_probability(self, slot: int, rule: RejectRule) -> float:

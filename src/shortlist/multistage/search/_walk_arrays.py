@@ -1,0 +1,47 @@
+"""What walks through all stage assignments read and write, as kernels take it."""
+
+from typing import Annotated, NamedTuple
+
+from shortlist._bits import Words
+from shortlist._jit import kernel
+from shortlist.arrays import Longs, LongTable
+
+
+class Space(NamedTuple):
+    """Everything about feature subsets that a walk needs, indexed by bit mask."""
+
+    bits: Annotated[Words, 3]
+    """Rows that a subset is confident about, and those that it is right about too."""
+    reach: Annotated[Words, 3]
+    """The same of all its supersets together."""
+    prices: Longs
+    """What a row pays for the features."""
+    least_steps: Longs
+    """The least price of going on."""
+    call_prices: Longs
+    """What a call of the classifier costs."""
+
+
+class Blocks(NamedTuple):
+    """Assignments that tie, written down as the chains that they begin with."""
+
+    rows: LongTable
+    """Of each block the sets of its chain, how many there are, how many assignments begin so, and their place
+    in the table or archive; no row where blocks are not wanted.
+    """
+    n_found: Longs
+    """How many blocks there are, ``(1,)``; those beyond the rows are counted only."""
+
+
+@kernel("void(int64[::1], int64, int64, int64, Blocks)")
+def write_block(chain: Longs, depth: int, count: int, place: int, blocks: Blocks) -> None:
+    """Write down the first `depth` sets of a chain with which `count` assignments begin."""
+    found = blocks.n_found[0]
+    if found < len(blocks.rows):
+        for d in range(depth):
+            blocks.rows[found, d] = chain[d + 1]
+        width = blocks.rows.shape[1]
+        blocks.rows[found, width - 3] = depth
+        blocks.rows[found, width - 2] = count
+        blocks.rows[found, width - 1] = place
+    blocks.n_found[0] += 1
