@@ -98,7 +98,9 @@ def test_hard_random_formulas_have_checked_models_and_repeatable_answers(seed: i
 
 def test_the_store_of_learned_clauses_grows_when_it_is_full() -> None:
     solver = SatSolver(pigeons(7, 6))
-    solver._arena = solver._arena[: int(solver._starts[solver._counts[3]]) + 60].copy()
+    store = solver._store
+    n_used = int(store.starts[solver._counts[3]])
+    solver._store = store._replace(arena=store.arena[: n_used + 60].copy())
 
     assert not solver.solve().satisfiable
 

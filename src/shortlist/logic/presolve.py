@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from shortlist.arrays import Mask
-from shortlist.logic import _kernels as kernels
+from shortlist.logic._propagation_kernels import literal_codes
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.propagation import propagate
 from shortlist.logic.sat import backbone
@@ -124,8 +124,8 @@ def equivalent_literals(clauses: Clauses) -> NDArray[np.int64] | None:
     """
     n = clauses.n_variables
     first = clauses.offsets[:-1][np.diff(clauses.offsets) == 2]
-    one = kernels.literal_codes(clauses.literals[first])
-    two = kernels.literal_codes(clauses.literals[first + 1])
+    one = literal_codes(clauses.literals[first])
+    two = literal_codes(clauses.literals[first + 1])
     heads, tails = np.concatenate([one ^ 1, two ^ 1]), np.concatenate([two, one])
     graph = csr_array((np.ones(len(heads), np.int8), (heads, tails)), shape=(2 * n, 2 * n))
     _, components = connected_components(graph, directed=True, connection="strong")

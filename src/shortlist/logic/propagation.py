@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
-from shortlist.logic import _kernels as kernels
+from shortlist.logic import _propagation_kernels as kernels
 from shortlist.logic.clauses import Clauses
 
 
@@ -59,23 +59,21 @@ def propagate(clauses: Clauses, literals: Iterable[int] = ()) -> Propagation:
     units = clauses.literals[clauses.offsets[:-1][lengths == 1]]
     values = np.full(2 * n, -1, np.int8)
     counts = np.zeros(8, np.int64)
-    levels, reasons, trail = np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(n, np.int32)
+    assignment = kernels.Assignment(values, *np.zeros((3, n), np.int32))
     consistent = bool((lengths > 0).all())
     for literal in dict.fromkeys([*units.tolist(), *given]):
         code = kernels.literal_code(literal)
         if values[code] == 0:
             consistent = False
         elif values[code] < 0:
-            kernels.assign(code, -1, values, levels, reasons, trail, counts)
+            kernels.assign(code, -1, assignment, counts)
     if consistent:
-        heads = np.full(2 * n, -1, np.int32)
-        links = np.zeros(2 * clauses.n_clauses, np.int32)
-        arena = kernels.literal_codes(clauses.literals)
-        kernels.watch(arena, clauses.offsets, 0, clauses.n_clauses, heads, links)
-        consistent = (
-            kernels.propagate_clauses(
-                arena, clauses.offsets, heads, links, values, levels, reasons, trail, counts
-            )
-            < 0
+        store = kernels.ClauseStore(
+            arena=kernels.literal_codes(clauses.literals),
+            starts=clauses.offsets,
+            heads=np.full(2 * n, -1, np.int32),
+            links=np.zeros(2 * clauses.n_clauses, np.int32),
         )
+        kernels.watch(store, 0, clauses.n_clauses)
+        consistent = kernels.propagate_clauses(store, assignment, counts) < 0
     return Propagation(values[::2].copy(), consistent)

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
-from shortlist.logic import _kernels as kernels
+from shortlist.logic import _propagation_kernels as kernels
+from shortlist.logic import _search_kernels as searching
 from shortlist.logic.clauses import Clauses
 from shortlist.runs.budget import Budget
 
@@ -71,24 +74,36 @@ class SatSolver:
         longer = [clause for clause in tidy if len(clause) > 1]
         kept = Clauses.from_clauses(n, longer)
         size, room = len(kept.literals), len(kept.literals) + 20 * n + 1000
-        self._arena = np.zeros(room, np.int32)
-        self._arena[:size] = kernels.literal_codes(kept.literals)
-        self._starts = np.zeros(len(longer) + 2 * n + 1000, np.int64)
-        self._starts[: len(longer) + 1] = kept.offsets
-        self._ranks = np.zeros(len(self._starts), np.int32)
-        self._links = np.zeros(2 * len(self._starts), np.int32)
-        self._heads = np.full(2 * n, -1, np.int32)
-        self._values, self._model = np.full(2 * n, -1, np.int8), np.zeros(n, np.int8)
-        self._phases, self._seen = np.ones(n, np.int8), np.zeros(n, np.int8)
-        self._levels, self._reasons = np.zeros(n, np.int32), np.zeros(n, np.int32)
-        self._trail, self._learned = np.zeros(n + 1, np.int32), np.zeros(n + 1, np.int32)
-        self._heap, self._places = np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32)
-        self._activity, self._step = np.zeros(n), np.ones(1)
+        n_starts = len(longer) + 2 * n + 1000
+        self._store = kernels.ClauseStore(
+            arena=np.zeros(room, np.int32),
+            starts=np.zeros(n_starts, np.int64),
+            heads=np.full(2 * n, -1, np.int32),
+            links=np.zeros(2 * n_starts, np.int32),
+        )
+        self._store.arena[:size] = kernels.literal_codes(kept.literals)
+        self._store.starts[: len(longer) + 1] = kept.offsets
+        self._model = np.zeros(n, np.int8)
+        self._assignment = kernels.Assignment(
+            values=np.full(2 * n, -1, np.int8),
+            levels=np.zeros(n, np.int32),
+            reasons=np.zeros(n, np.int32),
+            trail=np.zeros(n + 1, np.int32),
+        )
+        self._memory = searching.SearchMemory(
+            ranks=np.zeros(n_starts, np.int32),
+            phases=np.ones(n, np.int8),
+            limits=np.zeros(n + 1, np.int32),
+            seen=np.zeros(n, np.int8),
+            learned=np.zeros(n + 1, np.int32),
+        )
+        every = np.arange(n, dtype=np.int32)
+        self._activity = searching.Activity(every, every.copy(), np.zeros(n), np.ones(1))
         self._counts = np.zeros(8, np.int64)
         self._counts[kernels.CLAUSES] = self._counts[kernels.FIXED] = len(longer)
         self._counts[kernels.HEAP] = n
         self._counts[kernels.LEARNED] = len(longer) // 3 + 1000
-        kernels.watch(self._arena, self._starts, 0, len(longer), self._heads, self._links)
+        kernels.watch(self._store, 0, len(longer))
         for clause in tidy:
             if len(clause) == 1:
                 self._assume_for_good(clause[0])
@@ -96,17 +111,16 @@ class SatSolver:
     def _assume_for_good(self, literal: int) -> None:
         """Make a literal true at level 0."""
         code = kernels.literal_code(literal)
-        if self._values[code] == 0:
+        value = self._assignment.values[code]
+        if value == 0:
             self._contradictory = True
-        elif self._values[code] < 0:
-            kernels.assign(
-                code, -1, self._values, self._levels, self._reasons, self._trail, self._counts
-            )  # propagated by the next search
+        elif value < 0:
+            kernels.assign(code, -1, self._assignment, self._counts)  # propagated by the next search
 
     def prefer(self, literals: Iterable[int]) -> None:
         """Try these values first; a hint that changes which model is found, never whether."""
         codes = kernels.literal_codes(np.fromiter(literals, np.int64))
-        self._phases[codes >> 1] = codes & 1
+        self._memory.phases[codes >> 1] = codes & 1
 
     def solve(self, assumptions: Iterable[int] = ()) -> SatAnswer:
         """Look for a model in which every literal of `assumptions` is true.
@@ -127,40 +141,27 @@ class SatSolver:
             return SatAnswer(None)
         codes = kernels.literal_codes(np.array(listed, dtype=np.int64))
         found = np.zeros(len(listed) + 2, np.int32)
-        limits = np.zeros(self._n + len(listed) + 1, np.int32)
+        levels = np.zeros(self._n + len(listed) + 1, np.int32)
         while True:
             if self._budget is not None and self._budget.stopped:
                 raise SearchStoppedError
-            answer = kernels.search(
-                self._arena,
-                self._starts,
-                self._ranks,
-                self._heads,
-                self._links,
-                self._values,
-                self._phases,
-                self._levels,
-                self._reasons,
-                self._trail,
-                limits,
-                self._seen,
-                self._learned,
-                self._heap,
-                self._places,
+            answer = searching.search(
+                self._store,
+                self._assignment,
+                self._memory._replace(limits=levels),
                 self._activity,
-                self._step,
                 self._counts,
                 codes,
                 self._model,
                 found,
             )
-            if answer not in {kernels.NO_ROOM, kernels.PAUSED}:
+            if answer not in {searching.NO_ROOM, searching.PAUSED}:
                 break
-            if answer == kernels.NO_ROOM:
+            if answer == searching.NO_ROOM:
                 self._enlarge()
-        if answer == kernels.SATISFIABLE:
+        if answer == searching.SATISFIABLE:
             return SatAnswer(self._model == 1)
-        if answer == kernels.UNSATISFIABLE:
+        if answer == searching.UNSATISFIABLE:
             self._contradictory = True
             return SatAnswer(None)
         codes = found[: found[-1]]
@@ -168,10 +169,16 @@ class SatSolver:
 
     def _enlarge(self) -> None:
         """Double the room for learned clauses."""
-        self._arena = np.concatenate([self._arena, np.zeros_like(self._arena)])
-        self._starts = np.concatenate([self._starts, np.zeros_like(self._starts)])
-        self._ranks = np.concatenate([self._ranks, np.zeros_like(self._ranks)])
-        self._links = np.concatenate([self._links, np.zeros_like(self._links)])
+        store = self._store
+        self._store = store._replace(
+            arena=_doubled(store.arena), starts=_doubled(store.starts), links=_doubled(store.links)
+        )
+        self._memory = self._memory._replace(ranks=_doubled(self._memory.ranks))
+
+
+def _doubled(room: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy with as much room again."""
+    return np.concatenate([room, np.zeros_like(room)])
 
 
 def backbone(clauses: Clauses, budget: Budget | None = None) -> tuple[int, ...] | None:

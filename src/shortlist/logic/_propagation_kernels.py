@@ -1,0 +1,125 @@
+"""Kernels of unit propagation, and the arrays that they and the search work on.
+
+Inside, variable v (from 1) is v - 1. Its literals are ``2 * (v - 1)`` for true and ``2 * (v - 1) + 1`` for
+false, so that the opposite of a literal is ``literal ^ 1``.
+"""
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._jit import kernel
+from shortlist.arrays import Longs, Shorts
+
+Signs: TypeAlias = NDArray[np.int8]
+Int32: TypeAlias = int | np.int32
+
+TRAIL, HEAD, LEVEL, CLAUSES, FIXED, HEAP, CONFLICTS, LEARNED = range(8)
+"""Places in ``counts``, the numbers that a kernel changes: length of the trail, how much of it is propagated,
+decision level, clauses in store, clauses that are never forgotten, entries in the heap, conflicts so far,
+learned clauses allowed.
+"""
+
+
+class ClauseStore(NamedTuple):
+    """Clauses, of which the first two literals are watched."""
+
+    arena: Shorts
+    """Clause c lies in ``arena[starts[c]:starts[c + 1]]``."""
+    starts: Longs
+    """Where clauses begin."""
+    heads: Shorts
+    """First node of the watch list of each literal: watch w of clause c is node ``2 * c + w``."""
+    links: Shorts
+    """The node after each one; lists end with -1."""
+
+
+class Assignment(NamedTuple):
+    """What is true, and why."""
+
+    values: Signs
+    """1, 0 or -1 for unknown, by literal."""
+    levels: Shorts
+    """Decision level of each variable."""
+    reasons: Shorts
+    """The clause that made each variable known, -1 for a decision."""
+    trail: Shorts
+    """The literals that are true, in the order in which they became so."""
+
+
+def literal_codes(literals: NDArray[Any]) -> Shorts:
+    """Turn signed variable numbers into the codes that the kernels use."""
+    codes: Shorts = (2 * (np.abs(literals) - 1) + (literals < 0)).astype(np.int32)
+    return codes
+
+
+def literal_code(literal: int) -> int:
+    """Turn one signed variable number into its code."""
+    return 2 * (abs(literal) - 1) + (literal < 0)
+
+
+@kernel("void(ClauseStore, int64, int64)")
+def watch(store: ClauseStore, first: int, stop: int) -> None:
+    """Put the first two literals of clauses `first` to `stop` on the watch lists."""
+    arena, starts, heads, links = store.arena, store.starts, store.heads, store.links
+    for clause in range(first, stop):
+        if starts[clause + 1] - starts[clause] >= 2:
+            for slot in range(2):
+                literal = arena[starts[clause] + slot]
+                links[2 * clause + slot] = heads[literal]
+                heads[literal] = 2 * clause + slot
+
+
+@kernel("void(int32, int32, Assignment, int64[::1])")
+def assign(literal: Int32, reason: Int32, assignment: Assignment, counts: Longs) -> None:
+    """Make `literal` true because of clause `reason` (-1: decided)."""
+    values = assignment.values
+    values[literal] = 1
+    values[literal ^ 1] = 0
+    assignment.levels[literal >> 1] = counts[LEVEL]
+    assignment.reasons[literal >> 1] = reason
+    assignment.trail[counts[TRAIL]] = literal
+    counts[TRAIL] += 1
+
+
+@kernel("int64(ClauseStore, Assignment, int64[::1])")
+def propagate_clauses(store: ClauseStore, assignment: Assignment, counts: Longs) -> int:
+    """Follow unit clauses to the end; return the clause that became empty, or -1."""
+    arena, starts, heads, links = store.arena, store.starts, store.heads, store.links
+    values, trail = assignment.values, assignment.trail
+    while counts[HEAD] < counts[TRAIL]:
+        false = trail[counts[HEAD]] ^ 1
+        counts[HEAD] += 1
+        before = np.int64(-1)
+        node = np.int64(heads[false])
+        while node >= 0:
+            after = np.int64(links[node])
+            clause = node >> 1
+            start = starts[clause]
+            place = start + (node & 1)
+            other = arena[start + 1 - (node & 1)]
+            moved = False
+            if values[other] != 1:
+                for k in range(start + 2, starts[clause + 1]):
+                    literal = arena[k]
+                    if values[literal] != 0:
+                        arena[k] = false
+                        arena[place] = literal
+                        links[node] = heads[literal]
+                        heads[literal] = node
+                        moved = True
+                        break
+                if not moved:
+                    if values[other] == 0:
+                        return int(clause)
+                    assign(other, np.int32(clause), assignment, counts)
+            if moved:
+                if before < 0:
+                    heads[false] = after
+                else:
+                    links[before] = after
+            else:
+                before = node
+            node = after
+    return -1
