@@ -4,7 +4,7 @@ import operator
 
 import pytest
 
-from shortlist.runs import Cancellation, Progress, Unit, run_units
+from shortlist.runs import Cancellation, Progress, Unit, Work, run_units
 
 UNITS = [Unit(f"square {i}", operator.mul, (i, i)) for i in range(6)]
 
@@ -14,7 +14,7 @@ UNITS = [Unit(f"square {i}", operator.mul, (i, i)) for i in range(6)]
 def test_results_come_in_order_whatever_the_number_of_workers(n_jobs: int) -> None:
     events: list[Progress] = []
 
-    results = list(run_units(UNITS, n_jobs=n_jobs, stage="squares", report=events.append))
+    results = list(run_units(UNITS, Work(n_jobs, report=events.append), stage="squares"))
 
     assert results == [(f"square {i}", i * i) for i in range(6)]
     assert [(event.stage, event.done, event.total) for event in events] == [
@@ -25,7 +25,7 @@ def test_results_come_in_order_whatever_the_number_of_workers(n_jobs: int) -> No
 def test_a_cancellation_starts_nothing_more() -> None:
     cancellation = Cancellation()
     done = []
-    for key, _ in run_units(UNITS, cancellation=cancellation):
+    for key, _ in run_units(UNITS, Work(cancellation=cancellation)):
         done.append(key)
         if len(done) == 2:
             cancellation.cancel()

@@ -22,7 +22,7 @@ MODEL_FILE = (".joblib",)
 FRONT_FILE = (".parquet", ".csv")
 RESULTS_FILE = (".parquet",)
 TABLE_FILE = (".csv",)
-JOURNAL_FILE = (".jsonl",)
+STUDY_FILE = (".db", ".sqlite", ".jsonl")
 PAGE_FILE = (".html", ".htm")
 PRODUCT_FILE = (".uvl", ".csv", ".config")
 

@@ -3,15 +3,22 @@
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation, cancel_on_interrupt
 from shortlist.runs.progress import Progress, Report, silent
+from shortlist.runs.studies import NO_STUDY, Finished, Study, open_study
 from shortlist.runs.units import Unit, run_units
+from shortlist.runs.work import Work
 
 __all__ = [
+    "NO_STUDY",
     "Budget",
     "Cancellation",
+    "Finished",
     "Progress",
     "Report",
+    "Study",
     "Unit",
+    "Work",
     "cancel_on_interrupt",
+    "open_study",
     "run_units",
     "silent",
 ]

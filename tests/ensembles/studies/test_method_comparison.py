@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris, make_classification
 from sklearn.dummy import DummyClassifier
 
-from shortlist import BadFileError, BadInputError
+from shortlist import BadInputError
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
@@ -24,7 +24,7 @@ from shortlist.ensembles.studies.method_comparison import (
     write_results,
 )
 from shortlist.ensembles.studies.ranks import rank_folds, rank_methods
-from shortlist.runs import Cancellation, Progress
+from shortlist.runs import Cancellation, Progress, Work, open_study
 
 TABLES: dict[str, Any] = {
     "made": make_classification(90, 4, random_state=0),
@@ -74,7 +74,7 @@ def test_the_same_seed_gives_the_same_table_whatever_the_workers() -> None:
     few = {name: METHODS[name] for name in ("evolved", "guess")}
     alone = compare_methods(TABLES, few, **OPTIONS)
     with parallel_config(backend="threading"):  # starting processes would take longer than all other tests
-        together = compare_methods(TABLES, few, **OPTIONS, n_jobs=2)
+        together = compare_methods(TABLES, few, **OPTIONS, work=Work(2))
     pd.testing.assert_frame_equal(_values(together), _values(alone))
 
 
@@ -99,63 +99,63 @@ class _Stopping(DummyClassifier):
 
 def test_a_method_that_was_stopped_is_not_measured_but_what_was_is_kept(tmp_path: Path) -> None:
     methods: dict[str, BaseEstimator] = {"guess": DummyClassifier(), "slow": _Stopping()}
-    study = tmp_path / "folds.jsonl"
     _Stopping.n_fits = 0
-    found = compare_methods(TABLES, methods, **OPTIONS, study=study, cancellation=Cancellation())
-    assert found["method"].value_counts().to_dict() == {"guess": 1, "slow": 1}
-    assert sum('"method":"slow"' in line.replace(" ", "") for line in study.read_text().splitlines()) == 1
-    _Stopping.n_fits = 2
-    whole = compare_methods(TABLES, methods, **OPTIONS, study=study, cancellation=Cancellation())
+    with open_study(tmp_path / "folds.db") as study:
+        found = compare_methods(TABLES, methods, **OPTIONS, work=Work(study=study))
+        assert found["method"].value_counts().to_dict() == {"guess": 1, "slow": 1}
+        assert sum(key.endswith("/slow") for key in study.results()) == 1
+        _Stopping.n_fits = 2
+        whole = compare_methods(TABLES, methods, **OPTIONS, work=Work(study=study))
     assert len(whole) == 2 * 2 * 2 * 2
 
 
-def test_a_killed_comparison_goes_on_where_it_was(tmp_path: Path, results: pd.DataFrame) -> None:
-    study = tmp_path / "folds.jsonl"
+def test_a_killed_comparison_goes_on_where_it_was(
+    tmp_path: Path, results: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cancellation = Cancellation()
     done: list[Progress] = []
 
     def stop_after_three(event: Progress) -> None:
-        done.append(event)
         if event.done == 3:
             cancellation.cancel()
 
-    partial = compare_methods(
-        TABLES, METHODS, **OPTIONS, study=study, report=stop_after_three, cancellation=cancellation
-    )
-    assert 0 < len(partial) < len(results)
-    lines = study.read_text().splitlines(keepends=True)
-    study.write_text("".join(lines[:-1]) + lines[-1][:20])  # a crash while writing
-
-    done.clear()
-    whole = compare_methods(TABLES, METHODS, **OPTIONS, study=study, report=done.append)
-
-    assert done[0].total == 8 - (len(partial) - 1) // 4
-    pd.testing.assert_frame_equal(_values(whole), _values(results))
-    assert len(study.read_text().splitlines()) == len(results)
-    done.clear()
-    compare_methods(TABLES, METHODS, **OPTIONS, study=study, report=done.append)
-    assert [event.total for event in done] == [0]
+    with open_study(tmp_path / "folds.db") as study:
+        work = Work(study=study, report=stop_after_three, cancellation=cancellation)
+        partial = compare_methods(TABLES, METHODS, **OPTIONS, work=work)
+        assert len(partial) == len(study.results()) == 3 * 4
+    with open_study(tmp_path / "folds.db") as study:
+        work = Work(study=study, report=done.append)
+        whole = compare_methods(TABLES, METHODS, **OPTIONS, work=work)
+        assert [(event.done, event.total) for event in done] == [(n, 8) for n in range(3, 9)]
+        pd.testing.assert_frame_equal(_values(whole), _values(results))
+        monkeypatch.setattr(comparison, "measure_fold", None)
+        again = compare_methods(TABLES, METHODS, **OPTIONS, work=work)
+    pd.testing.assert_frame_equal(again, whole)
 
 
 def test_a_method_that_comes_later_is_added_to_the_study(tmp_path: Path, results: pd.DataFrame) -> None:
-    study = tmp_path / "folds.jsonl"
     few = {name: METHODS[name] for name in ("guess", "uwa")}
-    compare_methods(TABLES, few, **OPTIONS, study=study)
-    whole = compare_methods(TABLES, METHODS, **OPTIONS, study=study)
+    with open_study(tmp_path / "folds.db") as study:
+        compare_methods(TABLES, few, **OPTIONS, work=Work(study=study))
+        before = study.results()
+        whole = compare_methods(TABLES, METHODS, **OPTIONS, work=Work(study=study))
+        assert {key: study.results()[key] for key in before if "guess" not in key} == {
+            key: row for key, row in before.items() if "guess" not in key
+        }
     pd.testing.assert_frame_equal(_values(whole), _values(results))
 
 
 def test_a_study_of_other_settings_is_refused(tmp_path: Path) -> None:
-    study = tmp_path / "folds.jsonl"
     guess = {"guess": DummyClassifier()}
-    compare_methods(TABLES, guess, n_folds=2, study=study)
-    with pytest.raises(BadFileError, match="under other settings"):
-        compare_methods(TABLES, guess, n_folds=2, random_state=1, study=study)
-    with pytest.raises(BadFileError, match="under other settings"):
-        compare_methods(TABLES, {"guess": DummyClassifier(strategy="uniform")}, n_folds=2, study=study)
-    study.write_text("no json\n")
-    with pytest.raises(BadFileError, match="line 1 is none"):
-        compare_methods(TABLES, guess, n_folds=2, study=study)
+    with open_study(tmp_path / "folds.db") as study:
+        work = Work(study=study)
+        compare_methods(TABLES, guess, n_folds=2, work=work)
+        with pytest.raises(BadInputError, match="random_state was 0 there and is 1 now"):
+            compare_methods(TABLES, guess, n_folds=2, random_state=1, work=work)
+        with pytest.raises(BadInputError, match="the method guess was DummyClassifier"):
+            compare_methods(TABLES, {"guess": DummyClassifier(strategy="uniform")}, n_folds=2, work=work)
+        with pytest.raises(BadInputError, match="the table made was"):
+            compare_methods({"made": TABLES["iris"]}, guess, n_folds=2, work=work)
 
 
 @pytest.mark.slow
@@ -282,13 +282,6 @@ def test_exact_pruning_without_a_selection_says_so_with_its_fold() -> None:
         BadInputError, match=r"exact pruning found no selection in fold 1 of repeat 1: .*Relax"
     ):
         compare_methods({"made": TABLES["made"]}, methods, n_folds=2, n_classifiers=3)
-
-
-def test_a_file_that_is_no_study_is_not_added_to(tmp_path: Path) -> None:
-    (tmp_path / "mine.jsonl").write_text("my only line")
-    with pytest.raises(BadFileError, match="must hold results of a comparison"):
-        compare_methods(TABLES, ["full"], n_folds=2, study=tmp_path / "mine.jsonl")
-    assert (tmp_path / "mine.jsonl").read_text() == "my only line"
 
 
 def test_a_table_of_lists_is_refused_by_its_column() -> None:

@@ -1,9 +1,6 @@
 """SolRep: every point on the complete front, whatever happens to the run."""
 
 import itertools
-import json
-import multiprocessing
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +14,7 @@ from shortlist.logic.clauses import Clauses
 from shortlist.methods.integer.integer_objectives import integer_objectives
 from shortlist.methods.integer.reduced_program import reduce_program
 from shortlist.methods.integer.search_zones import search_zones
+from shortlist.methods.solrep.limited_solves import LimitedSolves
 from shortlist.methods.solrep.relaxed_bounds import RelaxedBounds
 from shortlist.methods.solrep.solrep import SolRepSettings, solrep
 from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_corner
@@ -24,9 +22,7 @@ from shortlist.milp.program import LinearObjective, Program, make_program
 from shortlist.pareto.indicators import hypervolume, scaled
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import ProofKind
-from shortlist.runs.budget import Budget
-from shortlist.runs.cancellation import Cancellation
-from shortlist.runs.progress import Progress
+from shortlist.runs import Budget, Cancellation, Progress, open_study
 from tests.methods import oracles
 from tests.methods.strategies import multiobjective_programs
 
@@ -146,68 +142,38 @@ class StopHereError(Exception):
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_a_run_that_stops_loses_no_finished_reference_point(rule: str, tmp_path: Path) -> None:
-    program, path = knapsack(n=20), tmp_path / "run.jsonl"
-    whole = solrep(program, SolRepSettings(15, rule=rule))
+@pytest.mark.parametrize("n_done", [0, 3, 6, 11])
+def test_a_run_that_stops_loses_no_finished_program_and_ends_as_if_undisturbed(
+    rule: str, n_done: int, tmp_path: Path
+) -> None:
+    program, asked = knapsack(n=20), SolRepSettings(15, rule=rule)
+    whole = solrep(program, asked)
 
     def stop(event: Progress) -> None:
-        if event.done >= 6:
+        if event.done >= n_done:
             raise StopHereError
 
-    with pytest.raises(StopHereError):
-        solrep(program, SolRepSettings(15, rule=rule), checkpoint=path, budget=Budget(report=stop))
-    finished = path.read_text().splitlines()
-    assert len(finished) == 1 + 6 + 6  # the header, the anchors, the points
-    path.write_text("\n".join(finished) + '\n{"key": "point 6", "sta')  # a line cut off
+    with open_study(tmp_path / "run.db") as study:
+        with pytest.raises(StopHereError):
+            solrep(program, asked, study=study, budget=Budget(report=stop))
+        before = study.results()
+        assert len(before) == 6 + n_done  # the anchors, the points
 
-    front = solrep(program, SolRepSettings(15, rule=rule), checkpoint=path)
-    assert np.array_equal(front.points, whole.points)
-    assert path.read_text().splitlines()[: len(finished)] == finished
+        front = solrep(program, asked, study=study)
+        assert np.array_equal(front.points, whole.points)
+        assert np.array_equal(front.decisions, whole.decisions)
+        assert (front.extras, front.proof) == (whole.extras, whole.proof)
+        assert before.items() <= study.results().items()
+        with pytest.raises(BadInputError, match="another question: n_points was 15 there and is 16 now"):
+            solrep(program, SolRepSettings(16, rule=rule), study=study)
 
-    lines = path.read_text()
-    again = solrep(program, SolRepSettings(15, rule=rule), checkpoint=path)
-    assert path.read_text() == lines, "a finished run solves nothing again"
+
+def test_a_finished_run_solves_nothing_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_study(tmp_path / "run.db") as study:
+        front = solrep(knapsack(), SolRepSettings(15), study=study)
+        monkeypatch.setattr(LimitedSolves, "attempt", None)
+        again = solrep(knapsack(), SolRepSettings(15), study=study)
     assert np.array_equal(again.decisions, front.decisions)
-    with pytest.raises(BadInputError, match="belongs to another problem"):
-        solrep(program, SolRepSettings(16, rule=rule), checkpoint=path)
-
-
-def _run(path: str) -> None:
-    solrep(knapsack(n=40), SolRepSettings(2000), checkpoint=path)
-
-
-@pytest.mark.slow
-def test_a_killed_run_goes_on(tmp_path: Path) -> None:
-    path = tmp_path / "run.jsonl"
-    process = multiprocessing.get_context("spawn").Process(target=_run, args=(str(path),))
-    process.start()
-    while process.is_alive() and (not path.exists() or path.read_bytes().count(b"\n") < 12):
-        time.sleep(0.02)
-    process.kill()
-    process.join()
-    keys = [json.loads(line).get("key") for line in path.read_text().splitlines()[1:] if line.endswith("}")]
-    assert len(keys) >= 10
-    cancellation = Cancellation()
-    events = list[float]()
-
-    def report(event: Progress) -> None:
-        events.append(event.done)
-        if event.done > len(keys):
-            cancellation.cancel()
-
-    front = solrep(
-        knapsack(n=40),
-        SolRepSettings(2000),
-        checkpoint=path,
-        budget=Budget(report=report, cancellation=cancellation),
-    )
-    resumed = [json.loads(line) for line in path.read_text().splitlines()[1:] if line.endswith("}")]
-    resumed_keys = [line["key"] for line in resumed]
-
-    assert resumed_keys[: len(keys)] == keys
-    assert len(set(resumed_keys)) == len(resumed_keys)
-    assert front.proof.limit == "interrupted"
-    assert front.proof.n_unresolved > 0
 
 
 def test_one_best_solution_is_a_complete_front() -> None:
@@ -327,7 +293,7 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
 def test_a_solver_that_proves_a_dominated_point_is_caught() -> None:
     from shortlist.methods.solrep.checked_answers import answers_front
     from shortlist.methods.solrep.limited_solves import Outcome
-    from shortlist.methods.solrep.solve_journal import Record
+    from shortlist.methods.solrep.solve_records import Record
     from shortlist.results.proof import Proof, Status
 
     program = knapsack(n=2, n_objectives=2)

@@ -1,6 +1,8 @@
 """Methods on one product line: runs, their file, and the tables."""
 
+import contextlib
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,7 @@ from shortlist.products.comparison.product_comparison import (
     unions,
 )
 from shortlist.results.proof import ProofKind
-from shortlist.runs import Budget, Cancellation, Progress
+from shortlist.runs import Budget, Cancellation, Progress, Work, open_study
 
 N = 14
 LINE = make_model(
@@ -102,7 +104,7 @@ def test_medians_and_unions_are_those_of_the_runs(whole: Comparison) -> None:
 
 @pytest.mark.slow
 def test_results_are_the_same_for_one_and_two_workers(whole: Comparison) -> None:
-    two = compared(["diagram", "solrep", "ibed", "ibea", "satibea"], n_points=10, n_jobs=2)
+    two = compared(["diagram", "solrep", "ibed", "ibea", "satibea"], n_points=10, work=Work(2))
     assert content(two) == content(whole)
 
 
@@ -114,66 +116,91 @@ def test_runs_side_by_side_are_told_to_stop(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(product_comparison, "find_front", interrupted)
     with parallel_config(backend="threading"):
-        assert not compared(["solrep", "ibed"], n_points=5, n_jobs=2, cancellation=stop).runs
+        assert not compared(["solrep", "ibed"], n_points=5, work=Work(2, cancellation=stop)).runs
     assert stop.cancelled
 
 
-def test_a_comparison_goes_on_from_its_study(tmp_path: Path) -> None:
-    study, methods = tmp_path / "study.jsonl", ["solrep", "ibed", "ibea"]
+def test_a_comparison_goes_on_from_its_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    methods = ["solrep", "ibed", "ibea"]
     stop, events = Cancellation(), list[Progress]()
 
     def report(event: Progress) -> None:
-        events.append(event)
         if event.stage == "runs" and event.done == 3:
             stop.cancel()
 
-    part = compared(methods, n_points=5, study=study, report=report, cancellation=stop)
-    assert (len(part.runs), part.n_wanted) == (3, 7)
-    assert {event.total for event in events if event.stage == "runs"} == {7}
-    study.write_bytes(study.read_bytes()[:-20])  # a kill while the last run was being written
-
-    rest = list[Progress]()
-    again = compared(methods, n_points=5, study=study, report=rest.append)
-    assert max(event.done for event in rest if event.stage == "runs") == 5
+    with open_study(tmp_path / "study.db") as study:
+        part = compared(methods, n_points=5, work=Work(1, study, report, stop))
+        assert (len(part.runs), part.n_wanted) == (3, 7)
+        again = compared(methods, n_points=5, work=Work(1, study, events.append))
+        steps = [(event.done, event.total) for event in events if event.stage == "runs"]
+        assert steps == [(n, 7) for n in range(3, 8)]
+        monkeypatch.setattr(product_comparison, "find_front", None)
+        third = compared(methods, n_points=5, work=Work(1, study))
+    monkeypatch.undo()
     assert content(again) == content(compared(methods, n_points=5))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["study.jsonl"]
-
-    none = list[Progress]()
-    third = compared(methods, n_points=5, study=study, report=none.append)
     assert content(third) == content(again)
-    assert not any(event.total for event in none if event.stage == "runs")
     assert [run.front.seconds for run in third.runs] == [run.front.seconds for run in again.runs]
+    assert [path.name for path in tmp_path.iterdir()] == ["study.db"]
+
+
+def test_a_comparison_that_stops_within_solrep_keeps_its_programs(tmp_path: Path) -> None:
+    def stop(event: Progress) -> None:
+        if event.stage.endswith("reference points") and event.done == 3:
+            raise KeyboardInterrupt
+
+    with open_study(tmp_path / "study.db") as study:
+        with pytest.raises(KeyboardInterrupt):
+            compared(["solrep", "ibea"], n_points=5, work=Work(1, study, stop))
+        programs = study.part("solrep 0").results()
+        assert sum(key.startswith("point") for key in programs) == 3
+        again = compared(["solrep", "ibea"], n_points=5, work=Work(1, study))
+        assert programs.items() < study.part("solrep 0").results().items()
+    assert content(again) == content(compared(["solrep", "ibea"], n_points=5))
 
 
 def test_methods_and_seeds_may_be_added_to_a_study_but_settings_stay(tmp_path: Path) -> None:
-    study = tmp_path / "study.jsonl"
-    compared(["ibea"], n_seeds=1, study=study)
     events = list[Progress]()
-    more = compared(["ibea", "ibed"], n_seeds=2, study=study, report=events.append)
-    assert len(more.runs) == 4
-    assert {event.total for event in events if event.stage == "runs"} == {3}
-    for change in ({"n_evaluations": 500}, {"time_limit_s": 9.0}, {"limits": ["cost<=200"]}):
-        with pytest.raises(BadInputError, match="another problem or to other settings"):
-            compared(["ibea"], study=study, **change)
-    with pytest.raises(BadInputError, match="another problem"):
-        compare_products(
-            LINE, "min deselected, min cost", ["ibea"], attributes=COSTS, study=study, **EVOLUTION
-        )
+    with open_study(tmp_path / "study.db") as study:
+        work = Work(1, study)
+        compared(["ibea"], n_seeds=1, work=work)
+        more = compared(["ibea", "ibed"], n_seeds=2, work=Work(1, study, events.append))
+        assert len(more.runs) == 4
+        assert next((event.done, event.total) for event in events if event.stage == "runs") == (1, 4)
+        for change, told in (
+            ({"n_evaluations": 500}, "n_evaluations was 400 there and is 500 now"),
+            ({"time_limit_s": 9.0}, "time_limit_s was null there and is 9.0 now"),
+            ({"limits": ["cost<=200"]}, "the question was"),
+        ):
+            with pytest.raises(BadInputError, match=told):
+                compared(["ibea"], work=work, **change)
+        with pytest.raises(BadInputError, match="another question"):
+            compare_products(
+                LINE, "min deselected, min cost", ["ibea"], attributes=COSTS, work=work, **EVOLUTION
+            )
 
 
-def test_a_study_that_was_changed_is_found_out(tmp_path: Path) -> None:
-    study = tmp_path / "study.jsonl"
-    compared(["ibea"], n_seeds=1, study=study)
-    head, line = study.read_text().splitlines()
-    record = json.loads(line)
-    record["points"][0][1] -= 1
-    study.write_text(f"{head}\n{json.dumps(record)}\n")
-    with pytest.raises(SolverError, match="are not those of its point"):
-        compared(["ibea"], n_seeds=1, study=study)
-    record["products"] = "none"
-    study.write_text(f"{head}\n{json.dumps(record)}\n")
-    with pytest.raises(BadInputError, match="holds a run of ibea that cannot be read"):
-        compared(["ibea"], n_seeds=1, study=study)
+@pytest.mark.parametrize(
+    ("change", "error", "told"),
+    [
+        ({"points": 1}, SolverError, "are not those of its point"),
+        ({"products": "none"}, BadInputError, "holds a run of ibea that cannot be read"),
+    ],
+)
+def test_a_study_that_was_changed_is_found_out(
+    change: dict[str, Any], error: type[Exception], told: str, tmp_path: Path
+) -> None:
+    with open_study(tmp_path / "study.db") as study:
+        compared(["ibea"], n_seeds=1, work=Work(1, study))
+        record = study.results()["ibea 0"]
+    if "points" in change:
+        record["points"][0][1] -= 1
+    else:
+        record |= change
+    with contextlib.closing(sqlite3.connect(tmp_path / "study.db")) as file:
+        file.execute("UPDATE units SET result = ?", (json.dumps(record),))
+        file.commit()
+    with open_study(tmp_path / "study.db") as study, pytest.raises(error, match=told):
+        compared(["ibea"], n_seeds=1, work=Work(1, study))
 
 
 def test_requirements_hold_in_every_run() -> None:
@@ -215,7 +242,7 @@ def test_no_finished_run_gives_no_tables() -> None:
         pytest.param(["ibea"], {"wings": 5}, "must be those of its methods, got 'wings'", id="unknown"),
         pytest.param(["ibea"], {"n_evaluations": 5}, "n_evaluations must be at least 100", id="too few"),
         pytest.param(["ibea"], {"n_seeds": 0}, "n_seeds must be at least 1", id="no seeds"),
-        pytest.param(["ibea"], {"n_jobs": 0}, "n_jobs must be a number of workers", id="no workers"),
+        pytest.param(["ibea"], {"work": Work(0)}, "n_jobs must be a number of workers", id="no workers"),
         pytest.param(["ibea"], {"time_limit_s": 0}, "time_limit_s must be", id="no time"),
         pytest.param(["ibea"], {"first_seed": -1}, "first_seed must be at least 0", id="seed"),
     ],

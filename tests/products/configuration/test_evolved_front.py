@@ -18,7 +18,7 @@ from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS
 from shortlist.products.feature_models.model import with_constraints
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind, Status
-from shortlist.runs import Cancellation, Progress
+from shortlist.runs import Cancellation, Progress, open_study
 from tests.products import oracles
 from tests.products.configuration.test_product_front import as_tuples, front_by_hand, questions
 from tests.products.strategies import models
@@ -86,30 +86,24 @@ def test_the_seed_decides(method: str) -> None:
 
 
 def test_a_study_is_gone_on_from(tmp_path: Path) -> None:
-    study, stop = tmp_path / "study", Cancellation()
+    asked: dict[str, Any] = {"attributes": COSTS, "method": "solrep", "n_points": 8}
+    stop = Cancellation()
 
     def report(event: Progress) -> None:
         if event.stage == "reference points" and event.done >= 3:
             stop.cancel()
 
-    part = configure(
-        LINE,
-        GOALS,
-        attributes=COSTS,
-        method="solrep",
-        n_points=8,
-        study=study,
-        report=report,
-        cancellation=stop,
-    )
-    assert part.front.proof.limit == "interrupted"
-    before = study.read_bytes()
-    rest = configure(LINE, GOALS, attributes=COSTS, method="solrep", n_points=8, study=study)
-    fresh = configure(LINE, GOALS, attributes=COSTS, method="solrep", n_points=8)
-    assert study.read_bytes().startswith(before)
+    with open_study(tmp_path / "s.db") as study:
+        part = configure(LINE, GOALS, **asked, study=study, report=report, cancellation=stop)
+        assert part.front.proof.limit == "interrupted"
+        before = study.results()
+        rest = configure(LINE, GOALS, **asked, study=study)
+        assert before.items() < study.results().items()
+        with pytest.raises(BadInputError, match="n_points was 8 there and is 9 now"):
+            configure(LINE, GOALS, **{**asked, "n_points": 9}, study=study)
+    fresh = configure(LINE, GOALS, **asked)
     assert np.array_equal(rest.front.points, fresh.front.points)
-    with pytest.raises(BadInputError, match="another problem or to other settings"):
-        configure(LINE, GOALS, attributes=COSTS, method="solrep", n_points=9, study=study)
+    assert np.array_equal(rest.front.decisions, fresh.front.decisions)
 
 
 @pytest.mark.parametrize("method", ["ibea", "nsga2"])

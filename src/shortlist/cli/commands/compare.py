@@ -16,10 +16,10 @@ from shortlist.cli.options.shared import (
     Jobs,
     Json,
     Seed,
-    Study,
     check_shared,
     output,
 )
+from shortlist.cli.options.study_options import StudyOptions
 from shortlist.cli.options.unused import Use, refuse_unused
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
@@ -56,7 +56,7 @@ def compare(
     ] = 30,
     search: SearchOptions,
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS}, in each run; default: none.")] = None,
-    study: Study = None,
+    kept: StudyOptions,
     seed: Seed = 0,
     jobs: Jobs = 1,
     report: Annotated[Path | None, output("an HTML page with tables and charts, for any browser.")] = None,
@@ -69,12 +69,13 @@ def compare(
     """
     import time
 
-    from shortlist.cli.files import FRONT_FILE, JOURNAL_FILE, PAGE_FILE, check_files
+    from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
 
+    study = kept.study
     check_files(
         inputs=question.inputs(model),
         outputs={"--out": out, "--report": report, "--study": study},
-        endings={"--out": FRONT_FILE, "--report": PAGE_FILE, "--study": JOURNAL_FILE},
+        endings={"--out": FRONT_FILE, "--report": PAGE_FILE, "--study": STUDY_FILE},
     )
     from joblib import parallel_config
 
@@ -83,6 +84,7 @@ def compare(
     from shortlist.cli.work import long_work
     from shortlist.errors import ShortlistError
     from shortlist.products.comparison.product_comparison import check_methods, compare_products
+    from shortlist.runs import Work
 
     started = time.perf_counter()
     chosen = read_names(methods)
@@ -95,11 +97,12 @@ def compare(
     print_notes(asked.notes)  # now, while there is time to stop
     # threads: Ctrl-C in a terminal would kill worker processes; kernels and solvers run outside Python's lock
     threads = parallel_config(backend="threading")
-    with threads, long_work(study) as (cancellation, tell):
+    place = kept.place()
+    with threads, place.opened(context) as opened, long_work(place.path) as (cancellation, tell):
         comparison = compare_products(
             asked.line, asked.objectives, chosen, attributes=asked.attributes, limits=asked.limits,
             requirements=asked.requirements, n_seeds=seeds, first_seed=seed, time_limit_s=time_limit,
-            study=study, n_jobs=jobs, report=tell, cancellation=cancellation, **options,
+            work=Work(jobs, opened, tell, cancellation), **options,
         )  # fmt: skip
         if not comparison.runs and not comparison.conflict:
             raise ShortlistError("the comparison was stopped before a run had ended.")

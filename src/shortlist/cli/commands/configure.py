@@ -14,9 +14,9 @@ from shortlist.cli.options.shared import (
     FeatureModelFile,
     FrontOut,
     Json,
-    Study,
     check_shared,
 )
+from shortlist.cli.options.study_options import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 DEFAULT_SECONDS = 60.0
@@ -45,7 +45,7 @@ def configure(
         float | None,
         typer.Option(help=f"{SECONDS}; default 60, and none for solrep and evolution."),
     ] = None,
-    study: Study = None,
+    kept: StudyOptions,
     seed: Annotated[int | None, typer.Option(show_default="0", help=SEED)] = None,
     jobs: Annotated[int | None, typer.Option(show_default="1", help=JOBS)] = None,
     out: FrontOut = None,
@@ -55,12 +55,13 @@ def configure(
 
     Only solrep goes on from a --study and has --jobs. Ctrl-C stops the search and keeps what was found.
     """
-    from shortlist.cli.files import FRONT_FILE, JOURNAL_FILE, check_files
+    from shortlist.cli.files import FRONT_FILE, STUDY_FILE, check_files
 
+    study = kept.study
     check_files(
         inputs=question.inputs(model),
         outputs={"--out": out, "--study": study},
-        endings={"--out": FRONT_FILE, "--study": JOURNAL_FILE},
+        endings={"--out": FRONT_FILE, "--study": STUDY_FILE},
     )
     from joblib import parallel_config
 
@@ -69,17 +70,23 @@ def configure(
     from shortlist.cli.work import check_found, long_work
     from shortlist.products.configuration.product_front import configure as find_front
     from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS, search_options
+    from shortlist.runs import NO_STUDY
 
     check_shared(context.params)
-    options = search.arguments() | diagram.arguments() | {"study": study, "n_jobs": jobs, "seed": seed}
-    checked = search_options(method, **options)  # before files are read
+    options = search.arguments() | diagram.arguments() | {"n_jobs": jobs, "seed": seed}
+    if study is not None:
+        options["study"] = NO_STUDY  # whether the method takes one is told before files are read
+    checked = search_options(method, **options)
     asked = read_question(model, question)
     print_notes(asked.notes)  # now, while there is time to stop
     if time_limit is None and method not in {"solrep", *EVOLUTIONARY_METHODS}:
         time_limit = DEFAULT_SECONDS
     # threads: Ctrl-C in a terminal would kill worker processes; solvers run outside Python's lock
     threads = parallel_config(backend="threading")
-    with threads, long_work(study) as (cancellation, report):
+    place = kept.place()
+    with threads, place.opened(context) as opened, long_work(place.path) as (cancellation, report):
+        if study is not None:
+            options["study"] = opened
         answer = find_front(
             asked.line, asked.objectives, attributes=asked.attributes, limits=asked.limits,
             requirements=asked.requirements, method=method, time_limit_s=time_limit,

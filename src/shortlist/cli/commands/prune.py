@@ -15,6 +15,7 @@ from shortlist.cli.options.prune_options import (
     check_numbers,
 )
 from shortlist.cli.options.shared import Json, RunOptions, Table, TableOptions, output
+from shortlist.cli.options.study_options import StudyOptions
 from shortlist.cli.options.unused import refuse_unused
 from shortlist.cli.text.measured_table import one_answer_notes
 from shortlist.cli.text.output import print_json, print_notes, run_facts
@@ -34,6 +35,7 @@ def prune(
     wanted: SelectionOptions,
     pool: PoolOptions,
     run: RunOptions,
+    kept: StudyOptions,
     out: Annotated[
         Path | None, output("the model, ending in .joblib; with --methods every fold, as .parquet.")
     ] = None,
@@ -45,14 +47,14 @@ def prune(
     on the second, and reports on the third. Ctrl-C stops the proof and keeps the best selection found. With
     --methods it does so in every fold of a cross-validation, and ranks the methods.
     """
-    from shortlist.cli.files import JOURNAL_FILE, MODEL_FILE, RESULTS_FILE, check_files
+    from shortlist.cli.files import MODEL_FILE, RESULTS_FILE, STUDY_FILE, check_files
 
     notes: list[str] = []
-    study = how.resumed(notes)
+    study = how.resumed(kept.study, notes)
     check_files(
         inputs={"TABLE": table, "--pool": pool.pool, "--member-costs": wanted.member_costs},
         outputs={"--out": out, "--study": study},
-        endings={"--out": MODEL_FILE if how.methods is None else RESULTS_FILE, "--study": JOURNAL_FILE},
+        endings={"--out": MODEL_FILE if how.methods is None else RESULTS_FILE, "--study": STUDY_FILE},
     )
     from shortlist.cli.text.delivery import save
     from shortlist.cli.text.pruned import print_pruned, pruned_facts
@@ -73,7 +75,12 @@ def prune(
         folds = Folds(how.folds, how.repeats, pool.classifiers, run.seed, run.jobs)
         name = Path(table).name.split(".")[0]
         about |= {"notes": notes}
-        compare(name, X, y.to_numpy(), how.chosen(exact), folds, study=study, out=out, about=about, json=json)
+        place = kept.place(study)
+        with place.opened(context) as opened:
+            compare(
+                name, X, y.to_numpy(), how.chosen(exact), folds,
+                study=opened, out=out, about=about, json=json,
+            )  # fmt: skip
         return
     pruner = exact if how.method == EXACT else how.rule_pruner(given, run.seed, run.jobs)
     with long_work() as (cancellation, report):

@@ -10,6 +10,8 @@ from shortlist.cli.text.pruning_comparison import PruningComparison, comparison_
 if TYPE_CHECKING:
     import pandas as pd
 
+    from shortlist.runs import Study
+
 
 class Folds(NamedTuple):
     """How methods are measured: in which folds, with how many classifiers, and with how many workers."""
@@ -28,7 +30,7 @@ def compare(
     methods: dict[str, Any],
     how: Folds,
     *,
-    study: Path | None,
+    study: "Study",
     out: Path | None,
     about: dict[str, Any],
     json: bool,
@@ -44,16 +46,17 @@ def compare(
     from shortlist.ensembles.studies.method_comparison import compare_methods, write_results
     from shortlist.ensembles.studies.ranks import rank_folds
     from shortlist.errors import ShortlistError
+    from shortlist.runs import Work
 
     for pruner in methods.values():
         check_pruner(pruner, y, how.classifiers)
     start = time.monotonic()
     # threads: Ctrl-C in a terminal would kill worker processes, which would import everything anew
     threads = parallel_config(backend="threading")
-    with calm_fits(), threads, long_work(study) as (cancellation, report):
+    with calm_fits(), threads, long_work(study.path) as (cancellation, report):
         results = compare_methods(
             {name: (X, y)}, methods, n_folds=how.folds, n_repeats=how.repeats, n_classifiers=how.classifiers,
-            random_state=how.seed, n_jobs=how.jobs, study=study, report=report, cancellation=cancellation,
+            random_state=how.seed, work=Work(how.jobs, study, report, cancellation),
         )  # fmt: skip
         seconds = time.monotonic() - start
         if results.empty:
@@ -63,6 +66,6 @@ def compare(
     n_wanted = how.folds * how.repeats
     found = PruningComparison(name, results, rank_folds(results), n_wanted, how.classifiers, seconds)
     if json:
-        print_json(comparison_facts(found, out, study) | about)
+        print_json(comparison_facts(found, out, study.path) | about)
     else:
         print_comparison(found, out)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.pairs import read_names, read_numbers
-from shortlist.cli.options.shared import POOL, SECONDS, SOLVER, Positive, Study, Trust, check_shared
+from shortlist.cli.options.shared import POOL, SECONDS, SOLVER, Positive, Trust, check_shared
 from shortlist.cli.options.unused import Use
 
 if TYPE_CHECKING:
@@ -41,18 +41,17 @@ class MethodOptions:
     ] = "accuracy"
     folds: Annotated[int, typer.Option(help="Of --methods: folds.")] = 10
     repeats: Annotated[int, typer.Option(help="Of --methods: repeats, each with other folds.")] = 1
-    study: Study = None
     store: Annotated[
         Path | None, typer.Option("--store", hidden=True, help="What --study was called before.")
     ] = None
 
-    def resumed(self, notes: list[str]) -> Path | None:
+    def resumed(self, study: Path | None, notes: list[str]) -> Path | None:
         """Return the file from which a comparison goes on, whatever it was called."""
         from shortlist.errors import BadInputError
 
         if self.store is None:
-            return self.study
-        if self.study is not None:
+            return study
+        if study is not None:
             raise BadInputError("--store is the former name of --study. Leave --store out.")
         notes.append("--store is called --study now; the old name goes with the next release.")
         return self.store

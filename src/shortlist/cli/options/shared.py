@@ -50,10 +50,6 @@ Trust: TypeAlias = Annotated[
 ]
 Seed: TypeAlias = Annotated[int, typer.Option(help=SEED)]
 Jobs: TypeAlias = Annotated[int, typer.Option(help=JOBS)]
-Study: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(help="JSON-lines file of finished parts, from which a stopped or killed run goes on."),
-]
 Data: TypeAlias = Annotated[str | None, typer.Option(help="Folder with data sets that is looked into first.")]
 Rows: TypeAlias = Annotated[int, typer.Option(help="Most points to print; 0 for all.")]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]

@@ -22,7 +22,7 @@ from shortlist.errors import BadInputError, ShortlistError
 from shortlist.files import load_object
 from shortlist.pickles import saved_from
 from shortlist.results.notebook import html_table
-from shortlist.runs import Cancellation, Report, Unit, run_units, silent
+from shortlist.runs import Cancellation, Report, Unit, Work, run_units, silent
 
 PROBABILITY_ROUNDING = 1e-6
 """Probabilities may leave [0, 1] by this much, the rounding of a sum of float32; they are cut back."""
@@ -187,7 +187,9 @@ def make_pool(
         for name, family, seeds in zip(names, families, np.random.SeedSequence(seed).spawn(n), strict=True)
     ]
     fitted = run_units(
-        units, n_jobs=n_jobs, stage="fitting classifiers", report=report, cancellation=cancellation
+        units,
+        Work(n_jobs, report=report, cancellation=cancellation or Cancellation()),
+        stage="fitting classifiers",
     )
     # threads, unless the caller's joblib context says otherwise: starting processes costs more than small
     # fits do

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,11 +23,10 @@ from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.encoder import as_frame
 from shortlist.ensembles.pools.pool import Pool, make_pool
 from shortlist.ensembles.rules.orderings import RULES
-from shortlist.errors import BadFileError, BadInputError, NotWrittenError, ShortlistError
-from shortlist.files import read_bytes, write_parquet
+from shortlist.errors import BadInputError, ShortlistError
+from shortlist.files import write_parquet
 from shortlist.pickles import saved_path
-from shortlist.runs import Cancellation, Report, Unit, run_units, silent
-from shortlist.runs.journal import GO_ON
+from shortlist.runs import Cancellation, Finished, Unit, Work, run_units
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import shuffled_folds
 
@@ -81,10 +79,7 @@ def compare_methods(
     n_repeats: int = 1,
     n_classifiers: int = 100,
     random_state: int = 0,
-    n_jobs: int | None = 1,
-    study: str | Path | None = None,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
+    work: Work | None = None,
 ) -> "pd.DataFrame":
     """Measure methods on the test folds of repeated stratified cross-validation.
 
@@ -105,13 +100,10 @@ def compare_methods(
         Size of the pools.
     random_state : int, default=0
         Seed of folds, pools and methods.
-    n_jobs : int or None, default=1
-        Workers, one fold at a time each, in joblib's sense.
-    study : path, optional
-        A file of JSON lines to which every fold is added when it is finished. Folds and methods found there
-        are not run again.
-    report, cancellation : optional
-        Progress events, one per fold, and a way to stop with the folds finished so far.
+    work : Work, optional
+        Workers, one fold at a time each; the study that keeps every method of a fold when the fold is
+        finished, where methods may be added later; progress, one event per fold; and a way to stop with the
+        folds finished so far.
 
     Returns
     -------
@@ -121,53 +113,51 @@ def compare_methods(
     Raises
     ------
     BadInputError
-        If a number is out of range, a class has fewer rows than there are folds, or a method cannot be used.
-    BadFileError
-        If `study` cannot be read, or holds results of other settings.
+        If a number is out of range, a class has fewer rows than there are folds, a method cannot be used, or
+        the study belongs to other settings.
     """
     chosen = dict(methods) if isinstance(methods, Mapping) else pruning_methods(methods)
     folds, repeats = as_count(n_folds, "n_folds", at_least=2), as_count(n_repeats, "n_repeats")
     size, seed = as_count(n_classifiers, "n_classifiers"), as_seed(random_state, "random_state")
-    path = None if study is None else Path(study)
-    found = {} if path is None else _read(path)
+    work = Work() if work is None else work
+    work.study.bind({"n_folds": folds, "n_classifiers": size, "random_state": seed})
     finished: list[Result] = []
-    units = []
-    heads = {}
+    units: list[Unit] = []
+    heads: dict[str, dict[str, Any]] = {}
     n_missing: dict[str, int] = {}
+    found = work.study.results()
     for table, (X, y) in tables.items():
         labels = np.asarray(y)
         as_frame(X)
-        settings = _digest(table, X, labels, folds, size, seed)
+        if work.study.keeps:
+            work.study.bind({f"the table {table}": _digest(table, X, labels, folds, size, seed)})
+            work.study.bind({f"the method {name}": _described(method) for name, method in chosen.items()})
         for fold in stratified_folds(
             table, X, labels, n_folds=folds, n_repeats=repeats, n_classifiers=size, seed=seed
         ):
             key = f"{table}/{fold.repeat}/{fold.number}"
             _check_fold(table, fold, chosen)
-            heads[key] = {"dataset": table, "repeat": fold.repeat, "fold": fold.number, "settings": settings}
-            known = {name: found[key, name] for name in chosen if (key, name) in found}
-            for name, row in known.items():
-                if row["settings"] != settings or row["described"] != _described(chosen[name]):
-                    raise BadFileError(
-                        f"{study} holds results of {name} on {key} under other settings. Pass another file."
-                    )
-            finished += known.values()
+            heads[key] = {"dataset": table, "repeat": fold.repeat, "fold": fold.number}
+            known = {name: found[_key(key, name)] for name in chosen if _key(key, name) in found}
+            finished += [{**heads[key], **row} for row in known.values()]
             missing = {name: method for name, method in chosen.items() if name not in known}
-            if missing:
-                units.append(Unit(key, measure_fold, (fold, missing, cancellation)))
-                n_missing[key] = len(missing)
-    # joblib warns of a generator that nobody reads, so nothing starts where nothing is missing
-    workers = n_jobs if units else 1
-    results = run_units(units, n_jobs=workers, stage="comparing", report=report, cancellation=cancellation)
-    for key, measured in results:
-        rows = [
-            {**heads[key], "unit": key, "described": _described(chosen[row["method"]]), **row}
-            for row in measured
-        ]
-        if path is not None and rows:
-            _append(path, rows)
-        if len(rows) == n_missing[key]:
-            finished += rows
+            n_missing[key] = len(missing)
+            units.append(Unit(key, measure_fold, (fold, missing, work.cancellation)))
+    done: dict[str, list[Result]] = {key: [] for key, number in n_missing.items() if not number}
+    for key, measured in run_units(units, work, stage="comparing", parts=_parts, known=done):
+        if len(measured) == n_missing[key]:
+            finished += [{**heads[key], **row} for row in measured]
     return _frame(finished, [*tables, *chosen])
+
+
+def _key(fold: str, method: str) -> str:
+    """Name what one method did in one fold."""
+    return f"{fold}/{method}"
+
+
+def _parts(key: str, measured: Sequence[Result]) -> list[Finished]:
+    """Return what a study keeps of a fold: one unit for each method."""
+    return [Finished(_key(key, row["method"]), row, row["seconds"]) for row in measured]
 
 
 def _check_fold(table: str, fold: "Fold", methods: Mapping[str, Any]) -> None:
@@ -417,54 +407,3 @@ def _digest(table: str, X: Any, y: Labels, *numbers: int) -> str:
     ]
     head = json.dumps([table, [str(name) for name in frame.columns], list(numbers)]).encode()
     return hashlib.blake2b(b"".join([head, *content]), digest_size=12).hexdigest()
-
-
-def _read(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
-    """Read finished folds by unit and method.
-
-    A last line without its end was cut off by a crash, and is left out.
-    """
-    if not path.exists():
-        return {}
-    whole, end, cut = read_bytes(path).rpartition(b"\n")
-    if cut and not end and not cut.startswith(b"{"):
-        raise BadFileError(
-            f"{path} must hold results of a comparison, one JSON object per line, got something else."
-        )
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for number, line in enumerate((whole + end).splitlines(), start=1):
-        try:
-            row = json.loads(line)
-            rows[row["unit"], row["method"]] = {
-                **row,
-                "size": float("nan") if row["size"] is None else row["size"],
-            }
-            _ = [row[name] for name in ("settings", "described", *COLUMNS)]
-        except (ValueError, KeyError, TypeError):
-            raise BadFileError(
-                f"{path} must hold results of a comparison, one JSON object per line, but line {number} is "
-                "none."
-            ) from None
-    return rows
-
-
-def _append(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Add finished folds to the file, and wait until they are on the disk."""
-    lines = b"".join(
-        json.dumps({**row, "size": None if np.isnan(row["size"]) else row["size"]}).encode() + b"\n"
-        for row in rows
-    )
-    try:
-        with path.open("r+b" if path.exists() else "wb") as file:
-            content_end = file.seek(0, os.SEEK_END)
-            if content_end:
-                # what a crash cut off in the last line is overwritten
-                file.seek(0)
-                content_end = file.read().rfind(b"\n") + 1
-                file.seek(content_end)
-                file.truncate()
-            file.write(lines)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise NotWrittenError(f"{path} cannot be written: {error.strerror}. {GO_ON}") from None

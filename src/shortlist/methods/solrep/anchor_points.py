@@ -1,5 +1,6 @@
 """Anchors: for each objective a non-dominated vector with its least value, and the solves that find them."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,12 +8,12 @@ import numpy as np
 
 from shortlist.methods.integer.integer_objectives import IntegerObjectives, Vector
 from shortlist.methods.solrep.limited_solves import LimitedSolves, Outcome
-from shortlist.methods.solrep.solve_journal import Journal, Record
+from shortlist.methods.solrep.solve_records import Record, finished
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver, open_solver
 from shortlist.milp.solution import Limits
 from shortlist.results.proof import Status
-from shortlist.runs.budget import Budget
+from shortlist.runs import Budget, Study
 
 STAGE = "reference points"
 
@@ -31,15 +32,15 @@ class SolveSetting:
         Of the whole search, telling nobody.
     each : Limits
         Of each program.
-    journal : Journal
-        Where finished programs go.
+    study : Study
+        Where finished programs go; a copy in another process keeps nothing.
     """
 
     program: Program
     solver: str | Solver
     budget: Budget
     each: Limits
-    journal: Journal
+    study: Study
 
     def open(self) -> LimitedSolves:
         """Return a session."""
@@ -52,9 +53,10 @@ class SolveSetting:
         self, solves: LimitedSolves, key: str, weights: Vector, upper: Vector, start: Vector | None
     ) -> Record:
         """Solve one program and write down what came out."""
+        begun = time.perf_counter()
         outcome = solves.attempt(weights, upper, start=start, each=self.each)
         record = Record(key, outcome, 1)
-        self.journal.append(record)
+        self.study.record(finished(record, time.perf_counter() - begun))
         return record
 
 

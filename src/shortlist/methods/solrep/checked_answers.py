@@ -10,7 +10,7 @@ from shortlist.arrays import Points
 from shortlist.errors import BadInputError, SolverError
 from shortlist.methods.integer.integer_objectives import IntegerObjectives, integer_objectives
 from shortlist.methods.integer.reduced_program import ReducedProgram
-from shortlist.methods.solrep.solve_journal import Record
+from shortlist.methods.solrep.solve_records import Record
 from shortlist.milp.program import Program
 from shortlist.pareto.dominance import nondominated
 from shortlist.results.front import Front

@@ -51,6 +51,9 @@ class LimitedSolves(BoundedSolves):
     ) -> Outcome:
         """Minimise ``weights @ f`` with ``f <= upper`` as far as the limits of `each` program allow.
 
+        Each program has a session of its own: what it answers depends on nothing that was solved before, so
+        that a search that goes on from a study finds what it would have found.
+
         `start` is an earlier answer, or a remembered one, within `upper`.
 
         Raises
@@ -62,6 +65,7 @@ class LimitedSolves(BoundedSolves):
         SolverError
             If no attempt gives an answer that stands the check in integers.
         """
+        self._session = None
         for number in range(N_ATTEMPTS):
             solution = self._solve(weights, upper, start, number, each)
             if solution.status is Status.UNBOUNDED:

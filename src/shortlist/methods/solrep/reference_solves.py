@@ -15,10 +15,10 @@ from shortlist.methods.solrep.anchor_points import SolveSetting, best_start, rem
 from shortlist.methods.solrep.limited_solves import Outcome
 from shortlist.methods.solrep.reference_points import neighbour_order
 from shortlist.methods.solrep.relaxed_bounds import RelaxedBounds
-from shortlist.methods.solrep.solve_journal import Record
+from shortlist.methods.solrep.solve_records import Record, finished
 from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_corner
 from shortlist.results.proof import Status
-from shortlist.runs.units import Unit, run_units
+from shortlist.runs import Finished, Unit, Work, run_units
 
 SMALL_BOX = 1e-4
 """Boxes below this part of the whole volume are solved at once: their inner corner would mostly be a wasted
@@ -71,7 +71,8 @@ def solve_reference_points(
         units.append(Unit(f"chunk {start // chunk_size}", _solve_chunk, (chunk, *extra)))
     limit, done, cancellation = "", 0, setting.budget.cancellation
     tell(0)
-    for _, (solved, stopped) in run_units(units, n_jobs=n_jobs, cancellation=cancellation):
+    work = Work(n_jobs, setting.study, cancellation=cancellation)
+    for _, (solved, stopped) in run_units(units, work, stage="reference points", parts=_solved):
         records.update(solved)
         done += len(solved)
         limit = limit or stopped
@@ -80,6 +81,11 @@ def solve_reference_points(
     if not limit and cancellation.cancelled:
         limit = "interrupted"
     return Answers(records, limit)
+
+
+def _solved(_key: str, result: tuple[dict[str, Record], str]) -> list[Finished]:
+    """Return the records of a chunk as a study keeps them; those that are in it already stay."""
+    return [finished(record) for record in result[0].values()]
 
 
 def _offset(tell: Tell, start: int, done: int) -> None:
@@ -105,7 +111,7 @@ def _solve_chunk(chunk: _Chunk, tell: Tell | None = None) -> tuple[dict[str, Rec
         earlier = _answer_from(answered, upper) if record is None else None
         if earlier is not None:
             record = Record(key, earlier, 0)
-            chunk.setting.journal.append(record)
+            chunk.setting.study.record(finished(record))
         if record is None:
             start = best_start(known, weights, upper)
             try:

@@ -11,7 +11,6 @@ import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,13 +26,13 @@ from shortlist.methods.solrep.anchor_points import STAGE, SolveSetting, anchor_k
 from shortlist.methods.solrep.checked_answers import answers_front
 from shortlist.methods.solrep.reference_points import autocorrelation, hit_and_run, hull_of
 from shortlist.methods.solrep.reference_solves import Answers, solve_adaptively, solve_reference_points
-from shortlist.methods.solrep.solve_journal import Record, open_journal
+from shortlist.methods.solrep.solve_records import Record, known_records
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver
 from shortlist.milp.solution import Limits
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind, Status
-from shortlist.runs.budget import Budget
+from shortlist.runs import NO_STUDY, Budget, Study
 from shortlist.runs.progress import Progress, Report, silent
 
 REFERENCE_RULES = ("hit-and-run", "adaptive")
@@ -94,7 +93,7 @@ def solrep(
     *,
     clauses: Clauses | None = None,
     solver: str | Solver = "highs",
-    checkpoint: str | Path | None = None,
+    study: Study = NO_STUDY,
     n_jobs: int | None = 1,
     candidates: Sequence[str] | None = None,
     budget: Budget | None = None,
@@ -114,10 +113,9 @@ def solrep(
         (:func:`shortlist.methods.integer.reduced_program.reduce_program`).
     solver : str or Solver, default="highs"
         Backend of the integer programs.
-    checkpoint : str or Path, optional
-        A file to which each finished program is appended. With the same problem and settings, a later call
-        goes on from there. What is resumed is proved as before; among equally good answers of a program
-        another may be found.
+    study : Study, optional
+        Where each finished program is recorded. With the same problem and settings, a later call goes on from
+        there, to the same answer.
     n_jobs : int or None, default=1
         Workers for hit-and-run points. The answer does not depend on it, unless a wall-clock limit is hit:
         points are split into chunks beforehand, each with a session of its own.
@@ -141,7 +139,7 @@ def solrep(
     Raises
     ------
     BadInputError
-        If the objectives are no exact integers or are unbounded, or the checkpoint belongs to another search.
+        If the objectives are no exact integers or are unbounded, or the study belongs to another search.
     SolverError
         If the solver contradicts itself, or `clauses` exclude a solution so that an answer does not stand the
         check.
@@ -170,9 +168,9 @@ def solrep(
     integers = integer_objectives(reduced.program)
     name = solver if isinstance(solver, str) else solver.name
     decisive = {**dataclasses.asdict(settings), "solver": name, "seed": budget.seed}
-    journal, records = open_journal(checkpoint, reduced.program, decisive)
+    records = known_records(study, reduced.program, decisive)
     setting = SolveSetting(
-        reduced.program, solver, dataclasses.replace(budget, report=silent), settings.each, journal
+        reduced.program, solver, dataclasses.replace(budget, report=silent), settings.each, study
     )
     facts: dict[str, Any] = {"rule": rule, "solver": name}
     tell = functools.partial(_tell, budget.report, n_points)

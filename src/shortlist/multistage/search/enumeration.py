@@ -18,7 +18,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads
 from shortlist.pickles import saved_from
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
-from shortlist.runs import Budget, Unit, run_units
+from shortlist.runs import Budget, Unit, Work, run_units
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,17 +220,9 @@ def _walk(
         return looked
 
     units = [Unit(str(number), run, (firsts,)) for number, firsts in enumerate(tasks)]
+    work = Work(n_jobs, report=budget.report, cancellation=budget.cancellation)
     with pooled_threads():
-        counts = [
-            looked
-            for _, looked in run_units(
-                units,
-                n_jobs=n_jobs,
-                stage="walking stage assignments",
-                report=budget.report,
-                cancellation=budget.cancellation,
-            )
-        ]
+        counts = [looked for _, looked in run_units(units, work, stage="walking stage assignments")]
     finished = [looked for looked in counts if looked >= 0]
     return _Walk(
         _nondominated(walker.problem, [each.found() for each in walkers]), len(finished), sum(finished)

@@ -12,7 +12,7 @@ from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.reject_rules import RejectRule, decide, raised_threshold
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows, SubsetPlaces
 from shortlist.pickles import saved_from
-from shortlist.runs import Cancellation, Report, Unit, run_units, silent
+from shortlist.runs import Cancellation, Report, Unit, Work, run_units, silent
 
 
 class ForeignSubclassifiers:
@@ -52,10 +52,8 @@ class ForeignSubclassifiers:
             self._models.clear()
         units = [Unit(str(slots[i]), self._fit, (subsets[i],)) for i in new]
         try:
-            for key, model in run_units(
-                units, n_jobs=self.n_jobs, stage="fitting subclassifiers",
-                report=self.report, cancellation=self.cancellation,
-            ):  # fmt: skip
+            work = Work(self.n_jobs, report=self.report, cancellation=self.cancellation or Cancellation())
+            for key, model in run_units(units, work, stage="fitting subclassifiers"):
                 self._models[int(key)] = model
                 self.n_fits += 1
             if any(int(slots[i]) not in self._models for i in new):

@@ -20,7 +20,7 @@ from shortlist.multistage.subclassifiers._logistic import (
 )
 from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.pickles import saved_from
-from shortlist.runs import Cancellation, Report, Unit, run_units, silent
+from shortlist.runs import Cancellation, Report, Unit, Work, run_units, silent
 
 DENSE_FEATURES = 18
 """Up to this many features every subset has a place of its own, found by its bit mask."""
@@ -237,11 +237,9 @@ class LogisticSubclassifiers:
         pieces = [slice(start, start + size) for start in range(0, len(slots), size)]
         units = [Unit(str(i), self._fit_batch, (subsets[piece],)) for i, piece in enumerate(pieces)]
         done = 0
+        work = Work(self.n_jobs, report=self.report, cancellation=self.cancellation or Cancellation())
         with _blas().limit(limits=1), pooled_threads():
-            for key, coefficients in run_units(
-                units, n_jobs=self.n_jobs, stage="fitting subclassifiers",
-                report=self.report, cancellation=self.cancellation,
-            ):  # fmt: skip
+            for key, coefficients in run_units(units, work, stage="fitting subclassifiers"):
                 piece = pieces[int(key)]
                 self._coefficients[slots[piece]] = coefficients
                 done += len(coefficients)

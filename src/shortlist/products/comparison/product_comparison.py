@@ -4,7 +4,6 @@ import dataclasses
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,8 @@ from shortlist.methods.comparison import (
     median,
     quality_of,
 )
-from shortlist.methods.solrep.solve_journal import program_fingerprint
+from shortlist.methods.solrep.solve_records import program_fingerprint
 from shortlist.products.attributes.attribute import Attribute
-from shortlist.products.comparison.unit_journal import UnitJournal, open_units
 from shortlist.products.configuration.checked_front import checked_front, products_front
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
 from shortlist.products.configuration.found_front import find_front
@@ -40,8 +38,7 @@ from shortlist.products.configuration.search_options import (
 from shortlist.products.feature_models.model import Constraint, FeatureModel
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof
-from shortlist.runs import Cancellation, Report, Unit, run_units, silent
-from shortlist.runs.budget import Budget
+from shortlist.runs import Budget, Cancellation, Report, Study, Unit, Work, run_units, silent
 
 COMPARED_METHODS = tuple(method for method in METHODS if method != "auto")
 """Methods that can be compared."""
@@ -147,10 +144,7 @@ def compare_products(
     n_seeds: int = 30,
     first_seed: int = 0,
     time_limit_s: float | None = None,
-    study: str | Path | None = None,
-    n_jobs: int | None = 1,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
+    work: Work | None = None,
     **options: Any,
 ) -> Comparison:
     """Run methods on a product line, evolution once per seed, and compare what they find.
@@ -167,15 +161,11 @@ def compare_products(
         first.
     time_limit_s : float, optional
         Limit of each run.
-    study : str or Path, optional
-        File to which finished runs are appended, and from which a later call takes them. It is bound to the
-        question and the options; methods and seeds may be added later. ``solrep`` keeps its programs in a
-        file beside it until its run has ended.
-    n_jobs : int or None, default=1
-        Runs at a time, in joblib's sense. What is found does not depend on it, unless a limit in seconds is
-        hit.
-    report, cancellation
-        Receive progress, and stop the work. A run that is stopped is left out.
+    work : Work, optional
+        How many runs at a time; what is found does not depend on it, unless a limit in seconds is hit. Its
+        study keeps finished runs, and a part of it the programs of ``solrep`` and the generations of
+        evolution. It is bound to the question and the options; methods and seeds may be added later. A run
+        that is stopped is left out.
     **options
         Those of :class:`~shortlist.products.configuration.search_options.SearchOptions` but
         :data:`OWN_OPTIONS`, each for the methods that use it. `n_evaluations` is 100,000 by default.
@@ -195,8 +185,8 @@ def compare_products(
     as_count(n_seeds, "n_seeds")
     as_seed(as_seed(first_seed, "first_seed") + n_seeds - 1, "first_seed + n_seeds - 1")
     as_positive_seconds(time_limit_s, "time_limit_s")
-    if n_jobs == 0:
-        raise BadInputError("n_jobs must be a number of workers, or -1 for every core, got 0.")
+    work = Work() if work is None else work
+    as_where(work.workers, "n_jobs")
     goals, bounds = parse_question(model, objectives, limits, attributes)
     question, feasibility = make_question(model, goals, bounds, requirements)
     wanted = [
@@ -206,24 +196,23 @@ def compare_products(
     ]
     if feasibility.conflict:
         return Comparison((), len(wanted), feasibility.conflict, (), None)
-    settings = {"options": _described(options), "time_limit_s": time_limit_s}
-    journal, records = open_units(study, {"question": _digest(question), "settings": settings})
-    alone = n_jobs == 1
-    units: list[Unit] = []
-    done: dict[str, Front] = {}
+    study = work.study
+    study.bind({"the question": _digest(question), "time_limit_s": time_limit_s, **_described(options)})
+    tell = work.report if work.workers == 1 else silent
+    units = []
     for method, seed in wanted:
         key = f"{method} {seed}"
-        if key in records:
-            done[key] = _from_record(question, method, records[key], str(study))
-            continue
-        own = dataclasses.replace(by_method[method], seed=seed, study=_programs_file(study, method))
-        task = _Task(question, method, seed, own, time_limit_s, journal)
-        units.append(Unit(key, _run, (task, report if alone else silent, cancellation)))
-    # joblib warns of a generator that nobody reads, so nothing starts where nothing is missing
-    workers = n_jobs if units else 1
-    results = run_units(units, n_jobs=workers, stage="runs", report=report, cancellation=cancellation)
-    done |= {key: front for key, front in results if front is not None}
-    runs = tuple(Run(m, seed, done[f"{m} {seed}"]) for m, seed in wanted if f"{m} {seed}" in done)
+        own = dataclasses.replace(by_method[method], seed=seed)
+        if takes(method, "study"):
+            own = dataclasses.replace(own, study=study.part(key))
+        task = _Task(question, method, seed, own, time_limit_s)
+        units.append(Unit(key, _run, (task, tell, work.cancellation)))
+    results = zip(wanted, run_units(units, work, stage="runs"), strict=False)
+    runs = tuple(
+        Run(method, seed, _from_record(question, method, record, study))
+        for (method, seed), (_, record) in results
+        if record is not None
+    )
     return tabulated(runs, len(wanted))
 
 
@@ -301,18 +290,19 @@ def _row(method: str, runs: Sequence[Run], tables: FrontTables) -> MethodRow:
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """One run, and where it is noted; it pickles."""
+    """One run; it pickles, and then keeps nothing inside."""
 
     question: Question
     method: str
     seed: int
     options: SearchOptions
     time_limit_s: float | None
-    journal: UnitJournal
 
 
-def _run(task: _Task, report: Report = silent, cancellation: Cancellation | None = None) -> Front | None:
-    """Run a method and note its front; None if it was stopped by the user."""
+def _run(
+    task: _Task, report: Report = silent, cancellation: Cancellation | None = None
+) -> dict[str, Any] | None:
+    """Run a method, and return its front as it is recorded; None if it was stopped by the user."""
     budget = Budget(
         as_positive_seconds(task.time_limit_s, "time_limit_s"),
         seed=task.seed,
@@ -324,11 +314,7 @@ def _run(task: _Task, report: Report = silent, cancellation: Cancellation | None
     found = find_front(task.question, task.method, task.options, budget)
     if cancellation is not None and cancellation.cancelled:
         return None
-    front = found.front
-    task.journal.append(f"{task.method} {task.seed}", _as_record(front))
-    if task.options.study is not None:
-        Path(task.options.study).unlink(missing_ok=True)
-    return front
+    return _as_record(found.front)
 
 
 def _described(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -346,11 +332,6 @@ def _digest(question: Question) -> str:
     return hashlib.sha256(program_fingerprint(program_of(question, own)).encode() + names).hexdigest()
 
 
-def _programs_file(study: str | Path | None, method: str) -> Path | None:
-    """Return where ``solrep`` keeps its programs."""
-    return None if study is None or not takes(method, "study") else Path(f"{study}.{method}")
-
-
 def _as_record(front: Front) -> dict[str, Any]:
     """Return a front as JSON would have it; a feature of a product takes a quarter of a character."""
     packed = np.packbits(front.decisions.astype(np.uint8), axis=1)
@@ -363,7 +344,7 @@ def _as_record(front: Front) -> dict[str, Any]:
     }
 
 
-def _from_record(question: Question, method: str, record: Mapping[str, Any], path: str) -> Front:
+def _from_record(question: Question, method: str, record: Mapping[str, Any], study: Study) -> Front:
     """Undo :func:`_as_record`, and check every product again."""
     try:
         n = question.model.n_features
@@ -379,6 +360,6 @@ def _from_record(question: Question, method: str, record: Mapping[str, Any], pat
         )
     except (KeyError, TypeError, ValueError):
         raise BadFileError(
-            f"{path} holds a run of {method} that cannot be read. Name another file, or delete it."
+            f"the study {study.path} holds a run of {method} that cannot be read. Name another file, or delete it."
         ) from None
     return dataclasses.replace(checked_front(question, front, method), seconds=front.seconds)

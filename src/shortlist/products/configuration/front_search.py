@@ -239,7 +239,7 @@ def _integer_method(name: str, question: Question, options: SearchOptions) -> Ca
             solrep,
             settings=SolRepSettings(options.n_points, options.rule, solve_limit_s=options.solve_limit_s),
             clauses=_feature_clauses(question),
-            checkpoint=options.study,
+            study=options.study,
             n_jobs=options.n_jobs,
         )
     if name == "cwmoip":

@@ -3,12 +3,12 @@
 import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from typing import Any
 
 from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
 from shortlist._words import any_of, did_you_mean
 from shortlist.errors import BadInputError, MissingDependencyError
+from shortlist.runs import NO_STUDY, Study
 
 EXACT_METHODS = ("exact", "cwmoip", "epsilon-constraint")
 """Integer programs until nothing is left; ``exact`` is the search of zones."""
@@ -35,7 +35,7 @@ _TAKEN: Mapping[str, tuple[str, ...]] = {
     "diagram": _DIAGRAM,
     **dict.fromkeys(EXACT_METHODS, _PROGRAMS),
     "solrep": (*_PROGRAMS, "n_points", "rule", "solve_limit_s", "study", "n_jobs"),
-    **dict.fromkeys(EVOLUTIONARY_METHODS, ("n_evaluations", "n_starts", "seed")),
+    **dict.fromkeys(EVOLUTIONARY_METHODS, ("n_evaluations", "n_starts", "seed", "study")),
 }
 
 _EXTRAS: Mapping[str, tuple[str, str]] = {"nsga2": ("NSGA-II", "pymoo"), "scip": ("SCIP", "pyscipopt")}
@@ -62,8 +62,8 @@ class SearchOptions:
         Where they lie.
     solve_limit_s : float or None
         Limit of each program of ``solrep``; None: each is proved.
-    study : str, Path or None
-        File to which ``solrep`` appends finished programs, and from which it goes on.
+    study : Study
+        Where ``solrep`` records finished programs and evolution its generations, to go on from there.
     n_jobs : int
         Workers of ``solrep``.
     n_evaluations : int
@@ -80,7 +80,7 @@ class SearchOptions:
     n_points: int = 1000
     rule: str = "hit-and-run"
     solve_limit_s: float | None = None
-    study: str | Path | None = None
+    study: Study = NO_STUDY
     n_jobs: int = 1
     n_evaluations: int = 25_000
     n_starts: int = 0

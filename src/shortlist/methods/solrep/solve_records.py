@@ -1,9 +1,8 @@
-"""Finished programs in an append-only file of JSON lines, so that a killed run loses none of them."""
+"""Finished programs as a study keeps them, so that a killed run loses none of them."""
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from shortlist.methods.integer.integer_objectives import Vector
 from shortlist.methods.solrep.limited_solves import Outcome
 from shortlist.milp.program import Program
 from shortlist.results.proof import Status
-from shortlist.runs.journal import append_line, open_lines
+from shortlist.runs import Finished, Study
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,36 +24,23 @@ class Record:
     n_programs: int
 
 
-@dataclass(frozen=True)
-class Journal:
-    """Where records go; None as path keeps nothing. Pickles, so that workers append by themselves."""
-
-    path: str | None
-
-    def append(self, record: Record) -> None:
-        """Write one record in a single system call, so that lines of several workers do not mix."""
-        if self.path is not None:
-            append_line(self.path, _as_dict(record))
-
-
-def open_journal(
-    path: str | Path | None, program: Program, settings: Mapping[str, Any]
-) -> tuple[Journal, dict[str, Record]]:
-    """Open or start a journal, and return the records it already has.
+def known_records(study: Study, program: Program, settings: Mapping[str, Any]) -> dict[str, Record]:
+    """Bind a study to a program and the settings of its search, and return the records that it has.
 
     Raises
     ------
     BadInputError
-        As :func:`shortlist.runs.journal.open_lines` does.
+        If the study belongs to another program or other settings.
     """
-    if path is None:
-        return Journal(None), {}
-    header = {"program": program_fingerprint(program), "settings": dict(settings)}
-    lines = open_lines(str(path), header, mark="shortlist_journal", argument="checkpoint")
-    records: dict[str, Record] = {}
-    for line in lines:
-        records.setdefault(line["key"], _as_record(line))
-    return Journal(str(path)), records
+    if not study.keeps:
+        return {}
+    study.bind({"the program": program_fingerprint(program), **settings})
+    return {key: _as_record(key, result) for key, result in study.results().items()}
+
+
+def finished(record: Record, seconds: float = 0.0) -> Finished:
+    """Return a record as a study keeps it."""
+    return Finished(record.key, _as_dict(record), seconds)
 
 
 def program_fingerprint(program: Program) -> str:
@@ -88,7 +74,6 @@ def _as_dict(record: Record) -> dict[str, Any]:
         packed = np.packbits(outcome.columns.astype(np.uint8)).tobytes().hex() if binary else ""
         columns = [len(outcome.columns), packed] if binary else outcome.columns.tolist()
     return {
-        "key": record.key,
         "status": str(outcome.status),
         "vector": None if outcome.vector is None else outcome.vector.tolist(),
         "bound": outcome.bound,
@@ -98,7 +83,7 @@ def _as_dict(record: Record) -> dict[str, Any]:
     }
 
 
-def _as_record(line: Mapping[str, Any]) -> Record:
+def _as_record(key: str, line: Mapping[str, Any]) -> Record:
     """Undo :func:`_as_dict`."""
     columns = line["columns"]
     if columns is not None and len(columns) == 2 and isinstance(columns[1], str):
@@ -112,4 +97,4 @@ def _as_record(line: Mapping[str, Any]) -> Record:
         None if columns is None else np.array(columns, dtype=np.int64),
         line["value"],
     )
-    return Record(line["key"], outcome, line["programs"])
+    return Record(key, outcome, line["programs"])

@@ -1,0 +1,62 @@
+"""What a study was asked: the command with its options, where, when, and by which versions."""
+
+import contextlib
+import importlib.metadata
+import os
+import platform
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import shortlist
+from shortlist.runs.studies.study import Study
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "highspy", "ortools", "joblib")
+"""Packages whose versions may show in results."""
+
+
+def ask(study: Study, command: str, words: Sequence[str]) -> None:
+    """Note in a study what is asked of it now; the first command decides which studies it goes with.
+
+    Parameters
+    ----------
+    study : Study
+        An open study.
+    command : str
+        The command's name, to which the study is bound.
+    words : sequence of str
+        The command line behind the program's name.
+
+    Raises
+    ------
+    BadInputError
+        If the study belongs to another command.
+    """
+    study.bind({"the command": command})
+    begun = study.noted("begun")
+    study.note(
+        {
+            "command": command,
+            "words": list(words),
+            "folder": _folder(),
+            "versions": versions(),
+            "begun": time.time() if begun is None else begun,
+        }
+    )
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Shortlist, Python, and the packages that may show in results."""
+    found = {"shortlist": shortlist.__version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
+
+
+def _folder() -> str:
+    """Return the folder that relative paths are meant from."""
+    try:
+        return str(Path.cwd())
+    except OSError:  # it was removed
+        return os.sep

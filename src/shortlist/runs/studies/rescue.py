@@ -1,0 +1,73 @@
+"""What can still be read of a damaged study goes to a new one beside it."""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from shortlist._words import counted
+from shortlist.runs.studies.schema import migrate
+
+KEPT = ("asked", "parts", "machines", "settings", "units", "checkpoints", "stages")
+"""Tables in an order in which none refers to a later one; the counts are made by triggers."""
+
+
+def rescue(path: Path) -> str:
+    """Write what can be read of a damaged study to a new file beside it; return a sentence that says so."""
+    place = _free(path)
+    try:
+        target = sqlite3.connect(place, isolation_level=None)
+        with contextlib.closing(target):
+            migrate(target)
+            with contextlib.closing(
+                sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+            ) as source:
+                for table in KEPT:
+                    _copy(source, target, table)
+            (n_units,) = target.execute("SELECT count(*) FROM units").fetchone()
+    except (sqlite3.Error, OSError) as error:
+        place.unlink(missing_ok=True)
+        return f"What it holds could not be saved ({error}). Name another file."
+    if not n_units:
+        place.unlink()
+        return "No finished unit could be read from it. Name another file."
+    units = counted(n_units, "finished unit")
+    return f"{units} of it could be read and {'is' if n_units == 1 else 'are'} in {place}: go on with that."
+
+
+def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) -> None:
+    """Copy the rows of a table that can be read, from the front and, past a damage, from the back."""
+    target.execute("BEGIN")
+    for order in ("", " DESC"):
+        whole = False
+        with contextlib.suppress(sqlite3.Error):
+            key = ", ".join(
+                f"{row[1]}{order}" for row in source.execute(f"PRAGMA table_info({table})") if row[5]
+            )
+            for row in _rows(source, f"SELECT * FROM {table} ORDER BY {key}"):  # noqa: S608  # names are ours
+                marks = ", ".join("?" * len(row))
+                with contextlib.suppress(sqlite3.IntegrityError):
+                    target.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row)  # noqa: S608
+            whole = True
+        if whole:
+            break
+    target.execute("COMMIT")
+
+
+def _rows(source: sqlite3.Connection, query: str) -> Iterator[tuple[Any, ...]]:
+    cursor = source.execute(query)
+    while (row := cursor.fetchone()) is not None:
+        yield row
+
+
+def _free(path: Path) -> Path:
+    """Return a name beside a file that nothing has yet."""
+    number = 1
+    while True:
+        place = path.with_name(
+            f"{path.stem}.rescued{'' if number == 1 else f'-{number}'}{path.suffix or '.db'}"
+        )
+        if not place.exists():
+            return place
+        number += 1

@@ -1,0 +1,217 @@
+"""The file of a study: opened, checked, locked, and every failure of it told as one sentence."""
+
+import contextlib
+import json
+import os
+import platform
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from shortlist.errors import BadFileError, NotWrittenError
+from shortlist.files import check_writable
+from shortlist.runs.studies.lock import FileLock
+from shortlist.runs.studies.rescue import rescue
+from shortlist.runs.studies.schema import APPLICATION, VERSION, migrate
+
+GO_ON = "What was finished before is in it: make room, and run the same again to go on from there."
+BEGINNING = b"SQLite format 3\x00"
+
+
+class StudyFile:
+    """An open study, for one process and all of its threads; every change is a transaction.
+
+    The journal is written ahead (WAL), so that others read while this process writes, and a change is with
+    the operating system before :meth:`write` returns: killing the process loses nothing. A power cut may lose
+    the last moments, and never leaves a study that cannot be read.
+
+    Parameters
+    ----------
+    path : Path
+        The file, made if it is not there or empty.
+    busy : callable
+        Receives a sentence when another process works on the study, before this one waits; it may raise.
+    after_s : float, default=0
+        A file that is not there is made by the first change after so many seconds; until then all is kept in
+        memory, so that short work leaves no file.
+
+    Raises
+    ------
+    BadFileError
+        If the file is none of a study, of a later version, damaged, or cannot be written.
+    """
+
+    def __init__(self, path: Path, busy: Callable[[str], None], *, after_s: float = 0.0) -> None:
+        if not (path.is_file() and os.access(path, os.W_OK)):
+            check_writable(path, "study")
+        self.path = path
+        check_kind(path)
+        self._busy = busy
+        self._threads = threading.RLock()
+        self._lock: FileLock | None = None
+        self._due = time.monotonic() + after_s if after_s and not path.exists() else 0.0
+        if self._due:
+            self._connection = _connected(Path(":memory:"))
+            migrate(self._connection)
+        else:
+            self._connection = self._opened()
+
+    def _opened(self) -> sqlite3.Connection:
+        """Lock and open the file."""
+        self._lock = FileLock(self.path, lambda: self._busy(_holder(self.path)))
+        try:
+            with told(self.path):
+                connection = _connected(self.path)
+                _prepare(self.path, connection)
+        except BaseException:
+            self._lock.close()
+            raise
+        return connection
+
+    def _move(self) -> None:
+        """Put what was kept in memory into the file, if it is time to."""
+        if not self._due or time.monotonic() < self._due:
+            return
+        memory, self._due = self._connection, 0.0
+        self._lock = FileLock(self.path, lambda: self._busy(_holder(self.path)))
+        file = _connected(self.path)
+        memory.backup(file)
+        memory.close()
+        _prepare(self.path, file)
+        self._connection = file
+
+    def read(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Return the rows of a query."""
+        with self._threads, told(self.path):
+            return self._connection.execute(query, values).fetchall()
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """Yield the connection for changes that are recorded all together or not at all."""
+        with self._threads, told(self.path):
+            self._move()
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        """Move all that was recorded into the file itself, and let others have it."""
+        with self._threads:
+            with contextlib.suppress(sqlite3.Error):  # what was recorded is in the journal beside the file
+                self._connection.execute("DELETE FROM asked WHERE name = 'driver'")
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.close()
+            if self._lock is not None:
+                self._lock.close()
+
+
+@contextlib.contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Raise what SQLite raises as a sentence about the file."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        reason = _reason(error)
+        if reason is None:
+            raise
+        raise NotWrittenError(f"{path} cannot be written: {reason}. {GO_ON}") from None
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
+            raise
+        raise BadFileError(f"the study {path} is damaged. {rescue(path)}") from None
+
+
+def reader(path: Path) -> sqlite3.Connection:
+    """Return a connection that only reads, for those who look at a study while another process writes it."""
+    with told(path):
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=5.0)
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+
+
+def check_kind(path: Path) -> None:
+    """Refuse a file that is no study.
+
+    Raises
+    ------
+    BadFileError
+        If it holds something else.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(72)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise BadFileError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
+    own = head.startswith(BEGINNING) and int.from_bytes(head[68:72], "big") in {0, APPLICATION}
+    if head and not own:
+        raise BadFileError(
+            f"the study {path} must be a file of an earlier run, got something else. Name another file."
+        )
+
+
+def check_version(path: Path, found: int) -> None:
+    """Refuse a study of a later version.
+
+    Raises
+    ------
+    BadFileError
+        With both versions.
+    """
+    if found > VERSION:
+        raise BadFileError(
+            f"the study {path} has version {found} of the format, and this Shortlist knows {VERSION} and before. "
+            "Install the Shortlist that wrote it, or name another file."
+        )
+
+
+def _prepare(path: Path, one: sqlite3.Connection) -> None:
+    """Check the content of a study, bring it to the version of today, and say who works on it."""
+    found = one.execute("PRAGMA user_version").fetchone()[0]
+    check_version(path, found)
+    if found and [row[0] for row in one.execute("PRAGMA integrity_check(1)")] != ["ok"]:
+        raise sqlite3.DatabaseError("integrity_check")
+    one.execute("PRAGMA journal_mode = WAL")
+    one.execute("PRAGMA synchronous = NORMAL")
+    one.execute("PRAGMA foreign_keys = ON")
+    migrate(one)
+    one.execute(
+        "INSERT OR REPLACE INTO asked VALUES ('driver', ?)",
+        (json.dumps(f"{os.getpid()} on {platform.node()}"),),
+    )
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=30.0, isolation_level=None, check_same_thread=False)
+
+
+def _holder(path: Path) -> str:
+    """Say who works on a study."""
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(reader(path)) as connection:
+        row = connection.execute("SELECT value FROM asked WHERE name = 'driver'").fetchone()
+        if row is not None:
+            return f"the study {path} is in use by process {json.loads(row[0])}."
+    return f"the study {path} is in use by another process."
+
+
+def _reason(error: sqlite3.OperationalError) -> str | None:
+    """Say why a file could not be written; None where the error is one of ours."""
+    name = getattr(error, "sqlite_errorname", "")
+    reasons = {
+        "SQLITE_FULL": "No space left on device",
+        "SQLITE_READONLY": "it is protected",
+        "SQLITE_CANTOPEN": "Permission denied",
+        "SQLITE_BUSY": "another program holds it",
+    }
+    if name.startswith("SQLITE_IOERR"):
+        return "No space left on device" if "WRITE" in name or "TRUNCATE" in name else "the disk failed"
+    return next((reason for start, reason in reasons.items() if name.startswith(start)), None)

@@ -1,0 +1,86 @@
+"""Files that Shortlist 0.1 kept before there were studies; those in ``old`` were made by it."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from shortlist.ensembles.studies import method_comparison
+from shortlist.ensembles.studies.method_comparison import compare_methods
+from shortlist.errors import BadFileError
+from shortlist.methods.solrep.limited_solves import LimitedSolves
+from shortlist.methods.solrep.solrep import SolRepSettings, solrep
+from shortlist.products.comparison import product_comparison
+from shortlist.runs import Study, Work, open_study
+from shortlist.runs.studies.old_journals import is_old_journal, take_over
+from tests.ensembles.studies.test_method_comparison import METHODS, TABLES
+from tests.methods.solrep.test_solrep import knapsack
+from tests.products.comparison.test_product_comparison import compared, content
+
+OLD = Path(__file__).parent / "old"
+
+
+def _taken(name: str, study: Study) -> int:
+    assert is_old_journal(OLD / name)
+    return take_over(OLD / name, study)
+
+
+def test_programs_of_solrep_are_taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh = solrep(knapsack(), SolRepSettings(5))
+    with open_study(tmp_path / "s.db") as study:
+        assert _taken("programs.jsonl", study) == 11
+        monkeypatch.setattr(LimitedSolves, "attempt", None)  # nothing is solved again
+        front = solrep(knapsack(), SolRepSettings(5), study=study)
+    assert front.points.tolist() == fresh.points.tolist()
+
+
+def test_runs_of_a_comparison_are_taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    methods: list[str] = ["ibea", "ibed"]
+    fresh = compared(methods, n_seeds=1)
+    with open_study(tmp_path / "s.db") as study:
+        assert _taken("runs.jsonl", study) == 2
+        monkeypatch.setattr(product_comparison, "find_front", None)
+        again = compared(methods, n_seeds=1, work=Work(study=study))
+    assert content(again) == content(fresh)
+
+
+def test_programs_that_a_comparison_kept_beside_are_taken_over(tmp_path: Path) -> None:
+    methods: dict[str, Any] = {"methods": ["solrep", "ibea"], "n_seeds": 1, "n_points": 5}
+    with open_study(tmp_path / "s.db") as study:
+        assert _taken("half.jsonl", study) == 0
+        before = study.part("solrep 0").results()
+        assert len(before) == 9
+        again = compared(**methods, work=Work(study=study))
+        assert before.items() <= study.part("solrep 0").results().items()
+    assert content(again) == content(compared(**methods))
+
+
+def test_folds_of_pruning_methods_are_taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {"n_folds": 2, "n_classifiers": 4, "random_state": 3}
+    methods = {name: METHODS[name] for name in ("uwa", "guess")}
+    fresh = compare_methods({"made": TABLES["made"]}, methods, **asked)
+    with open_study(tmp_path / "s.db") as study:
+        assert _taken("folds.jsonl", study) == 4
+        monkeypatch.setattr(method_comparison, "measure_fold", None)
+        again = compare_methods({"made": TABLES["made"]}, methods, **asked, work=Work(study=study))
+    pd.testing.assert_frame_equal(again.drop(columns="seconds"), fresh.drop(columns="seconds"))
+
+
+def test_a_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "old.jsonl"
+    shutil.copy(OLD / "programs.jsonl", path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with open_study(tmp_path / "s.db") as study:
+        assert take_over(path, study) == 10
+
+
+@pytest.mark.parametrize("text", ["my only line", '{"mine": 1}', "", json.dumps(["unit"])])
+def test_other_files_are_no_old_journals(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text(text)
+    assert not is_old_journal(path)
+    with open_study(tmp_path / "s.db") as study, pytest.raises(BadFileError, match="got something else"):
+        take_over(path, study)

@@ -1,0 +1,288 @@
+"""The study: what is recorded stays, once, whatever happens to the process."""
+
+import contextlib
+import os
+import resource
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.runs.studies import NO_STUDY, Finished, Study, open_study
+from shortlist.runs.studies.schema import VERSION
+from shortlist.runs.studies.study import KEEP_EVERY_S
+
+RESULTS: dict[str, Any] = {
+    "numbers": [1, 2**80, 0.1 + 0.2, -1e-310],
+    "nothing": None,
+    "words": {"text": "ä 'quoted' \"twice\"", "list": []},
+    "bytes": b"\x00\xff\x80",
+}
+
+
+def test_results_come_back_exactly_in_another_process_too(tmp_path: Path) -> None:
+    with open_study(tmp_path / "s.db") as study:
+        for key, result in RESULTS.items():
+            assert study.record(Finished(key, result, 0.5, "here")) == result
+        study.part("inner").record(Finished("numbers", [3]))
+    with open_study(tmp_path / "s.db") as study:
+        assert study.results() == RESULTS
+        assert study.part("inner").results() == {"numbers": [3]}
+        assert study.part("other").results() == {}
+    assert [path.name for path in tmp_path.iterdir()] == ["s.db"]
+
+
+def test_a_unit_is_recorded_once(tmp_path: Path) -> None:
+    with open_study(tmp_path / "s.db") as study:
+        study.record(Finished("a", 1))
+        study.record(Finished("a", 2), Finished("b", 3))
+        assert study.results() == {"a": 1, "b": 3}
+
+
+def test_a_failed_unit_is_run_again(tmp_path: Path) -> None:
+    with open_study(tmp_path / "s.db") as study:
+        study.fail("a", ValueError("no"))
+        assert study.results() == {}
+        study.record(Finished("a", 1))
+        study.fail("a", ValueError("late"))
+        assert study.results() == {"a": 1}
+
+
+def test_threads_record_side_by_side(tmp_path: Path) -> None:
+    with open_study(tmp_path / "s.db") as study:
+        threads = [
+            threading.Thread(
+                target=lambda n=number: [
+                    study.part(f"p{n % 2}").record(Finished(f"{n} {i}", i)) for i in range(50)
+                ]
+            )
+            for number in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(study.part("p0").results()) == len(study.part("p1").results()) == 100
+
+
+def test_a_state_is_replaced_and_goes_when_its_unit_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
+    with open_study(tmp_path / "s.db") as study:
+        assert study.kept("run") is None
+        study.keep("run", lambda: {"generation": 1})
+        study.keep("run", lambda: pytest.fail("kept too soon"))
+        assert study.kept("run") == {"generation": 1}
+        clock[0] += KEEP_EVERY_S
+        study.keep("run", lambda: b"generation 2")
+        assert study.kept("run") == b"generation 2"
+        study.record(Finished("run", "done"))
+        assert study.kept("run") is None
+
+
+def test_another_question_is_refused_with_both_values_and_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with open_study(path) as study:
+        study.bind({"n_folds": 10, "rule": "uwa"})
+        study.bind({"rule": "uwa", "n_more": 1})
+        with pytest.raises(BadInputError) as caught:
+            study.bind({"n_new": 1, "n_folds": 5})
+        assert str(caught.value) == (
+            f"the study {path} belongs to another question: n_folds was 10 there and is 5 now. Name another "
+            "file, or ask the same again."
+        )
+        assert study.settings() == {"n_folds": 10, "rule": "uwa", "n_more": 1}
+
+
+def test_without_a_file_nothing_is_kept() -> None:
+    assert NO_STUDY.record(Finished("a", (1, 2))) == (1, 2)
+    NO_STUDY.bind({"n": 1})
+    NO_STUDY.keep("a", lambda: pytest.fail("nobody asked for a state"))
+    assert (NO_STUDY.results(), NO_STUDY.settings(), NO_STUDY.kept("a")) == ({}, {}, None)
+
+
+def test_a_copy_in_another_process_keeps_nothing(tmp_path: Path) -> None:
+    import pickle
+
+    with open_study(tmp_path / "s.db") as study:
+        copy: Study = pickle.loads(pickle.dumps(study.part("p")))
+        assert (study.keeps, copy.keeps) == (True, False)
+
+
+@pytest.mark.parametrize("content", [b"my only line", b"\x80\x04 a pickle", b"{}"])
+def test_a_file_of_something_else_stays_as_it_is(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    path.write_bytes(content)
+    with (
+        pytest.raises(BadFileError, match=r"must be a file of an earlier run, got something else"),
+        open_study(path),
+    ):
+        pass
+    assert path.read_bytes() == content
+
+
+def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with contextlib.closing(sqlite3.connect(path)) as file:
+        file.execute("CREATE TABLE mine (a)")
+        file.execute("PRAGMA application_id = 7")
+    with pytest.raises(BadFileError, match="got something else"), open_study(path):
+        pass
+
+
+def test_a_study_of_a_later_version_is_refused_by_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with open_study(path):
+        pass
+    with contextlib.closing(sqlite3.connect(path)) as file:
+        file.execute(f"PRAGMA user_version = {VERSION + 1}")
+    with (
+        pytest.raises(BadFileError, match=f"has version {VERSION + 1} of the format.* knows {VERSION} "),
+        open_study(path),
+    ):
+        pass
+
+
+def test_an_empty_file_becomes_a_study(tmp_path: Path) -> None:
+    (tmp_path / "s.db").touch()
+    with open_study(tmp_path / "s.db") as study:
+        assert study.results() == {}
+
+
+def test_a_folder_that_cannot_be_written_is_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(BadFileError, match="folder does not exist"), open_study(tmp_path / "no" / "s.db"):
+        pass
+    with pytest.raises(BadFileError, match="got the folder"), open_study(tmp_path):
+        pass
+
+
+def _many(path: Path, n: int = 400) -> dict[str, Any]:
+    with open_study(path) as study:
+        study.bind({"n": n})
+        study.record(*[Finished(f"unit {i:04}", [i] * 20) for i in range(n)])
+        return study.results()
+
+
+@pytest.mark.parametrize("place", [0.25, 0.5, 0.75])
+def test_what_can_be_read_of_a_damaged_study_goes_to_a_new_one(place: float, tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    whole = _many(path)
+    content = bytearray(path.read_bytes())
+    start = int(len(content) * place) // 4096 * 4096
+    content[start : start + 4096] = b"\xa5" * 4096
+    path.write_bytes(content)
+    with pytest.raises(
+        BadFileError, match=r"is damaged. [1-9]\d* finished units? of it could be read and"
+    ) as caught:
+        with open_study(path):
+            pass
+    assert path.read_bytes() == bytes(content)
+    rescued = tmp_path / "s.rescued.db"
+    assert f"in {rescued}: go on with that." in str(caught.value)
+    with open_study(rescued) as study:
+        assert study.results().items() <= whole.items()
+        assert len(study.results()) >= len(whole) // 4
+
+
+def test_a_study_that_was_cut_off_is_told_so(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    _many(path)
+    path.write_bytes(path.read_bytes()[:5000])
+    with pytest.raises(BadFileError, match="is damaged"), open_study(path):
+        pass
+
+
+FILLING = """
+import resource, sys
+from shortlist.errors import NotWrittenError
+from shortlist.runs.studies import Finished, open_study
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+n = 0
+try:
+    with open_study(sys.argv[1]) as study:
+        while True:
+            study.record(Finished(f"unit {n}", "x" * 1000))
+            n += 1
+except NotWrittenError as error:
+    print(n, error)
+"""
+
+
+def test_a_full_disk_is_one_sentence_and_what_was_recorded_stays(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    run = subprocess.run(
+        [sys.executable, "-c", FILLING, path], capture_output=True, text=True, check=True, timeout=120
+    )
+    n, sentence = run.stdout.strip().split(" ", 1)
+    assert int(n) > 10
+    assert sentence.startswith(
+        f"{path} cannot be written: No space left on device. What was finished before is"
+    )
+    with open_study(path) as study:
+        assert len(study.results()) == int(n)
+        study.record(Finished("more", 1))
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] > 10**9 or resource.RLIM_INFINITY
+
+
+HOLDING = """
+import sys
+from shortlist.runs.studies import Finished, open_study
+with open_study(sys.argv[1]) as study:
+    study.record(Finished("theirs", 1))
+    print("open", flush=True)
+    sys.stdin.readline()
+    study.record(Finished("last", 2))
+"""
+
+
+def test_a_second_process_waits_and_says_for_whom_or_refuses(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    told: list[str] = []
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDING, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
+        assert other.stdout.readline() == "open\n"
+        holder = rf"is in use by process {other.pid} on .+\. Wait until"
+        with pytest.raises(BadInputError, match=holder), open_study(path, wait=False):
+            pass
+
+        def say(sentence: str) -> None:
+            told.append(sentence)
+            assert other.stdin is not None
+            other.stdin.write("\n")
+            other.stdin.flush()
+
+        with open_study(path, say=say) as study:
+            assert study.results() == {"theirs": 1, "last": 2}
+    assert len(told) == 1
+    assert f"process {other.pid} on" in told[0]
+
+
+KILLED = """
+import os, signal, sys
+from shortlist.runs.studies import Finished, open_study
+with open_study(sys.argv[1]) as study:
+    for n in range(int(sys.argv[2])):
+        study.record(Finished(f"unit {n}", n))
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_kill_loses_nothing_that_was_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    for n in (3, 40):
+        run = subprocess.run([sys.executable, "-c", KILLED, path, str(n)], check=False, timeout=120)
+        assert run.returncode == -9
+        with open_study(path) as study:
+            assert study.results() == {f"unit {i}": i for i in range(n)}
+    assert os.listdir(tmp_path) == ["s.db"]
