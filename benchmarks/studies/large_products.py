@@ -45,7 +45,7 @@ from shortlist.products.configuration.product_front import make_question
 from shortlist.products.configuration.product_objectives import parse_objectives
 from shortlist.products.configuration.search_options import search_options
 from shortlist.results.front import Front
-from shortlist.runs import Progress, Unit, run_units
+from shortlist.runs import Progress, Unit, Work, run_units
 from shortlist.runs.budget import Budget
 
 OBJECTIVES = "min deselected, min not_used_before, min defects, min cost"
@@ -283,7 +283,7 @@ def evolved(
 
     with parallel_config(backend="threading"):
         units = [Unit(str(seed), run, (seed,)) for seed in range(n_seeds)]
-        return [front for _, front in run_units(units, n_jobs=n_jobs)]
+        return [front for _, front in run_units(units, Work(n_jobs))]
 
 
 def evolve(

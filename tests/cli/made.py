@@ -39,9 +39,9 @@ WRITING = {
 """Commands that write a file, by the option that names it; every such option of every command."""
 
 ADDING = {
-    "configure --study": [*CONFIGURE, "--method", "solrep", "--points", "3", "--study", "w.jsonl"],
-    "compare --study": [*COMPARE, "--study", "w.jsonl"],
-    "prune --study": [*FOLDS, "--study", "w.jsonl"],
+    "configure --study": [*CONFIGURE, "--method", "solrep", "--points", "3", "--study", "w.db"],
+    "compare --study": [*COMPARE, "--study", "w.db"],
+    "prune --study": [*FOLDS, "--study", "w.db"],
 }
 """Commands that add to a file while they work."""
 

@@ -5,6 +5,7 @@ import errno
 import io
 import json
 import os
+import sqlite3
 import sys
 import tempfile
 import warnings
@@ -17,6 +18,7 @@ import pytest
 from shortlist.cli import main
 from shortlist.cli.failures import ended
 from shortlist.cli.signals import handled, interrupting
+from shortlist.runs.studies import study_file
 from tests.cli.command_lines import called, commands, files
 from tests.cli.made import ADDING, CONFIGURE, PRINTING, WRITING
 from tests.cli.running import Ran, shortlist
@@ -73,31 +75,32 @@ def test_every_option_that_names_an_output_is_tried() -> None:
 
 
 @pytest.mark.parametrize("option", ADDING)
-@pytest.mark.parametrize("short", [True, False])
 def test_a_study_that_cannot_go_on_says_that_what_was_finished_is_in_it(
-    option: str, short: bool, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    option: str, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place, left, write = tmp_path / "w.jsonl", [1], os.write
+    connected, prepared = study_file._connected, study_file._prepare
 
-    def filling(handle: int, content: bytes) -> int:
-        left[0] -= 1
-        if left[0] >= 0:
-            return write(handle, content)
-        if short:
-            return write(handle, content[:5])
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    def small(path: Path) -> sqlite3.Connection:
+        connection = connected(path)
+        connection.execute("PRAGMA page_size = 512")
+        return connection
 
-    def full(_: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    def full(path: Path, connection: sqlite3.Connection) -> None:
+        """Let SQLite take no page more, as on a full disk."""
+        prepared(path, connection)
+        (n_pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {n_pages + 4}")
 
-    monkeypatch.setattr(os, "write", filling)
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(study_file, "_connected", small)
+    monkeypatch.setattr(study_file, "_prepare", full)
+    place = tmp_path / "w.db"
     words = [*ADDING[option][:-1], str(place)]
     run = shortlist(*words, cwd=made)
-    assert run.returncode == 74
+    assert run.returncode == 74, run.stderr
     last = run.stderr.splitlines()[-1]
-    assert last.startswith(f"shortlist: {place}")  # solrep of a comparison has a file of its own beside it
-    assert "cannot be written: No space left on device. What was finished before is in it" in last
+    assert last.startswith(
+        f"shortlist: {place} cannot be written: No space left on device. What was finished"
+    )
     monkeypatch.undo()
     again = shortlist(*words, cwd=made)
     assert again.returncode == 0, again.stderr

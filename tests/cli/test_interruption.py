@@ -119,9 +119,8 @@ def test_sigterm_keeps_what_was_found(folder: Path, started: list[subprocess.Pop
 def test_the_second_signal_gives_up_and_says_where_finished_parts_are(
     second: signal.Signals, study: bool, folder: Path, started: list[subprocess.Popen[str]]
 ) -> None:
-    (folder / "s.jsonl").write_text("what was finished before\n", encoding="utf-8")
     words = ["configure", "m.uvl", "--objectives", "max selected", "--method", "solrep"]
-    words += ["--study", "s.jsonl"] if study else []
+    words += ["--study", "s.db"] if study else []
     process = _start(started, folder, *words, program=("-c", BLOCKED))
     _wait_for(process, "working")
     process.send_signal(signal.SIGINT)
@@ -129,7 +128,7 @@ def test_the_second_signal_gives_up_and_says_where_finished_parts_are(
     process.send_signal(second)
     stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, stdout) == (130, ""), stderr
-    kept = " What had been finished is in s.jsonl; the same command goes on from there." if study else ""
+    kept = " What had been finished is in s.db; the same command goes on from there." if study else ""
     assert stderr == f"shortlist: interrupted; nothing was written.{kept}\n"
 
 

@@ -122,12 +122,12 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     ],
     "--repeats": [(["--methods", "uwa", "--repeats", "0"], "--repeats must be at least 1")],
     "--study": [
-        (["--methods", "uwa", "--study", "no/x.jsonl"], "folder does not exist"),
+        (["--methods", "uwa", "--study", "no/x.db"], "folder does not exist"),
         (["--methods", "uwa", "--study", "text.jsonl"], "text.jsonl"),
     ],
     "--store": [
         (["--methods", "uwa", "--store", "no/x.jsonl"], "folder does not exist"),
-        (["--methods", "uwa", "--store", "s.jsonl", "--study", "t.jsonl"], "--store is the former name of --study"),
+        (["--methods", "uwa", "--store", "s.jsonl", "--study", "t.db"], "--store is the former name of --study"),
     ],
     "--out": [
         (["--out", "no/x.joblib"], "folder does not exist"),
@@ -178,7 +178,7 @@ EVOLVE: dict[str, list[tuple[list[str], str]]] = {
 
 UNUSED = [
     (["prune", "--folds", "10"], "--folds belongs to --methods. Leave it out, or add --methods all."),
-    (["prune", "--repeats", "1", "--study", "s.jsonl"], "--repeats and --study belong to --methods."),
+    (["prune", "--repeats", "1", "--study", "s.db"], "--repeats and --study belong to --methods."),
     (["prune", "--method", "exact", "--methods", "all"], "--method belongs to a run without --methods."),
     (["prune", "--methods", "all", "--pool", "pool.joblib"], "--pool belongs to a run without --methods."),
     (["prune", "--method", "uwa", "--time-limit", "60"], "--time-limit belongs to the method exact."),
@@ -283,7 +283,8 @@ def test_a_value_that_cannot_be_is_refused_before_the_work(
 @pytest.mark.parametrize(("command", "cases"), [("prune", PRUNE), ("evolve", EVOLVE)])
 def test_every_option_has_a_value_that_is_refused(command: str, cases: dict[str, Any]) -> None:
     known: Any = typer.main.get_command(app)
-    options = {max(each.opts, key=len) for each in known.commands[command].params} - {"--json", "--help"}
+    options = {max(each.opts, key=len) for each in known.commands[command].params}
+    options -= {"--json", "--help", "--no-wait", "--no-study"}  # flags, which take no value
     assert {"TABLE" if name == "table" else name for name in options} == set(cases)
 
 

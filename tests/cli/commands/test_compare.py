@@ -1,10 +1,12 @@
 """The command compare, as a user runs it."""
 
+import contextlib
 import json
 import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -14,6 +16,7 @@ from typing import Any
 import pytest
 
 from shortlist.results.front import Front
+from shortlist.runs import open_study
 from tests.cli.running import shortlist
 
 MODELS = Path(__file__).parents[2] / "products" / "models"
@@ -120,25 +123,38 @@ def test_a_killed_comparison_goes_on_where_it_was(folder: Path) -> None:
     many = ["--seeds", "15", "--evaluations", "4000", "--methods", "solrep,ibed", "--points", "5"]
     command = ["compare", "phone.uvl", *COST, *many, "--json"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "shortlist", *command, "--study", "killed.jsonl"], cwd=folder, stdout=subprocess.DEVNULL,
+        [sys.executable, "-m", "shortlist", *command, "--study", "killed.db"], cwd=folder, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL, env=os.environ.copy(),
     )  # fmt: skip
-    study = folder / "killed.jsonl"
-    while not study.exists() or study.read_bytes().count(b"\n") < 4:
+    while _n_runs(folder / "killed.db") < 3:
         assert process.poll() is None, "the comparison ended before it was killed"
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    kept = study.read_bytes()
-    n_kept = kept.count(b"\n") - 1
-    assert 3 <= n_kept < 16
+    kept = _runs(folder / "killed.db")
+    assert 3 <= len(kept) < 16
 
-    resumed = json.loads(shortlist(*command, "--study", "killed.jsonl", cwd=folder).stdout)
-    assert study.read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
-    assert study.read_bytes().count(b'"unit"') == 16
+    resumed = json.loads(shortlist(*command, "--study", "killed.db", cwd=folder).stdout)
+    assert kept.items() < _runs(folder / "killed.db").items()
+    assert len(_runs(folder / "killed.db")) == 16
     fresh = json.loads(shortlist(*command, cwd=folder).stdout)
-    assert resumed.pop("options") == fresh.pop("options") | {"study": "killed.jsonl"}
-    assert without_times(resumed) == without_times(fresh | {"study": "killed.jsonl"})
+    assert resumed.pop("options") == fresh.pop("options") | {"study": "killed.db"}
+    assert without_times(resumed) == without_times(fresh | {"study": "killed.db"})
+
+
+def _n_runs(study: Path) -> int:
+    """Count the finished runs in a study that another process writes, which may not be there yet."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"{study.as_uri()}?mode=ro", uri=True)) as file:
+            query = "SELECT count(*) FROM units JOIN parts ON part = parts.id WHERE parts.name = ''"
+            return int(file.execute(query).fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
+def _runs(study: Path) -> dict[str, Any]:
+    with open_study(study) as opened:
+        return opened.results()
 
 
 def test_a_contradiction_is_an_answer_and_writes_nothing(folder: Path) -> None:
@@ -266,7 +282,7 @@ def test_objectives_attributes_and_fixed_features_are_those_of_configure(folder:
         ),
         pytest.param(["phone.uvl", *COST, "--out", "no/x.parquet"], "folder does not exist", id="no folder"),
         pytest.param(["phone.uvl", *COST, "--report", "no/x.html"], "folder does not exist", id="no page"),
-        pytest.param(["phone.uvl", *COST, "--study", "no/x.jsonl"], "folder does not exist", id="no study"),
+        pytest.param(["phone.uvl", *COST, "--study", "no/x.db"], "folder does not exist", id="no study"),
         pytest.param(
             ["phone.uvl", *COST, "--study", "other.jsonl"], "must be a file of an earlier run", id="study"
         ),

@@ -13,6 +13,7 @@ from shortlist import __version__
 from shortlist.results.front import Front
 from shortlist.results.limits import OPERATORS
 from shortlist.results.proof import ProofKind
+from shortlist.runs import open_study
 from tests.cli.running import shortlist
 
 MODELS = Path(__file__).parents[2] / "products" / "models"
@@ -228,27 +229,19 @@ def test_methods_that_find_a_part_of_the_front_say_what_is_proved(
 
 
 def test_a_study_is_named_and_gone_on_from(folder: Path) -> None:
-    command = [
-        "configure",
-        "phone.uvl",
-        *COST,
-        "--method",
-        "solrep",
-        "--points",
-        "5",
-        "--study",
-        "study.jsonl",
-    ]
+    asked = ["configure", "phone.uvl", *COST, "--method", "solrep", "--points", "5"]
+    command = [*asked, "--study", "study.db"]
     first = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
-    before = (folder / "study.jsonl").read_bytes()
+    with open_study(folder / "study.db") as study:
+        before = study.results()
     second = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
-    assert (folder / "study.jsonl").read_bytes() == before
-    assert (first["study"], first["n_points"]) == ("study.jsonl", second["n_points"])
-    assert before.count(b"\n") > 3
+    assert (first["study"], first["n_points"]) == ("study.db", second["n_points"])
+    assert len(before) > 3
     other = shortlist(*command, "--seed", "7", cwd=folder)
     assert (other.returncode, other.stdout) == (2, "")
-    assert "--study study.jsonl belongs to another problem or to other settings" in other.stderr
-    assert (folder / "study.jsonl").read_bytes() == before
+    assert "the study study.db belongs to another question: seed was 0 there and is 7 now." in other.stderr
+    with open_study(folder / "study.db") as study:
+        assert study.results() == before
 
 
 def test_objectives_are_every_attribute_if_none_is_named(folder: Path) -> None:
@@ -340,7 +333,7 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
                 ("--points", "5", "ibea"),
                 ("--rule", "adaptive", "exact"),
                 ("--solve-limit", "1", "diagram"),
-                ("--study", "s.jsonl", "ibed"),
+                ("--study", "s.db", "exact"),
                 ("--jobs", "2", "auto"),
                 ("--evaluations", "500", "solrep"),
                 ("--starts", "5", "solrep"),
@@ -364,7 +357,7 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
             id="few",
         ),
         pytest.param(
-            ["phone.uvl", *COST, "--method", "solrep", "--study", "no/s"],
+            ["phone.uvl", *COST, "--method", "solrep", "--study", "no/s.db"],
             "folder does not exist",
             id="no study",
         ),

@@ -11,12 +11,12 @@ from shortlist.errors import BadInputError
 
 def test_the_former_name_of_the_study_still_works_with_a_note() -> None:
     notes: list[str] = []
-    assert MethodOptions(study=Path("s.jsonl")).resumed(notes) == Path("s.jsonl")
+    assert MethodOptions().resumed(Path("s.db"), notes) == Path("s.db")
     assert notes == []
-    assert MethodOptions(store=Path("s.jsonl")).resumed(notes) == Path("s.jsonl")
+    assert MethodOptions(store=Path("s.jsonl")).resumed(None, notes) == Path("s.jsonl")
     assert notes == ["--store is called --study now; the old name goes with the next release."]
     with pytest.raises(BadInputError, match="former name"):
-        MethodOptions(store=Path("s.jsonl"), study=Path("t.jsonl")).resumed(notes)
+        MethodOptions(store=Path("s.jsonl")).resumed(Path("t.db"), notes)
 
 
 def test_methods_are_named_once_and_get_their_options() -> None:

@@ -1,8 +1,6 @@
 """The study: what is recorded stays, once, whatever happens to the process."""
 
 import contextlib
-import os
-import resource
 import sqlite3
 import subprocess
 import sys
@@ -179,11 +177,9 @@ def test_what_can_be_read_of_a_damaged_study_goes_to_a_new_one(place: float, tmp
     start = int(len(content) * place) // 4096 * 4096
     content[start : start + 4096] = b"\xa5" * 4096
     path.write_bytes(content)
-    with pytest.raises(
-        BadFileError, match=r"is damaged. [1-9]\d* finished units? of it could be read and"
-    ) as caught:
-        with open_study(path):
-            pass
+    told = r"is damaged. [1-9]\d* finished units? of it could be read and"
+    with pytest.raises(BadFileError, match=told) as caught, open_study(path):
+        pass
     assert path.read_bytes() == bytes(content)
     rescued = tmp_path / "s.rescued.db"
     assert f"in {rescued}: go on with that." in str(caught.value)
@@ -229,7 +225,6 @@ def test_a_full_disk_is_one_sentence_and_what_was_recorded_stays(tmp_path: Path)
     with open_study(path) as study:
         assert len(study.results()) == int(n)
         study.record(Finished("more", 1))
-    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] > 10**9 or resource.RLIM_INFINITY
 
 
 HOLDING = """
@@ -285,4 +280,4 @@ def test_a_kill_loses_nothing_that_was_recorded(tmp_path: Path) -> None:
         assert run.returncode == -9
         with open_study(path) as study:
             assert study.results() == {f"unit {i}": i for i in range(n)}
-    assert os.listdir(tmp_path) == ["s.db"]
+    assert [file.name for file in tmp_path.iterdir()] == ["s.db"]

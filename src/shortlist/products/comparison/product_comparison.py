@@ -39,6 +39,7 @@ from shortlist.products.feature_models.model import Constraint, FeatureModel
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof
 from shortlist.runs import Budget, Cancellation, Report, Study, Unit, Work, run_units, silent
+from shortlist.runs.workers import as_where
 
 COMPARED_METHODS = tuple(method for method in METHODS if method != "auto")
 """Methods that can be compared."""
