@@ -122,6 +122,36 @@ def test_most_tests_lie_where_the_module_lies_that_they_test() -> None:
     assert len(elsewhere) <= 0.2 * len(tests), elsewhere
 
 
+def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+def _is_kernel(function: ast.FunctionDef) -> bool:
+    return any("kernel" in ast.unparse(decorator) for decorator in function.decorator_list)
+
+
+ESTIMATORS = ("estimators", "exact_pruner", "rule_pruners", "evolved_ensemble", "base")
+"""Modules whose classes take their parameters one by one, as scikit-learn wants it."""
+
+WIDE = {
+    "compare_methods": "its study, jobs and report become one thing, with the store of studies",
+    "compare_products": "likewise",
+}
+"""Functions that still take ten parameters or more, and until when."""
+
+
+def test_no_function_has_ten_parameters_but_kernels_commands_and_estimators() -> None:
+    wide = {
+        function.name: f"{path.relative_to(ROOT)}:{function.lineno}"
+        for path in SOURCES
+        if path.parent.name != "commands"
+        for function in _functions(ast.parse(path.read_text()))
+        if not _is_kernel(function) and not (function.name == "__init__" and path.stem in ESTIMATORS)
+        if len({*function.args.args, *function.args.kwonlyargs}) >= 10
+    }
+    assert {name: place for name, place in wide.items() if name not in WIDE} == {}
+
+
 LAZY = [
     ".".join(stub.parent.relative_to(ROOT / "src").parts) for stub in (ROOT / "src").rglob("__init__.pyi")
 ]

@@ -8,6 +8,7 @@ import numpy as np
 
 from benchmarks.registry import Case, register
 from shortlist.ensembles.evolution.evolution import evolve
+from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
 from shortlist.ensembles.evolution.spaces import LinearClassifiers
 
 
@@ -21,10 +22,8 @@ def build(size: int, mode: str) -> Callable[[], Any]:
         LinearClassifiers(20, 2),
         X,
         labels,
+        EvolutionSettings(mode=mode, population_size=size, n_generations=20),
         n_classes=2,
-        mode=mode,
-        population_size=size,
-        n_generations=20,
     )
 
 

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from sklearn.datasets import make_classification
 
 from shortlist import BadInputError
-from shortlist.ensembles.evolution.evolution import Evolved, Generation, evolve, room_for_members, row_weights
+from shortlist.ensembles.evolution.evolution import Evolved, Generation, evolve, room_for_members
+from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
+from shortlist.ensembles.evolution.reference_rows import row_weights
 from shortlist.ensembles.evolution.spaces import LinearClassifiers
 from shortlist.runs import Cancellation, Progress
 
@@ -21,8 +23,10 @@ SPACE, BINARY_SPACE = LinearClassifiers(5, 3), LinearClassifiers(5, 2)
 
 
 def _evolve(**options: Any) -> Evolved:
-    settings: dict[str, Any] = {"n_classes": 3, "population_size": 30, "n_generations": 12, **options}
-    return evolve(SPACE, X, Y, **settings)
+    runs = {"rng", "callback", "report", "cancellation"} & options.keys()
+    run = {name: options.pop(name) for name in runs}
+    settings = EvolutionSettings(**{"population_size": 30, "n_generations": 12, **options})
+    return evolve(SPACE, X, Y, settings, n_classes=3, **run)
 
 
 def _error(members: Any, labels: NDArray[np.int64] = Y) -> float:
@@ -84,9 +88,12 @@ def test_offline_fitness_prefers_who_is_right_on_rows_that_the_population_gets_w
     answers = np.array([[1, 1, 1, 0], [1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 0, 1]])
     space = _Recorded(answers)
     evolve(
-        space, ROWS, [1] * 4, n_classes=2, population_size=4, n_generations=2, n_elites=0, tournament=40,
-        crossover_rate=0,
-    )  # fmt: skip
+        space,
+        ROWS,
+        [1] * 4,
+        EvolutionSettings(population_size=4, n_generations=2, n_elites=0, tournament=40, crossover_rate=0),
+        n_classes=2,
+    )
     assert set(space.chosen) == {3}
 
 
@@ -95,9 +102,14 @@ def test_online_fitness_is_relative_to_the_ensemble() -> None:
     answers = np.array([[1, 0, 1], [1, 0, 0], [1, 0, 1], [0, 1, 0]])
     space = _Recorded(answers)
     evolve(
-        space, ROWS, [1] * 4, n_classes=2, mode="online", population_size=3, n_generations=2, n_elites=0,
-        tournament=40, crossover_rate=0,
-    )  # fmt: skip
+        space,
+        ROWS,
+        [1] * 4,
+        EvolutionSettings(
+            mode="online", population_size=3, n_generations=2, n_elites=0, tournament=40, crossover_rate=0
+        ),
+        n_classes=2,
+    )
     assert set(space.chosen) == {1}
 
 
@@ -105,9 +117,14 @@ def test_an_exponent_of_zero_makes_fitness_the_accuracy() -> None:
     answers = np.array([[1, 1, 1, 0], [1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 1]])
     space = _Recorded(answers)
     evolve(
-        space, ROWS, [1] * 4, n_classes=2, gamma=0, population_size=4, n_generations=2, n_elites=0, tournament=40,
-        crossover_rate=0,
-    )  # fmt: skip
+        space,
+        ROWS,
+        [1] * 4,
+        EvolutionSettings(
+            gamma=0, population_size=4, n_generations=2, n_elites=0, tournament=40, crossover_rate=0
+        ),
+        n_classes=2,
+    )
     assert set(space.chosen) == {0}
 
 
@@ -186,10 +203,8 @@ def test_a_population_that_is_perfect_divides_by_nothing(mode: str) -> None:
         LinearClassifiers(1, 2),
         rows,
         [0, 1] * 5,
+        EvolutionSettings(mode=mode, population_size=40, n_generations=15),
         n_classes=2,
-        mode=mode,
-        population_size=40,
-        n_generations=15,
     )
     assert evolved.error == 0
     assert np.isfinite([generation.mean_error for generation in evolved.history]).all()
@@ -201,10 +216,8 @@ def test_patience_ends_a_run_that_stands_still() -> None:
         LinearClassifiers(1, 2),
         rows,
         [0, 1] * 5,
+        EvolutionSettings(population_size=40, n_generations=99, patience=4),
         n_classes=2,
-        population_size=40,
-        n_generations=99,
-        patience=4,
     )
     assert evolved.stopped == "patience"
     assert len(evolved.history) < 99
@@ -231,27 +244,7 @@ def test_rows_are_not_changed() -> None:
     rows, labels = X.copy(), BINARY.copy()
     rows.setflags(write=False)
     labels.setflags(write=False)
-    evolve(BINARY_SPACE, rows, labels, n_classes=2, population_size=10, n_generations=3)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        pytest.param({"mode": "on"}, "mode must be one of", id="mode"),
-        pytest.param({"survivors": "all"}, "survivors must be one of", id="survivors"),
-        pytest.param({"population_size": 0}, "population_size must be at least 1", id="nobody"),
-        pytest.param({"n_generations": 0}, "n_generations must be at least 1", id="never"),
-        pytest.param({"gamma": -1}, "gamma must be a number of at least 0", id="gamma"),
-        pytest.param({"crossover_rate": 2}, "crossover_rate must be between 0 and 1", id="rate"),
-        pytest.param({"n_elites": 31}, "n_elites must be at least 0 and at most 30", id="elites"),
-        pytest.param({"tournament": 0}, "tournament must be at least 1", id="tournament"),
-        pytest.param({"patience": 0}, "patience must be at least 1", id="patience"),
-        pytest.param({"criterion": "mean"}, "criterion must be one of", id="criterion"),
-    ],
-)
-def test_bad_options_are_one_sentence(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(BadInputError, match=message):
-        _evolve(**options)
+    evolve(BINARY_SPACE, rows, labels, EvolutionSettings(population_size=10, n_generations=3), n_classes=2)
 
 
 @pytest.mark.parametrize(
@@ -264,7 +257,13 @@ def test_bad_options_are_one_sentence(options: dict[str, Any], message: str) -> 
 )
 def test_a_space_that_answers_nonsense_is_told_so(answers: Any, message: str) -> None:
     with pytest.raises(BadInputError, match=message):
-        evolve(_Recorded(answers), ROWS, [1] * 4, n_classes=2, population_size=3, n_generations=2)
+        evolve(
+            _Recorded(answers),
+            ROWS,
+            [1] * 4,
+            EvolutionSettings(population_size=3, n_generations=2),
+            n_classes=2,
+        )
 
 
 @pytest.mark.parametrize("mode", ["offline", "online", "single"])
@@ -297,4 +296,4 @@ class _Losing(LinearClassifiers):
 @pytest.mark.parametrize("where", ["sample", "mutate"])
 def test_a_space_that_loses_individuals_is_told_so(where: str) -> None:
     with pytest.raises(BadInputError, match=f"{where} of the space must return"):
-        evolve(_Losing(where), X, BINARY, n_classes=2, population_size=8, n_generations=3)
+        evolve(_Losing(where), X, BINARY, EvolutionSettings(population_size=8, n_generations=3), n_classes=2)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
 from shortlist.ensembles.evolution.evolution import evolve
+from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
 from shortlist.ensembles.evolution.spaces import (
     SPACES,
     GeneticPrograms,
@@ -79,10 +80,8 @@ def test_evolution_learns_in_every_space(name: str, n_classes: int) -> None:
         open_space(name, 4, n_classes),
         X,
         y,
+        EvolutionSettings(mode="single", population_size=40, n_generations=15),
         n_classes=n_classes,
-        mode="single",
-        population_size=40,
-        n_generations=15,
     )
     errors = [generation.best_error for generation in evolved.history]
     assert errors[-1] < errors[0]

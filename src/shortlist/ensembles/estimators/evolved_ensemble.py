@@ -10,7 +10,8 @@ from shortlist._validation import as_choice
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.base import EnsembleClassifier, vote_shares
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows, record_rows
-from shortlist.ensembles.evolution.evolution import Evolved, check_evolution, evolve
+from shortlist.ensembles.evolution.evolution import Evolved, evolve
+from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
 from shortlist.ensembles.evolution.spaces import SPACES, SpaceFactory, open_space
 from shortlist.ensembles.pools.encoder import fit_table
 from shortlist.pickles import saved_from
@@ -42,7 +43,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
     gamma : float, default=1.0
         Exponent of the rows' hardness.
     tournament, crossover_rate, survivors, n_elites, patience, criterion, max_members
-        See :func:`shortlist.ensembles.evolution.evolution.evolve`.
+        See :class:`shortlist.ensembles.evolution.evolution_settings.EvolutionSettings`.
     random_state : int, RandomState or None, default=None
         Seed.
 
@@ -107,12 +108,14 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
     def check_options(self, y: Labels) -> None:
         """Refuse classes and options that cannot be used, before any long work."""
         super().check_options(y)
-        check_evolution(**self._parameters())
+        self._settings()
 
-    def _parameters(self) -> dict[str, Any]:
-        """Return the parameters of :func:`shortlist.ensembles.evolution.evolution.evolve`."""
+    def _settings(self) -> EvolutionSettings:
+        """Return what the parameters say of evolution; refuse those that are out of range."""
         own = self.get_params(deep=False)
-        return {name: value for name, value in own.items() if name not in ("space", "random_state")}
+        return EvolutionSettings(
+            **{name: value for name, value in own.items() if name not in ("space", "random_state")}
+        )
 
     def fit(
         self,
@@ -157,8 +160,8 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
             self.space_,
             encoded,
             codes,
+            self._settings(),
             n_classes=len(self.classes_),
-            **self._parameters(),
             rng=np.random.default_rng(seed),
             callback=callback,
             report=report,

@@ -184,12 +184,6 @@ def make_model(
     constraints: Iterable[Constraint | Formula] = (),
     clauses: Clauses | None = None,
     name: str = "",
-    abstract: Iterable[int] = (),
-    generated: Iterable[int] = (),
-    attributes: Mapping[str, Mapping[int, Value]] | None = None,
-    claims: Iterable[int] = (),
-    notes: Iterable[str] = (),
-    lines: Iterable[int] = (),
 ) -> FeatureModel:
     """Check the parts of a feature model and put them together.
 
@@ -217,17 +211,31 @@ def make_model(
         constraints=tuple(c if isinstance(c, Constraint) else Constraint(c) for c in constraints),
         clauses=clauses,
         name=name,
-        abstract=frozenset(abstract),
-        generated=frozenset(generated),
-        attributes=dict(attributes or {}),
-        claims=tuple(claims),
-        notes=tuple(notes),
-        lines=tuple(lines),
     )
     _check_features(model)
     _check_tree(model)
     _check_constraints(model)
     return model
+
+
+def with_details(
+    model: FeatureModel,
+    *,
+    abstract: Iterable[int] = (),
+    generated: Iterable[int] = (),
+    attributes: Mapping[str, Mapping[int, Value]] | None = None,
+    notes: Iterable[str] = (),
+    lines: Iterable[int] = (),
+) -> FeatureModel:
+    """Return the model with what a file says besides the rules, instead of what it had of that."""
+    return dataclasses.replace(
+        model,
+        abstract=frozenset(abstract),
+        generated=frozenset(generated),
+        attributes=dict(attributes or {}),
+        notes=tuple(notes),
+        lines=tuple(lines),
+    )
 
 
 def with_constraints(model: FeatureModel, constraints: Iterable[Constraint]) -> FeatureModel:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.products.encodings.clauses import to_clauses
-from shortlist.products.feature_models.model import FeatureModel, make_model
+from shortlist.products.feature_models.model import FeatureModel, make_model, with_details
 from shortlist.products.feature_models.source import Source, read_source
 
 _NAME = re.compile(r"^c[ \t]+(\d+)(\$?)[ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
@@ -63,9 +63,10 @@ def read_dimacs(source: Source) -> FeatureModel:
             generated.append(number - 1)
     ids = [str(number) for number in range(1, n_variables + 1)]
     try:
-        return make_model(names, ids=ids, clauses=clauses, generated=generated, name=Path(source.path).name)
+        model = make_model(names, ids=ids, clauses=clauses, name=Path(source.path).name)
     except BadInputError as error:
         raise source.located(error) from None
+    return with_details(model, generated=generated)
 
 
 def _clauses(source: Source, start: int, n_variables: int, n_clauses: int, header_line: int) -> Clauses:

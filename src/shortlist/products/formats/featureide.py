@@ -12,6 +12,7 @@ from shortlist.products.feature_models.model import (
     Value,
     make_group,
     make_model,
+    with_details,
 )
 from shortlist.products.feature_models.source import Source
 from shortlist.products.formats.xml_tree import Element, parse_xml
@@ -64,18 +65,17 @@ def read_featureide(source: Source) -> FeatureModel:
         groups += _groups(parent, element, members.get(parent, []))
     constraints = root.child("constraints")
     try:
-        return make_model(
+        model = make_model(
             names,
             root=0,
             groups=groups,
             constraints=_rules(source, constraints, numbers) if constraints else [],
             name=names[0],
-            abstract=abstract,
-            attributes=attributes,
-            lines=[lines[name] for name in names],
         )
     except BadInputError as error:
         raise source.located(error) from None
+    placed = [lines[name] for name in names]
+    return with_details(model, abstract=abstract, attributes=attributes, lines=placed)
 
 
 def _name(source: Source, element: Element, lines: dict[str, int]) -> str:

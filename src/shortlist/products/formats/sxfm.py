@@ -5,7 +5,14 @@ from dataclasses import dataclass
 
 from shortlist.errors import BadInputError
 from shortlist.products.feature_models.formulas import Literal, Or
-from shortlist.products.feature_models.model import Constraint, FeatureModel, Group, make_group, make_model
+from shortlist.products.feature_models.model import (
+    Constraint,
+    FeatureModel,
+    Group,
+    make_group,
+    make_model,
+    with_details,
+)
 from shortlist.products.feature_models.source import Source
 from shortlist.products.formats.xml_tree import Element, parse_xml
 
@@ -52,17 +59,17 @@ def read_sxfm(source: Source) -> FeatureModel:
     names, ids, groups, numbers = _built(source, nodes)
     constraints = root.child("constraints")
     try:
-        return make_model(
+        model = make_model(
             names,
             ids=ids,
             root=0,
             groups=groups,
             constraints=_constraints(source, constraints, numbers) if constraints else [],
             name=root.attributes.get("name", ""),
-            notes=notes,
         )
     except BadInputError as error:
         raise source.located(error) from None
+    return with_details(model, notes=notes)
 
 
 def _tree_lines(source: Source, tree: Element) -> list[_Node]:

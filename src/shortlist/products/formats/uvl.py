@@ -11,6 +11,7 @@ from shortlist.products.feature_models.model import (
     Value,
     make_group,
     make_model,
+    with_details,
 )
 from shortlist.products.feature_models.source import Source
 from shortlist.products.formats.uvl_attributes import read_attribute_list
@@ -75,18 +76,16 @@ def read_uvl(source: Source) -> FeatureModel:
     _read_tree(source, tree, sections["features"])
     constraints = _read_constraints(source, tree, sections["constraints"])
     try:
-        return make_model(
+        model = make_model(
             tree.names,
             root=0,
             groups=[group for entry in tree.groups for group in _groups(source, *entry)],
             constraints=constraints,
             name=name or tree.names[0],
-            abstract=tree.abstract,
-            attributes=tree.attributes,
-            lines=tree.lines,
         )
     except BadInputError as error:
         raise source.located(error) from None
+    return with_details(model, abstract=tree.abstract, attributes=tree.attributes, lines=tree.lines)
 
 
 def _lines(source: Source, text: str) -> list[_Line]:

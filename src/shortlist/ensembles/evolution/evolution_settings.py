@@ -1,0 +1,92 @@
+"""What evolution does, one sentence for each setting."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shortlist._validation import as_choice, as_count
+from shortlist.ensembles.rules.margin_selection import CRITERIA
+from shortlist.errors import BadInputError
+
+MODES = {
+    "offline": "Off-EEL: the population is the reference, the ensemble is chosen at the end",
+    "online": "On-EEL: the ensemble is the reference, and grows every generation",
+    "single": "a plain genetic algorithm: accuracy is the fitness, the best classifier is the answer",
+}
+"""The algorithms by name."""
+
+SURVIVORS = ("children", "best")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvolutionSettings:
+    """What :func:`shortlist.ensembles.evolution.evolution.evolve` does.
+
+    Parameters
+    ----------
+    mode : {"offline", "online", "single"}, default="offline"
+        See :data:`MODES`.
+    population_size : int, default=500
+        Individuals of a generation.
+    n_generations : int, default=200
+        Generations in all; the first one is random.
+    gamma : float, default=1
+        γ of the fitness, at least 0.
+    tournament : int, default=2
+        Individuals that compete for being a parent, from 1 to 1,000.
+    crossover_rate : float, default=0.9
+        Share of the children with two parents.
+    survivors : {"children", "best"}, default="children"
+        Children replace all but the `n_elites` fittest parents; or the fittest of parents and children
+        together survive, weighed by the same reference set, which in ``offline`` is then all of them.
+    n_elites : int, default=1
+        Parents that live on with ``survivors="children"``, from 0 to `population_size`.
+    patience : int, optional
+        Stop after this many generations in which ``ensemble_error`` did not fall; default never.
+    criterion : {"histogram", "minimum"}, default="histogram"
+        Of the selection; see :func:`shortlist.ensembles.rules.margin_selection.grow_by_margins`.
+    max_members : int, optional
+        Most members of the ensemble, at least 1; default as many as the selection takes, in ``online`` often
+        thousands. Among the prefixes of the selection's order that are short enough, the best is taken.
+        ``online`` shares the room out over the generations
+        (:func:`shortlist.ensembles.evolution.evolution.room_for_members`), so that the last ones, which are
+        bred best, still have some.
+
+    Raises
+    ------
+    BadInputError
+        If one is out of range; the sentence names the first.
+    """
+
+    mode: str = "offline"
+    population_size: int = 500
+    n_generations: int = 200
+    gamma: float = 1.0
+    tournament: int = 2
+    crossover_rate: float = 0.9
+    survivors: str = "children"
+    n_elites: int = 1
+    patience: int | None = None
+    criterion: str = "histogram"
+    max_members: int | None = None
+
+    def __post_init__(self) -> None:
+        as_choice(self.mode, "mode", list(MODES))
+        as_choice(self.survivors, "survivors", SURVIVORS)
+        as_choice(self.criterion, "criterion", CRITERIA)
+        size = as_count(self.population_size, "population_size")
+        as_count(self.n_generations, "n_generations")
+        as_count(self.tournament, "tournament", at_most=1000)
+        as_count(self.n_elites, "n_elites", at_least=0, at_most=size)
+        if self.patience is not None:
+            as_count(self.patience, "patience")
+        if self.max_members is not None:
+            as_count(self.max_members, "max_members")
+        if not (_is_number(self.gamma) and 0 <= self.gamma < np.inf):
+            raise BadInputError(f"gamma must be a number of at least 0, got {self.gamma!r}.")
+        if not (_is_number(self.crossover_rate) and 0 <= self.crossover_rate <= 1):
+            raise BadInputError(f"crossover_rate must be between 0 and 1, got {self.crossover_rate!r}.")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

@@ -1,0 +1,142 @@
+"""The rows that individuals are judged on, and how much each of them counts."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist.ensembles.evolution.spaces import Population, SearchSpace
+from shortlist.ensembles.rules.margin_selection import distinct_classifiers, grow_by_margins, vote_digests
+from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally, class_votes, plurality
+from shortlist.errors import BadInputError
+
+
+def row_weights(n_wrong: ArrayLike, n_reference: int, gamma: float = 1.0) -> NDArray[np.float64]:
+    """Return w_i^γ, where w_i is the share of a reference set that gets row i wrong; 0^0 = 1.
+
+    Section 3.1 of :cite:t:`Gagne2007`: the hardness of a row, bounded by 0 and 1. Where the reference set is
+    right on every row all weights are 1 instead, so that fitness falls back on accuracy.
+
+    Parameters
+    ----------
+    n_wrong : array-like of int, shape (n_rows,)
+        How many classifiers of the reference set are wrong.
+    n_reference : int
+        How many classifiers are in the reference set.
+    gamma : float, default=1
+        γ, at least 0; 0 makes every row equal.
+
+    Examples
+    --------
+    >>> row_weights([1, 0, 2], 2, gamma=2).tolist()
+    [0.25, 0.0, 1.0]
+    """
+    wrong = np.asarray(n_wrong)
+    if not wrong.any():
+        return np.ones(len(wrong))
+    return np.asarray((wrong / n_reference) ** gamma)
+
+
+@dataclass(frozen=True, eq=False)
+class GrownEnsemble:
+    """Members, and what is kept of their answers on the training rows.
+
+    The votes of a large ensemble would fill memory.
+    """
+
+    genomes: Population
+    tally: NDArray[np.int32]
+    known: frozenset[bytes]
+
+    def __len__(self) -> int:
+        return len(self.genomes)
+
+
+class ReferenceRows:
+    """The training rows, and everything that is measured on them."""
+
+    def __init__(
+        self,
+        space: SearchSpace,
+        X: NDArray[np.float64],
+        labels: NDArray[np.integer],
+        n_classes: int,
+        criterion: str,
+    ) -> None:
+        if len(X) != len(labels) or not len(X):
+            raise BadInputError(f"X and labels must have one entry per row, got {len(X)} and {len(labels)}.")
+        self.space, self.X, self.n_classes, self.criterion = space, X, n_classes, criterion
+        self.labels = class_votes(labels[:, None], labels, n_classes=n_classes).labels
+
+    def codes(self, population: Population) -> ClassCodes:
+        """Ask the individuals, and check that they answer."""
+        if not len(population):
+            return np.empty((len(self.X), 0), dtype=np.uint8)
+        codes = np.asarray(self.space.predict(population, self.X))
+        wanted = (len(self.X), len(population))
+        if codes.shape != wanted or codes.dtype.kind not in "biu":
+            raise BadInputError(
+                f"predict of the space must return class indices of shape {wanted}, got {codes.dtype} "
+                f"{codes.shape}."
+            )
+        if codes.size and (codes.min() < 0 or codes.max() >= self.n_classes):
+            raise BadInputError(
+                f"predict of the space must return classes from 0 to {self.n_classes - 1}, got {codes.max()}."
+            )
+        return codes.astype(np.uint8, copy=False)
+
+    def weights(
+        self, mode: str, codes: ClassCodes, ensemble: GrownEnsemble, gamma: float
+    ) -> NDArray[np.float64]:
+        """Return w_i^γ of every row against the reference set of the mode."""
+        if mode == "single":
+            return np.ones(len(self.labels))
+        if mode == "offline":
+            return row_weights(np.count_nonzero(codes != self.labels[:, None], axis=1), codes.shape[1], gamma)
+        right = ensemble.tally[np.arange(len(self.labels)), self.labels]
+        return row_weights(len(ensemble) - right, len(ensemble), gamma)
+
+    def fitness(self, codes: ClassCodes, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return F(h) = Σ_i w_i^γ · 1[h(x_i) = y_i] of every individual."""
+        right = codes == self.labels[:, None]
+        fitness = np.zeros(right.shape[1])
+        for start in range(0, len(right), 1024):  # by blocks, so that the flags never all become floats
+            rows = slice(start, start + 1024)
+            fitness += weights[rows] @ right[rows].astype(np.float64)
+        return fitness
+
+    def single_best(self, population: Population, codes: ClassCodes) -> GrownEnsemble:
+        """Return the most accurate individual alone; the first of equals."""
+        best = [int(np.count_nonzero(codes == self.labels[:, None], axis=0).argmax())]
+        return self._joined(None, population[best], codes[:, best])
+
+    def grown(
+        self, ensemble: GrownEnsemble, population: Population, codes: ClassCodes, most: int | None
+    ) -> GrownEnsemble:
+        """Run Figure 1 from the ensemble on, with the population as pool, to at most so many members."""
+        room = codes.shape[1] if most is None else max(0, most - len(ensemble))
+        if not room:
+            return ensemble
+        order, right = grow_by_margins(
+            class_votes(codes, self.labels, n_classes=self.n_classes),
+            distinct_classifiers(codes, ensemble.known),
+            ensemble.tally,
+            criterion=self.criterion,
+        )
+        joined = order[: int(right[: room + 1].argmax())]
+        return self._joined(ensemble, population[joined], codes[:, joined])
+
+    def _joined(
+        self, ensemble: GrownEnsemble | None, genomes: Population, codes: ClassCodes
+    ) -> GrownEnsemble:
+        """Add members to an ensemble, or start one."""
+        tally, known = class_tally(codes, self.n_classes), frozenset(vote_digests(codes))
+        if ensemble is None:
+            return GrownEnsemble(genomes, tally, known)
+        return GrownEnsemble(
+            np.concatenate([ensemble.genomes, genomes]), ensemble.tally + tally, ensemble.known | known
+        )
+
+    def error(self, ensemble: GrownEnsemble) -> float:
+        """Return the share of rows that the ensemble gets wrong."""
+        return float((plurality(ensemble.tally) != self.labels).mean())
