@@ -8,7 +8,7 @@ UV = .venv/bin/uv pip --quiet
 DATA ?=
 export SHORTLIST_DATA := $(if $(DATA),$(abspath $(DATA)),$(SHORTLIST_DATA))
 
-.PHONY: run test check browser bench help clean lock
+.PHONY: run test check browser bench docs dist help clean lock
 run: .venv/ready  ## prune a pool of 100 classifiers on scikit-learn's breast-cancer data, with proof
 	@mkdir -p out
 	.venv/bin/shortlist prune example:breast-cancer --out out/breast-cancer.joblib
@@ -27,6 +27,9 @@ browser:  ## a Chromium for the tests of pages, where apt-get can install one
 
 bench: .venv/ready-dev  ## time every benchmark case; figures go to benchmarks/results/
 	.venv/bin/python -m benchmarks $(BENCH_ARGS)
+
+docs: .venv/ready-dev  ## the site, in docs/_build/html; a warning is an error
+	.venv/bin/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 
 lock: .venv/ready-dev  ## renew both lock files after a change of pyproject.toml
 	.venv/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links \
@@ -49,7 +52,7 @@ lock: .venv/ready-dev  ## renew both lock files after a change of pyproject.toml
 	@touch $@ .venv/ready
 
 clean:  ## remove the environment and every cache
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis out
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis out dist docs/_build docs/reference/api
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10

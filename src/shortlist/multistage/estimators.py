@@ -95,7 +95,7 @@ class MultiStageClassifier(TableClassifier):
         Names in :data:`shortlist.multistage.OBJECTIVES`.
     pick : str or int, default="one-se"
         Which point of the front predicts: ``"one-se"``, the cheapest of those with about as many right
-        answers as the best one, ``"norm"``, the paper's fitness, a rule of :meth:`Front.pick`, or the number
+        answers as the best one, ``"norm"``, the paper's fitness, a rule of ``Front.pick``, or the number
         of a point. See :func:`shortlist.multistage.predict.point_choice.choose_point`.
     limits : mapping from objective to number, sequence of Limit, or None, default=None
         Pick only among points within these limits.

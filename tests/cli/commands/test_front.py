@@ -77,9 +77,16 @@ def test_limits_keep_a_part_of_the_points(folder: Path) -> None:
     assert facts["n_within_limits"] == len(inside) < facts["n_points"]
 
 
+def test_the_best_of_an_objective_that_is_maximised_is_the_greatest(folder: Path) -> None:
+    run = shortlist("front", "pick", "front.parquet", "--best", "selected", "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    values = Front.load(folder / "front.parquet").values
+    assert json.loads(run.stdout)["values"]["selected"] == values[:, 0].max()
+
+
 def test_pick_takes_the_best_within_a_limit_and_writes_the_product(folder: Path) -> None:
     run = shortlist(
-        "front", "pick", "front.parquet", "--limit", "selected>=6", "--minimise", "cost", "--out", "product.csv",
+        "front", "pick", "front.parquet", "--limit", "selected>=6", "--best", "cost", "--out", "product.csv",
         "--json", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
@@ -231,7 +238,7 @@ def test_weights_name_the_rule(folder: Path) -> None:
             ["pick", "front.parquet", "--rule", "weights"], "--rule weights needs --weights", id="no weights"
         ),
         pytest.param(
-            ["pick", "front.parquet", "--minimise", "cst"], "Did you mean 'cost'?", id="objective misspelt"
+            ["pick", "front.parquet", "--best", "cst"], "Did you mean 'cost'?", id="objective misspelt"
         ),
         pytest.param(
             ["show", "front.parquet", "--limit", "cost=9"], "with <=, <, >=, > or == and", id="one equals"
@@ -242,14 +249,11 @@ def test_weights_name_the_rule(folder: Path) -> None:
         ),
         pytest.param(["pick", "front.parquet", "--limit", "cost"], "must read like", id="no limit"),
         pytest.param(
-            ["pick", "front.parquet", "--minimise", "price"], "the front has", id="unknown objective"
+            ["pick", "front.parquet", "--best", "price"], "the front has", id="unknown objective"
         ),
         pytest.param(
-            ["pick", "front.parquet", "--minimise", "selected"], "which the front maximises", id="maximised"
-        ),
-        pytest.param(
-            ["pick", "front.parquet", "--minimise", "cost", "--rule", "knee"],
-            "--minimise belongs to --rule lexicographic",
+            ["pick", "front.parquet", "--best", "cost", "--rule", "knee"],
+            "--best belongs to --rule lexicographic",
             id="two rules",
         ),
         pytest.param(
@@ -258,7 +262,7 @@ def test_weights_name_the_rule(folder: Path) -> None:
             id="weights for nothing",
         ),
         pytest.param(
-            ["pick", "front.parquet", "--minimise", "cost", "--weights", "cost=1"],
+            ["pick", "front.parquet", "--best", "cost", "--weights", "cost=1"],
             "--weights belongs to",
             id="weights beside an order",
         ),

@@ -27,11 +27,11 @@ SHOWN_RULES = ("ideal", "knee")
 PICK_USES = (
     Use(
         ("weights",),
-        lambda given: given["rule"] in {"ideal", "weights"} or not (given["rule"] or given["minimise"]),
+        lambda given: given["rule"] in {"ideal", "weights"} or not (given["rule"] or given["best"]),
         "--rule weights and --rule ideal",
     ),
     Use(
-        ("minimise",),
+        ("best",),
         lambda given: given["rule"] in {None, "lexicographic"},
         "--rule lexicographic",
         "take that rule",
@@ -111,8 +111,9 @@ def pick(
         str | None, typer.Option(help="ideal, knee, weights or lexicographic; default: by the options.")
     ] = None,
     weights: Annotated[str | None, typer.Option(help="Such as cost=2,defects=1.")] = None,
-    minimise: Annotated[
-        list[str] | None, typer.Option(help="Best in this objective; repeat it for what decides ties.")
+    best: Annotated[
+        list[str] | None,
+        typer.Option(help="The best in this objective, least or greatest; repeat it for what decides ties."),
     ] = None,
     limit: Limit = None,
     model: Annotated[
@@ -141,7 +142,7 @@ def pick(
         raise BadInputError("--rule weights needs --weights, such as --weights cost=2,defects=1. Pass it.")
     factors = read_numbers(weights, "weights") if weights else None
     loaded = Front.load(front)
-    order = _order(loaded, minimise or ())
+    order = _order(loaded, best or ())
     limits = read_limits(limit or (), loaded.names)
     facts = contract(loaded, "front pick") | run_facts(context)
     if reason := no_point(loaded, limits):
@@ -209,18 +210,12 @@ def _tell_none(reason: str, facts: dict[str, Any], *, json: bool) -> None:
 
 
 def _order(front: "Front", names: "Sequence[str]") -> list[str]:
-    """Return the objectives to decide by; an objective that is maximised cannot be minimised."""
+    """Return the objectives to decide by."""
     from shortlist._words import all_of, did_you_mean
     from shortlist.errors import BadInputError
 
     for name in names:
         if name not in front.names:
             hint = did_you_mean(name, front.names)
-            raise BadInputError(f"--minimise names {name!r}, but the front has {all_of(front.names)}.{hint}")
-    for objective in front.objectives:
-        if objective.name in names and objective.sign < 0:
-            raise BadInputError(
-                f"--minimise names {objective.name!r}, which the front maximises. Use --rule lexicographic "
-                "or --weights."
-            )
+            raise BadInputError(f"--best names {name!r}, but the front has {all_of(front.names)}.{hint}")
     return list(names)

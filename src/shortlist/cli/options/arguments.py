@@ -55,7 +55,7 @@ OWN: dict[str, dict[str, str]] = {
         "n_seeds": "--recall",
     },
     "datasets fetch": {"folder": "--data"},
-    "front pick": {"order": "--minimise", "rule": "--rule"},
+    "front pick": {"order": "--best", "rule": "--rule"},
     "front show": {"rule": "--pick"},
 }
 """Arguments that are called otherwise in one command."""

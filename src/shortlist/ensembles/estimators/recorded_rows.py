@@ -25,7 +25,7 @@ class RecordedRows:
     table : Fingerprint
         Of the whole table that `rows` counts in.
     packed_votes : ndarray of uint8, shape (n_recorded, ceil(n_classifiers / 8)), or None
-        Votes for the positive class as :func:`numpy.packbits` packs them; None where a plurality decides.
+        Votes for the positive class as ``numpy.packbits`` packs them; None where a plurality decides.
     codes : ndarray of uint8, shape (n_recorded, n_classifiers), or None
         Where a plurality decides, the place of the class that each classifier answers; None otherwise.
     """

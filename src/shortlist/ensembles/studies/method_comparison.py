@@ -108,7 +108,8 @@ def compare_methods(
     Returns
     -------
     results : DataFrame
-        One row per table, repeat, fold and method, with the columns of :data:`COLUMNS`, in that order.
+        One row per table, repeat, fold and method, with the columns of
+        :data:`~shortlist.ensembles.studies.method_comparison.COLUMNS`, in that order.
 
     Raises
     ------

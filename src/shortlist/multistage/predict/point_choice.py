@@ -32,7 +32,7 @@ def choose_point(front: Front, pick: str | int, limits: Limits = None) -> int:
     Right answers are coverage times conclusive accuracy, so that a rejected row is none; where these two are
     not both objectives, the rule is ``ideal``. ``norm`` is the paper's fitness, the largest ℓ2 norm of
     coverage, accuracy and inverse cost: it may choose a point that answers nearly nothing, at nearly no cost.
-    The others are those of :meth:`Front.pick`.
+    The others are those of ``Front.pick``.
 
     Parameters
     ----------

@@ -56,7 +56,9 @@ DEFAULT_OBJECTIVES = ("coverage", "conclusive_accuracy", "acquisition_cost")
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class StageProblem:
-    """Which stage assignments there are and what matters; build with :func:`stage_problem`.
+    """Which stage assignments there are and what matters.
+
+    Build it with :func:`~shortlist.multistage.search.stage_objectives.stage_problem`.
 
     Attributes
     ----------

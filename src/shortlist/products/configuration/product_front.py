@@ -140,7 +140,7 @@ def configure(
     time_limit_s : float, optional
         Wall-clock limit, of the check of the requirements and of compiling too. ``auto`` spends a part of it
         on the diagram and keeps the rest for integer programs. The last program or generation, the witnesses
-        and a search for one product where nothing was found (:data:`GRACE_S`) may pass it a little.
+        and a search for one product where nothing was found (one second) may pass it a little.
     report, cancellation
         Receive progress, and stop the run with what there is.
     **options

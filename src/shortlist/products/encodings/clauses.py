@@ -38,7 +38,7 @@ def to_clauses(model: FeatureModel) -> Clauses:
 
     Trees, clauses and formulas that distribute into few clauses
     (:data:`~shortlist.products.encodings.cnf.DISTRIBUTION_LIMIT`) need no auxiliary variables; see
-    :func:`traced_clauses`.
+    :func:`~shortlist.products.encodings.clauses.traced_clauses`.
 
     Examples
     --------

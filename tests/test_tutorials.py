@@ -1,0 +1,50 @@
+"""Every command and every line of Python in the tutorials runs, in the order of the page."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGES = sorted(
+    page
+    for page in (Path(__file__).parent.parent / "docs" / "tutorials").glob("*.md")
+    if page.stem != "index"
+)
+BLOCK = re.compile(r"```(?P<kind>python|shell)\n(?P<text>.*?)```", flags=re.DOTALL)
+
+
+def _run(line: str, folder: Path) -> None:
+    """Run one command as a user would, and show what it said if it failed."""
+    words = shlex.split(line)
+    assert words[0] == "shortlist"
+    ran = subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=folder,
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, f"{line}\n{ran.stdout}\n{ran.stderr}"
+    assert ran.stdout.strip()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_tutorial_runs_from_its_first_block_to_its_last(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    blocks = list(BLOCK.finditer(page.read_text()))
+    assert {block["kind"] for block in blocks} == {"python", "shell"}
+    for block in blocks:
+        if block["kind"] == "python":
+            exec(block["text"], names)
+        else:
+            for line in block["text"].splitlines():
+                _run(line, tmp_path)
