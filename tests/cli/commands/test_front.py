@@ -248,9 +248,7 @@ def test_weights_name_the_rule(folder: Path) -> None:
             ["pick", "front.parquet", "--limit", "coast<=9"], "Did you mean 'cost'?", id="unknown limit"
         ),
         pytest.param(["pick", "front.parquet", "--limit", "cost"], "must read like", id="no limit"),
-        pytest.param(
-            ["pick", "front.parquet", "--best", "price"], "the front has", id="unknown objective"
-        ),
+        pytest.param(["pick", "front.parquet", "--best", "price"], "the front has", id="unknown objective"),
         pytest.param(
             ["pick", "front.parquet", "--best", "cost", "--rule", "knee"],
             "--best belongs to --rule lexicographic",
