@@ -20,9 +20,9 @@ from tests.cli.running import shortlist as run
 MODEL = "features\n    Shop\n        optional\n            Card\n"
 
 SEEDS = {
-    ("prune", "--seed"): ["prune", "rows.csv", "--jobs", "1"],
-    ("evolve", "--seed"): ["evolve", "rows.csv", "--jobs", "1"],
-    ("stage", "--seed"): ["stage", "rows.csv", "--jobs", "1"],
+    ("prune", "--seed"): ["prune", "rows.csv", "--workers", "1"],
+    ("evolve", "--seed"): ["evolve", "rows.csv", "--workers", "1"],
+    ("stage", "--seed"): ["stage", "rows.csv", "--workers", "1"],
     ("configure", "--seed"): ["configure", "shop.uvl", "--method", "ibed"],
     ("configure", "--random-attributes"): ["configure", "shop.uvl"],
     ("compare", "--seed"): ["compare", "shop.uvl", "--methods", "ibed,ibea", "--seeds", "2"],

@@ -253,7 +253,7 @@ def by_solrep(
 
     n_jobs = JOBS if rule == "hit-and-run" else 1
     options = search_options(
-        "solrep", n_points=n_points, rule=rule, solve_limit_s=solve_limit_s, n_jobs=n_jobs
+        "solrep", n_points=n_points, rule=rule, solve_limit_s=solve_limit_s, workers=n_jobs
     )
     limit = "" if solve_limit_s is None else f"-{solve_limit_s:g}s"
     return kept(f"{name}-{number}-{rule}-{n_points}{limit}{'' if fixed else '-free'}", find)

@@ -62,7 +62,7 @@ def complete_fronts(
             problem = uci_problem(folder, name, max_stages=k)
             problem.decisions.every_subset()
             fits_s = time.perf_counter() - start
-            result = enumerate_front(problem, n_jobs=THREADS)
+            result = enumerate_front(problem, workers=THREADS)
             yield _row(
                 "multistage-front", name, 0, "enumerate", time.perf_counter() - start,
                 max_stages=k, size=len(result.measures), tied=int(result.n_tied.sum()), looked=result.n_looked,
@@ -140,7 +140,7 @@ def recalls(
     """Compare evolution with the complete front (the paper's Figure 7), for both rules about elites."""
     for name in data:
         for split in range(splits):
-            truth = enumerate_front(uci_problem(folder, name, max_stages=4, split=split), n_jobs=THREADS)
+            truth = enumerate_front(uci_problem(folder, name, max_stages=4, split=split), workers=THREADS)
             for elites in ("vector", "chromosome"):
                 options = _options(name, generations, elites=elites, tries=5 if elites == "vector" else 0)
                 found, seconds = _timed(lambda t=truth, o=options: recall(t, o, seeds=range(seeds)))
@@ -236,7 +236,7 @@ def _options(name: str, generations: int, **more: Any) -> EmscoOptions:
 def _warm_up(folder: Path) -> None:
     """Compile and import outside the clock."""
     problem = uci_problem(folder, "pima", max_stages=2)
-    enumerate_front(problem, n_jobs=THREADS)
+    enumerate_front(problem, workers=THREADS)
     emsco(problem, EmscoOptions(population=20, generations=2))
 
 

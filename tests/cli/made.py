@@ -15,10 +15,21 @@ MODEL = """features
             Camera {cost 2}
 """
 
-PRUNE = ["prune", "table.csv", "--classifiers", "5", "--method", "uwa", "--jobs", "1"]
-FOLDS = ["prune", "table.csv", "--classifiers", "5", "--methods", "uwa,full", "--folds", "2", "--jobs", "1"]
-STAGE = ["stage", "table.csv", "--max-stages", "2", "--method", "enumerate", "--jobs", "1"]
-EVOLVE = ["evolve", "table.csv", "--generations", "2", "--population", "10", "--jobs", "1"]
+PRUNE = ["prune", "table.csv", "--classifiers", "5", "--method", "uwa", "--workers", "1"]
+FOLDS = [
+    "prune",
+    "table.csv",
+    "--classifiers",
+    "5",
+    "--methods",
+    "uwa,full",
+    "--folds",
+    "2",
+    "--workers",
+    "1",
+]
+STAGE = ["stage", "table.csv", "--max-stages", "2", "--method", "enumerate", "--workers", "1"]
+EVOLVE = ["evolve", "table.csv", "--generations", "2", "--population", "10", "--workers", "1"]
 CONFIGURE = ["configure", "m.uvl", "--objectives", "min cost, max selected", "--default", "cost=0"]
 COMPARE = ["compare", "m.uvl", *CONFIGURE[2:], "--methods", "solrep", "--points", "3"]
 WRITING = {
@@ -59,7 +70,7 @@ def fill(folder: Path) -> None:
     rows = pd.DataFrame({"a": range(60), "b": [i * 7 % 11 for i in range(60)]})
     rows.assign(target=["no"] * 30 + ["yes"] * 30).to_csv(folder / "table.csv", index=False)
     (folder / "m.uvl").write_text(MODEL, encoding="utf-8")
-    exact = ["prune", "table.csv", "--classifiers", "3", "--jobs", "1", "--out", "exact.joblib"]
+    exact = ["prune", "table.csv", "--classifiers", "3", "--workers", "1", "--out", "exact.joblib"]
     stages = [*STAGE, "--out", "stages.joblib"]
     for words in ([*PRUNE, "--out", "model.joblib"], exact, stages, [*CONFIGURE, "--out", "front.parquet"]):
         run = shortlist(*words, cwd=folder)

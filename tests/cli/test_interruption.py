@@ -89,7 +89,7 @@ def test_while_reading_the_first_signal_ends_the_command(
 def test_a_pool_that_was_not_fitted_is_nothing_to_keep(
     folder: Path, started: list[subprocess.Popen[str]]
 ) -> None:
-    words = ["prune", "table.csv", "--classifiers", "5000", "--jobs", "2", "--out", "m.joblib"]
+    words = ["prune", "table.csv", "--classifiers", "5000", "--workers", "2", "--out", "m.joblib"]
     process = _start(started, folder, *words)
     _wait_for(process, "fitting classifiers")
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does

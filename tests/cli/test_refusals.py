@@ -115,7 +115,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--methods", "exact", "--solver", "higs"], "Did you mean 'highs'?"),
     ],
     "--seed": [(["--seed", "-1"], "--seed must be at least 0")],
-    "--jobs": [(["--jobs", "0"], "--jobs must be")],
+    "--workers": [(["--workers", "0"], "--workers must be")],
     "--folds": [
         (["--methods", "uwa", "--folds", "1"], "--folds must be at least 2"),
         (["--methods", "uwa", "--folds", "31"], "at least 31 rows each, one per fold, got 30 of 'ill'"),
@@ -171,7 +171,7 @@ EVOLVE: dict[str, list[tuple[list[str], str]]] = {
     "--max-members": [(["--mode", "online", "--max-members", "0"], "must be at least 1")],
     "--drop": [(["--drop", "x"], "a column 'x'"), (["--drop", "target"], "--drop target is the target")],
     "--seed": [(["--seed", "4294967296"], "--seed must be at least 0 and at most 4294967295")],
-    "--jobs": [(["--jobs", "0"], "--jobs must be")],
+    "--workers": [(["--workers", "0"], "--workers must be")],
     "--out": [(["--out", "no/x.joblib"], "folder does not exist"), (["--out", "m.csv"], "--out must end in")],
 }
 """The same of evolve."""

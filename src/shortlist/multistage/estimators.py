@@ -468,7 +468,7 @@ class MultiStageClassifier(TableClassifier):
         fits = n <= DENSE_FEATURES and bytes_of_every_subset(rows) <= MOST_BYTES
         small = fits and size <= self.enumeration_budget
         if self.method == "enumerate" or (self.method == "auto" and small):
-            self.result_: Any = enumerate_front(problem, n_jobs=self.n_jobs or 1, budget=budget)
+            self.result_: Any = enumerate_front(problem, workers=self.n_jobs or 1, budget=budget)
         else:
             self.result_ = emsco(problem, self.emsco_options, budget=budget)
         self.front_ = self.result_.front()

@@ -5,6 +5,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import SECONDS, Progress, Report, silent
@@ -67,6 +68,14 @@ class Budget:
     def __post_init__(self) -> None:
         if math.isnan(self.start):
             object.__setattr__(self, "start", self.clock())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Tell how long the budget has been running, because clocks of two machines have nothing in common."""
+        return self.__dict__ | {"start": self.elapsed}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        object.__setattr__(self, "start", self.clock() - state["start"])
 
     @property
     def elapsed(self) -> float:

@@ -113,8 +113,8 @@ def test_what_is_proved_of_a_mixed_joint_front_is_told(folder: Path) -> None:
 
 def test_what_is_found_does_not_depend_on_the_number_of_workers(folder: Path) -> None:
     command = ["compare", "phone.uvl", *COST, *FEW, "--methods", "solrep,ibed,ibea,satibea", "--json"]
-    one, two = (json.loads(shortlist(*command, "--jobs", jobs, cwd=folder).stdout) for jobs in ("1", "2"))
-    assert (one.pop("options")["jobs"], two.pop("options")["jobs"]) == (1, 2)
+    one, two = (json.loads(shortlist(*command, "--workers", jobs, cwd=folder).stdout) for jobs in ("1", "2"))
+    assert (one.pop("options")["workers"], two.pop("options")["workers"]) == (1, 2)
     assert without_times(one) == without_times(two)
 
 
@@ -272,7 +272,9 @@ def test_objectives_attributes_and_fixed_features_are_those_of_configure(folder:
         pytest.param(
             ["phone.uvl", *COST, "--methods", "ibed,solrp"], "Did you mean 'solrep'?", id="near method"
         ),
-        pytest.param(["phone.uvl", *COST, "--jobs", "0"], "--jobs must be a number of workers", id="jobs"),
+        pytest.param(
+            ["phone.uvl", *COST, "--workers", "0"], "--workers must be a number of workers", id="jobs"
+        ),
         pytest.param(["phone.uvl", *COST, "--time-limit", "0"], "--time-limit must be", id="no time"),
         pytest.param(["phone.uvl", *COST, "--rename", "A=B"], "--rename names 'A'", id="rename"),
         pytest.param(["phone.uvl", *COST, "--limit", "cost about 3"], "must read like", id="wish"),

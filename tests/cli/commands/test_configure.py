@@ -200,7 +200,7 @@ def test_a_tolerance_is_stated_in_the_proof(folder: Path) -> None:
     ("method", "options", "proof"),
     [
         ("solrep", ["--points", "6", "--rule", "adaptive", "--solve-limit", "9", "--seed", "2"], "complete"),
-        ("solrep", ["--points", "6", "--rule", "hit-and-run", "--jobs", "2"], "nondominated"),
+        ("solrep", ["--points", "6", "--rule", "hit-and-run", "--workers", "2"], "nondominated"),
         ("ibea", ["--evaluations", "300", "--seed", "2"], "approximate"),
         ("satibea", ["--evaluations", "300", "--starts", "2"], "approximate"),
         ("ibed", ["--evaluations", "300"], "approximate"),
@@ -334,7 +334,7 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
                 ("--rule", "adaptive", "exact"),
                 ("--solve-limit", "1", "diagram"),
                 ("--study", "s.db", "exact"),
-                ("--jobs", "2", "auto"),
+                ("--workers", "2", "auto"),
                 ("--evaluations", "500", "solrep"),
                 ("--starts", "5", "solrep"),
                 ("--max-nodes", "5000", "solrep"),
@@ -344,8 +344,8 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
             )
         ],
         pytest.param(
-            ["phone.uvl", *COST, "--method", "solrep", "--rule", "adaptive", "--jobs", "2"],
-            "--jobs must be 1 with rule 'adaptive'",
+            ["phone.uvl", *COST, "--method", "solrep", "--rule", "adaptive", "--workers", "2"],
+            "--workers must be 1 with rule 'adaptive'",
             id="adaptive jobs",
         ),
         pytest.param(

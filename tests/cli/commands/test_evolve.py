@@ -15,7 +15,7 @@ from sklearn.datasets import make_classification
 from shortlist.ensembles.evolution.spaces.linear import LinearClassifiers
 from tests.cli.running import shortlist
 
-QUICK = ["--target", "method", "--generations", "6", "--population", "30", "--jobs", "1"]
+QUICK = ["--target", "method", "--generations", "6", "--population", "30", "--workers", "1"]
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_patience_stops_evolution(folder: Path) -> None:
         pytest.param(["--generations", "0"], "--generations must be at least 1", id="no generation"),
         pytest.param(["--gamma", "-1"], "gamma must be", id="gamma"),
         pytest.param(["--criterion", "mean"], "criterion must be", id="criterion"),
-        pytest.param(["--jobs", "0"], "--jobs must be", id="no thread"),
+        pytest.param(["--workers", "0"], "--workers must be", id="no thread"),
         pytest.param(["--target", "x"], "must have a column 'x'", id="target"),
         pytest.param(["--target", "number"], "this looks like a number to predict", id="too many classes"),
         pytest.param(["--out", "no/x"], "folder does not exist", id="no folder"),

@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from shortlist import __version__ as shortlist_version
 from tests.cli.running import shortlist
 
-QUICK = ["--classifiers", "10", "--time-limit", "20", "--jobs", "1"]
+QUICK = ["--classifiers", "10", "--time-limit", "20", "--workers", "1"]
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +217,7 @@ def _write_bad_tables(folder: Path) -> None:
 def test_bad_input_is_one_sentence_and_exit_2(folder: Path, arguments: list[str], message: str) -> None:
     _write_bad_tables(folder)
     before = sorted(folder.iterdir())
-    run = shortlist("prune", *arguments, "--jobs", "1", cwd=folder)
+    run = shortlist("prune", *arguments, "--workers", "1", cwd=folder)
     assert run.returncode == 2, run.stderr
     last = run.stderr.strip().splitlines()[-1]
     assert last.startswith("shortlist: ")
@@ -252,7 +252,7 @@ def test_an_interrupt_keeps_the_best_selection_found(folder: Path, objective: st
     noisy.to_csv(folder / "noisy.csv", index=False)
     process = subprocess.Popen(
         [sys.executable, "-m", "shortlist", "prune", "noisy.csv", "--classifiers", "40", "--time-limit", "300",
-         "--objective", objective, "--jobs", "1", "--json", "--out", "stopped.joblib"],
+         "--objective", objective, "--workers", "1", "--json", "--out", "stopped.joblib"],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stderr is not None
@@ -273,7 +273,7 @@ def test_an_interrupt_keeps_the_best_selection_found(folder: Path, objective: st
 def test_a_rule_has_the_same_contract_and_proves_nothing(folder: Path, method: str) -> None:
     run = shortlist(
         "prune", "patients.csv", "--target", "outcome", "--drop", "id_patient", "--method", method, "--out", "rule.joblib",
-        "--json", "--classifiers", "10", "--jobs", "1", cwd=folder,
+        "--json", "--classifiers", "10", "--workers", "1", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
@@ -297,7 +297,7 @@ def test_the_rules_own_baselines_are_the_rules_full_and_best_single(folder: Path
     for method in ("full", "best-single"):
         run = shortlist(
             "prune", "patients.csv", "--target", "outcome", "--method", method, "--json", "--classifiers", "10",
-            "--jobs", "1", cwd=folder,
+            "--workers", "1", cwd=folder,
         )  # fmt: skip
         test = json.loads(run.stdout)["test"]
         reported[method] = {
@@ -312,7 +312,7 @@ def test_the_rules_own_baselines_are_the_rules_full_and_best_single(folder: Path
 def test_the_fitness_of_a_rule_may_stop_it(folder: Path) -> None:
     run = shortlist(
         "prune", "patients.csv", "--target", "outcome", "--method", "orientation", "--stop", "fitness",
-        "--classifiers", "10", "--jobs", "1", cwd=folder,
+        "--classifiers", "10", "--workers", "1", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     for words in (
@@ -335,7 +335,7 @@ def test_several_classes_are_pruned_by_plurality(folder: Path) -> None:
         "margin",
         "--classifiers",
         "5",
-        "--jobs",
+        "--workers",
         "1",
     ]
     run = shortlist(*command, "--json", cwd=folder)
@@ -351,7 +351,7 @@ def test_several_classes_are_pruned_by_plurality(folder: Path) -> None:
 
 
 COMPARISON = [
-    "--target", "outcome", "--methods", "all", "--folds", "2", "--classifiers", "4", "--time-limit", "5", "--jobs", "1",
+    "--target", "outcome", "--methods", "all", "--folds", "2", "--classifiers", "4", "--time-limit", "5", "--workers", "1",
 ]  # fmt: skip
 
 
@@ -413,7 +413,7 @@ def test_all_methods_take_three_classes(folder: Path) -> None:
 )
 def test_what_a_rule_cannot_use_is_one_sentence(folder: Path, arguments: list[str], message: str) -> None:
     before = sorted(folder.iterdir())
-    run = shortlist("prune", "patients.csv", "--target", "outcome", "--jobs", "1", *arguments, cwd=folder)
+    run = shortlist("prune", "patients.csv", "--target", "outcome", "--workers", "1", *arguments, cwd=folder)
     assert run.returncode == 2
     assert message in run.stderr.strip().splitlines()[-1]
     assert run.stdout == ""

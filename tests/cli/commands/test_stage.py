@@ -14,7 +14,7 @@ from shortlist.tables.fingerprints import table_fingerprint
 from tests.cli.running import shortlist
 
 COSTS = {"age": 1.0, "income": 2.5, "history": 10.0, "region": 4.0}
-QUICK = ["--target", "approved", "--jobs", "1"]
+QUICK = ["--target", "approved", "--workers", "1"]
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def test_a_preset_prices_the_columns_of_its_table(folder: Path) -> None:
              "age"]  # fmt: skip
     pima = pd.DataFrame(rng.normal(size=(80, 8)), columns=names)
     pima.assign(target=(pima["bmi"] > 0).astype(int)).to_csv(folder / "pima.csv", index=False)
-    command = ["stage", "pima.csv", "--preset", "pima", "--max-stages", "2", "--jobs", "1", "--json"]
+    command = ["stage", "pima.csv", "--preset", "pima", "--max-stages", "2", "--workers", "1", "--json"]
     facts = json.loads(shortlist(*command, cwd=folder).stdout)
     assert facts["costs"]["serum_insulin"] == 300
     assert facts["confidence"] == {"0": 0.65, "1": 0.65}
@@ -414,10 +414,10 @@ def test_the_json_says_what_was_run_on_what(folder: Path) -> None:
 
 
 def test_no_threads_are_refused(folder: Path) -> None:
-    run = shortlist("stage", "credit.csv", "--target", "approved", "--jobs", "0", cwd=folder)
+    run = shortlist("stage", "credit.csv", "--target", "approved", "--workers", "0", cwd=folder)
 
     assert run.returncode == 2
-    assert "--jobs must be a number of workers" in run.stderr
+    assert "--workers must be a number of workers" in run.stderr
 
 
 def test_a_run_whose_elite_fills_the_population_says_so(folder: Path) -> None:

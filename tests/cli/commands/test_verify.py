@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table = pd.DataFrame(X, columns=list("abcdef")).assign(target=np.where(y == 1, "yes", "no"))
     table.to_csv(folder / "table.csv", index=False)
     run = shortlist(
-        "prune", "table.csv", "--classifiers", "20", "--time-limit", "6", "--jobs", "1", "--out", "model.joblib",
+        "prune", "table.csv", "--classifiers", "20", "--time-limit", "6", "--workers", "1", "--out", "model.joblib",
         cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
@@ -139,7 +139,7 @@ def test_without_a_certificate_the_value_is_counted_and_the_exit_code_says_that_
         "5",
         "--time-limit",
         "20",
-        "--jobs",
+        "--workers",
         "1",
         "--solver",
         "highs",
@@ -235,7 +235,7 @@ def test_limits_on_size_and_cost_are_said_and_need_no_pool(folder: Path) -> None
     priced = dataclasses.replace(classifiers, costs=np.arange(1.0, len(classifiers) + 1))
     joblib.dump(priced, folder / "priced.joblib")
     run = shortlist(
-        "prune", "table.csv", "--pool", "priced.joblib", "--trust", "--max-cost", "3", "--max-size", "2", "--jobs", "1",
+        "prune", "table.csv", "--pool", "priced.joblib", "--trust", "--max-cost", "3", "--max-size", "2", "--workers", "1",
         "--time-limit", "5", "--out", "cheap.joblib", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
@@ -258,7 +258,7 @@ def test_a_certificate_without_a_field_is_not_as_claimed(folder: Path, field: st
 
 
 def test_a_slope_is_rechecked_by_its_lines(folder: Path) -> None:
-    options = ["--classifiers", "12", "--time-limit", "20", "--jobs", "1", "--out", "slope.joblib"]
+    options = ["--classifiers", "12", "--time-limit", "20", "--workers", "1", "--out", "slope.joblib"]
     run = shortlist("prune", "table.csv", "--objective", "accuracy+slope-8", *options, cwd=folder)
     assert run.returncode == 0, run.stderr
     assert "the lines of the certificate prove" in run.stdout

@@ -25,8 +25,8 @@ DEFAULTS = {
     "--time-limit": {"prune": "60 s for a proof; elsewhere by the method, or none"},
     "--solver": {"prune": "auto, which is more than a solver; elsewhere by the method"},
     "--seed": {"configure": "0 by the method, which refuses a seed that it does not use"},
-    "--jobs": {
-        "configure": "1 by the method, which refuses jobs that it does not use",
+    "--workers": {
+        "configure": "1 by the method, which refuses workers that it does not use",
         "compare": "1, as runs side by side are timed",
     },
     "--generations": {"stage": "by the preset"},
@@ -82,7 +82,7 @@ def test_every_exception_is_of_a_flag_and_a_command_that_there_are() -> None:
     ("given", "message"),
     [
         ({"seed": -1}, "--seed must be at least 0"),
-        ({"jobs": 0}, "--jobs must be a number of workers"),
+        ({"workers": 0}, "--workers must be a number of workers"),
         ({"time_limit": 0.0}, "--time-limit must be"),
         ({"rows": -1}, "--rows must be at least 0"),
     ],
@@ -93,4 +93,4 @@ def test_what_cannot_be_is_refused_by_its_flag(given: dict[str, Any], message: s
 
 
 def test_what_a_command_does_not_have_is_passed_over() -> None:
-    check_shared({"seed": None, "jobs": -1})
+    check_shared({"seed": None, "workers": -1})

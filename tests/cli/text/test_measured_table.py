@@ -73,7 +73,15 @@ def test_prune_and_evolve_say_that_they_answer_one_class_only(
     table = pd.DataFrame({"a": np.ones(80), "target": np.where(np.arange(80) < 60, "a little", "much")})
     table.to_csv(tmp_path / "flat.csv", index=False)
     run = shortlist(
-        arguments[0], "flat.csv", *arguments[1:], "--jobs", "1", "--json", "--out", "m.joblib", cwd=tmp_path
+        arguments[0],
+        "flat.csv",
+        *arguments[1:],
+        "--workers",
+        "1",
+        "--json",
+        "--out",
+        "m.joblib",
+        cwd=tmp_path,
     )
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
@@ -102,7 +110,7 @@ def test_an_online_ensemble_is_said_to_grow_and_stays_within_its_most_members(tm
         "30",
         "--population",
         "40",
-        "--jobs",
+        "--workers",
         "1",
         "--json",
     ]

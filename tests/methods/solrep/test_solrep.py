@@ -127,10 +127,10 @@ def test_the_bound_on_what_is_missing_falls_and_the_adaptive_rule_has_more_volum
     assert volume(fronts[1].points) > volume(plain.points)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_the_answer_does_not_depend_on_the_number_of_workers(n_jobs: int) -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_answer_does_not_depend_on_the_number_of_workers(workers: int) -> None:
     program = knapsack()
-    front = solrep(program, SolRepSettings(20, chunk_size=7), n_jobs=n_jobs, budget=Budget(seed=3))
+    front = solrep(program, SolRepSettings(20, chunk_size=7), workers=workers, budget=Budget(seed=3))
     again = solrep(program, SolRepSettings(20, chunk_size=7), budget=Budget(seed=3))
 
     assert np.array_equal(front.decisions, again.decisions)
@@ -284,8 +284,8 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
     )
     with pytest.raises(BadInputError, match=r"within 0\.\.1"):
         solrep(program, SolRepSettings(2), clauses=Clauses.from_clauses(2, []))
-    with pytest.raises(BadInputError, match="n_jobs must be 1"):
-        solrep(program, SolRepSettings(2, rule="adaptive"), n_jobs=2)
+    with pytest.raises(BadInputError, match="workers must be 1"):
+        solrep(program, SolRepSettings(2, rule="adaptive"), workers=2)
     with pytest.raises(BadInputError, match="rule must be one of"):
         solrep(program, SolRepSettings(2, rule="grid"))
 

@@ -45,7 +45,7 @@ def test_the_front_and_its_ties_equal_the_plain_twin(
     bounds: bool, known: oracles.Facts, k: int, jobs: int
 ) -> None:
     k = min(k, known.n_features)
-    result = enumerate_front(problem_of(known, k), bounds=bounds, n_jobs=jobs)
+    result = enumerate_front(problem_of(known, k), bounds=bounds, workers=jobs)
 
     assert found_front(result) == plain_front(known, k)
     assert result.proof.kind is ProofKind.COMPLETE

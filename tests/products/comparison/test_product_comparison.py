@@ -242,7 +242,7 @@ def test_no_finished_run_gives_no_tables() -> None:
         pytest.param(["ibea"], {"wings": 5}, "must be those of its methods, got 'wings'", id="unknown"),
         pytest.param(["ibea"], {"n_evaluations": 5}, "n_evaluations must be at least 100", id="too few"),
         pytest.param(["ibea"], {"n_seeds": 0}, "n_seeds must be at least 1", id="no seeds"),
-        pytest.param(["ibea"], {"work": Work(0)}, "n_jobs must be a number of workers", id="no workers"),
+        pytest.param(["ibea"], {"work": Work(0)}, "workers must be a number of workers", id="no workers"),
         pytest.param(["ibea"], {"time_limit_s": 0}, "time_limit_s must be", id="no time"),
         pytest.param(["ibea"], {"first_seed": -1}, "first_seed must be at least 0", id="seed"),
     ],

@@ -18,7 +18,7 @@ VALUES: dict[str, Any] = {
     "rule": "hit-and-run",
     "solve_limit_s": 0.5,
     "study": "file",
-    "n_jobs": 2,
+    "workers": 2,
     "n_evaluations": 200,
     "n_starts": 2,
 }
@@ -58,9 +58,9 @@ def test_none_stands_for_the_default() -> None:
         pytest.param("solrep", {"rule": "dice"}, "rule must be one of", id="rule"),
         pytest.param("solrep", {"n_points": -1}, "n_points must be at least 0", id="points"),
         pytest.param("solrep", {"solve_limit_s": 0.0}, "solve_limit_s must be", id="no time"),
-        pytest.param("solrep", {"n_jobs": 0}, "n_jobs must be a number of workers", id="no workers"),
+        pytest.param("solrep", {"workers": 0}, "workers must be a number of workers", id="no workers"),
         pytest.param(
-            "solrep", {"n_jobs": 2, "rule": "adaptive"}, "n_jobs must be 1 with rule", id="adaptive"
+            "solrep", {"workers": 2, "rule": "adaptive"}, "workers must be 1 with rule", id="adaptive"
         ),
         pytest.param("ibed", {"n_evaluations": 99}, "n_evaluations must be at least 100", id="evaluations"),
         pytest.param("ibed", {"n_starts": 101}, "at most 100", id="starts"),

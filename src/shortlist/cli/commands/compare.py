@@ -13,9 +13,9 @@ from shortlist.cli.options.shared import (
     SECONDS,
     FeatureModelFile,
     FrontOut,
-    Jobs,
     Json,
     Seed,
+    Workers,
     check_shared,
     output,
 )
@@ -58,7 +58,7 @@ def compare(
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS}, in each run; default: none.")] = None,
     kept: StudyOptions,
     seed: Seed = 0,
-    jobs: Jobs = 1,
+    workers: Workers = 1,
     report: Annotated[Path | None, output("an HTML page with tables and charts, for any browser.")] = None,
     out: FrontOut = None,
     json: Json = False,
@@ -77,8 +77,6 @@ def compare(
         outputs={"--out": out, "--report": report, "--study": study},
         endings={"--out": FRONT_FILE, "--report": PAGE_FILE, "--study": STUDY_FILE},
     )
-    from joblib import parallel_config
-
     from shortlist._validation import as_count
     from shortlist.cli.text.product_comparison import comparison_facts, print_comparison, write_report
     from shortlist.cli.work import long_work
@@ -95,14 +93,12 @@ def compare(
     as_count(seeds, "--seeds")
     asked = read_question(model, question)
     print_notes(asked.notes)  # now, while there is time to stop
-    # threads: Ctrl-C in a terminal would kill worker processes; kernels and solvers run outside Python's lock
-    threads = parallel_config(backend="threading")
     place = kept.place()
-    with threads, place.opened(context) as opened, long_work(place.path) as (cancellation, tell):
+    with place.opened(context) as opened, long_work(place.path) as (cancellation, tell):
         comparison = compare_products(
             asked.line, asked.objectives, chosen, attributes=asked.attributes, limits=asked.limits,
             requirements=asked.requirements, n_seeds=seeds, first_seed=seed, time_limit_s=time_limit,
-            work=Work(jobs, opened, tell, cancellation), **options,
+            work=Work(workers, opened, tell, cancellation), **options,
         )  # fmt: skip
         if not comparison.runs and not comparison.conflict:
             raise ShortlistError("the comparison was stopped before a run had ended.")

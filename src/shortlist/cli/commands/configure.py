@@ -1,6 +1,6 @@
 """`shortlist configure`: the front of a product line, with proof."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -8,13 +8,14 @@ from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.product_questions import QuestionOptions, read_question
 from shortlist.cli.options.product_searches import DiagramOptions, SearchOptions
 from shortlist.cli.options.shared import (
-    JOBS,
     SECONDS,
     SEED,
+    WORKERS,
     FeatureModelFile,
     FrontOut,
     Json,
     check_shared,
+    read_workers,
 )
 from shortlist.cli.options.study_options import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts
@@ -47,13 +48,15 @@ def configure(
     ] = None,
     kept: StudyOptions,
     seed: Annotated[int | None, typer.Option(show_default="0", help=SEED)] = None,
-    jobs: Annotated[int | None, typer.Option(show_default="1", help=JOBS)] = None,
+    workers: Annotated[
+        Any, typer.Option(parser=read_workers, metavar="N|ADDRESS", show_default="1", help=WORKERS)
+    ] = None,
     out: FrontOut = None,
     json: Json = False,
 ) -> None:
     """Find every non-dominated product of a feature model, with proof, or a good part of them.
 
-    Only solrep goes on from a --study and has --jobs. Ctrl-C stops the search and keeps what was found.
+    Only solrep goes on from a --study and has --workers. Ctrl-C stops the search and keeps what was found.
     """
     from shortlist.cli.files import FRONT_FILE, STUDY_FILE, check_files
 
@@ -63,8 +66,6 @@ def configure(
         outputs={"--out": out, "--study": study},
         endings={"--out": FRONT_FILE, "--study": STUDY_FILE},
     )
-    from joblib import parallel_config
-
     from shortlist.cli.text.configured import configured_facts, print_configured
     from shortlist.cli.text.delivery import save
     from shortlist.cli.work import check_found, long_work
@@ -73,7 +74,7 @@ def configure(
     from shortlist.runs import NO_STUDY
 
     check_shared(context.params)
-    options = search.arguments() | diagram.arguments() | {"n_jobs": jobs, "seed": seed}
+    options = search.arguments() | diagram.arguments() | {"workers": workers, "seed": seed}
     if study is not None:
         options["study"] = NO_STUDY  # whether the method takes one is told before files are read
     checked = search_options(method, **options)
@@ -81,10 +82,8 @@ def configure(
     print_notes(asked.notes)  # now, while there is time to stop
     if time_limit is None and method not in {"solrep", *EVOLUTIONARY_METHODS}:
         time_limit = DEFAULT_SECONDS
-    # threads: Ctrl-C in a terminal would kill worker processes; solvers run outside Python's lock
-    threads = parallel_config(backend="threading")
     place = kept.place()
-    with threads, place.opened(context) as opened, long_work(place.path) as (cancellation, report):
+    with place.opened(context) as opened, long_work(place.path) as (cancellation, report):
         if study is not None:
             options["study"] = opened
         answer = find_front(

@@ -4,7 +4,15 @@ import typer
 
 from shortlist.cli.options.evolve_options import USES, BreedingOptions
 from shortlist.cli.options.groups import grouped
-from shortlist.cli.options.shared import Json, ModelOut, RunOptions, Table, TableOptions, check_shared
+from shortlist.cli.options.shared import (
+    Json,
+    ModelOut,
+    RunOptions,
+    Table,
+    TableOptions,
+    check_shared,
+    own_workers,
+)
 from shortlist.cli.options.unused import refuse_unused
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
@@ -40,6 +48,7 @@ def evolve(
 
     refuse_unused(context, USES)
     check_shared(context.params)
+    n_threads = own_workers(run.workers, "evolve")
     notes: list[str] = []
     X, y = rows.read(table, notes)
     classifier = breeding.classifier(run.seed)
@@ -52,7 +61,7 @@ def evolve(
         )
     print_notes(notes)  # now, while there is time to stop
     with (
-        threadpool_limits(limits=effective_n_jobs(run.jobs)),
+        threadpool_limits(limits=effective_n_jobs(n_threads)),
         long_work() as (cancellation, report),
     ):
         evolved = evolve_table(X, labels, classifier, seed=run.seed, report=report, cancellation=cancellation)

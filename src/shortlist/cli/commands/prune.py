@@ -14,7 +14,7 @@ from shortlist.cli.options.prune_options import (
     SelectionOptions,
     check_numbers,
 )
-from shortlist.cli.options.shared import Json, RunOptions, Table, TableOptions, output
+from shortlist.cli.options.shared import Json, RunOptions, Table, TableOptions, output, own_workers
 from shortlist.cli.options.study_options import StudyOptions
 from shortlist.cli.options.unused import refuse_unused
 from shortlist.cli.text.measured_table import one_answer_notes
@@ -66,13 +66,14 @@ def prune(
     refuse_unused(context, USES)
     X, y = rows.read(table, notes)
     given = pool.given()
-    exact = wanted.exact_pruner(given, run.seed, run.jobs, notes)
+    n_threads = 1 if how.methods is not None else own_workers(run.workers, "prune without --methods")
+    exact = wanted.exact_pruner(given, run.seed, n_threads, notes)
     print_notes(notes)  # now, while there is time to stop
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
     if how.methods is not None:
         from shortlist.cli.commands.prune_methods import Folds, compare
 
-        folds = Folds(how.folds, how.repeats, pool.classifiers, run.seed, run.jobs)
+        folds = Folds(how.folds, how.repeats, pool.classifiers, run.seed, run.workers)
         name = Path(table).name.split(".")[0]
         about |= {"notes": notes}
         place = kept.place(study)
@@ -82,10 +83,10 @@ def prune(
                 study=opened, out=out, about=about, json=json,
             )  # fmt: skip
         return
-    pruner = exact if how.method == EXACT else how.rule_pruner(given, run.seed, run.jobs)
+    pruner = exact if how.method == EXACT else how.rule_pruner(given, run.seed, n_threads)
     with long_work() as (cancellation, report):
         pruned = prune_table(
-            X, y.to_numpy(), pruner, n_classifiers=pool.classifiers, seed=run.seed, n_jobs=run.jobs,
+            X, y.to_numpy(), pruner, n_classifiers=pool.classifiers, seed=run.seed, n_jobs=n_threads,
             report=report, cancellation=cancellation,
         )  # fmt: skip
         check_found(bool(pruned.test), cancellation)

@@ -20,7 +20,7 @@ class Folds(NamedTuple):
     repeats: int
     classifiers: int
     seed: int
-    jobs: int
+    workers: int | str
 
 
 def compare(
@@ -38,8 +38,6 @@ def compare(
     """Measure the methods in every fold, rank them, and print the table."""
     import time
 
-    from joblib import parallel_config
-
     from shortlist.cli.work import long_work
     from shortlist.ensembles.pools.members import calm_fits
     from shortlist.ensembles.studies.holdout import check_pruner
@@ -51,12 +49,10 @@ def compare(
     for pruner in methods.values():
         check_pruner(pruner, y, how.classifiers)
     start = time.monotonic()
-    # threads: Ctrl-C in a terminal would kill worker processes, which would import everything anew
-    threads = parallel_config(backend="threading")
-    with calm_fits(), threads, long_work(study.path) as (cancellation, report):
+    with calm_fits(), long_work(study.path) as (cancellation, report):
         results = compare_methods(
             {name: (X, y)}, methods, n_folds=how.folds, n_repeats=how.repeats, n_classifiers=how.classifiers,
-            random_state=how.seed, work=Work(how.jobs, study, report, cancellation),
+            random_state=how.seed, work=Work(how.workers, study, report, cancellation),
         )  # fmt: skip
         seconds = time.monotonic() - start
         if results.empty:

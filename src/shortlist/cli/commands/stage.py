@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.groups import grouped
-from shortlist.cli.options.shared import Json, Rows, RunOptions, Table, TableOptions, output
+from shortlist.cli.options.shared import Json, Rows, RunOptions, Table, TableOptions, output, own_workers
 from shortlist.cli.options.stage_options import (
     USES,
     GoalOptions,
@@ -97,7 +97,7 @@ def stage(
         feature_costs=read_prices(prices, names, dropped=read.drop or (), notes=notes),
         limits=limits,
         reject_label=None if labels.dtype.kind == "O" else "REJECT",
-        n_jobs=run.jobs,
+        n_jobs=own_workers(run.workers, "stage"),
         random_state=run.seed,
         **search.arguments(paper, labels),
         **goals.arguments(labels),

@@ -29,7 +29,7 @@ OPTIONS = {
     "n_evaluations": "--evaluations",
     "n_folds": "--folds",
     "n_generations": "--generations",
-    "n_jobs": "--jobs",
+    "n_jobs": "--workers",
     "n_points": "--points",
     "n_repeats": "--repeats",
     "n_seeds": "--seeds",

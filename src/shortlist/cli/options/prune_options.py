@@ -211,7 +211,7 @@ USES = (
     ),
     Use(("classifiers",), lambda given: given["pool"] is None, "a pool that is fitted here"),
 )
-"""When each option of prune is used. ``--jobs`` always says what may be taken at most."""
+"""When each option of prune is used. ``--workers`` always says what may be taken at most."""
 
 
 def check_numbers(given: Mapping[str, Any]) -> None:

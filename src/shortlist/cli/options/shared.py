@@ -15,13 +15,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SEED = "Seed of all randomness."
-JOBS = "Workers or threads at a time; -1 for every core."
+WORKERS = "Workers or threads at a time; -1 for every core; or the address of a Dask scheduler."
 SECONDS = "Seconds for the search"
 POOL = "joblib file with fitted classifiers"
 WHAT_MATTERS = "What matters"
 POINT = "Point by a rule"
 NODES = "Nodes of the diagram at most"
 SOLVER = "Solver of integer programs"
+
+
+def read_workers(given: int | str) -> int | str:
+    """Return a number of workers, or what else was given, which :func:`check_shared` looks at."""
+    try:
+        return int(given)
+    except ValueError:
+        return given
+
 
 Table: TypeAlias = Annotated[
     str, typer.Argument(help="CSV, Parquet or Excel file, - for stdin, or example:breast-cancer.")
@@ -49,10 +58,31 @@ Trust: TypeAlias = Annotated[
     bool, typer.Option("--trust", help="Load joblib files of others although loading runs the code in them.")
 ]
 Seed: TypeAlias = Annotated[int, typer.Option(help=SEED)]
-Jobs: TypeAlias = Annotated[int, typer.Option(help=JOBS)]
+Workers: TypeAlias = Annotated[
+    Any,  # a number or an address; typer knows no unions
+    typer.Option(parser=read_workers, metavar="N|ADDRESS", help=WORKERS),
+]
 Data: TypeAlias = Annotated[str | None, typer.Option(help="Folder with data sets that is looked into first.")]
 Rows: TypeAlias = Annotated[int, typer.Option(help="Most points to print; 0 for all.")]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+
+
+def own_workers(workers: int | str, what: str) -> int:
+    """Return a number of workers of this machine.
+
+    Raises
+    ------
+    BadInputError
+        If an address was given; `what` runs here only.
+    """
+    from shortlist.errors import BadInputError
+
+    if isinstance(workers, str):
+        raise BadInputError(
+            f"--workers must be a number with {what}, which runs on this machine, got {workers}. An address "
+            "goes with prune --methods, compare, and configure --method solrep."
+        )
+    return workers
 
 
 def output(what: str) -> Any:
@@ -83,7 +113,7 @@ class RunOptions:
     """What every command has that learns from a table."""
 
     seed: Seed = 0
-    jobs: Jobs = -1
+    workers: Workers = -1
 
 
 def check_shared(given: Mapping[str, Any]) -> None:
@@ -95,12 +125,11 @@ def check_shared(given: Mapping[str, Any]) -> None:
         The values of the command's parameters; those that are missing or None are passed over.
     """
     from shortlist._validation import as_count, as_positive_seconds, as_seed
-    from shortlist.errors import BadInputError
+    from shortlist.runs.workers import as_where
 
     if given.get("seed") is not None:
         as_seed(given["seed"], "--seed")
-    if given.get("jobs") == 0:
-        raise BadInputError("--jobs must be a number of workers, or -1 for every core, got 0.")
+    as_where(given.get("workers"), "--workers")
     as_positive_seconds(given.get("time_limit"), "--time-limit")
     if "rows" in given:
         as_count(given["rows"], "--rows", at_least=0)

@@ -19,6 +19,7 @@ from shortlist.methods.solrep.solve_records import Record, finished
 from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_corner
 from shortlist.results.proof import Status
 from shortlist.runs import Finished, Unit, Work, run_units
+from shortlist.runs.workers import Where
 
 SMALL_BOX = 1e-4
 """Boxes below this part of the whole volume are solved at once: their inner corner would mostly be a wasted
@@ -41,7 +42,6 @@ class Answers:
 class _Chunk:
     """Reference points for one session, and what is known before; it pickles."""
 
-    setting: SolveSetting
     anchors: tuple[Outcome, ...]
     points: dict[int, Vector]
     first: int
@@ -56,22 +56,22 @@ def solve_reference_points(
     first: int,
     records: dict[str, Record],
     chunk_size: int,
-    n_jobs: int | None,
+    workers: Where,
     tell: Tell,
 ) -> Answers:
     """Minimise objective `first` below each of `points`, in chunks with a session each."""
     order = neighbour_order(points)
-    alone = n_jobs == 1
+    alone = workers == 1
     units = []
     for start in range(0, len(order), chunk_size):
         numbers = order[start : start + chunk_size]
         own = {key: records[key] for key in (f"point {i}" for i in numbers) if key in records}
-        chunk = _Chunk(setting, tuple(anchors), {i: points[i] for i in numbers}, first, own)
+        chunk = _Chunk(tuple(anchors), {i: points[i] for i in numbers}, first, own)
         extra = (functools.partial(_offset, tell, start),) if alone else ()
-        units.append(Unit(f"chunk {start // chunk_size}", _solve_chunk, (chunk, *extra)))
+        units.append(Unit(f"chunk {start // chunk_size}", _solve_chunk, (setting, chunk, *extra)))
     limit, done, cancellation = "", 0, setting.budget.cancellation
     tell(0)
-    work = Work(n_jobs, setting.study, cancellation=cancellation)
+    work = Work(workers, setting.study, cancellation=cancellation)
     for _, (solved, stopped) in run_units(units, work, stage="reference points", parts=_solved):
         records.update(solved)
         done += len(solved)
@@ -93,9 +93,11 @@ def _offset(tell: Tell, start: int, done: int) -> None:
     tell(start + done)
 
 
-def _solve_chunk(chunk: _Chunk, tell: Tell | None = None) -> tuple[dict[str, Record], str]:
+def _solve_chunk(
+    setting: SolveSetting, chunk: _Chunk, tell: Tell | None = None
+) -> tuple[dict[str, Record], str]:
     """Solve for reference points one after the other; return their records, and the limit that was hit."""
-    solves = chunk.setting.open()
+    solves = setting.open()
     known = remembered(solves, chunk.anchors)
     corners = np.array(known)
     weights, _ = safe_weights(
@@ -111,11 +113,11 @@ def _solve_chunk(chunk: _Chunk, tell: Tell | None = None) -> tuple[dict[str, Rec
         earlier = _answer_from(answered, upper) if record is None else None
         if earlier is not None:
             record = Record(key, earlier, 0)
-            chunk.setting.study.record(finished(record))
+            setting.study.record(finished(record))
         if record is None:
             start = best_start(known, weights, upper)
             try:
-                record = chunk.setting.solve(solves, key, weights, upper, start)
+                record = setting.solve(solves, key, weights, upper, start)
             except LimitReachedError as stop:
                 return solved, stop.limit
         solved[key] = record

@@ -34,6 +34,7 @@ from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs import NO_STUDY, Budget, Study
 from shortlist.runs.progress import Progress, Report, silent
+from shortlist.runs.workers import Where
 
 REFERENCE_RULES = ("hit-and-run", "adaptive")
 
@@ -94,7 +95,7 @@ def solrep(
     clauses: Clauses | None = None,
     solver: str | Solver = "highs",
     study: Study = NO_STUDY,
-    n_jobs: int | None = 1,
+    workers: Where = 1,
     candidates: Sequence[str] | None = None,
     budget: Budget | None = None,
 ) -> Front:
@@ -116,8 +117,8 @@ def solrep(
     study : Study, optional
         Where each finished program is recorded. With the same problem and settings, a later call goes on from
         there, to the same answer.
-    n_jobs : int or None, default=1
-        Workers for hit-and-run points. The answer does not depend on it, unless a wall-clock limit is hit:
+    workers : int, str or None, default=1
+        What solves for hit-and-run points; see :func:`shortlist.runs.workers.open_workers`. The answer does not depend on it, unless a wall-clock limit is hit:
         points are split into chunks beforehand, each with a session of its own.
     candidates : sequence of str, optional
         Names of the integer columns; ``x0``, ``x1``, ... by column number if not given.
@@ -160,9 +161,9 @@ def solrep(
     """
     budget = budget or Budget()
     n_points, rule = settings.n_points, settings.rule
-    if rule == "adaptive" and n_jobs != 1:
+    if rule == "adaptive" and workers != 1:
         raise BadInputError(
-            f"n_jobs must be 1 with rule 'adaptive', got {n_jobs}. Its points depend on each other."
+            f"workers must be 1 with rule 'adaptive', got {workers}. Its points depend on each other."
         )
     reduced = reduce_program(program, clauses)
     integers = integer_objectives(reduced.program)
@@ -206,7 +207,7 @@ def solrep(
             first=_chosen_objective(integers, settings.objective, corners),
             records=records,
             chunk_size=settings.chunk_size,
-            n_jobs=n_jobs,
+            workers=workers,
             tell=tell,
         )
     proof = _proof(

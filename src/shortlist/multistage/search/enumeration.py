@@ -79,7 +79,7 @@ def enumerate_front(
     problem: StageProblem,
     *,
     bounds: bool = True,
-    n_jobs: int | None = 1,
+    workers: int | None = 1,
     budget: Budget | None = None,
 ) -> EnumerationResult:
     """Find every non-dominated objective vector of S(n, k), and how many assignments have it.
@@ -97,7 +97,7 @@ def enumerate_front(
         With at most 18 features, since every subset needs a classifier.
     bounds : bool, default=True
         Branch and bound, or look at every chain.
-    n_jobs : int or None, default=1
+    workers : int or None, default=1
         Threads.
     budget : Budget, optional
         How long the walk may take, and who is told. When it ends first, the proof says that the front is not
@@ -117,7 +117,7 @@ def enumerate_front(
     for level in range(min(2, k), k + 1) if bounds else [k]:
         tasks = _tasks(problem, level)
         walk = _walk(
-            make_walker(problem, space, level, found.measures, bounds=bounds), tasks, budget, n_jobs
+            make_walker(problem, space, level, found.measures, bounds=bounds), tasks, budget, workers
         )  # fmt: skip
         looked += walk.looked
         done = walk.done if level == k else 0
@@ -200,7 +200,7 @@ def _walk(
     walker: Walker,
     tasks: list[NDArray[np.int64]],
     budget: Budget,
-    n_jobs: int | None,
+    workers: int | None,
 ) -> _Walk:
     """Run all tasks on threads, each with a walker of its own while it runs."""
     idle: queue.SimpleQueue[Walker] = queue.SimpleQueue()
@@ -220,7 +220,7 @@ def _walk(
         return looked
 
     units = [Unit(str(number), run, (firsts,)) for number, firsts in enumerate(tasks)]
-    work = Work(n_jobs, report=budget.report, cancellation=budget.cancellation)
+    work = Work(workers, report=budget.report, cancellation=budget.cancellation)
     with pooled_threads():
         counts = [looked for _, looked in run_units(units, work, stage="walking stage assignments")]
     finished = [looked for looked in counts if looked >= 0]

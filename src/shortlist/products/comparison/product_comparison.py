@@ -48,7 +48,7 @@ N_EVALUATIONS = 100_000
 """Configurations per evolutionary run, as in the study of Xue & Li (2018) on its larger models."""
 
 
-OWN_OPTIONS = ("seed", "study", "n_jobs", "tolerance")
+OWN_OPTIONS = ("seed", "study", "workers", "tolerance")
 """Options of a search that a comparison sets itself, or that would make fronts incomparable."""
 
 
@@ -187,7 +187,7 @@ def compare_products(
     as_seed(as_seed(first_seed, "first_seed") + n_seeds - 1, "first_seed + n_seeds - 1")
     as_positive_seconds(time_limit_s, "time_limit_s")
     work = Work() if work is None else work
-    as_where(work.workers, "n_jobs")
+    as_where(work.workers, "workers")
     goals, bounds = parse_question(model, objectives, limits, attributes)
     question, feasibility = make_question(model, goals, bounds, requirements)
     wanted = [
@@ -201,17 +201,16 @@ def compare_products(
     study.bind({"the question": _digest(question), "time_limit_s": time_limit_s, **_described(options)})
     tell = work.report if work.workers == 1 else silent
     units = []
-    for method, seed in wanted:
-        key = f"{method} {seed}"
+    by_key = {f"{method} {seed}": (method, seed) for method, seed in wanted}
+    for key, (method, seed) in by_key.items():
         own = dataclasses.replace(by_method[method], seed=seed)
         if takes(method, "study"):
             own = dataclasses.replace(own, study=study.part(key))
-        task = _Task(question, method, seed, own, time_limit_s)
-        units.append(Unit(key, _run, (task, tell, work.cancellation)))
-    results = zip(wanted, run_units(units, work, stage="runs"), strict=False)
+        task = _Task(method, seed, own, time_limit_s)
+        units.append(Unit(key, _run, (question, task, tell, work.cancellation)))
     runs = tuple(
-        Run(method, seed, _from_record(question, method, record, study))
-        for (method, seed), (_, record) in results
+        Run(*by_key[key], _from_record(question, by_key[key][0], record, study))
+        for key, record in run_units(units, work, stage="runs")
         if record is not None
     )
     return tabulated(runs, len(wanted))
@@ -293,7 +292,6 @@ def _row(method: str, runs: Sequence[Run], tables: FrontTables) -> MethodRow:
 class _Task:
     """One run; it pickles, and then keeps nothing inside."""
 
-    question: Question
     method: str
     seed: int
     options: SearchOptions
@@ -301,7 +299,7 @@ class _Task:
 
 
 def _run(
-    task: _Task, report: Report = silent, cancellation: Cancellation | None = None
+    question: Question, task: _Task, report: Report, cancellation: Cancellation
 ) -> dict[str, Any] | None:
     """Run a method, and return its front as it is recorded; None if it was stopped by the user."""
     budget = Budget(
@@ -310,10 +308,10 @@ def _run(
         report=lambda event: report(
             dataclasses.replace(event, stage=f"{task.method} {task.seed}, {event.stage}")
         ),
-        cancellation=cancellation or Cancellation(),
+        cancellation=cancellation,
     )
-    found = find_front(task.question, task.method, task.options, budget)
-    if cancellation is not None and cancellation.cancelled:
+    found = find_front(question, task.method, task.options, budget)
+    if cancellation.cancelled:
         return None
     return _as_record(found.front)
 

@@ -240,7 +240,7 @@ def _integer_method(name: str, question: Question, options: SearchOptions) -> Ca
             settings=SolRepSettings(options.n_points, options.rule, solve_limit_s=options.solve_limit_s),
             clauses=_feature_clauses(question),
             study=options.study,
-            n_jobs=options.n_jobs,
+            workers=options.workers,
         )
     if name == "cwmoip":
         from shortlist.methods.integer.cwmoip import cwmoip

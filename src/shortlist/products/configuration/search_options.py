@@ -9,6 +9,7 @@ from shortlist._validation import as_choice, as_count, as_positive_seconds, as_s
 from shortlist._words import any_of, did_you_mean
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.runs import NO_STUDY, Study
+from shortlist.runs.workers import Where, as_where
 
 EXACT_METHODS = ("exact", "cwmoip", "epsilon-constraint")
 """Integer programs until nothing is left; ``exact`` is the search of zones."""
@@ -34,7 +35,7 @@ _TAKEN: Mapping[str, tuple[str, ...]] = {
     "auto": (*_DIAGRAM, *_PROGRAMS),
     "diagram": _DIAGRAM,
     **dict.fromkeys(EXACT_METHODS, _PROGRAMS),
-    "solrep": (*_PROGRAMS, "n_points", "rule", "solve_limit_s", "study", "n_jobs"),
+    "solrep": (*_PROGRAMS, "n_points", "rule", "solve_limit_s", "study", "workers"),
     **dict.fromkeys(EVOLUTIONARY_METHODS, ("n_evaluations", "n_starts", "seed", "study")),
 }
 
@@ -64,8 +65,8 @@ class SearchOptions:
         Limit of each program of ``solrep``; None: each is proved.
     study : Study
         Where ``solrep`` records finished programs and evolution its generations, to go on from there.
-    n_jobs : int
-        Workers of ``solrep``.
+    workers : int or str
+        What solves programs of ``solrep``; see :func:`shortlist.runs.workers.open_workers`.
     n_evaluations : int
         Configurations that evolution evaluates.
     n_starts : int
@@ -81,7 +82,7 @@ class SearchOptions:
     rule: str = "hit-and-run"
     solve_limit_s: float | None = None
     study: Study = NO_STUDY
-    n_jobs: int = 1
+    workers: Where = 1
     n_evaluations: int = 25_000
     n_starts: int = 0
 
@@ -133,11 +134,10 @@ def search_options(method: str, **given: Any) -> SearchOptions:
     as_count(options.max_nodes, "max_nodes", at_least=16)
     as_count(options.max_bytes, "max_bytes")
     as_positive_seconds(options.solve_limit_s, "solve_limit_s")
-    if options.n_jobs == 0:
-        raise BadInputError("n_jobs must be a number of workers, or -1 for every core, got 0.")
-    if options.rule == "adaptive" and options.n_jobs != 1:
+    as_where(options.workers, "workers")
+    if options.rule == "adaptive" and options.workers != 1:
         raise BadInputError(
-            f"n_jobs must be 1 with rule 'adaptive', got {options.n_jobs}. Its points depend on each other."
+            f"workers must be 1 with rule 'adaptive', got {options.workers}. Its points depend on each other."
         )
     for name in (method, options.solver):
         _check_installed(name)
