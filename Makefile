@@ -8,7 +8,7 @@ UV = .venv/bin/uv pip --quiet
 DATA ?=
 export SHORTLIST_DATA := $(if $(DATA),$(abspath $(DATA)),$(SHORTLIST_DATA))
 
-.PHONY: run test check browser bench docs dist help clean lock
+.PHONY: run test check browser bench docs dist changelog help clean lock
 run: .venv/ready  ## prune a pool of 100 classifiers on scikit-learn's breast-cancer data, with proof
 	@mkdir -p out
 	.venv/bin/shortlist prune example:breast-cancer --out out/breast-cancer.joblib
@@ -30,6 +30,20 @@ bench: .venv/ready-dev  ## time every benchmark case; figures go to benchmarks/r
 
 docs: .venv/ready-dev  ## the site, in docs/_build/html; a warning is an error
 	.venv/bin/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+
+dist: .venv/ready  ## wheel and source distribution, each installed in a clean environment and tried
+	rm -rf dist
+	.venv/bin/uv build --quiet --no-build-isolation --python .venv/bin/python
+	for file in dist/*.whl dist/*.tar.gz; do \
+	  rm -rf dist/try && $(PYTHON) -m venv dist/try && \
+	  $(UV) sync --python dist/try/bin/python requirements.lock && \
+	  $(UV) install --python dist/try/bin/python --no-deps --no-build-isolation $$file && \
+	  dist/try/bin/python tests/smoke.py || exit 1; \
+	done
+	rm -rf dist/try
+
+changelog: .venv/ready-dev  ## gather the entries of changelog.d/ under the version of pyproject.toml
+	.venv/bin/towncrier build --yes --version $$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
 lock: .venv/ready-dev  ## renew both lock files after a change of pyproject.toml
 	.venv/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links \
