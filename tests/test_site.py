@@ -22,7 +22,9 @@ def test_the_site_is_made_without_a_warning_and_has_every_public_name(tmp_path: 
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
-    described = {page.stem.rpartition(".")[2] for page in (tmp_path / "reference" / "api" / "names").iterdir()}
+    described = {
+        page.stem.rpartition(".")[2] for page in (tmp_path / "reference" / "api" / "names").iterdir()
+    }
     for package in (shortlist, ensembles, multistage, products):
         assert set(package.__all__) <= described
     assert not re.search(r"system-message", (tmp_path / "index.html").read_text())
