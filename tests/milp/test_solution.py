@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError, SolverError
-from shortlist.milp import Limits, LinearObjective, Program, make_program, watch
+from shortlist.milp import Limits, LinearObjective, Program, make_program
 from shortlist.milp.current import CurrentProgram
 from shortlist.milp.engine import CheckedSession
 from shortlist.milp.solution import Claim, checked_solution, largest_violation
+from shortlist.milp.watch import Patience
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
@@ -263,9 +264,7 @@ def test_the_check_needs_no_session() -> None:
     assert (solution.objective, solution.seconds) == (-7, 1.5)
 
 
-def test_a_solver_that_does_not_stop_is_left_alone_and_loaded_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "PATIENCE_S", 0.0)
-    monkeypatch.setattr(watch, "LATE_S", 0.0)
+def test_a_solver_that_does_not_stop_is_left_alone_and_loaded_afresh() -> None:
     over = threading.Event()
     loaded: list[Liar] = []
 
@@ -281,7 +280,7 @@ def test_a_solver_that_does_not_stop_is_left_alone_and_loaded_afresh(monkeypatch
         loaded.append(Deaf(claim([0, 1, 1])))
         return loaded[-1]
 
-    session = CheckedSession(knapsack(), load, tolerance=1e-7)
+    session = CheckedSession(knapsack(), load, tolerance=1e-7, patience=Patience(0.0, 0.0))
     session.set_start([0, 0, 1])
     try:
         solution = session.solve(Limits(seconds=1e-9))
@@ -292,8 +291,7 @@ def test_a_solver_that_does_not_stop_is_left_alone_and_loaded_afresh(monkeypatch
         over.set()
 
 
-def test_ctrl_c_leaves_a_solver_alone_that_does_not_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "PATIENCE_S", 0.0)
+def test_ctrl_c_leaves_a_solver_alone_that_does_not_stop() -> None:
     over = threading.Event()
     heard = threading.Event()
 
@@ -308,7 +306,8 @@ def test_ctrl_c_leaves_a_solver_alone_that_does_not_stop(monkeypatch: pytest.Mon
         assert heard.wait(600)
         raise KeyboardInterrupt
 
-    session = CheckedSession(knapsack(), lambda *_: cast("Any", Deaf(claim([0, 1, 1]))), tolerance=1e-7)
+    deaf = cast("Any", Deaf(claim([0, 1, 1])))
+    session = CheckedSession(knapsack(), lambda *_: deaf, tolerance=1e-7, patience=Patience(1.0, 0.0))
     try:
         with pytest.raises(KeyboardInterrupt):
             session.solve(on_bound=interrupt)

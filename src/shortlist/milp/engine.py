@@ -15,7 +15,7 @@ from shortlist.errors import BadInputError
 from shortlist.milp.current import Change, CurrentProgram, empty_intervals, without_empty_intervals
 from shortlist.milp.program import Program
 from shortlist.milp.solution import NO_LIMITS, Claim, Limits, Solution, checked_solution, is_answer
-from shortlist.milp.watch import NotStoppedError, OnBound, Post, run_watched
+from shortlist.milp.watch import PATIENCE, NotStoppedError, OnBound, Patience, Post, run_watched
 from shortlist.milp.whole_rows import tells_apart
 from shortlist.results.proof import Status
 from shortlist.runs.cancellation import Cancellation
@@ -69,13 +69,14 @@ class CheckedSession:
         tolerance: float,
         seed: int = 0,
         threads: int = 1,
+        patience: Patience = PATIENCE,
     ) -> None:
         self._current = CurrentProgram(program)
         exact = functools.partial(_exact_engine, seed=seed, threads=threads)
         self._loaders: dict[bool, Callable[[Program, Costs], Engine]] = {False: load, True: exact}
         self._engines: dict[bool, Engine] = {}  # by whether it is CP-SAT in place of the solver asked for
         self._told: dict[bool, float] = {}
-        self._tolerance = tolerance
+        self._tolerance, self._patience = tolerance, patience
         if not tolerance or tells_apart(self._current.size, tolerance):
             self._engine(handed_over=False)
 
@@ -211,6 +212,7 @@ class CheckedSession:
                 on_bound=on_bound,
                 cancellation=cancellation,
                 left_alone=left_alone,
+                patience=self._patience,
             )
         except NotStoppedError:
             claim = Claim(Status.UNKNOWN, limit="interrupted")

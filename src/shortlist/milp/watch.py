@@ -11,6 +11,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from shortlist.runs.cancellation import Cancellation
@@ -25,14 +26,25 @@ OnBound: TypeAlias = Callable[[float, float], None]
 
 POLL_S = 0.05
 
-PATIENCE_S = 10.0
-"""So long a solver may go on after it was told to stop; SCIP has been seen to look at neither clock nor flag
-for minutes.
-"""
+
+@dataclass(frozen=True)
+class Patience:
+    """How long one waits for a solver that does not stop.
+
+    Parameters
+    ----------
+    late_s : float, default=1
+        A solver that goes on for so many seconds after its limit is told to stop.
+    told_s : float, default=10
+        So many seconds it may go on after it was first told; SCIP has been seen to look at neither clock nor
+        flag for minutes.
+    """
+
+    late_s: float = 1.0
+    told_s: float = 10.0
 
 
-LATE_S = 1.0
-"""A solver that goes on for so long after its limit is told to stop."""
+PATIENCE = Patience()
 
 
 class NotStoppedError(Exception):
@@ -47,19 +59,20 @@ def run_watched(
     on_bound: OnBound | None = None,
     cancellation: Cancellation | None = None,
     left_alone: Callable[[], object] = lambda: None,
+    patience: Patience = PATIENCE,
 ) -> Watched:
     """Return ``run(post)``, computed in another thread.
 
     `on_bound` is called in this thread, whenever the objective or the bound got better. `stop` is called,
     repeatedly, once the cancellation is set, or once an exception (KeyboardInterrupt included) comes up here;
     the exception goes on when the solver has stopped. An exception in `run` is raised here. A solver knows
-    its limit in `seconds`, and is told to stop when it is :data:`LATE_S` late.
+    its limit in `seconds`, and is told to stop when it is late, by `patience`.
 
     Raises
     ------
     NotStoppedError
-        If it goes on for more than :data:`PATIENCE_S` after it was first told to stop. `left_alone` is called
-        then, as what it works on may not be touched again.
+        If it goes on for longer than `patience` allows after it was first told to stop. `left_alone` is
+        called then, as what it works on may not be touched again.
     """
     inbox: queue.SimpleQueue[tuple[float, float]] = queue.SimpleQueue()
     results: list[Watched] = []
@@ -75,8 +88,8 @@ def run_watched(
             inbox.put(wake)
 
     worker = threading.Thread(target=work, daemon=True)
-    tell = _Stop(stop, left_alone)
-    deadline = time.monotonic() + seconds + LATE_S
+    tell = _Stop(stop, left_alone, patience.told_s)
+    deadline = time.monotonic() + seconds + patience.late_s
     worker.start()
     best, bound = math.inf, -math.inf
     try:
@@ -105,8 +118,8 @@ def run_watched(
 class _Stop:
     """Tells a solver to stop, and gives it up when it does not listen."""
 
-    def __init__(self, stop: Callable[[], None], left_alone: Callable[[], object]) -> None:
-        self._stop, self._left_alone = stop, left_alone
+    def __init__(self, stop: Callable[[], None], left_alone: Callable[[], object], told_s: float) -> None:
+        self._stop, self._left_alone, self._told_s = stop, left_alone, told_s
         self._first = math.inf
 
     def __call__(self) -> None:
@@ -114,7 +127,7 @@ class _Stop:
         now = time.monotonic()
         self._first = min(self._first, now)
         self._stop()
-        if now - self._first > PATIENCE_S:
+        if now - self._first > self._told_s:
             self._left_alone()
             raise NotStoppedError
 

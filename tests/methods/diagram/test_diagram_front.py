@@ -15,8 +15,8 @@ from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.compilation import compile_diagram
 from shortlist.logic.diagram import Diagram
-from shortlist.methods.diagram import plan as _diagram_plan
 from shortlist.methods.diagram.diagram_front import configurations, diagram_front
+from shortlist.methods.diagram.sweep import SweepSettings
 from shortlist.products.attributes.attribute import exact_attribute
 from shortlist.products.attributes.attribute_files import read_attributes
 from shortlist.products.configuration.product_objectives import parse_objectives
@@ -110,9 +110,7 @@ def test_sets_in_rows_give_the_same_front_as_packed_sets(
 ) -> None:
     clauses, costs, offsets = problem
     packed = found_front(clauses, costs, offsets)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_diagram_plan, "PACKED_BITS", -1)
-        rows = found_front(clauses, costs, offsets)
+    rows = found_front(clauses, costs, offsets, settings=SweepSettings(packed_bits=-1))
 
     assert as_tuples(rows) == as_tuples(packed)
 
@@ -164,9 +162,8 @@ def test_what_a_trimmed_front_lacks_is_within_its_proof(
     largest = int(np.abs(costs).max()) * 3
     units = [data.draw(st.integers(0, largest)) for _ in kinds]
     tolerance = [unit / (kind.scale or 1) for unit, kind in zip(units, kinds, strict=True)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shortlist.methods.diagram.sweep.WORTH_TRIMMING", 1)
-        front = found_front(clauses, costs, offsets, tolerance=tolerance)
+    eager = SweepSettings(worth_trimming=1)
+    front = found_front(clauses, costs, offsets, tolerance=tolerance, settings=eager)
 
     assert_covered(front, points_of(clauses, costs, offsets))
     assert front.proof.missing is not None
@@ -180,11 +177,8 @@ def test_a_memory_limit_lowers_the_claim_and_not_the_truth(
 ) -> None:
     clauses, costs, offsets = problem
     every = points_of(clauses, costs, offsets)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shortlist.methods.diagram.sweep.FEW", 3)
-        if not packed:
-            patch.setattr(_diagram_plan, "PACKED_BITS", -1)
-        front = found_front(clauses, costs, offsets, max_bytes=max_bytes)
+    settings = SweepSettings(max_bytes, packed_bits=62 if packed else -1, few=3)
+    front = found_front(clauses, costs, offsets, settings=settings)
 
     assert_covered(front, every)
     assert clauses.satisfied(front.decisions).all()
@@ -219,7 +213,8 @@ def test_sets_thrown_away_for_memory_are_made_again_for_witnesses() -> None:
     clauses, costs = large_problem()
     offsets = np.zeros(3, np.int64)
     plenty = found_front(clauses, costs, offsets)
-    tight = found_front(clauses, costs, offsets, max_bytes=8 * (plenty.extras["n_vectors"] // 3))
+    little = SweepSettings(8 * (plenty.extras["n_vectors"] // 3))
+    tight = found_front(clauses, costs, offsets, settings=little)
 
     assert tight.proof.kind is ProofKind.COMPLETE
     assert (tight.points == plenty.points).all()

@@ -1,7 +1,6 @@
 """Clauses and inequalities: the same products as the model, and each of them once."""
 
 import itertools
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -20,11 +19,8 @@ from tests.products import oracles, strategies
 
 
 @pytest.fixture(scope="class", params=[1, 256], ids=["definitions everywhere", "distribution"])
-def limit(request: pytest.FixtureRequest) -> Iterator[int]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cnf, "DISTRIBUTION_LIMIT", request.param)
-        patch.setattr("shortlist.products.encodings.clauses.DISTRIBUTION_LIMIT", request.param)
-        yield request.param
+def limits(request: pytest.FixtureRequest) -> cnf.ClauseLimits:
+    return cnf.ClauseLimits(distribution=request.param)
 
 
 def n_extensions(clauses: Clauses, selected: tuple[bool, ...]) -> int:
@@ -55,9 +51,10 @@ def n_extensions(clauses: Clauses, selected: tuple[bool, ...]) -> int:
 
 @given(model=strategies.models(max_features=6))
 @settings(max_examples=25)
-@pytest.mark.usefixtures("limit")
-def test_every_product_is_one_solution_and_nothing_else_is(model: FeatureModel) -> None:
-    clauses = to_clauses(model)
+def test_every_product_is_one_solution_and_nothing_else_is(
+    limits: cnf.ClauseLimits, model: FeatureModel
+) -> None:
+    clauses = to_clauses(model, limits)
     for selected in oracles.configurations(model.n_features):
         assert n_extensions(clauses, selected) == oracles.is_product(model, selected)
 
@@ -135,12 +132,11 @@ def test_equal_coefficients_share_their_nodes() -> None:
     assert len(definitions.clauses) < 100 * 11 * 4
 
 
-def test_a_comparison_that_is_too_hard_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pseudo_boolean, "NODE_LIMIT", 5)
+def test_a_comparison_that_is_too_hard_says_so() -> None:
     factors = tuple(2**i + 1 for i in range(12))
     model = make_model([f"F{i}" for i in range(12)], constraints=[Linear(factors, tuple(range(1, 13)), 2000)])
     with pytest.raises(BadInputError, match="more than 5 auxiliary variables"):
-        to_clauses(model)
+        to_clauses(model, cnf.ClauseLimits(diagram_nodes=5))
 
 
 def test_nested_equivalences_do_not_explode() -> None:
@@ -188,9 +184,10 @@ def test_the_integer_points_of_trees_and_constraints_are_exactly_the_products(mo
 
 @given(model=strategies.models(max_features=6))
 @settings(max_examples=25)
-@pytest.mark.usefixtures("limit")
-def test_the_integer_points_of_any_model_are_exactly_the_products(model: FeatureModel) -> None:
-    program = to_program(model)
+def test_the_integer_points_of_any_model_are_exactly_the_products(
+    limits: cnf.ClauseLimits, model: FeatureModel
+) -> None:
+    program = to_program(model, limits=limits)
     assume(program.n_columns <= model.n_features + 7)
     assert _points(program, model.n_features) == set(oracles.products(model))
 

@@ -45,7 +45,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         }
         command(**given, **made)
 
-    run.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
+    run.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]  # a function takes any
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
     return run
 

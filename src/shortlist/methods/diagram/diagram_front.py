@@ -11,7 +11,7 @@ from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.diagram import Diagram
 from shortlist.methods.diagram.plan import Plan, make_coding, make_plan
-from shortlist.methods.diagram.sweep import Pass
+from shortlist.methods.diagram.sweep import SWEEP_SETTINGS, Pass, SweepSettings
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
@@ -27,7 +27,7 @@ def diagram_front(
     offsets: NDArray[np.int64] | None = None,
     tolerance: Sequence[float] | None = None,
     witnesses: bool = True,
-    max_bytes: int = 4_000_000_000,
+    settings: SweepSettings = SWEEP_SETTINGS,
     budget: Budget | None = None,
 ) -> Front:
     """Find every non-dominated vector of linear objectives over the models of a diagram.
@@ -54,8 +54,8 @@ def diagram_front(
         is worse by at most this much in each objective. Default: exact.
     witnesses : bool, default=True
         Recover one model for each point. Otherwise the front has no candidates.
-    max_bytes : int, default=4e9
-        Memory for sets of vectors. Beyond it sets that only witnesses need are thrown away and made again
+    settings : SweepSettings, optional
+        What a pass may keep. Beyond its memory, sets that only witnesses need are thrown away and made again
         later; if what is left is still too much, sets are trimmed and the proof says what may be missing.
     budget : Budget, optional
         Once it has ended, sets are trimmed to a few vectors, which ends the pass soon, and the proof says
@@ -109,14 +109,15 @@ def diagram_front(
             seconds=budget.elapsed,
         )
     allowed = _allowed(tolerance, scales) // problem.factors
-    coding = make_coding(problem.costs)
+    as_count(settings.max_bytes, "max_bytes")
+    coding = make_coding(problem.costs, settings.packed_bits)
     plan = make_plan(diagram, problem.costs, coding)
     walk = Pass(
         plan,
         coding,
         tolerance=allowed,
         keep=witnesses,
-        max_bytes=as_count(max_bytes, "max_bytes"),
+        settings=settings,
         budget=budget,
     )
     walk.run()
@@ -198,7 +199,9 @@ def configurations(
         raise BadInputError(wanted)
     plan = make_plan(diagram, problem.costs, coding)
     box = _box(plan, problem.costs, rest)
-    walk = Pass(plan, coding, tolerance=exact, keep=True, max_bytes=2**62, budget=Budget(), box=box)
+    walk = Pass(
+        plan, coding, tolerance=exact, keep=True, settings=SweepSettings(2**62), budget=Budget(), box=box
+    )
     walk.run()
     key = coding.encode(rest[None, :])
     if not (walk.keys == key).all(axis=1).any():

@@ -10,6 +10,8 @@ from shortlist.logic.diagram import Diagram
 from shortlist.methods.diagram._kernels import Keys
 
 PACKED_BITS = 62
+"""Bits of a key that hold the objectives of a packed vector, at most."""
+
 MOST_STAIRS = 1 << 25
 """Largest staircase of a packed set, in cells of four bytes."""
 
@@ -78,10 +80,11 @@ class Coding:
         return np.concatenate([slack, np.zeros(3, np.int64)]) if self.packed else slack
 
 
-def make_coding(costs: Points) -> Coding:
+def make_coding(costs: Points, packed_bits: int = PACKED_BITS) -> Coding:
     """Choose a coding for costs per level, ``(n_objectives, n_levels)``.
 
-    The objective of largest range is swept, the two of least range index the staircase.
+    The objective of largest range is swept, the two of least range index the staircase. Vectors are packed
+    where their ranges fit `packed_bits` together, at most :data:`PACKED_BITS`.
     """
     n_objectives, n_levels = costs.shape
     ranges = np.zeros((n_levels + 1, n_objectives), np.int64)
@@ -93,7 +96,7 @@ def make_coding(costs: Points) -> Coding:
     cells = int(np.prod([float(full[k]) + 1 for k in order[1:-1]]))
     packed = (
         n_objectives <= 4
-        and sum(bits) <= PACKED_BITS
+        and sum(bits) <= packed_bits
         and cells <= MOST_STAIRS
         and int(full[order[-1]]) < 2**30
     )

@@ -1,6 +1,7 @@
 """One pass over a diagram that carries sets of non-dominated vectors, and the way back down."""
 
 from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +17,37 @@ from shortlist.methods.diagram._kernels import (
     trim_packed,
     trim_rows,
 )
-from shortlist.methods.diagram.plan import Coding, Plan
+from shortlist.methods.diagram.plan import PACKED_BITS, Coding, Plan
 from shortlist.runs import Progress
 from shortlist.runs.budget import Budget
-
-WORTH_TRIMMING = 64
-"""Joins of fewer vectors are never trimmed for a tolerance."""
 
 STAGES = 8
 """In so many stages the tolerance is released: trimming seldom and more at a time leaves fewer vectors."""
 
-FEW = 256
-"""Vectors per set once a limit was hit: enough for a rough front, and quick."""
+
+@dataclass(frozen=True)
+class SweepSettings:
+    """What a pass may keep.
+
+    Parameters
+    ----------
+    max_bytes : int, default=4e9
+        Memory for sets of vectors.
+    packed_bits : int, default=62
+        Vectors whose ranges fit so many bits together are packed into one integer.
+    worth_trimming : int, default=64
+        Joins of at most so many vectors are never trimmed for a tolerance.
+    few : int, default=256
+        Vectors per set once a limit was hit: enough for a rough front, and quick.
+    """
+
+    max_bytes: int = 4_000_000_000
+    packed_bits: int = PACKED_BITS
+    worth_trimming: int = 64
+    few: int = 256
+
+
+SWEEP_SETTINGS = SweepSettings()
 
 
 class Pass:
@@ -44,8 +64,8 @@ class Pass:
     keep : bool
         Whether :meth:`trace` will be called. Sets that no join needs any more are then kept while memory
         lasts.
-    max_bytes : int
-        Memory for sets.
+    settings : SweepSettings
+        How much is kept.
     budget : Budget
         When to hurry, and who is told.
     box : tuple of two ndarrays, each of shape (n_places, n_objectives), optional
@@ -69,12 +89,12 @@ class Pass:
         *,
         tolerance: NDArray[np.int64],
         keep: bool,
-        max_bytes: int,
+        settings: SweepSettings,
         budget: Budget,
         box: tuple[Points, Points] | None = None,
     ) -> None:
         self._plan, self._coding, self._tolerance = plan, coding, tolerance
-        self._keep, self._max_bytes, self._budget, self._box = keep, max_bytes, budget, box
+        self._keep, self._settings, self._budget, self._box = keep, settings, budget, box
         self._sets: dict[int, Keys] = {0: np.zeros((1, coding.n_words), np.int64)}
         self._bytes = self._spare = 0  # in all sets, and in those that can be thrown away and made again
         self._boundaries = [0]  # positions in plan.joins up to which finished sets were thrown away
@@ -113,7 +133,7 @@ class Pass:
                 uses[child] -= 1
                 if not uses[child]:
                     self._release(child)
-            if self._bytes > self._max_bytes and self._spare and position + 1 < n_joins:
+            if self._bytes > self._settings.max_bytes and self._spare and position + 1 < n_joins:
                 self._throw_away(plan.joins[self._boundaries[-1] : position].tolist(), uses)
                 self._boundaries.append(position + 1)
         budget.report(Progress("joining sets of vectors", n_joins, n_joins))
@@ -212,12 +232,14 @@ class Pass:
         n_joined = sum(
             len(self._sets[int(plan.sources[child])]) for child in (plan.low[place], plan.high[place])
         )
-        allowed = np.maximum(most_error - inherited, 0) if n_joined > WORTH_TRIMMING else self._exact
+        allowed = (
+            np.maximum(most_error - inherited, 0) if n_joined > self._settings.worth_trimming else self._exact
+        )
         keys = self._joined(place, allowed)
         most = self._most()
         if len(keys) > most:
             if not self._hurried:
-                self.limits[f"{self._max_bytes / 1e9:g} GB for sets of vectors"] = None
+                self.limits[f"{self._settings.max_bytes / 1e9:g} GB for sets of vectors"] = None
             ranges = self._coding.ranges[int(plan.levels[place])]
             self._coarseness = min(self._coarseness + 2, 62)
             while len(keys) > most and self._coarseness >= 0:
@@ -233,9 +255,9 @@ class Pass:
     def _most(self) -> int:
         """How many vectors the next set may hold."""
         if self._hurried:
-            return FEW
-        free = self._max_bytes - (self._bytes - self._spare)
-        return max(free // (8 * self._coding.n_words), FEW)
+            return self._settings.few
+        free = self._settings.max_bytes - (self._bytes - self._spare)
+        return max(free // (8 * self._coding.n_words), self._settings.few)
 
     def _joined(self, place: int, allowed: NDArray[np.int64]) -> Keys:
         """Return the non-dominated union of the two sets below `place`, in the box, trimmed by `allowed`."""

@@ -12,7 +12,7 @@ from shortlist.multistage.search._enumeration import UNSEEN
 from shortlist.multistage.search._evaluation import N_MEASURES, nondominated_rows
 from shortlist.multistage.search._walk_arrays import Blocks, Space
 from shortlist.multistage.search.stage_objectives import StageProblem
-from shortlist.multistage.search.walkers import FoundAssignments, Walker, make_walker
+from shortlist.multistage.search.walkers import TABLE_ROWS, FoundAssignments, Walker, make_walker
 from shortlist.multistage.subclassifiers.decision_bits import subset_masks
 from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads
 from shortlist.pickles import saved_from
@@ -81,6 +81,7 @@ def enumerate_front(
     bounds: bool = True,
     workers: int | None = 1,
     budget: Budget | None = None,
+    table_rows: int = TABLE_ROWS,
 ) -> EnumerationResult:
     """Find every non-dominated objective vector of S(n, k), and how many assignments have it.
 
@@ -102,6 +103,9 @@ def enumerate_front(
     budget : Budget, optional
         How long the walk may take, and who is told. When it ends first, the proof says that the front is not
         complete.
+    table_rows : int, default=2000
+        Up to this many validation rows what is found is kept in a table, beyond it in an archive. The answer
+        is the same.
 
     Raises
     ------
@@ -117,7 +121,8 @@ def enumerate_front(
     for level in range(min(2, k), k + 1) if bounds else [k]:
         tasks = _tasks(problem, level)
         walk = _walk(
-            make_walker(problem, space, level, found.measures, bounds=bounds), tasks, budget, workers
+            make_walker(problem, space, level, found.measures, bounds=bounds, table_rows=table_rows),
+            tasks, budget, workers,
         )  # fmt: skip
         looked += walk.looked
         done = walk.done if level == k else 0
@@ -140,7 +145,9 @@ def enumerate_front(
     )  # fmt: skip
 
 
-def tied_blocks(result: EnumerationResult, point: int, *, limit: int = 1_000_000) -> list[TiedBlock]:
+def tied_blocks(
+    result: EnumerationResult, point: int, *, limit: int = 1_000_000, table_rows: int = TABLE_ROWS
+) -> list[TiedBlock]:
     """Return all assignments that share one point of the front, as blocks, walking the space once more.
 
     Parameters
@@ -151,6 +158,8 @@ def tied_blocks(result: EnumerationResult, point: int, *, limit: int = 1_000_000
         Row of ``result.assignments``.
     limit : int
         Most blocks to return.
+    table_rows : int, default=2000
+        See :func:`enumerate_front`.
 
     Returns
     -------
@@ -160,7 +169,9 @@ def tied_blocks(result: EnumerationResult, point: int, *, limit: int = 1_000_000
     problem = result.problem
     room = min(limit, 4096)
     while True:
-        walker = make_walker(problem, _space(problem), problem.max_stages, result.measures, bounds=True)
+        walker = make_walker(
+            problem, _space(problem), problem.max_stages, result.measures, bounds=True, table_rows=table_rows
+        )
         blocks = np.zeros((room, problem.max_stages + 3), dtype=np.int64)
         n_blocks = np.zeros(1, dtype=np.int64)
         firsts = np.concatenate(_tasks(problem, problem.max_stages))
@@ -172,10 +183,12 @@ def tied_blocks(result: EnumerationResult, point: int, *, limit: int = 1_000_000
     return [TiedBlock(tuple(row[: row[-3]].tolist()), int(row[-2])) for row in used]
 
 
-def tied_assignments(result: EnumerationResult, point: int) -> Iterator[NDArray[np.int8]]:
+def tied_assignments(
+    result: EnumerationResult, point: int, *, table_rows: int = TABLE_ROWS
+) -> Iterator[NDArray[np.int8]]:
     """Yield every assignment that shares one point of the front; there can be millions."""
     n, k = result.problem.n_features, result.problem.max_stages
-    for block in tied_blocks(result, point):
+    for block in tied_blocks(result, point, table_rows=table_rows):
         start = assignment_of_chain(block.chain, n, removal=result.problem.removal)
         if block.n_assignments == 1:
             yield start

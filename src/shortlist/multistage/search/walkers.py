@@ -199,12 +199,18 @@ class ArchiveWalker:
 
 
 def make_walker(
-    problem: StageProblem, space: Space, max_stages: int, seeds: NDArray[np.int64], *, bounds: bool
+    problem: StageProblem,
+    space: Space,
+    max_stages: int,
+    seeds: NDArray[np.int64],
+    *,
+    bounds: bool,
+    table_rows: int = TABLE_ROWS,
 ) -> Walker:
-    """Choose how to keep what is found."""
+    """Choose how to keep what is found: up to so many validation rows in a table, else in an archive."""
     # the table counts right answers, which are the credit only where a wrong answer costs all of a right
     # one's
     counts = problem.unit == 1 and (problem.penalties == 1).all()
     plain = problem.names == DEFAULT_OBJECTIVES and not problem.removal and counts
-    kind = TableWalker if plain and problem.n_rows <= TABLE_ROWS else ArchiveWalker
+    kind = TableWalker if plain and problem.n_rows <= table_rows else ArchiveWalker
     return kind(problem, space, max_stages, seeds, bounds=bounds)

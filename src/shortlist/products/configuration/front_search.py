@@ -122,6 +122,7 @@ def front_by_diagram(
 ) -> Front:
     """Return the front of a diagram; limits on objectives are not applied."""
     from shortlist.methods.diagram.diagram_front import diagram_front
+    from shortlist.methods.diagram.sweep import SweepSettings
 
     costs, offsets = padded_costs(question, diagram.n_variables)
     return diagram_front(
@@ -131,7 +132,7 @@ def front_by_diagram(
         [f"variable {i}" for i in range(diagram.n_variables)],
         offsets=offsets,
         tolerance=tolerance,
-        max_bytes=max_bytes,
+        settings=SweepSettings(max_bytes),
         budget=budget,
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.logic.clauses import Clauses
-from shortlist.products.encodings.cnf import DISTRIBUTION_LIMIT, Clause, Definitions, formula_clauses
+from shortlist.products.encodings.cnf import CLAUSE_LIMITS, Clause, ClauseLimits, Definitions, formula_clauses
 from shortlist.products.encodings.pseudo_boolean import linear_literal
 from shortlist.products.feature_models.formulas import Formula, Linear, Literal, Or
 from shortlist.products.feature_models.model import FeatureModel, Group
@@ -33,11 +33,11 @@ class TracedClauses:
     rules: NDArray[np.int32]
 
 
-def to_clauses(model: FeatureModel) -> Clauses:
+def to_clauses(model: FeatureModel, limits: ClauseLimits = CLAUSE_LIMITS) -> Clauses:
     """Return clauses whose solutions, cut to the features, are exactly the products, each once.
 
     Trees, clauses and formulas that distribute into few clauses
-    (:data:`~shortlist.products.encodings.cnf.DISTRIBUTION_LIMIT`) need no auxiliary variables; see
+    (:class:`~shortlist.products.encodings.cnf.ClauseLimits`) need no auxiliary variables; see
     :func:`~shortlist.products.encodings.clauses.traced_clauses`.
 
     Examples
@@ -47,10 +47,10 @@ def to_clauses(model: FeatureModel) -> Clauses:
     >>> list(to_clauses(model))
     [(1,), (-2, 1), (-3, 1), (-1, 2, 3), (-2, -3)]
     """
-    return traced_clauses(model).clauses
+    return traced_clauses(model, limits).clauses
 
 
-def traced_clauses(model: FeatureModel) -> TracedClauses:
+def traced_clauses(model: FeatureModel, limits: ClauseLimits = CLAUSE_LIMITS) -> TracedClauses:
     """Return the clauses of a model and the rule behind each of them.
 
     A group of n children takes n clauses for their parent and, for m of n, one clause for every n - m + 1 or
@@ -62,7 +62,7 @@ def traced_clauses(model: FeatureModel) -> TracedClauses:
     BadInputError
         If a linear comparison needs too many auxiliary variables.
     """
-    definitions = Definitions(model.n_features + 1)
+    definitions = Definitions(model.n_features + 1, limits)
     blocks: list[list[Clause]] = [] if model.root is None else [[(model.root + 1,)]]
     blocks += (_group_clauses(group, definitions) for group in model.groups)
     blocks += (_constraint_clauses(constraint.formula, definitions) for constraint in model.constraints)
@@ -117,7 +117,7 @@ def _bounded(parent: int, literals: list[int], least: int, definitions: Definiti
     if least > n:
         return [(-parent,)]
     condition = () if literals[0] < 0 else (-parent,)
-    if comb(n, n - least + 1) <= max(DISTRIBUTION_LIMIT, n * n):
+    if comb(n, n - least + 1) <= max(definitions.limits.distribution, n * n):
         return [(*condition, *chosen) for chosen in combinations(literals, n - least + 1)]
     signs = tuple(-1 if literal > 0 else 1 for literal in literals)
     bound = -least if literals[0] > 0 else n - least

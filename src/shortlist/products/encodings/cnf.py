@@ -19,8 +19,27 @@ from shortlist.products.feature_models.formulas import (
 Clause: TypeAlias = tuple[int, ...]
 """A disjunction of literals, sorted by variable; never a tautology."""
 
-DISTRIBUTION_LIMIT = 256
-"""Most clauses that one conjunct of a formula may become without auxiliary variables."""
+
+@dataclass(frozen=True)
+class ClauseLimits:
+    """Where an encoding by clauses takes auxiliary variables, and where it gives up.
+
+    Parameters
+    ----------
+    distribution : int, default=256
+        Most clauses that one conjunct of a formula may become without auxiliary variables.
+    formula_nodes : int, default=20,000
+        Most parts of a formula without them: nested equivalences double it at every level.
+    diagram_nodes : int, default=20,000
+        Most nodes of the diagram of one linear comparison, each an auxiliary variable.
+    """
+
+    distribution: int = 256
+    formula_nodes: int = 20_000
+    diagram_nodes: int = 20_000
+
+
+CLAUSE_LIMITS = ClauseLimits()
 
 
 @dataclass(eq=False)
@@ -32,6 +51,7 @@ class Definitions:
     """
 
     first: int
+    limits: ClauseLimits = CLAUSE_LIMITS
     clauses: list[Clause] = field(default_factory=list)
     linear: dict[Linear, int] = field(default_factory=dict)
     undefined: list[tuple[Linear, int]] = field(default_factory=list)
@@ -63,8 +83,8 @@ class Definitions:
 def formula_clauses(formula: Formula, definitions: Definitions) -> list[Clause]:
     """Return clauses that hold exactly where the formula does.
 
-    Each conjunct is distributed if neither it nor a part of it needs more than :data:`DISTRIBUTION_LIMIT`
-    clauses; otherwise every connective of it gets an auxiliary variable (Tseitin 1968), defined in both
+    Each conjunct is distributed if neither it nor a part of it needs more clauses than the limit
+    of `definitions`; otherwise every connective of it gets an auxiliary variable (Tseitin 1968), defined in both
     directions. Clauses that others imply are left out.
 
     Parameters
@@ -86,7 +106,7 @@ def formula_clauses(formula: Formula, definitions: Definitions) -> list[Clause]:
         if program is None:
             clauses.append((_literal_of(conjunct, definitions),))
             continue
-        distributed = _distributed(program)
+        distributed = _distributed(program, definitions.limits.distribution)
         clauses += _defined(program, definitions) if distributed is None else distributed
     return clauses
 
@@ -115,10 +135,7 @@ def _negated(formula: Formula) -> Formula:
     return formula.negated() if isinstance(formula, Linear) else Not(formula)
 
 
-_NODE_LIMIT = 20_000  # nested equivalences double the formula: beyond this it gets auxiliary variables
-
-
-def _distributed(program: list[tuple[str, int]]) -> list[Clause] | None:
+def _distributed(program: list[tuple[str, int]], most: int) -> list[Clause] | None:
     """Return the clauses of a normal form without auxiliary variables; None where there are too many.
 
     A clause is a bit set here, two bits per variable, so that products and inclusion are single operations.
@@ -135,8 +152,8 @@ def _distributed(program: list[tuple[str, int]]) -> list[Clause] | None:
             continue
         parts = values[len(values) - value :]
         del values[len(values) - value :]
-        joined = [c for part in parts for c in part] if kind == "and" else _cross(parts, positive)
-        if joined is None or len(joined) > DISTRIBUTION_LIMIT:
+        joined = [c for part in parts for c in part] if kind == "and" else _cross(parts, positive, most)
+        if joined is None or len(joined) > most:
             return None
         values.append(without_implied(joined))
     literals = sorted(((shift, v) for v, shift in bits.items()), key=lambda pair: pair[1])
@@ -161,7 +178,7 @@ def _normal_form(formula: Formula, definitions: Definitions) -> list[tuple[str, 
     stack = [(formula, True)]
     while stack:
         node, holds = stack.pop()
-        if len(program) > _NODE_LIMIT:
+        if len(program) > definitions.limits.formula_nodes:
             return None
         match node:
             case Literal(value):
@@ -200,11 +217,11 @@ def _flat(parts: tuple[Formula, ...], kind: type[Formula], holds: bool) -> list[
     return flat
 
 
-def _cross(parts: list[list[int]], positive: int) -> list[int] | None:
+def _cross(parts: list[list[int]], positive: int, most: int) -> list[int] | None:
     """Return the clauses of a disjunction: one for each way to take a clause from every part."""
     clauses = [0]
     for part in sorted(parts, key=len):
-        if len(clauses) * len(part) > DISTRIBUTION_LIMIT * 4:
+        if len(clauses) * len(part) > most * 4:
             return None
         joined = {clause | other for clause in clauses for other in part}
         clauses = [clause for clause in joined if not clause & clause >> 1 & positive]

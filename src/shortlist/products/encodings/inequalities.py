@@ -10,7 +10,13 @@ from scipy import sparse
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.milp.program import LinearObjective, Program, make_program
-from shortlist.products.encodings.cnf import Definitions, conjuncts, formula_clauses
+from shortlist.products.encodings.cnf import (
+    CLAUSE_LIMITS,
+    ClauseLimits,
+    Definitions,
+    conjuncts,
+    formula_clauses,
+)
 from shortlist.products.feature_models.formulas import Formula, Iff, Implies, Linear, Literal
 from shortlist.products.feature_models.model import FeatureModel, Group
 
@@ -42,7 +48,11 @@ class _Rows:
 
 
 def to_program(
-    model: FeatureModel, *, objectives: Iterable[LinearObjective] = (), fixed: Iterable[int] = ()
+    model: FeatureModel,
+    *,
+    objectives: Iterable[LinearObjective] = (),
+    fixed: Iterable[int] = (),
+    limits: ClauseLimits = CLAUSE_LIMITS,
 ) -> Program:
     """Return a program whose integer points, cut to the features, are exactly the products.
 
@@ -80,7 +90,7 @@ def to_program(
     >>> program.rows.toarray().tolist(), program.row_lower.tolist(), program.row_upper.tolist()
     ([[-1.0, 1.0, 1.0]], [0.0], [0.0])
     """
-    table, definitions = _Rows(), Definitions(model.n_features + 1)
+    table, definitions = _Rows(), Definitions(model.n_features + 1, limits)
     for group in model.groups:
         _add_group(table, group)
     for constraint in model.constraints:

@@ -8,9 +8,6 @@ from shortlist.errors import BadInputError
 from shortlist.products.encodings.cnf import Clause, Definitions
 from shortlist.products.feature_models.formulas import Linear
 
-NODE_LIMIT = 20_000
-"""Most nodes of the diagram of one comparison."""
-
 _Node: TypeAlias = tuple[float, float, int]  # lowest and highest rest with this node, and its literal
 _TRUE, _FALSE = 0, None  # not literals: no variable is numbered 0
 
@@ -27,7 +24,7 @@ def linear_literal(comparison: Linear, definitions: Definitions) -> int | bool:
     Raises
     ------
     BadInputError
-        If the diagram needs more than :data:`NODE_LIMIT` nodes.
+        If the diagram needs more nodes than the limits of `definitions` allow.
 
     Examples
     --------
@@ -83,7 +80,7 @@ def _diagram(
             return rests[level], math.inf, _TRUE
         return _find(levels[level], rest)
 
-    n_nodes, stack = 0, [(0, upper)]
+    most, n_nodes, stack = definitions.limits.diagram_nodes, 0, [(0, upper)]
     while stack:
         level, rest = stack[-1]
         if known(level, rest) is not None:
@@ -100,9 +97,9 @@ def _diagram(
         place = bisect_right(levels[level], (first, math.inf, math.inf))
         levels[level].insert(place, (first, last, node))
         n_nodes += 1
-        if n_nodes > NODE_LIMIT:
+        if n_nodes > most:
             raise BadInputError(
-                f"a linear constraint over {len(terms)} features needs more than {NODE_LIMIT:,} auxiliary "
+                f"a linear constraint over {len(terms)} features needs more than {most:,} auxiliary "
                 "variables as clauses. Use a method that works on integer programs."
             )
     root = known(0, upper)
