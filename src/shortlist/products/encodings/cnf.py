@@ -84,8 +84,8 @@ def formula_clauses(formula: Formula, definitions: Definitions) -> list[Clause]:
     """Return clauses that hold exactly where the formula does.
 
     Each conjunct is distributed if neither it nor a part of it needs more clauses than the limit
-    of `definitions`; otherwise every connective of it gets an auxiliary variable (Tseitin 1968), defined in both
-    directions. Clauses that others imply are left out.
+    of `definitions`; otherwise every connective of it gets an auxiliary variable (Tseitin 1968), defined in
+    both directions. Clauses that others imply are left out.
 
     Parameters
     ----------
