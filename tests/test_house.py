@@ -112,6 +112,20 @@ def test_no_room_is_crowded() -> None:
     assert {room: size for room, size in sizes.items() if size > 12} == {}
 
 
+def test_no_kernel_takes_more_arguments_than_a_reader_can_hold() -> None:
+    counts = {}
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and any(
+                "kernel" in ast.unparse(d) for d in node.decorator_list
+            ):
+                given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                counts[f"{path.stem}.{node.name}"] = len(given)
+
+    assert len(counts) > 50
+    assert {name: count for name, count in counts.items() if count > 8} == {}
+
+
 def test_most_tests_lie_where_the_module_lies_that_they_test() -> None:
     modules = {path.relative_to(ROOT / "src" / "shortlist") for path in SOURCES}
     modules |= {path.relative_to(ROOT) for path in (ROOT / "benchmarks").rglob("*.py")}

@@ -2,11 +2,14 @@
 
 import subprocess
 import sys
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import pytest
 
+from shortlist._bits import Words
 from shortlist._jit import Deferred, kernel
+from shortlist.arrays import FloatTable, Longs
 
 
 @kernel("int64(int64)")
@@ -20,6 +23,42 @@ def doubled_sum(numbers: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> np.int
     for number in numbers:
         total += doubled(number)
     return total
+
+
+class Pair(NamedTuple):
+    """Fields of one type."""
+
+    first: Longs
+    second: Longs
+
+
+class Nested(NamedTuple):
+    """Fields of every kind."""
+
+    pair: Pair
+    table: FloatTable
+    words: Annotated[Words, 3]
+    number: int
+    share: float
+    flag: bool
+
+
+@kernel("float64(Nested, int64[:, ::1], Pair)")
+def everything(nested: Nested, table: Longs, pair: Pair) -> float:
+    """Sum all that is given."""
+    total = nested.pair.first.sum() + pair.second.sum() + table.sum() + nested.table.sum()
+    total += nested.words.sum() + nested.number + nested.share
+    return float(total) if nested.flag else -1.0
+
+
+def test_named_tuples_are_known_by_the_annotations_of_their_fields() -> None:
+    pair = Pair(np.array([1, 2]), np.array([3]))
+    words = np.full((1, 1, 1), 4, dtype=np.uint64)
+    nested = Nested(pair, np.full((2, 1), 0.5), words, 10, 0.25, flag=True)
+
+    assert everything(nested, np.array([[100]]), pair) == 1 + 2 + 3 + 100 + 1 + 4 + 10 + 0.25
+    with pytest.raises(TypeError, match="No matching definition"):
+        everything(nested, np.array([100]), pair)
 
 
 def test_a_kernel_is_compiled_at_its_first_call_together_with_those_that_it_calls() -> None:

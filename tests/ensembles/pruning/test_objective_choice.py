@@ -12,7 +12,7 @@ from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.pruning import objective_choice
 from shortlist.ensembles.pruning.objective_choice import Setting, choose_objective, usual_settings
-from shortlist.ensembles.search.threshold_search import search_selection
+from shortlist.ensembles.search.tabu_search import search_selection
 from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows
 from shortlist.errors import BadInputError
 from shortlist.runs import Progress

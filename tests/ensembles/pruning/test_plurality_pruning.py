@@ -26,7 +26,7 @@ from shortlist.ensembles.pools.pool import make_pool
 from shortlist.ensembles.proofs.incumbent import ClassSelection
 from shortlist.ensembles.pruning import weighted_pruning as exact
 from shortlist.ensembles.pruning.weighted_pruning import class_diversity_limits, prune_plurality_exactly
-from shortlist.ensembles.search.plurality_search import rule_selections
+from shortlist.ensembles.search.search_starts import rule_selections
 from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows, n_right
 from shortlist.errors import SolverError
 from shortlist.milp import Limits, Program, Solution

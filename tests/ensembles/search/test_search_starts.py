@@ -10,14 +10,21 @@ from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, named_weights
 from shortlist.ensembles.rules.backfitting import backfit
 from shortlist.ensembles.rules.margin_selection import select_by_margins
-from shortlist.ensembles.rules.orderings import order_classifiers
-from shortlist.ensembles.search.search_starts import START_RULES, ordering_starts, prefix_totals
+from shortlist.ensembles.rules.orderings import RULES, order_classifiers
+from shortlist.ensembles.search.search_starts import (
+    START_RULES,
+    ordering_starts,
+    prefix_totals,
+    rule_selections,
+)
 from shortlist.ensembles.votes.binary_votes import confusion, merge_rows
 from shortlist.ensembles.votes.class_votes import from_binary
 from shortlist.errors import BadInputError
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
+from tests.ensembles.class_pools import Pool, as_votes, class_pools
+from tests.ensembles.plurality_oracles import members_of
 
 
 @settings(max_examples=30)
@@ -86,3 +93,21 @@ def test_unknown_rules_are_refused() -> None:
         ordering_starts(
             votes, named_weights("accuracy", votes), selection_limits(1), Budget(), rules=["best"]
         )
+
+
+@pytest.mark.slow
+@settings(max_examples=15)
+@given(pool=class_pools(max_classifiers=6), most=st.integers(1, 6))
+def test_rule_selections_hold_what_every_rule_chooses(pool: Pool, most: int) -> None:
+    votes = as_votes(pool, merged=True)
+    limits = selection_limits(pool[1], max_size=most)
+
+    found = {members_of(mask) for mask in rule_selections(votes, limits, Budget())}
+
+    assert all(1 <= len(members) <= most for members in found)
+    for rule in RULES:
+        chosen = order_classifiers(votes, rule).members
+        assert len(chosen) > most or tuple(sorted(chosen.tolist())) in found
+    most = min(most, pool[1])
+    for members in backfit(votes, sizes=range(1, most + 1)).members_by_size:
+        assert tuple(sorted(members.tolist())) in found

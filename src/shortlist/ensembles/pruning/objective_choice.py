@@ -13,7 +13,7 @@ from shortlist.arrays import Counts
 from shortlist.ensembles.goals.margin_worth import MarginUtility, split_objective
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights, named_weights
-from shortlist.ensembles.search.threshold_search import FoundSelection, search_selection
+from shortlist.ensembles.search.tabu_search import FoundSelection, search_selection
 from shortlist.ensembles.votes.binary_votes import Votes, confusion
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from

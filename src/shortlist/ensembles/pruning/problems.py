@@ -25,8 +25,8 @@ from shortlist.ensembles.proofs.programs.plurality_program import plurality_prog
 from shortlist.ensembles.proofs.programs.pruning_program import pruning_program
 from shortlist.ensembles.proofs.programs.tight_program import as_votes, tight_program
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
-from shortlist.ensembles.search.plurality_search import rule_selections, search_plurality
-from shortlist.ensembles.search.threshold_search import FoundSelection, search_selection
+from shortlist.ensembles.search.search_starts import rule_selections
+from shortlist.ensembles.search.tabu_search import FoundSelection, search_selection
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion, tally
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_tally, plurality
 from shortlist.milp import Program
@@ -316,7 +316,7 @@ class PluralityProblem:
                 if total >= target:
                     return
         ranked.sort(key=lambda one: one[:2])
-        found = search_plurality(
+        found = search_selection(
             self.votes,
             self.weights,
             self.limits,

@@ -14,7 +14,7 @@ from shortlist.ensembles.pruning.objective_choice import Choice, choose_objectiv
 from shortlist.ensembles.pruning.problems import ThresholdProblem
 from shortlist.ensembles.pruning.slope_pruning import named, prune_by_slope
 from shortlist.ensembles.pruning.weighted_pruning import AUTO, prune_exactly, solver_name
-from shortlist.ensembles.search.threshold_search import FoundSelection, search_selection
+from shortlist.ensembles.search.tabu_search import FoundSelection, search_selection
 from shortlist.ensembles.votes.binary_votes import Votes, confusion
 from shortlist.errors import BadInputError
 from shortlist.milp import open_solver

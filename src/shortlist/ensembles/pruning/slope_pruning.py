@@ -19,7 +19,7 @@ from shortlist.ensembles.proofs.lines.slope_proof import prove_slope
 from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows, slope_rows
 from shortlist.ensembles.proofs.lines.slope_settings import SlopeSettings
 from shortlist.ensembles.pruning.problems import ThresholdProblem
-from shortlist.ensembles.search.threshold_search import search_selection
+from shortlist.ensembles.search.tabu_search import search_selection
 from shortlist.ensembles.votes.binary_votes import confusion
 from shortlist.milp import Solver
 from shortlist.results.objective import Objective, Sense

@@ -22,6 +22,9 @@ START_RULES = (*(rule for rule in RULES if rule != "random"), "margin", "backfit
 QUICK_RULES = ("full", "orientation", "uwa", "concurrency", "complementariness", "reduced-error")
 """Those that cost little beside the search, from the cheapest on."""
 
+BACKFITTING_WORK = 10**9
+"""Rows times squared classifiers beyond which backfitting would take too long to start from."""
+
 _WORK = 2 * 10**7
 """Votes beyond which hill climbing costs more than it gives, and an order by accuracy alone is taken."""
 
@@ -143,3 +146,33 @@ def _best_prefix(
         if limits.satisfied_by(mask):
             return [(-loss, mask)]
     return []
+
+
+def rule_selections(votes: ClassVotes, limits: SelectionLimits, budget: Budget) -> Iterator[Mask]:
+    """Yield what the rules of pruning choose: every prefix of every ordering, and the subsets of backfitting.
+
+    Only sizes within the limits; cost and diversity are the caller's to check. Ends early with the budget.
+
+    Notes
+    -----
+    The rules stop between each other only. Backfitting is left out beyond :data:`BACKFITTING_WORK`.
+    """
+    n_classifiers = votes.n_classifiers
+    least, most = max(1, limits.min_size), limits.max_size
+
+    for rule in RULES:
+        if budget.stopped:
+            return
+        order = order_classifiers(votes, rule).order
+        for size in range(least, min(most, len(order)) + 1):
+            yield _mask_of(order[:size], n_classifiers)
+    if least <= most and not budget.stopped and len(votes.labels) * n_classifiers**2 <= BACKFITTING_WORK:
+        for members in backfit(votes, sizes=range(least, most + 1)).members_by_size:
+            yield _mask_of(members, n_classifiers)
+
+
+def _mask_of(members: NDArray[np.intp], n_classifiers: int) -> Mask:
+    """Return indices as a mask."""
+    mask = np.zeros(n_classifiers, dtype=bool)
+    mask[members] = True
+    return mask

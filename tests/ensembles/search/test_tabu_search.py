@@ -16,9 +16,13 @@ from shortlist.ensembles.goals.diversity import CREDIT_SLACK, diversity_limits
 from shortlist.ensembles.goals.margin_worth import MarginUtility, utility_scale
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import OBJECTIVES, Weights, best_threshold, named_weights
-from shortlist.ensembles.search import _threshold_kernels as kernels
-from shortlist.ensembles.search import threshold_search as local_search
-from shortlist.ensembles.search.threshold_search import FoundSelection, TabuSettings, search_selection
+from shortlist.ensembles.search import _search_arrays as entries
+from shortlist.ensembles.search import tabu_search
+from shortlist.ensembles.search._limit_kernels import missed_after
+from shortlist.ensembles.search._threshold_kernels import WINDOW, worth_after
+from shortlist.ensembles.search._walk_kernels import rate_flips
+from shortlist.ensembles.search.search_rows import threshold_search_rows
+from shortlist.ensembles.search.tabu_search import FoundSelection, TabuSettings, search_selection
 from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows, tally
 from shortlist.errors import BadInputError
 from shortlist.runs.budget import Budget
@@ -59,6 +63,13 @@ def _worth(
         d = sum(votes[k] for k in members) - threshold
         worth += abs(gain) * _margin_worth(utility, scale, d if gain > 0 else 1 - d, len(members))
     return worth
+
+
+def _walker(
+    votes: Votes, weights: Weights, limits: SelectionLimits, utility: MarginUtility | None, seed: int
+) -> tabu_search._Walker:
+    counted = threshold_search_rows(votes, weights, utility)
+    return tabu_search._Walker(counted, limits, settings=TabuSettings(), seed=seed)
 
 
 @pytest.mark.slow
@@ -184,29 +195,29 @@ def test_everything_kept_from_step_to_step_equals_counting_anew(
         max_cost=n,
         diversity=diversity_limits({"each": 0.3}, votes),
     )
-    walker = local_search._Walker(votes, weights, limits, utility=utility, settings=TabuSettings(), seed=seed)
-    walker.options[[kernels.TENURE, kernels.N_SWAPS]] = 1, swaps
+    walker = _walker(votes, weights, limits, utility, seed)
+    walker.options[[entries.TENURE, entries.N_SWAPS]] = 1, swaps
     walker.walk(n_steps)
 
-    mask, scalars = walker.member.astype(bool), walker.scalars
+    mask, scalars = walker.state.member.astype(bool), walker.scalars
     members = tuple(np.flatnonzero(mask).tolist())
     gains = np.where(votes.labels == 1, weights.gain_positive, -weights.gain_negative) * votes.counts
     tallies = tally(votes.votes, mask)
-    assert walker.tally.tolist() == tallies[gains != 0].tolist()
+    assert walker.state.tally[0].tolist() == tallies[gains != 0].tolist()
     for sign, weight in enumerate((gains, -gains)):
         expected = np.bincount(tallies, weights=np.maximum(weight, 0), minlength=n + 3)
-        assert walker.levels[sign].tolist() == expected.tolist()
+        assert walker.state.levels[sign].tolist() == expected.tolist()
     assert limits.diversity is not None
     assert limits.costs is not None
     sums = limits.diversity.credit[:, mask].sum(axis=1)
-    assert walker.sums.tolist() == sums.tolist()
-    assert scalars[kernels.CREDIT] == sums[mask].sum() // 2
-    assert scalars[kernels.SIZE] == len(members)
-    assert scalars[kernels.COST] == limits.costs[mask].sum()
-    assert (scalars[kernels.MISSED] == 0) == limits.satisfied_by(mask)
+    assert walker.state.sums.tolist() == sums.tolist()
+    assert scalars[entries.CREDIT] == sums[mask].sum() // 2
+    assert scalars[entries.SIZE] == len(members)
+    assert scalars[entries.COST] == limits.costs[mask].sum()
+    assert (scalars[entries.MISSED] == 0) == limits.satisfied_by(mask)
     offset = oracles.weighted_sum(rows, (), 0, numbers)
-    assert scalars[kernels.TOTAL] + offset == oracles.weighted_sum(
-        rows, members, int(scalars[kernels.THRESHOLD]), numbers
+    assert scalars[entries.TOTAL] + offset == oracles.weighted_sum(
+        rows, members, int(scalars[entries.THRESHOLD]), numbers
     )
     if utility is not None:
         scale = utility_scale(votes, weights)
@@ -216,15 +227,13 @@ def test_everything_kept_from_step_to_step_equals_counting_anew(
             utility=utility,
             scale=scale,
             members=members,
-            threshold=int(scalars[kernels.THRESHOLD]),
+            threshold=int(scalars[entries.THRESHOLD]),
         )
-        assert scalars[kernels.WORTH] == worth
+        assert scalars[entries.WORTH] == worth
     for k in range(n):
         flipped = mask.copy()
         flipped[k] = ~mask[k]
-        missed = kernels.missed_after(
-            k, walker.costs, walker.credit, walker.options, walker.member, walker.sums, scalars
-        )
+        missed = missed_after(k, walker.limits, walker.state)
         assert (missed == 0) == limits.satisfied_by(flipped)
 
 
@@ -240,25 +249,14 @@ def test_rated_flips_equal_flipping_and_counting(
 ) -> None:
     votes = merge_rows(*oracles.as_arrays(rows))
     n, weights = votes.n_classifiers, _weights_of(numbers, votes)
-    walker = local_search._Walker(
-        votes, weights, selection_limits(n), utility=utility, settings=TabuSettings(), seed=seed
-    )
+    walker = _walker(votes, weights, selection_limits(n), utility, seed)
     mask = np.random.default_rng(seed).random(n) < 0.5
     walker.go_to(mask.astype(np.uint8))
-    size, threshold = int(mask.sum()), int(walker.scalars[kernels.THRESHOLD])
+    threshold = int(walker.scalars[entries.THRESHOLD])
     leads = utility is not None and utility.leads
-    if leads:
-        kernels.rate_worths(
-            0, n, walker.votes, walker.gains, walker.tally, walker.levels, walker.table, size, threshold,
-            walker.deep, walker.ratings,
-        )  # fmt: skip
-    else:
-        kernels.rate_totals(
-            0, n, walker.votes, walker.gains, walker.tally, walker.levels, size, threshold,
-            walker.near, walker.ratings,
-        )  # fmt: skip
+    rate_flips(0, n, walker.rows, walker.limits, walker.state, walker.room)
 
-    window, scale = 1 if leads else kernels.WINDOW, utility_scale(votes, weights)
+    window, scale = 1 if leads else WINDOW, utility_scale(votes, weights)
     offset = oracles.weighted_sum(rows, (), 0, numbers)
     for k in range(n):
         flipped = mask.copy()
@@ -271,23 +269,14 @@ def test_rated_flips_equal_flipping_and_counting(
                 worths[level] = _worth(
                     rows, weights, utility=utility, scale=scale, members=members, threshold=level
                 )
-                assert worths[level] == kernels.worth_after(
-                    k,
-                    level,
-                    walker.gains,
-                    walker.table,
-                    walker.tally,
-                    walker.columns,
-                    walker.member,
-                    walker.scalars,
-                )
+                assert worths[level] == worth_after(k, level, walker.rows, walker.state)
         place = 2 if mask[k] else 0
         expected = worths if leads else totals
         if expected:
-            assert walker.ratings[place, k] == max(expected.values())
-            assert expected[int(walker.ratings[place + 1, k])] == max(expected.values())
+            assert walker.room.ratings[place, k] == max(expected.values())
+            assert expected[int(walker.room.ratings[place + 1, k])] == max(expected.values())
         else:
-            assert walker.ratings[place, k] == kernels.WORST
+            assert walker.room.ratings[place, k] == entries.WORST
 
 
 def _noisy_votes(n_rows: int = 300, n_classifiers: int = 30) -> Votes:
@@ -331,14 +320,14 @@ def test_the_same_seed_gives_the_same_answer_however_the_walk_is_cut(
         for _ in range(2)
     )
     blocks = []
-    walk = local_search._Walker.walk
+    walk = tabu_search._Walker.walk
 
-    def in_small_blocks(walker: local_search._Walker, n_steps: int) -> bool:
+    def in_small_blocks(walker: tabu_search._Walker, n_steps: int) -> bool:
         walker.block = 7
         blocks.append(n_steps)
         return walk(walker, min(7, n_steps))
 
-    monkeypatch.setattr(local_search._Walker, "walk", in_small_blocks)
+    monkeypatch.setattr(tabu_search._Walker, "walk", in_small_blocks)
     cut = _best_found(
         search_selection(votes, weights, limits, Budget(seed=3), utility=utility, max_steps=3000)
     )
@@ -451,11 +440,9 @@ def test_limits_missed_within_the_slack_are_kept() -> None:
         limits = SelectionLimits(
             2, 2, diversity=type(diversity)(diversity.credit, each=credit + over, mean=0)
         )
-        walker = local_search._Walker(
-            votes, named_weights("accuracy", votes), limits, utility=None, settings=TabuSettings(), seed=0
-        )
+        walker = _walker(votes, named_weights("accuracy", votes), limits, None, 0)
         walker.go_to(pair.astype(np.uint8))
-        assert (walker.scalars[kernels.MISSED] == 0) == kept
+        assert (walker.scalars[entries.MISSED] == 0) == kept
         assert limits.satisfied_by(pair) == kept
 
 

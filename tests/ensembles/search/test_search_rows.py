@@ -1,8 +1,7 @@
-"""The search for plurality votes: its counts, its limits and what it finds."""
+"""Rows of several classes in the search: counts, limits and what is found."""
 
 import numpy as np
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.ensembles.goals.class_weights import (
@@ -12,17 +11,11 @@ from shortlist.ensembles.goals.class_weights import (
 )
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.pruning.weighted_pruning import class_diversity_limits
-from shortlist.ensembles.rules.backfitting import backfit
-from shortlist.ensembles.rules.orderings import RULES, order_classifiers
-from shortlist.ensembles.search import _plurality_kernels as kernels
-from shortlist.ensembles.search import _threshold_kernels as entries
-from shortlist.ensembles.search import plurality_search
-from shortlist.ensembles.search.plurality_search import (
-    FoundMembers,
-    PluralityTabuSettings,
-    rule_selections,
-    search_plurality,
-)
+from shortlist.ensembles.search import _search_arrays as entries
+from shortlist.ensembles.search import tabu_search
+from shortlist.ensembles.search._walk_kernels import rate_flips
+from shortlist.ensembles.search.search_rows import class_search_rows
+from shortlist.ensembles.search.tabu_search import FoundSelection, TabuSettings, search_selection
 from shortlist.ensembles.votes.class_votes import ClassVotes, n_right
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import Budget
@@ -38,14 +31,9 @@ from tests.ensembles.plurality_oracles import (
 )
 
 
-def _state(votes: ClassVotes, weights: ClassWeights) -> plurality_search._Walk:
-    return plurality_search._Walk(
-        votes,
-        weights,
-        selection_limits(votes.n_classifiers, min_size=0),
-        settings=PluralityTabuSettings(),
-        seed=0,
-    )
+def _state(votes: ClassVotes, weights: ClassWeights) -> tabu_search._Walker:
+    limits = selection_limits(votes.n_classifiers, min_size=0)
+    return tabu_search._Walker(class_search_rows(votes, weights), limits, settings=TabuSettings(), seed=0)
 
 
 @given(pool=class_pools(), objective=st.sampled_from(sorted(CLASS_OBJECTIVES)), data=st.data())
@@ -60,11 +48,11 @@ def test_a_walk_keeps_the_counts_that_a_fresh_count_gives(
     for flipped in data.draw(st.lists(st.integers(0, k - 1), max_size=12)):
         walk.flip(flipped)
 
-    member = walk.member.astype(bool)
+    member = walk.state.member.astype(bool)
     for i, row in enumerate(votes.codes.tolist()):
         heard = [row[m] for m in members_of(member)]
-        assert walk.tally[i].tolist() == [heard.count(c) for c in range(n_classes)]
-    assert ((walk.leads >= 0) == decision_rows(votes, members_of(member))).all()
+        assert walk.state.tally[i].tolist() == [heard.count(c) for c in range(n_classes)]
+    assert ((walk.state.leads >= 0) == decision_rows(votes, members_of(member))).all()
     assert walk.scalars[entries.SIZE] == member.sum()
     assert weights.value(int(walk.scalars[entries.TOTAL])) == float(
         value_of((samples, k, n_classes), members_of(member), objective)
@@ -78,22 +66,13 @@ def test_rated_flips_change_the_total_as_rated(pool: Pool, data: st.DataObject) 
     for flipped in data.draw(st.lists(st.integers(0, pool[1] - 1), max_size=12)):
         walk.flip(flipped)
 
-    kernels.rate_flips(
-        votes.codes,
-        votes.labels,
-        walk.gains,
-        walk.member,
-        walk.tally,
-        walk.leads,
-        walk.effects,
-        walk.changes,
-    )
+    rate_flips(0, pool[1], walk.rows, walk.limits, walk.state, walk.room)
 
-    member = walk.member.astype(bool)
-    now = n_right(votes, members_of(member))
+    member = walk.state.member.astype(bool)
     for k in range(pool[1]):
         after = member ^ (np.arange(pool[1]) == k)
-        assert walk.changes[k] == n_right(votes, members_of(after)) - now
+        place = 2 if member[k] else 0
+        assert walk.room.ratings[place, k] == n_right(votes, members_of(after))
 
 
 def _tight_limits(votes: ClassVotes) -> SelectionLimits:
@@ -108,9 +87,9 @@ def _tight_limits(votes: ClassVotes) -> SelectionLimits:
 def test_the_search_keeps_every_limit_and_counts_right() -> None:
     votes = made_votes(200, 24, 4, seed=3)
     weights, limits = class_weights("balanced-accuracy", votes), _tight_limits(votes)
-    heard: list[FoundMembers] = []
+    heard: list[FoundSelection] = []
 
-    found = search_plurality(votes, weights, limits, max_steps=3000, on_better=heard.append)
+    found = search_selection(votes, weights, limits, max_steps=3000, on_better=heard.append)
 
     assert found is not None
     assert limits.satisfied_by(found.mask)
@@ -128,7 +107,7 @@ def test_the_search_finds_the_best_of_small_pools(pool: Pool, objective: str) ->
     votes = as_votes(pool, merged=True)
     weights = class_weights(objective, votes)
 
-    found = search_plurality(votes, weights, selection_limits(pool[1]), max_steps=4000)
+    found = search_selection(votes, weights, selection_limits(pool[1]), max_steps=4000)
 
     best = best_value(pool, objective, subsets(pool, 1, pool[1]))
     assert found is not None
@@ -139,22 +118,23 @@ def test_the_search_finds_the_best_of_small_pools(pool: Pool, objective: str) ->
 def test_the_same_seed_gives_the_same_search_whatever_the_blocks() -> None:
     votes = made_votes(150, 20, 3, seed=5)
     weights, limits = class_weights("accuracy", votes), _tight_limits(votes)
-    first, second, other = (
-        search_plurality(votes, weights, limits, Budget(seed=seed), max_steps=2500) for seed in (1, 1, 2)
-    )
-    in_blocks = search_plurality(
-        votes, weights, limits, Budget(seed=1), max_steps=2500, settings=PluralityTabuSettings(block_work=1)
+    first, second = (search_selection(votes, weights, limits, Budget(seed=1), max_steps=2500) for _ in "12")
+    early = [
+        search_selection(votes, weights, selection_limits(20), Budget(seed=seed), max_steps=1)
+        for seed in (1, 2)
+    ]
+    in_blocks = search_selection(
+        votes, weights, limits, Budget(seed=1), max_steps=2500, settings=TabuSettings(work=1, fewest_tried=20)
     )
 
     assert first is not None
     assert second is not None
-    assert other is not None
     assert in_blocks is not None
     assert (first.mask == second.mask).all()
     assert first.steps == second.steps
     assert (first.mask == in_blocks.mask).all()
     assert in_blocks.steps <= first.steps
-    assert other.steps != first.steps or (other.mask != first.mask).any()
+    assert len({found.mask.tobytes() for found in early if found is not None}) == 2
 
 
 def test_the_search_stops_for_a_deadline_a_cancellation_and_a_target() -> None:
@@ -163,9 +143,9 @@ def test_the_search_stops_for_a_deadline_a_cancellation_and_a_target() -> None:
     stopped = Cancellation()
     stopped.cancel()
 
-    assert search_plurality(votes, weights, limits, Budget(0)) is None
-    assert search_plurality(votes, weights, limits, Budget(cancellation=stopped)) is None
-    found = search_plurality(votes, weights, limits, target=1, starts=[np.eye(10, dtype=bool)[0]])
+    assert search_selection(votes, weights, limits, Budget(0)) is None
+    assert search_selection(votes, weights, limits, Budget(cancellation=stopped)) is None
+    found = search_selection(votes, weights, limits, target=1, starts=[np.eye(10, dtype=bool)[0]])
     assert found is not None
     assert found.total >= 1
 
@@ -174,22 +154,4 @@ def test_the_search_says_when_nothing_is_within_limits() -> None:
     votes = made_votes(50, 6, 3, seed=1)
     limits = selection_limits(6, min_size=3, member_costs=[5] * 6, max_cost=14)
 
-    assert search_plurality(votes, class_weights("accuracy", votes), limits, max_steps=500) is None
-
-
-@pytest.mark.slow
-@settings(max_examples=15)
-@given(pool=class_pools(max_classifiers=6), most=st.integers(1, 6))
-def test_rule_selections_hold_what_every_rule_chooses(pool: Pool, most: int) -> None:
-    votes = as_votes(pool, merged=True)
-    limits = selection_limits(pool[1], max_size=most)
-
-    found = {members_of(mask) for mask in rule_selections(votes, limits, Budget())}
-
-    assert all(1 <= len(members) <= most for members in found)
-    for rule in RULES:
-        chosen = order_classifiers(votes, rule).members
-        assert len(chosen) > most or tuple(sorted(chosen.tolist())) in found
-    most = min(most, pool[1])
-    for members in backfit(votes, sizes=range(1, most + 1)).members_by_size:
-        assert tuple(sorted(members.tolist())) in found
+    assert search_selection(votes, class_weights("accuracy", votes), limits, max_steps=500) is None

@@ -1,0 +1,124 @@
+"""What the search for selections reads and writes, as its kernels take it.
+
+Everything that a walk depends on is in these arrays, so that cutting a walk into blocks changes nothing.
+"""
+
+from typing import Annotated, NamedTuple
+
+from shortlist._random import State
+from shortlist.arrays import Bytes, ByteTable, Longs, LongTable, ShortTable
+
+NONE = -1
+WORST = -(2**62)
+PART = 1000
+"""Limits are missed in thousandths of a member's failure credit or of a mean cost."""
+
+(
+    MIN_SIZE,
+    MAX_SIZE,
+    BUDGET,
+    COST_UNIT,
+    EACH,
+    MEAN,
+    SLACK,
+    HAS_COSTS,
+    HAS_CREDIT,
+    UTILITY,
+    N_TRIED,
+    N_SWAPS,
+    TENURE,
+    PATIENCE,
+    BY_WORTH,
+) = range(15)
+"""Entries of `options`; ``UTILITY`` is 0 (none), 1 (after the total) or 2 (before it), ``BY_WORTH`` whether 1
+tells moves apart too.
+"""
+(
+    SIZE,
+    THRESHOLD,
+    COST,
+    CREDIT,
+    MISSED,
+    TOTAL,
+    WORTH,
+    STEP,
+    STALLED,
+    PENALTY,
+    KNOWN,
+    BEST_TOTAL,
+    BEST_WORTH,
+    BEST_THRESHOLD,
+    RUN_KNOWN,
+    RUN_TOTAL,
+    RUN_WORTH,
+    STREAK,
+) = range(18)
+"""Entries of `scalars`: the current selection, the walk, the best selection within limits, and the best of
+this run.
+"""
+PICK, PICK_WORTH, PICK_SCORE = range(3)
+"""Entries of a choice: classifier, utility, and what is compared first."""
+
+
+class SearchRows(NamedTuple):
+    """Rows, and what being right on them is worth."""
+
+    votes: ByteTable
+    """Votes of 0 and 1, or classes voted for, ``(n_rows, n_classifiers)``."""
+    columns: ByteTable
+    """The same transposed."""
+    labels: Bytes
+    """True classes, where the class with most votes wins; nothing where a threshold is chosen."""
+    gains: Longs
+    """What a row adds when it is decided positive, or right by most votes, ``(n_rows,)``."""
+    table: LongTable
+    """The margin utility, integers by size and distance; see :mod:`shortlist.ensembles.goals.margin_worth`."""
+
+
+class SearchLimits(NamedTuple):
+    """What a selection must keep, and how walks go."""
+
+    options: Longs
+    """See the numbers above."""
+    costs: Longs
+    """Cost of each classifier."""
+    credit: LongTable
+    """Failure credit of every pair."""
+
+
+class SearchWalk(NamedTuple):
+    """Where a walk is."""
+
+    member: Bytes
+    """1 for a member, ``(n_classifiers,)``."""
+    tally: ShortTable
+    """Positive votes of the members, ``(1, n_rows)``, or votes for each class, ``(n_rows, n_classes)``."""
+    levels: LongTable
+    """With a threshold the gains above 0, and minus those below 0, of the rows by tally."""
+    leads: Longs
+    """By most votes the lead of each row: right iff it is at least 0."""
+    sums: Longs
+    """Failure credit of each classifier with the members."""
+    tabu: Longs
+    """The step until which each classifier stays put."""
+    scalars: Longs
+    """See the numbers above."""
+    draws: State
+    """The generator."""
+    best: ByteTable
+    """The best members so far, and those of this run, ``(2, n_classifiers)``."""
+
+
+class SearchRoom(NamedTuple):
+    """Room to rate flips."""
+
+    near: LongTable
+    """Gains by tally near the threshold and classifier, or by joining or leaving and class."""
+    deep: Annotated[Longs, 3]
+    """Weights by sign, tally and classifier, where the utility leads."""
+    ratings: LongTable
+    """Of each classifier: what its addition is compared by and at which threshold, the same of its removal,
+    and a score of those that may move, ``(5, n_classifiers)``.
+    """
+    choices: LongTable
+    """The best flip, and the best with a swap; see the numbers above."""

@@ -1,0 +1,323 @@
+"""Search for good selections, of two classes or several: tabu walks over flips and swaps."""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_count, as_seed
+from shortlist.arrays import Mask
+from shortlist.ensembles.goals.class_weights import ClassWeights
+from shortlist.ensembles.goals.diversity import CREDIT_SLACK
+from shortlist.ensembles.goals.margin_worth import MarginUtility
+from shortlist.ensembles.goals.selection_limits import SelectionLimits
+from shortlist.ensembles.goals.weights import Weights
+from shortlist.ensembles.search import _search_arrays as entries
+from shortlist.ensembles.search import _walk_kernels as kernels
+from shortlist.ensembles.search._search_arrays import SearchLimits, SearchRoom, SearchWalk
+from shortlist.ensembles.search.restarts import Elites
+from shortlist.ensembles.search.search_rows import CountedRows, class_search_rows, threshold_search_rows
+from shortlist.ensembles.search.search_starts import ordering_starts
+from shortlist.ensembles.votes.binary_votes import Votes
+from shortlist.ensembles.votes.class_votes import ClassVotes
+from shortlist.runs.budget import Budget
+
+
+@dataclass(frozen=True, kw_only=True)
+class TabuSettings:
+    """How the walks of the search go.
+
+    Parameters
+    ----------
+    tenures : tuple of int
+        How many steps a moved classifier stays put, plus up to as many again; one of these is drawn for
+        every walk.
+    patience : int
+        Steps without a better selection after which a walk ends.
+    n_elites : int
+        How many ends of walks are kept to breed new walks from.
+    work : int
+        Votes that are read between two looks at the clock, and at most in one step, which takes some
+        milliseconds.
+    fewest_tried : int
+        How many flips a step tries at least, however many votes each of them reads.
+    """
+
+    tenures: tuple[int, ...] = (2, 2, 3, 6)
+    patience: int = 250
+    n_elites: int = 8
+    work: int = 4_000_000
+    fewest_tried: int = 32
+
+
+@dataclass(frozen=True, eq=False)
+class FoundSelection:
+    """The best selection of a search.
+
+    Attributes
+    ----------
+    mask : ndarray of bool, shape (n_classifiers,)
+        The members; they keep the limits.
+    threshold : int
+        L: positive where more than this many members vote so; 0 where the class with most votes wins.
+    total : int
+        The weighted sum; in the answer counted anew from the votes.
+    utility : int or None
+        :func:`utility_total`, when a utility was given.
+    steps : int
+        Moves made until it was reported.
+    seconds : float
+        Time until then.
+    """
+
+    mask: Mask
+    threshold: int
+    total: int
+    utility: int | None
+    steps: int
+    seconds: float
+
+
+def search_selection(
+    votes: Votes | ClassVotes,
+    weights: Weights | ClassWeights,
+    limits: SelectionLimits,
+    budget: Budget | None = None,
+    *,
+    starts: Sequence[Mask] | None = None,
+    utility: MarginUtility | None = None,
+    max_steps: int = 20_000,
+    target: int | None = None,
+    on_better: Callable[[FoundSelection], None] | None = None,
+    settings: TabuSettings | None = None,
+) -> FoundSelection | None:
+    """Search for a selection that keeps the limits and whose weighted sum, then margin utility, is large.
+
+    Tabu walks (:cite:t:`Glover1989`) over selections: a step takes the best flip of one classifier that has
+    not just moved, better or not; where size is at its limit or limits on cost or diversity hold, also the
+    best of some swaps. With two classes every subset has its best threshold; with several the class with
+    most votes wins. Selections that miss a cost or diversity limit may be passed through, at a price that
+    rises while they are and falls while they are not (strategic oscillation), and are never returned. A walk without a better selection ends, and the next begins at a
+    start, a random selection, or a mixture or a shaken copy of good ends.
+
+    Parameters
+    ----------
+    votes : Votes or ClassVotes
+        Validation rows of two classes, or of several.
+    weights : Weights or ClassWeights
+        What decisions are worth, of any sign; with several classes what right decisions are worth.
+    limits : SelectionLimits
+        Size, cost and diversity.
+    budget : Budget, optional
+        Its seed is that of every draw, and its clock is looked at every few milliseconds; default no limit.
+    starts : sequence of ndarray of bool, optional
+        Where the first walks begin; those that keep the limits are never better than the answer. Default
+        :func:`ordering_starts` for two classes, none for several; an empty sequence begins at random.
+    utility : MarginUtility, optional
+        Tells apart selections of the same weighted sum, and every other walk goes by it too; one that leads
+        is maximised itself, and the weighted sum tells apart. For two classes only.
+    max_steps : int, default=20000
+        Limit in moves: with it alone the answer depends on nothing but the arguments.
+    target : int, optional
+        Weighted sum to be content with.
+    on_better : callable, optional
+        Receives better selections as they are found, a few milliseconds late.
+    settings : TabuSettings, optional
+        How the walks go.
+
+    Returns
+    -------
+    FoundSelection or None
+        None when no selection that keeps the limits was met, which proves nothing.
+
+    Raises
+    ------
+    BadInputError
+        If a number is out of range.
+
+    Notes
+    -----
+    A step takes O(n_near · n_classifiers) time, n_near the rows within three votes of the threshold, or for a
+    utility that leads O(n_rows · n_classifiers); above four million votes flips are sampled. 6 bytes per vote
+    beside the votes, at most. The kernels release the interpreter, so it may run in a thread beside a solver.
+
+    Examples
+    --------
+    >>> from shortlist.ensembles.goals.selection_limits import selection_limits
+    >>> from shortlist.ensembles.votes.binary_votes import merge_rows
+    >>> from shortlist.ensembles.goals.weights import named_weights
+    >>> votes = merge_rows([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
+    >>> limits = selection_limits(3, min_size=3)
+    >>> found = search_selection(votes, named_weights("accuracy", votes), limits, max_steps=100)
+    >>> found.mask, found.threshold, found.total
+    (array([ True,  True,  True]), 1, 4)
+    """
+    as_count(max_steps, "max_steps", at_least=0)
+    budget, settings = budget or Budget(), settings or TabuSettings()
+    as_seed(budget.seed)
+    begin = budget.elapsed
+    if limits.conflict():
+        return None
+    if isinstance(votes, ClassVotes):
+        assert isinstance(weights, ClassWeights), "class votes are worth class weights"
+        counted, starts = class_search_rows(votes, weights), () if starts is None else starts
+    else:
+        assert isinstance(weights, Weights), "votes of two classes are worth their weights"
+        starts = ordering_starts(votes, weights, limits, budget) if starts is None else starts
+        counted = threshold_search_rows(votes, weights, utility)
+    walker = _Walker(counted, limits, settings=settings, seed=budget.seed)
+    rng = np.random.default_rng(budget.seed)
+    elites = Elites(votes.n_classifiers, limits, settings.n_elites, rng)
+    last = walker.best_key()
+
+    for start in starts:
+        if not (walker.best_key() and budget.stopped):
+            walker.go_to(elites.within_size(start))
+    for _ in _blocks(walker, starts, elites, max_steps, rng):
+        if on_better is not None and walker.best_key() != last:
+            last = walker.best_key()
+            on_better(walker.report(budget.elapsed - begin))
+        if budget.stopped or (target is not None and walker.has_reached(target)):
+            break
+    if not walker.best_key():
+        return None
+    kept = walker.report(budget.elapsed - begin)
+    total, worth = counted.recount(kept.mask, kept.threshold)
+    return dataclasses.replace(kept, total=total, utility=worth)
+
+
+def _blocks(
+    walker: "_Walker", starts: Sequence[Mask], elites: Elites, max_steps: int, rng: np.random.Generator
+) -> Iterator[None]:
+    """Make walk after walk, and yield before the first step and after every block of some milliseconds."""
+    n_walks = 0
+    yield
+    while walker.n_steps < max_steps:
+        walker.begin_walk(elites.next(starts[n_walks] if n_walks < len(starts) else None), n_walks, rng)
+        n_walks += 1
+        stalled = False
+        while not stalled and walker.n_steps < max_steps:
+            stalled = walker.walk(min(walker.block, max_steps - walker.n_steps))
+            yield
+        elites.add(walker.run_key(), walker.state.best[1])
+
+
+class _Walker:
+    """The arrays of a walk; see the kernels."""
+
+    def __init__(
+        self, counted: CountedRows, limits: SelectionLimits, *, settings: TabuSettings, seed: int
+    ) -> None:
+        self.settings, self.counted, self.rows = settings, counted, counted.rows
+        n, n_rows = counted.n_classifiers, len(counted.rows.gains)
+        self.limits = _limit_arrays(limits)
+        self.options = self.limits.options
+        self.options[entries.UTILITY] = counted.utility_mode
+        self.options[entries.N_TRIED] = min(n, max(settings.fewest_tried, settings.work // max(1, n_rows)))
+        self.options[entries.PATIENCE] = settings.patience
+        self.limited = bool(self.options[entries.HAS_COSTS] or self.options[entries.HAS_CREDIT])
+        self.scalars = np.zeros(entries.STREAK + 1, dtype=np.int64)
+        self.scalars[entries.PENALTY] = max(1, counted.usual // 10)
+        self.scalars[entries.TOTAL] = counted.total
+        self.state = SearchWalk(
+            member=np.zeros(n, dtype=np.uint8),
+            tally=counted.tally,
+            levels=counted.levels,
+            leads=counted.leads,
+            sums=np.zeros(len(self.limits.credit), dtype=np.int64),
+            tabu=np.zeros(n, dtype=np.int64),
+            scalars=self.scalars,
+            draws=np.array([seed % 2**64], dtype=np.uint64),
+            best=np.zeros((2, n), dtype=np.uint8),
+        )
+        self.room = SearchRoom(
+            near=np.zeros(counted.n_rating, dtype=np.int64),
+            deep=np.zeros((2, n + 1, n) if counted.utility_mode == 2 else (1, 1, 1), dtype=np.int64),
+            ratings=np.zeros((5, n), dtype=np.int64),
+            choices=np.zeros((2, entries.PICK_SCORE + 1), dtype=np.int64),
+        )
+        self.block = max(1, settings.work // max(1, self.rows.votes.size))
+        kernels.settle(self.rows, self.limits, self.state)
+
+    def go_to(self, mask: NDArray[np.uint8]) -> None:
+        """Move to a selection, and forget the walk so far."""
+        for k in np.flatnonzero(self.state.member != mask):
+            self.flip(int(k))
+        kernels.settle(self.rows, self.limits, self.state)
+        self.scalars[entries.RUN_KNOWN] = 0
+        kernels.note_selection(self.limits, self.state)
+        self.scalars[entries.STALLED] = 0
+        self.state.tabu[:] = 0
+
+    def flip(self, k: int) -> None:
+        """Let one classifier join or leave."""
+        kernels.flip(k, self.rows, self.limits, self.state)
+
+    def begin_walk(self, mask: NDArray[np.uint8], number: int, rng: np.random.Generator) -> None:
+        """Go to a selection, and set what differs from walk to walk."""
+        self.go_to(mask)
+        least, most = self.options[entries.MIN_SIZE], self.options[entries.MAX_SIZE]
+        swaps = self.limited or most - least < len(mask) // 2 or number % 4 == 3
+        self.options[entries.N_SWAPS] = 2 if swaps else 0
+        self.options[entries.TENURE] = min(max(1, len(mask) // 6), int(rng.choice(self.settings.tenures)))
+        self.options[entries.BY_WORTH] = self.counted.utility_mode == 1 and number % 2 == 0
+
+    @property
+    def n_steps(self) -> int:
+        """Steps of all walks."""
+        return int(self.scalars[entries.STEP])
+
+    def walk(self, n_steps: int) -> bool:
+        """Make steps, and return whether the walk stalled before the last of them."""
+        done = kernels.walk_selections(n_steps, self.rows, self.limits, self.state, self.room)
+        return bool(done < n_steps)
+
+    def report(self, seconds: float) -> FoundSelection:
+        """Return the best selection so far, worth what the kernels kept."""
+        scalars = self.scalars
+        return FoundSelection(
+            mask=self.state.best[0].astype(bool),
+            threshold=int(scalars[entries.BEST_THRESHOLD]),
+            total=int(scalars[entries.BEST_TOTAL]) + self.counted.offset,
+            utility=int(scalars[entries.BEST_WORTH]) if self.counted.utility_mode else None,
+            steps=self.n_steps,
+            seconds=seconds,
+        )
+
+    def has_reached(self, target: int) -> bool:
+        """Whether the best selection so far is worth the target."""
+        known, total = self.scalars[entries.KNOWN], self.scalars[entries.BEST_TOTAL]
+        return bool(known and total + self.counted.offset >= target)
+
+    def best_key(self) -> tuple[int, ...]:
+        """Return what the best selection so far is worth, nothing when there is none."""
+        if not self.scalars[entries.KNOWN]:
+            return ()
+        return self._ordered(int(self.scalars[entries.BEST_TOTAL]), int(self.scalars[entries.BEST_WORTH]))
+
+    def run_key(self) -> tuple[int, ...]:
+        """Return the same of the walk."""
+        if not self.scalars[entries.RUN_KNOWN]:
+            return ()
+        return self._ordered(int(self.scalars[entries.RUN_TOTAL]), int(self.scalars[entries.RUN_WORTH]))
+
+    def _ordered(self, total: int, worth: int) -> tuple[int, int]:
+        return (worth, total) if self.counted.utility_mode == 2 else (total, worth)
+
+
+def _limit_arrays(limits: SelectionLimits) -> SearchLimits:
+    """Return limits for the kernels."""
+    diversity = limits.diversity
+    costs = np.zeros(1, dtype=np.int64) if limits.costs is None else limits.costs.copy()
+    credit = np.zeros((1, 1), dtype=np.int64)
+    options = np.zeros(entries.BY_WORTH + 1, dtype=np.int64)
+    options[entries.MIN_SIZE], options[entries.MAX_SIZE] = limits.min_size, limits.max_size
+    options[entries.HAS_COSTS], options[entries.BUDGET] = limits.costs is not None, limits.budget
+    options[entries.COST_UNIT] = max(1, int(costs.sum()) // (len(costs) * entries.PART))
+    if diversity is not None:
+        credit = np.require(diversity.credit.copy(), np.int64, ["C", "W"])
+        options[entries.HAS_CREDIT], options[entries.SLACK] = 1, CREDIT_SLACK
+        options[entries.EACH], options[entries.MEAN] = diversity.each, diversity.mean
+    return SearchLimits(options, costs, credit)
