@@ -2,29 +2,13 @@
 
 import csv
 import datetime as dt
-import importlib.metadata
-import platform
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from shortlist.reproduce.machine import processor, versions
+
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("highspy", "moocore", "numba", "numpy", "ortools", "oxidd", "pyscipopt", "scikit-learn")
-
-
-def processor() -> str:
-    """Name the processor."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
-
-
-def versions() -> str:
-    """List the versions of Python and of what the figures depend on."""
-    packages = [f"{name} {importlib.metadata.version(name)}" for name in PACKAGES]
-    return "; ".join([f"Python {platform.python_version()}", *packages])
 
 
 def write_rows(name: str, rows: Iterable[Mapping[str, Any]]) -> Path:

@@ -8,16 +8,16 @@ from sklearn.model_selection import train_test_split
 
 from shortlist.ensembles.pools.pool import make_pool, positive_probabilities
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows, round_votes
-
-POSITIVE = {"qsar_biodegradation": "NRB"}
-"""The positive class where it is not 1."""
+from shortlist.reproduce.paper import how_to_get
+from shortlist.reproduce.pruning import binary_table
+from shortlist.tables.sets import read_set
 
 
 def read_uci(folder: Path, name: str) -> tuple[pd.DataFrame, np.ndarray]:
-    """Read features and 0/1 target of one of the UCI tables; identifiers are left out."""
-    table = pd.read_csv(folder / "uci" / f"{name}.csv.gz")
-    features = table[[c for c in table.columns if c != "target" and not c.startswith("id_")]]
-    return features, (table["target"] == POSITIVE.get(name, 1)).to_numpy().astype(np.int64)
+    """Read features and 0/1 target of one of the public sets; identifiers are left out."""
+    table = read_set(name, folder)
+    assert table is not None, how_to_get(name)
+    return binary_table(name, table)
 
 
 def validation_votes(

@@ -11,29 +11,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import AdaBoostClassifier
-from sklearn.linear_model import RidgeClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.cases.orderings import made_votes, rules
 from benchmarks.data.uci import read_uci
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.studies.method_comparison import compare_methods
 from shortlist.ensembles.studies.ranks import rank_methods
+from shortlist.reproduce.evolution import SETS, EvolutionSize, eel_methods, eel_table
+from shortlist.reproduce.paper import how_to_get
+from shortlist.tables.sets import read_set
 
 SIZES = ((1000, 16_000), (100, 8000))
 """Classifiers and rows."""
-
-TABLES = {
-    "bcw": "breast_cancer_wisconsin_original",
-    "bld": "bupa_liver_disorders",
-    "bos": "boston_housing",
-    "cmc": "contraceptive_method_choice",
-    "pid": "pima_diabetes",
-    "spa": "spambase",
-}
 
 
 def ensembles(
@@ -85,21 +74,13 @@ def ensembles(
 def eel_cv(
     folder: Path,
     *,
-    tables: tuple[str, ...] = tuple(TABLES),
+    tables: tuple[str, ...] = tuple(SETS),
     n_folds: int = 10,
     population: int = 500,
     generations: int = 200,
 ) -> Iterator[dict[str, Any]]:
     """Cross-validate evolved ensembles beside one linear classifier, a genetic algorithm and boosted stumps."""
-    methods = {
-        mode: EvolutionaryEnsembleClassifier(mode, population_size=population, n_generations=generations)
-        for mode in ("offline", "online", "single")
-    } | {
-        "least-squares": make_pipeline(StandardScaler(), RidgeClassifier(alpha=1e-6)),
-        "adaboost-stumps": AdaBoostClassifier(
-            DecisionTreeClassifier(max_depth=1), n_estimators=200, random_state=0
-        ),
-    }
+    methods = eel_methods(EvolutionSize(tables, n_folds, n_folds, population, generations))
     results = []
     for name in tables:
         measured = compare_methods({name: read_eel_table(folder, name)}, methods, n_folds=n_folds)
@@ -129,19 +110,10 @@ def eel_cv(
 
 
 def read_eel_table(folder: Path, name: str) -> tuple[pd.DataFrame, np.ndarray]:
-    """Read one of the paper's six tables.
-
-    ``bcw`` keeps its complete rows. ``bos`` has three classes of price of equal size: the paper's own limits are not
-    known. ``bld`` takes the field that older papers took as class.
-    """
-    table = pd.read_csv(folder / "uci" / f"{TABLES[name]}.csv.gz")
-    if name == "bcw":
-        table = table.dropna()
-    features = table[[c for c in table.columns if c != "target" and not c.startswith("id_")]]
-    target = table["target"]
-    if name == "bos":
-        target = pd.qcut(target, 3, labels=False)
-    return features, target.to_numpy()
+    """Read one of the paper's six tables."""
+    table = read_set(SETS[name], folder)
+    assert table is not None, how_to_get(SETS[name])
+    return eel_table(name, table)
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:

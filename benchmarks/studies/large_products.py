@@ -8,14 +8,12 @@ finds it too, else for as long as the process runs. Its seconds and its load are
 
 import dataclasses
 import functools
-import gzip
 import math
 import os
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,67 +22,24 @@ from joblib import parallel_config
 
 from shortlist.arrays import Points
 from shortlist.methods.comparison import box_of, quality_of
-from shortlist.methods.evolution.ibea import ibea
-from shortlist.methods.evolution.ibed import ibed
-from shortlist.methods.evolution.variation import Evolution
 from shortlist.pareto.dominance import nondominated_unique
 from shortlist.pareto.indicators import hypervolume, scaled, spread
-from shortlist.products import (
-    chosen_attributes,
-    make_requirements,
-    read_attributes,
-    read_model,
-    read_requirements,
-    to_clauses,
-)
-from shortlist.products.configuration.checked_front import checked_front
-from shortlist.products.configuration.evolved_front import REPAIR_SHARE
 from shortlist.products.configuration.found_front import find_front
-from shortlist.products.configuration.front_search import Question, padded_costs
-from shortlist.products.configuration.product_front import make_question
-from shortlist.products.configuration.product_objectives import parse_objectives
 from shortlist.products.configuration.search_options import search_options
+from shortlist.reproduce.product_lines import (
+    EVOLUTION,
+    SYSTEMS,
+    evolve_once,
+    prepared_question,
+    published_product,
+    stored_points,
+)
 from shortlist.results.front import Front
 from shortlist.runs import Progress, Unit, Work, run_units
 from shortlist.runs.budget import Budget
 
-OBJECTIVES = "min deselected, min not_used_before, min defects, min cost"
-"""In the order by which the study sorts points."""
 JOBS = 2
 SEEDS = 30
-RENAMES = {"Enrcyption": "Encryption"}
-"""A feature that the published JCS attribute files misspell."""
-
-
-@dataclass(frozen=True)
-class System:
-    """One product line of the study: its files, its evaluations per evolutionary run, its stored SolRep results."""
-
-    model: str
-    attributes: tuple[str, ...]
-    fixed: str
-    n_evaluations: int
-    stored: tuple[str, ...] = ()
-
-
-SYSTEMS = {
-    "jcs": System(
-        "splot/jcs.sxfm.xml", ("ChatSystem_PREDEFINE_ONE.csv", "ChatSystem_RAND2.csv"), "ChatSystem", 25_000
-    ),
-    "web-portal": System(
-        "splot/web-portal.sxfm.xml", ("WebPortal_RAND1.csv", "WebPortal_RAND2.csv"), "WebPortal", 25_000
-    ),
-    "e-shop": System(
-        "splot/e-shop-paper-2013.sxfm.xml", ("EShop_RAND1.csv", "EShop_RAND2.csv"), "EShop", 25_000, ("eshop1", "eshop2"),
-    ),
-    "ecos": System(
-        "lvat/ecos-icse11.dimacs", ("ECos_RAND1.csv", "ECos_RAND2.csv"), "ECos", 100_000, ("ecos1", "ecos2")
-    ),
-    "uclinux": System("lvat/uClinux.dimacs", ("UCLinux_RAND1.csv",), "uCLinux", 100_000, ("uclinux1",)),
-    "compact-linux": System(
-        "lvat/2.6.28.6-compact.dimacs.gz", ("LinuxX86_RAND1.csv.gz",), "LinuxX86", 100_000, ("linuxx861",)
-    ),
-}  # fmt: skip
 PUBLISHED = {
     ("jcs", 0): ("rstCompSummary", "CPLEX VS jcaht1 30 runs"),
     ("jcs", 1): ("rstCompSummary", "CPLEX VS jcaht2 30 runs"),
@@ -98,11 +53,6 @@ REFERENCES = {
     ("jcs", 0): "ChatSystem_PREDEFINE_ONE", ("jcs", 1): "ChatSystem_RAND2",
     ("web-portal", 0): "WebPortal_RAND1", ("web-portal", 1): "WebPortal_RAND2",
 }  # fmt: skip
-EVOLUTION: dict[str, Callable[..., Front]] = {
-    "ibea": ibea,
-    "ibed": ibed,
-    "satibea": ibea,
-}
 QUALITY: dict[tuple[str, int], tuple[tuple[str, int | None], ...]] = {
     ("uclinux", 0): (("hit-and-run", 1500), ("hit-and-run", None), ("adaptive", None)),
     ("e-shop", 0): (("hit-and-run", 1000), ("hit-and-run", 1500), ("adaptive", None)),
@@ -194,7 +144,7 @@ def quality(
     authors one at least.
     """
     for (name, number), wanted in (runs or QUALITY).items():
-        stored = _stored(folder, name, number)
+        stored = stored_points(folder, name, number)
         found: dict[str, Front] = {}
         for rule, n_points in wanted:
             size = len(stored) - ANCHOR_PROGRAMS if n_points is None else n_points
@@ -218,7 +168,7 @@ def linux(folder: Path, n_seeds: int = 3) -> Iterator[dict[str, Any]]:
     front = by_solrep(folder, name, 0, 50, solve_limit_s=10.0, time_limit_s=360.0)
     yield _solrep_row("solrep-linux", name, front)
     runs = {"ibed, from a product": evolved(folder, name, 0, "ibed", n_seeds, starts=True)} if n_seeds else {}
-    stored = _stored(folder, name, 0)
+    stored = stored_points(folder, name, 0)
     yield from _quality_rows("solrep-linux", name, {"solrep 50 points": front}, runs, stored)
 
 
@@ -236,7 +186,7 @@ def by_solrep(
     """Return SolRep's front; `extras` also tell the seconds of the anchors, of preparation, of processors, and the load."""
 
     def find() -> Front:
-        question, prepare_s = _prepared(folder, name, number, fixed=fixed)
+        question, prepare_s = prepared_question(folder, name, number, fixed=fixed)
         first: list[float] = []
 
         def report(event: Progress) -> None:
@@ -271,43 +221,26 @@ def evolved(
     n_jobs: int = JOBS,
 ) -> list[Front]:
     """Return the fronts of evolutionary runs, every product checked, with the study's lists of fixed features."""
-    question, _ = _prepared(folder, name, number, fixed=True)
-    seeds = _published_product(folder, question) if starts else None
+    question, _ = prepared_question(folder, name, number, fixed=True)
+    seeds = published_product(folder, question) if starts else None
     kind = f"{name}-{number}-{method}{'' if valid_first else '-as-study'}{'-started' if starts else ''}"
 
     def run(seed: int) -> Front:
         return kept(
             f"{kind}-{seed}",
-            lambda: evolve(question, name, method, seed, valid_first=valid_first, starts=seeds),
+            lambda: evolve_once(
+                question,
+                method,
+                seed,
+                n_evaluations=SYSTEMS[name].n_evaluations,
+                valid_first=valid_first,
+                starts=seeds,
+            ),
         )
 
     with parallel_config(backend="threading"):
         units = [Unit(str(seed), run, (seed,)) for seed in range(n_seeds)]
         return [front for _, front in run_units(units, Work(n_jobs))]
-
-
-def evolve(
-    question: Question, name: str, method: str, seed: int, *, valid_first: bool, starts: np.ndarray | None
-) -> Front:
-    """Return the front of one run."""
-    clauses = to_clauses(question.model).with_units(question.requirements.literals)
-    costs, offsets = padded_costs(question, clauses.n_variables)
-    kinds = [goal.objective for goal in question.objectives]
-    names = [f"variable {i}" for i in range(clauses.n_variables)]
-    evolution = functools.partial(
-        EVOLUTION[method], clauses, costs, kinds, names, offsets=offsets, seeds=starts
-    )
-    rates = Evolution(valid_first=valid_first, repair=REPAIR_SHARE if method == "satibea" else 0.0)
-    evolution(
-        settings=dataclasses.replace(rates, n_evaluations=200), budget=Budget(seed=seed)
-    )  # compile outside the clock
-    load = os.getloadavg()[0]
-    n_evaluations = SYSTEMS[name].n_evaluations
-    found = evolution(
-        settings=dataclasses.replace(rates, n_evaluations=n_evaluations), budget=Budget(seed=seed)
-    )
-    front = checked_front(question, found, method)
-    return dataclasses.replace(front, seconds=found.seconds, extras={**front.extras, "load": load})
 
 
 def kept(key: str, find: Callable[[], Front]) -> Front:
@@ -326,46 +259,6 @@ def _fronts_folder() -> Path:
         return Path(tempfile.mkdtemp(prefix="shortlist-fronts-"))
     Path(named).mkdir(parents=True, exist_ok=True)
     return Path(named)
-
-
-@functools.cache
-def _prepared(folder: Path, name: str, number: int, *, fixed: bool) -> tuple[Question, float]:
-    """Return a question of the study, and the seconds that reading it took, feasibility included."""
-    if name != "jcs":  # import and compile outside the clock
-        small = _prepared(folder, "jcs", 0, fixed=True)[0]
-        find_front(small, "solrep", search_options("solrep", n_points=5), Budget())
-    start = time.perf_counter()
-    system, place = SYSTEMS[name], folder / "feature-models" / "paper-instances"
-    model = read_model(folder / "feature-models" / system.model)
-    renames = RENAMES if name == "jcs" else {}
-    table = read_attributes(place / "attributes" / system.attributes[number], model, renames=renames)
-    attributes = chosen_attributes(["cost", "defects", "not_used_before"], [table], model)
-    lists = [place / "fixed-features" / f"{side}_{system.fixed}.txt" for side in ("Yes", "No")]
-    wanted = make_requirements(model, fixed=lists if fixed else [])
-    question, feasibility = make_question(model, parse_objectives(OBJECTIVES, model, attributes), (), wanted)
-    assert not feasibility.conflict, feasibility.conflict
-    return question, time.perf_counter() - start
-
-
-def _published_product(folder: Path, question: Question) -> np.ndarray:
-    """Return the product of Linux that the study's data come with, to start from."""
-    path = folder / "feature-models" / "lvat" / "2.6.28.6-icse11.dimacs.richseed"
-    product = np.zeros((1, question.model.n_features), dtype=bool)
-    product[0, list(read_requirements(path, question.model).select)] = True
-    return product
-
-
-def _stored(folder: Path, name: str, number: int) -> Points:
-    """Return the points of the authors' own run, as ours: deselected, not used before, defects, cost in cents."""
-    place = folder / "feature-models" / "paper-instances" / "results"
-    path = place / f"solrep_python_parameter_{SYSTEMS[name].stored[number]}.txt.gz"
-    rows = gzip.decompress(path.read_bytes()).decode().strip().strip(";").split(";")
-    values = np.array([[float(cell) for cell in row.strip().strip("()").split(",")] for row in rows])
-    cost, minus_selected, unused, defects = values.T
-    question, _ = _prepared(folder, name, number, fixed=True)
-    scales = [goal.objective.scale or 1 for goal in question.objectives]
-    ours = np.column_stack([question.model.n_features + minus_selected, unused, defects, cost])
-    return np.asarray(np.rint(ours * scales), dtype=np.int64)
 
 
 def _published(folder: Path, name: str, number: int) -> dict[str, Any]:

@@ -14,30 +14,27 @@ import numpy as np
 import pandas as pd
 
 from shortlist.multistage.estimators import MultiStageClassifier
-from shortlist.multistage.holdout import split_three
-from shortlist.multistage.predict.prediction import REJECTED, FittedStage, StagedModel, decide_known
 from shortlist.multistage.presets import PRESETS
-from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
-from shortlist.multistage.problem.reject_rules import RejectRule, reject_rule
-from shortlist.multistage.problem.stages import acquired
+from shortlist.multistage.problem.costs import feature_costs
+from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.search.emsco import EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.recall import recall
-from shortlist.multistage.search.stage_objectives import StageProblem, stage_problem
+from shortlist.multistage.search.stage_objectives import stage_problem
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, subset_masks
-from shortlist.multistage.subclassifiers.encoding import learn_encoding
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
+from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers
+from shortlist.reproduce.stage_problems import (
+    PAPER_EXAMPLE,
+    SETS,
+    aggregate,
+    measured_on_test,
+    paper_problem,
+    stage_rows,
+)
 from shortlist.runs.budget import Budget
 
-FILES = {"pima": "pima_diabetes", "heart": "heart_failure_clinical_records", "credit": "australian_credit"}
 THREADS = 2
 SPLITS = 5
-PUBLISHED = {
-    0.55: (0.6617, 0.9932, 32.80), 0.60: (0.7456, 0.9591, 75.85), 0.65: (0.7945, 0.9191, 92.24),
-    0.70: (0.8306, 0.8497, 101.45), 0.75: (0.8578, 0.7478, 121.87), 0.80: (0.8903, 0.6586, 133.36),
-    0.85: (0.9174, 0.5534, 145.22), 0.90: (0.9358, 0.4300, 152.15), 0.95: (0.9726, 0.2637, 157.98),
-}  # fmt: skip
-"""The authors' accuracy, coverage and cost on the test rows of their example, by confidence."""
 
 
 def multistage(folder: Path) -> Iterator[dict[str, Any]]:
@@ -50,7 +47,7 @@ def multistage(folder: Path) -> Iterator[dict[str, Any]]:
 
 def complete_fronts(
     folder: Path,
-    data: tuple[str, ...] = tuple(FILES),
+    data: tuple[str, ...] = tuple(SETS),
     stages: tuple[int, ...] = (2, 3, 4),
     credit_stages: tuple[int, ...] = (5, 6),
 ) -> Iterator[dict[str, Any]]:
@@ -59,7 +56,7 @@ def complete_fronts(
     for name in data:
         for k in (*stages, *(credit_stages if name == "credit" else ())):
             start = time.perf_counter()
-            problem = uci_problem(folder, name, max_stages=k)
+            problem = paper_problem(folder, name, max_stages=k)
             problem.decisions.every_subset()
             fits_s = time.perf_counter() - start
             result = enumerate_front(problem, workers=THREADS)
@@ -73,9 +70,9 @@ def complete_fronts(
 def evolution(folder: Path, generations: int = 500) -> Iterator[dict[str, Any]]:
     """Time 500 generations of 300 on each table with the fits they need, convergence test off."""
     _warm_up(folder)
-    for name in FILES:
+    for name in SETS:
         options = _options(name, generations)
-        problem = uci_problem(folder, name, max_stages=4)
+        problem = paper_problem(folder, name, max_stages=4)
         result, seconds = _timed(
             lambda problem=problem, options=options: emsco(problem, options, budget=Budget(seed=0))
         )
@@ -87,7 +84,7 @@ def evolution(folder: Path, generations: int = 500) -> Iterator[dict[str, Any]]:
 
 
 def example(
-    folder: Path, seeds: int = 10, levels: tuple[float, ...] = tuple(PUBLISHED)
+    folder: Path, seeds: int = 10, levels: tuple[float, ...] = tuple(PAPER_EXAMPLE)
 ) -> Iterator[dict[str, Any]]:
     """Run the authors' example on their splits: mean of the seeds on the test rows, beside their published figures.
 
@@ -104,12 +101,14 @@ def example(
     subclassifiers = LogisticSubclassifiers(rows, scale=False, n_jobs=THREADS)
     costs = feature_costs(prices, list(X["train"]))
     test = rows.encoding.encode(range(len(prices)), X["test"])
-    for level, (accuracy, coverage, cost) in sorted(PUBLISHED.items()):
+    for level, (accuracy, coverage, cost) in sorted(PAPER_EXAMPLE.items()):
         if level not in levels:
             continue
         found = []
         began, first_s = time.perf_counter(), 0.0
-        problem = stage_problem(DecisionBits(subclassifiers, _rule(level)), costs, max_stages=5)
+        problem = stage_problem(
+            DecisionBits(subclassifiers, reject_rule(level, np.array([0, 1]))), costs, max_stages=5
+        )
         subclassifiers.slots(subset_masks(len(prices)))
         for seed in range(seeds):
             before = time.perf_counter()
@@ -117,15 +116,15 @@ def example(
             seconds = time.perf_counter() - before
             first_s = first_s or time.perf_counter() - began
             # the fittest comes first
-            found.append((*_on_test(problem, result.assignments[0], test, y["test"]), seconds))
+            found.append((*measured_on_test(problem, result.assignments[0], test, y["test"]), seconds))
         ours, search_s = np.mean(found, axis=0)[:3].tolist(), float(np.mean([run[3] for run in found]))
         yield _row(
             "multistage-example", "emsco-example", seeds, "emsco", search_s, confidence=level,
             first_run_s=round(first_s, 4), fits=subclassifiers.n_fits,
             since_start_s=round(time.perf_counter() - start, 3),
-            accuracy=ours[0], coverage=ours[1], cost=ours[2], aggregate=_aggregate(ours[0], ours[1], ours[2], sum(prices)),
+            accuracy=ours[0], coverage=ours[1], cost=ours[2], aggregate=aggregate(ours[0], ours[1], ours[2], sum(prices)),
             published_accuracy=accuracy, published_coverage=coverage, published_cost=cost,
-            published_aggregate=_aggregate(accuracy, coverage, cost, sum(prices)),
+            published_aggregate=aggregate(accuracy, coverage, cost, sum(prices)),
         )  # fmt: skip
 
 
@@ -135,12 +134,12 @@ def recalls(
     seeds: int = 10,
     splits: int = SPLITS,
     generations: int = 500,
-    data: tuple[str, ...] = tuple(FILES),
+    data: tuple[str, ...] = tuple(SETS),
 ) -> Iterator[dict[str, Any]]:
     """Compare evolution with the complete front (the paper's Figure 7), for both rules about elites."""
     for name in data:
         for split in range(splits):
-            truth = enumerate_front(uci_problem(folder, name, max_stages=4, split=split), workers=THREADS)
+            truth = enumerate_front(paper_problem(folder, name, max_stages=4, split=split), workers=THREADS)
             for elites in ("vector", "chromosome"):
                 options = _options(name, generations, elites=elites, tries=5 if elites == "vector" else 0)
                 found, seconds = _timed(lambda t=truth, o=options: recall(t, o, seeds=range(seeds)))
@@ -172,60 +171,6 @@ def prediction(n_rows: int = 1_000_000) -> Iterator[dict[str, Any]]:
     )  # fmt: skip
 
 
-def uci_problem(folder: Path, name: str, *, max_stages: int, split: int = 0) -> StageProblem:
-    """State the problem of one of the paper's tables, with its preset, on one split."""
-    table = pd.read_csv(folder / "uci" / f"{FILES[name]}.csv.gz")
-    X, y = table.drop(columns="target"), table["target"].to_numpy()
-    fit, judge, _ = split_three(y, seed=split)
-    rows = stage_rows(X.iloc[fit], y[fit], X.iloc[judge], y[judge])
-    preset = PRESETS[name]
-    costs: FeatureCosts = feature_costs(preset.costs(), list(X))
-    return stage_problem(
-        DecisionBits(LogisticSubclassifiers(rows, n_jobs=THREADS), _rule(preset.confidence)), costs,
-        max_stages=max_stages,
-    )  # fmt: skip
-
-
-def stage_rows(X: pd.DataFrame, y: np.ndarray, V: pd.DataFrame, v: np.ndarray) -> StageRows:
-    """Encode rows that fit and rows that judge, of two classes 0 and 1."""
-    encoding = learn_encoding(X, list(X))
-    features = range(X.shape[1])
-    return StageRows(
-        encoding, encoding.encode(features, X), y.astype(np.int64), encoding.encode(features, V), v.astype(np.int64), 2
-    )  # fmt: skip
-
-
-def _on_test(
-    problem: StageProblem, assignment: np.ndarray, rows: np.ndarray, y: np.ndarray
-) -> tuple[float, float, float]:
-    """Return accuracy, coverage and cost of an assignment on test rows."""
-    stages, known = [], np.zeros(problem.n_features, dtype=bool)
-    for subset in acquired(assignment[None, :], int(assignment.max()) + 1)[0]:
-        model = problem.decisions.subclassifiers.model(subset)
-        price = int(problem.costs.price(subset))
-        stages.append(FittedStage(np.flatnonzero(subset & ~known), subset, model, 0.0, price))
-        known = subset
-    encoding = problem.decisions.subclassifiers.rows.encoding
-    decisions = decide_known(
-        StagedModel(encoding, tuple(stages), problem.decisions.rule, problem.costs), rows
-    )
-    conclusive = decisions.labels != REJECTED
-    right = conclusive & (decisions.labels == y)
-    return (
-        float(right.sum() / max(1, conclusive.sum())),
-        float(conclusive.mean()),
-        float(decisions.costs.mean()),
-    )
-
-
-def _aggregate(accuracy: float, coverage: float, cost: float, total: float) -> float:
-    return accuracy + coverage + 1 - cost / total
-
-
-def _rule(confidence: float) -> RejectRule:
-    return reject_rule(confidence, np.array([0, 1]))
-
-
 def _options(name: str, generations: int, **more: Any) -> EmscoOptions:
     return dataclasses.replace(
         PRESETS[name].options, population=300, generations=generations, patience=None, **more
@@ -235,7 +180,7 @@ def _options(name: str, generations: int, **more: Any) -> EmscoOptions:
 @functools.cache
 def _warm_up(folder: Path) -> None:
     """Compile and import outside the clock."""
-    problem = uci_problem(folder, "pima", max_stages=2)
+    problem = paper_problem(folder, "pima", max_stages=2)
     enumerate_front(problem, workers=THREADS)
     emsco(problem, EmscoOptions(population=20, generations=2))
 

@@ -15,19 +15,18 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
 from benchmarks.data.uci import read_uci
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.studies.method_comparison import (
     Fold,
-    fit_method,
     fold_pool,
     pruning_methods,
     stratified_folds,
 )
 from shortlist.ensembles.studies.ranks import rank_methods
+from shortlist.reproduce.pruning import measure_pool
 
 TABLES = {
     "parkinsons": 10,
@@ -118,23 +117,7 @@ def _measure(name: str, fold: Fold, sizes: tuple[int, ...], seconds: float) -> p
     """Measure every method on one fold, with a pool of every size, on the rows that pruned and on the test rows."""
     start = time.perf_counter()
     pool, validation = _pool(name, fold)
-    rows = []
-    for size in sizes:
-        part = pool.subset(_first_of_each(pool, size))
-        for method, unfitted in methods(seconds).items():
-            begun = time.perf_counter()
-            answer = fit_method(fold, unfitted, part, validation)
-            took = time.perf_counter() - begun
-            y, predicted = fold.y[fold.test], answer(fold.test)
-            rows.append(
-                {
-                    "dataset": name, "fold": fold.number, "classifiers": size, "method": method, "seconds": took,
-                    "members": len(answer.estimator.pool_),
-                    "validation_accuracy": float((answer(validation) == fold.y[validation]).mean()),
-                    "accuracy": accuracy_score(y, predicted),
-                    "balanced_accuracy": balanced_accuracy_score(y, predicted),
-                }
-            )  # fmt: skip
+    rows = measure_pool(name, fold, pool, validation, sizes, methods(seconds))
     print(f"{name} {fold.number}: {time.perf_counter() - start:.0f} s", flush=True)
     return pd.DataFrame(rows)
 
@@ -151,16 +134,6 @@ def _pool(name: str, fold: Fold) -> tuple[Pool, NDArray[np.intp]]:
         joblib.dump(fold_pool(fold), path)
     pool: tuple[Pool, NDArray[np.intp]] = joblib.load(path)
     return pool
-
-
-def _first_of_each(pool: Pool, size: int) -> NDArray[np.bool_]:
-    """Mark the first classifiers of every kind, as many of each."""
-    families = np.array(pool.families)
-    kinds = list(dict.fromkeys(families.tolist()))
-    mask = np.zeros(len(pool), dtype=bool)
-    for kind in kinds:
-        mask[np.flatnonzero(families == kind)[: size // len(kinds)]] = True
-    return mask
 
 
 def _ranks(results: pd.DataFrame, metric: str, size: int) -> Iterator[dict[str, Any]]:

@@ -20,6 +20,7 @@ from shortlist.cli.commands.configure import configure
 from shortlist.cli.commands.evolve import evolve
 from shortlist.cli.commands.predict import predict
 from shortlist.cli.commands.prune import prune
+from shortlist.cli.commands.reproduce import reproduce
 from shortlist.cli.commands.stage import stage
 from shortlist.cli.commands.stage_use import use
 from shortlist.cli.commands.verify import verify
@@ -55,6 +56,7 @@ app.command()(predict)
 app.command()(verify)
 app.command()(configure)
 app.command()(compare)
+app.command()(reproduce)
 app.command()(stage)
 app.command("stage use")(use)
 app.add_typer(front.app, name="front")

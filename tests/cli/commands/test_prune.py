@@ -194,7 +194,7 @@ def _write_bad_tables(folder: Path) -> None:
         pytest.param(
             ["patients.csv", "--target", "outcome", "--objective", "tp=1,tp=2"], "twice", id="twice"
         ),
-        pytest.param(["example:iris"], "example must be one of", id="unknown example"),
+        pytest.param(["example:irises"], "example must be one of", id="unknown example"),
         pytest.param(
             ["patients.csv", "--target", "outcome", "--classifiers", "0"], "at least 1, got 0", id="K = 0"
         ),

@@ -55,6 +55,7 @@ OWN: dict[str, dict[str, str]] = {
         "n_seeds": "--recall",
     },
     "datasets fetch": {"folder": "--data"},
+    "reproduce": {"folder": "--data"},
     "front pick": {"order": "--best", "rule": "--rule"},
     "front show": {"rule": "--pick"},
 }

@@ -1,0 +1,211 @@
+"""EMSCO: complete fronts, recall, and the authors' example, as :cite:t:`Hamilton2022` measured."""
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shortlist.multistage.presets import PRESETS
+from shortlist.multistage.search.enumeration import enumerate_front
+from shortlist.multistage.search.recall import recall
+from shortlist.reproduce.paper import Paper, Plan, ResultTable, Rows, sets_of
+from shortlist.reproduce.stage_problems import (
+    PAPER_EXAMPLE,
+    SETS,
+    aggregate,
+    example_is_there,
+    measure_example,
+    paper_problem,
+)
+from shortlist.runs import Unit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PAPER_FRONTS = {
+    ("heart", 2): 24, ("heart", 3): 28, ("heart", 4): 33,
+    ("credit", 2): 47, ("credit", 3): 141, ("credit", 4): 171,
+    ("pima", 2): 18, ("pima", 3): 42, ("pima", 4): 65,
+}  # fmt: skip
+"""Solutions on the paper's complete fronts, by set and number of stages."""
+
+STEPS = 10
+"""Parts of the generations after which recall is told."""
+
+
+@dataclass(frozen=True)
+class EmscoSize:
+    """How much is measured.
+
+    Attributes
+    ----------
+    sets : tuple of str
+        Of :data:`SETS`.
+    stages : tuple of int
+        k.
+    splits : int
+        Splits of every set, by seed.
+    recall_seeds, population, generations : int
+        Runs of evolution beside the complete front of the most stages.
+    levels : tuple of float
+        Confidences of the authors' example.
+    example_seeds, example_generations : int
+        Runs of it.
+    """
+
+    sets: tuple[str, ...]
+    stages: tuple[int, ...]
+    splits: int
+    recall_seeds: int
+    population: int
+    generations: int
+    levels: tuple[float, ...]
+    example_seeds: int
+    example_generations: int
+
+
+FULL = EmscoSize(tuple(SETS), (2, 3, 4), 5, 100, 300, 500, tuple(PAPER_EXAMPLE), 10, 150)
+QUICK = EmscoSize(("pima", "heart"), (2, 3), 1, 3, 300, 100, (0.6, 0.8, 0.95), 1, 60)
+
+
+def plan_emsco(folder: Path | None, size: EmscoSize) -> Plan:
+    """Return units for fronts and recall of every set that is there, and for the authors' example."""
+    tables, missing = sets_of([SETS[name] for name in size.sets], folder)
+    there = [name for name in size.sets if SETS[name] in tables]
+    units = []
+    for name in there:
+        for split in range(size.splits):
+            units += [
+                Unit(f"front/{name}/{stages}/{split}", measure_front, (folder, name, stages, split))
+                for stages in size.stages
+            ]
+            units.append(Unit(f"recall/{name}/{split}", measure_recall, (folder, name, split, size)))
+    notes = list(missing)
+    if folder is not None and example_is_there(folder):
+        units += [Unit(f"example/{level:g}", measure_level, (folder, level, size)) for level in size.levels]
+    else:
+        notes.append(
+            "emsco-example is missing: the authors' splits go into a folder, which folder='FOLDER' names, as "
+            "emsco-example/."
+        )
+    settings = {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in dataclasses.asdict(size).items()
+    }
+    return Plan(tuple(units), settings, tuple(notes))
+
+
+def measure_front(folder: Path | None, name: str, stages: int, split: int) -> Rows:
+    """Enumerate every stage assignment."""
+    found = enumerate_front(paper_problem(folder, name, max_stages=stages, split=split, n_jobs=1), n_jobs=1)
+    return [
+        {
+            "kind": "front", "set": name, "stages": stages, "split": split, "points": len(found.measures),
+            "assignments": int(found.n_tied.sum()), "looked": int(found.n_looked), "seconds": float(found.seconds),
+        }
+    ]  # fmt: skip
+
+
+def measure_recall(folder: Path | None, name: str, split: int, size: EmscoSize) -> Rows:
+    """Compare evolution with the complete front, a row per tenth of its generations."""
+    truth = enumerate_front(
+        paper_problem(folder, name, max_stages=max(size.stages), split=split, n_jobs=1), n_jobs=1
+    )
+    options = dataclasses.replace(
+        PRESETS[name].options, population=size.population, generations=size.generations, patience=None
+    )
+    found = recall(truth, options, seeds=range(size.recall_seeds))
+    return [
+        {
+            "kind": "recall", "set": name, "split": split, "stages": max(size.stages),
+            "generation": step * size.generations // STEPS, "seeds": size.recall_seeds,
+            "points": float(found.points[:, step * size.generations // STEPS].mean()),
+            "assignments": float(found.assignments[:, step * size.generations // STEPS].mean()),
+        }
+        for step in range(STEPS + 1)
+    ]  # fmt: skip
+
+
+def measure_level(folder: Path, level: float, size: EmscoSize) -> Rows:
+    """Run the authors' example at one confidence."""
+    measured = measure_example(
+        folder,
+        level,
+        seeds=size.example_seeds,
+        population=size.population,
+        generations=size.example_generations,
+    )
+    return [{"kind": "example", "level": level, "seeds": size.example_seeds, **measured}]
+
+
+def emsco_tables(rows: "pd.DataFrame") -> list[ResultTable]:
+    """Return fronts, recall and the example, with the paper's and the authors' figures beside ours."""
+    kinds = dict(list(rows.groupby("kind", sort=False)))
+    tables = []
+    if "front" in kinds:
+        tables.append(_fronts(kinds["front"]))
+    if "recall" in kinds:
+        tables.append(_recall(kinds["recall"]))
+    if "example" in kinds:
+        tables.append(_example(kinds["example"]))
+    return tables
+
+
+def _fronts(rows: "pd.DataFrame") -> ResultTable:
+    found: Rows = []
+    for (name, stages), part in rows.groupby(["set", "stages"], sort=False):
+        found.append(
+            {
+                "set": name, "stages": int(stages), "splits": len(part),
+                "points": _range(part["points"]), "assignments": _range(part["assignments"]),
+                "paper's solutions": PAPER_FRONTS.get((str(name), int(stages))),
+                "seconds": round(float(part["seconds"].median()), 3),
+            }
+        )  # fmt: skip
+    note = "Points are different vectors of objectives; assignments count those that share one."
+    return ResultTable("fronts", "Complete fronts, as in Figure 7", found, note)
+
+
+def _recall(rows: "pd.DataFrame") -> ResultTable:
+    found: Rows = []
+    for (name, generation), part in rows.groupby(["set", "generation"], sort=False):
+        found.append(
+            {
+                "set": name, "generation": int(generation), "runs": int(part["seeds"].sum()),
+                "points %": round(100 * float(part["points"].mean()), 1),
+                "assignments %": round(100 * float(part["assignments"].mean()), 1),
+            }
+        )  # fmt: skip
+    return ResultTable("recall", "What evolution finds of the complete front, by generation", found)
+
+
+def _example(rows: "pd.DataFrame") -> ResultTable:
+    found: Rows = []
+    for row in rows.sort_values("level").to_dict("records"):
+        accuracy, coverage, cost = PAPER_EXAMPLE[float(row["level"])]
+        theirs = {"accuracy": accuracy, "coverage": coverage, "cost": cost}
+        theirs["aggregate"] = round(aggregate(accuracy, coverage, cost, float(row["total"])), 4)
+        ours = {name: round(float(row[name]), 4) for name in theirs}
+        found.append({"confidence": float(row["level"]), "whose": "here", **ours})
+        found.append({"confidence": float(row["level"]), "whose": "authors", **theirs})
+    note = "The aggregate is accuracy + coverage + 1 - cost / sum of all costs."
+    return ResultTable("example", "The authors' example, on its test rows", found, note)
+
+
+def _range(values: "pd.Series[int]") -> str:
+    """Say the least and the most of some numbers."""
+    low, high = int(values.min()), int(values.max())
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+EMSCO = Paper(
+    "emsco",
+    "Hamilton and Fulp (2022): multi-stage classifiers by evolution",
+    lambda folder, quick: plan_emsco(folder, QUICK if quick else FULL),
+    emsco_tables,
+    (
+        "The paper's splits are not public, so sizes of fronts need not be its own.",
+        "The costs of Heart and Credit are 10^T here, where the paper prints 10Ti.",
+        "The authors' program differs from the paper in its draws of mutations and in rounding; here the paper is followed.",
+    ),
+)

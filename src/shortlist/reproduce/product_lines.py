@@ -1,0 +1,195 @@
+"""The product lines of :cite:t:`Xue2018`: their files, and the questions that its study asks of them."""
+
+import dataclasses
+import functools
+import gzip
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Points
+from shortlist.methods.evolution.ibea import ibea
+from shortlist.methods.evolution.ibed import ibed
+from shortlist.methods.evolution.variation import Evolution
+from shortlist.products import (
+    chosen_attributes,
+    make_requirements,
+    read_attributes,
+    read_model,
+    read_requirements,
+    to_clauses,
+)
+from shortlist.products.configuration.checked_front import checked_front
+from shortlist.products.configuration.evolved_front import REPAIR_SHARE
+from shortlist.products.configuration.found_front import find_front
+from shortlist.products.configuration.front_search import Question, padded_costs
+from shortlist.products.configuration.product_front import make_question
+from shortlist.products.configuration.product_objectives import parse_objectives
+from shortlist.products.configuration.search_options import search_options
+from shortlist.results.front import Front
+from shortlist.runs.budget import Budget
+
+OBJECTIVES = "min deselected, min not_used_before, min defects, min cost"
+"""In the order by which the study sorts points."""
+RENAMES = {"Enrcyption": "Encryption"}
+"""A feature that the published JCS attribute files misspell."""
+
+
+@dataclass(frozen=True)
+class ProductSystem:
+    """One product line of the study.
+
+    Attributes
+    ----------
+    model : str
+        Its file, in ``feature-models``.
+    attributes : tuple of str
+        Files with sets of attributes.
+    fixed : str
+        What its lists of fixed features are called.
+    n_evaluations : int
+        Products that one evolutionary run of the study looks at.
+    stored : tuple of str
+        Results of SolRep that the authors stored, one per set of attributes.
+    """
+
+    model: str
+    attributes: tuple[str, ...]
+    fixed: str
+    n_evaluations: int
+    stored: tuple[str, ...] = ()
+
+
+SYSTEMS = {
+    "jcs": ProductSystem(
+        "splot/jcs.sxfm.xml", ("ChatSystem_PREDEFINE_ONE.csv", *(f"ChatSystem_RAND{i}.csv" for i in (2, 3, 4))),
+        "ChatSystem", 25_000,
+    ),
+    "web-portal": ProductSystem(
+        "splot/web-portal.sxfm.xml", tuple(f"WebPortal_RAND{i}.csv" for i in (1, 2, 3, 4)), "WebPortal", 25_000
+    ),
+    "e-shop": ProductSystem(
+        "splot/e-shop-paper-2013.sxfm.xml", ("EShop_RAND1.csv", "EShop_RAND2.csv"), "EShop", 25_000, ("eshop1", "eshop2"),
+    ),
+    "ecos": ProductSystem(
+        "lvat/ecos-icse11.dimacs", ("ECos_RAND1.csv", "ECos_RAND2.csv"), "ECos", 100_000, ("ecos1", "ecos2")
+    ),
+    "uclinux": ProductSystem("lvat/uClinux.dimacs", ("UCLinux_RAND1.csv",), "uCLinux", 100_000, ("uclinux1",)),
+    "compact-linux": ProductSystem(
+        "lvat/2.6.28.6-compact.dimacs.gz", ("LinuxX86_RAND1.csv.gz",), "LinuxX86", 100_000, ("linuxx861",)
+    ),
+}  # fmt: skip
+EVOLUTION: dict[str, Callable[..., Front]] = {
+    "ibea": ibea,
+    "ibed": ibed,
+    "satibea": ibea,
+}
+
+
+def evolve_once(
+    question: Question,
+    method: str,
+    seed: int,
+    *,
+    n_evaluations: int,
+    valid_first: bool = True,
+    starts: NDArray[np.bool_] | None = None,
+) -> Front:
+    """Return the front of one evolutionary run, every product checked.
+
+    Parameters
+    ----------
+    question : Question
+        See :func:`prepared_question`.
+    method : str
+        One of :data:`EVOLUTION`.
+    seed : int
+        Of the run.
+    n_evaluations : int
+        Products to look at.
+    valid_first : bool, default=True
+        Whether products are judged by whether they are valid first; the study counts violated clauses as one
+        objective among the others.
+    starts : ndarray of bool, shape (n_products, n_features), optional
+        Products to start from.
+    """
+    clauses = to_clauses(question.model).with_units(question.requirements.literals)
+    costs, offsets = padded_costs(question, clauses.n_variables)
+    kinds = [goal.objective for goal in question.objectives]
+    names = [f"variable {i}" for i in range(clauses.n_variables)]
+    evolution = functools.partial(
+        EVOLUTION[method], clauses, costs, kinds, names, offsets=offsets, seeds=starts
+    )
+    rates = Evolution(valid_first=valid_first, repair=REPAIR_SHARE if method == "satibea" else 0.0)
+    compiled = dataclasses.replace(rates, n_evaluations=200)
+    evolution(settings=compiled, budget=Budget(seed=seed))  # outside the clock
+    load = os.getloadavg()[0]
+    settings = dataclasses.replace(rates, n_evaluations=n_evaluations)
+    found = evolution(settings=settings, budget=Budget(seed=seed))
+    front = checked_front(question, found, method)
+    return dataclasses.replace(front, seconds=found.seconds, extras={**front.extras, "load": load})
+
+
+@functools.cache
+def prepared_question(folder: Path, name: str, number: int, *, fixed: bool) -> tuple[Question, float]:
+    """Return a question of the study, and the seconds that reading it took, feasibility included."""
+    if name != "jcs":  # import and compile outside the clock
+        small = prepared_question(folder, "jcs", 0, fixed=True)[0]
+        find_front(small, "solrep", search_options("solrep", n_points=5), Budget())
+    start = time.perf_counter()
+    system, place = SYSTEMS[name], folder / "feature-models" / "paper-instances"
+    model = read_model(folder / "feature-models" / system.model)
+    renames = RENAMES if name == "jcs" else {}
+    table = read_attributes(place / "attributes" / system.attributes[number], model, renames=renames)
+    attributes = chosen_attributes(["cost", "defects", "not_used_before"], [table], model)
+    lists = [place / "fixed-features" / f"{side}_{system.fixed}.txt" for side in ("Yes", "No")]
+    wanted = make_requirements(model, fixed=lists if fixed else [])
+    question, feasibility = make_question(model, parse_objectives(OBJECTIVES, model, attributes), (), wanted)
+    assert not feasibility.conflict
+    return question, time.perf_counter() - start
+
+
+def published_product(folder: Path, question: Question) -> NDArray[np.bool_]:
+    """Return the product of Linux that the study's data come with, to start from."""
+    path = folder / "feature-models" / "lvat" / "2.6.28.6-icse11.dimacs.richseed"
+    product = np.zeros((1, question.model.n_features), dtype=bool)
+    product[0, list(read_requirements(path, question.model).select)] = True
+    return product
+
+
+def stored_points(folder: Path, name: str, number: int) -> Points:
+    """Return the points of the authors' own run, as ours: deselected, not used before, defects, cost in cents."""
+    place = folder / "feature-models" / "paper-instances" / "results"
+    path = place / f"solrep_python_parameter_{SYSTEMS[name].stored[number]}.txt.gz"
+    rows = gzip.decompress(path.read_bytes()).decode().strip().strip(";").split(";")
+    values = np.array([[float(cell) for cell in row.strip().strip("()").split(",")] for row in rows])
+    cost, minus_selected, unused, defects = values.T
+    question, _ = prepared_question(folder, name, number, fixed=True)
+    scales = [goal.objective.scale or 1 for goal in question.objectives]
+    ours = np.column_stack([question.model.n_features + minus_selected, unused, defects, cost])
+    return np.asarray(np.rint(ours * scales), dtype=np.int64)
+
+
+def complete_points(folder: Path, name: str, number: int) -> Points:
+    """Return every non-dominated point, which enumeration of all products found, as ours and sorted."""
+    stem = SYSTEMS[name].attributes[number].partition(".")[0]
+    place = folder / "feature-models" / "paper-instances" / "reference-fronts"
+    table = np.loadtxt(place / f"{stem}.csv", delimiter=",", skiprows=1, ndmin=2)
+    question, _ = prepared_question(folder, name, number, fixed=True)
+    scales = [goal.objective.scale or 1 for goal in question.objectives]
+    points = np.rint(table[:, [0, 3, 2, 1]] * scales).astype(np.int64)
+    return np.asarray(points[np.lexsort(points.T[::-1])])
+
+
+def is_there(folder: Path | None, name: str, number: int) -> bool:
+    """Whether a folder has the model of a product line, and its set of attributes of that number."""
+    if folder is None:
+        return False
+    place, system = folder / "feature-models", SYSTEMS[name]
+    attributes = place / "paper-instances" / "attributes" / system.attributes[number]
+    return (place / system.model).is_file() and attributes.is_file()

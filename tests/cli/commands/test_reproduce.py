@@ -1,0 +1,89 @@
+"""`shortlist reproduce`."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from shortlist.reproduce import evolution
+from shortlist.reproduce.evolution import EvolutionSize
+from tests.cli.running import shortlist
+from tests.reproduce.made_sets import write_made_set
+
+SMALLEST = EvolutionSize(("bld", "pid"), 10, 1, 20, 2, 5)
+
+
+@pytest.fixture
+def sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(evolution, "QUICK", SMALLEST)
+    (tmp_path / "sets").mkdir()
+    write_made_set(tmp_path / "sets", "bupa-liver-disorders")
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_tables_are_printed_and_written_and_a_study_is_gone_on_from(sets: Path) -> None:
+    line = [
+        "reproduce",
+        "evolution",
+        "--quick",
+        "--data",
+        "sets",
+        "--study",
+        "s.jsonl",
+        "--out",
+        "new/results",
+    ]
+    run = shortlist(*line, cwd=sets)
+    assert run.returncode == 0, run.stderr
+    assert "Test errors" in run.stdout
+    assert "Where this is not what the paper did:" in run.stdout
+    assert "pima-diabetes is missing: shortlist datasets fetch pima-diabetes." in run.stderr
+    written = sets / "new" / "results"
+    assert {path.name for path in written.iterdir()} == {
+        "evolution.md", "evolution-errors.csv", "evolution-rows.csv",
+    }  # fmt: skip
+    rows = list(csv.DictReader((written / "evolution-errors.csv").read_text().splitlines()))
+    assert [row["method"] for row in rows][:3] == ["offline", "online", "single"]
+    assert "| bld | offline |" in (written / "evolution.md").read_text()
+    before = (sets / "s.jsonl").read_bytes()
+    again = shortlist(*line, "--json", cwd=sets)
+    facts = json.loads(again.stdout)
+    assert (facts["status"], facts["units"], facts["units_wanted"]) == ("complete", 1, 1)
+    assert [row["error %"] for row in facts["tables"][0]["rows"]] == [float(row["error %"]) for row in rows]
+    assert (sets / "s.jsonl").read_bytes() == before
+
+
+def test_a_machine_without_any_of_the_data_is_told_how_to_get_it(sets: Path) -> None:
+    run = shortlist("reproduce", "evolution", "--quick", cwd=sets)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert "bupa-liver-disorders is missing: write bupa_liver_disorders.csv into a folder" in run.stderr
+    assert "--data FOLDER" in run.stderr
+    assert "shortlist datasets fetch pima-diabetes" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["evolutoin"],
+            "PAPER must be one of pruning, emsco, products or evolution, got 'evolutoin'. Did you mean",
+        ),
+        (["evolution", "--data", "nowhere"], "--data must be a folder, got 'nowhere'"),
+        (["evolution", "--jobs", "0"], "--jobs must be a number of workers"),
+        (["evolution", "--out", "sets/bupa_liver_disorders.csv"], "--out must be a folder that can be made"),
+        (["evolution", "--study", "s.txt"], "--study must end in .jsonl"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_the_work(sets: Path, arguments: list[str], said: str) -> None:
+    run = shortlist("reproduce", *arguments, "--quick", cwd=sets)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert said in run.stderr
+
+
+def test_the_papers_of_the_command_are_those_there_are() -> None:
+    from shortlist.cli.commands.reproduce import NAMES
+    from shortlist.reproduce.papers import PAPERS
+
+    assert set(NAMES) == set(PAPERS)

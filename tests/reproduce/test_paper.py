@@ -1,0 +1,114 @@
+"""Papers run again: units, studies, and what is missing."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from shortlist.errors import BadInputError, ShortlistError
+from shortlist.reproduce.paper import Paper, Plan, ResultTable, how_to_get, reproduce, sets_of
+from shortlist.runs import Cancellation, Unit
+from tests.reproduce.made_sets import write_made_set, write_wdbc
+
+CALLS: list[int] = []
+
+
+def _squared(number: int) -> list[dict[str, int]]:
+    CALLS.append(number)
+    return [{"number": number, "square": number**2}]
+
+
+def _summed(rows: pd.DataFrame) -> list[ResultTable]:
+    return [ResultTable("sum", "Sum", [{"sum": int(rows["square"].sum())}])]
+
+
+def _failing(number: int) -> list[dict[str, int]]:
+    if number == 2:
+        raise RuntimeError("killed")
+    return _squared(number)
+
+
+def _plan(n_units: int, missing: tuple[str, ...] = ()) -> Plan:
+    return Plan(tuple(Unit(str(i), _squared, (i,)) for i in range(n_units)), {"units": n_units}, missing)
+
+
+PAPER = Paper("squares", "Squares", lambda _folder, quick: _plan(2 if quick else 4), _summed)
+
+
+@pytest.fixture(autouse=True)
+def _no_calls() -> None:
+    CALLS.clear()
+
+
+def test_tables_are_made_of_all_units() -> None:
+    found = reproduce(PAPER, PAPER.plan(None, False))
+    assert found.tables[0].rows == [{"sum": 14}]
+    assert (found.n_done, found.n_wanted) == (4, 4)
+    assert found.unit_seconds > 0
+
+
+def test_a_run_that_fails_is_gone_on_from(tmp_path: Path) -> None:
+    study = tmp_path / "study.jsonl"
+    failing = Plan(tuple(Unit(str(i), _failing, (i,)) for i in range(4)), {"units": 4})
+    with pytest.raises(RuntimeError, match="killed"):
+        reproduce(PAPER, failing, study=study)
+    assert CALLS == [0, 1]
+    found = reproduce(PAPER, _plan(4), study=study)
+    assert CALLS == [0, 1, 2, 3]
+    assert found.tables[0].rows == [{"sum": 14}]
+    again = reproduce(PAPER, _plan(4), study=study)
+    assert len(CALLS) == 4
+    assert again.rows.equals(found.rows)
+    assert again.unit_seconds == found.unit_seconds
+
+
+def test_a_line_that_was_cut_off_is_measured_again(tmp_path: Path) -> None:
+    study = tmp_path / "study.jsonl"
+    reproduce(PAPER, _plan(4), study=study)
+    study.write_bytes(study.read_bytes()[:-10])
+    CALLS.clear()
+    assert reproduce(PAPER, _plan(4), study=study).tables[0].rows == [{"sum": 14}]
+    assert CALLS == [3]
+
+
+def test_a_study_of_another_size_is_refused(tmp_path: Path) -> None:
+    reproduce(PAPER, _plan(2), study=tmp_path / "study.jsonl")
+    with pytest.raises(BadInputError, match="other settings"):
+        reproduce(PAPER, _plan(4), study=tmp_path / "study.jsonl")
+
+
+def test_what_was_finished_before_a_stop_is_tabulated(tmp_path: Path) -> None:
+    reproduce(PAPER, Plan(_plan(4).units[:2], {"units": 4}), study=tmp_path / "study.jsonl")
+    cancellation = Cancellation()
+    cancellation.cancel()
+    found = reproduce(PAPER, _plan(4), study=tmp_path / "study.jsonl", cancellation=cancellation)
+    assert (found.n_done, found.n_wanted, found.tables[0].rows) == (2, 4, [{"sum": 1}])
+    with pytest.raises(ShortlistError, match="stopped before a unit was finished"):
+        reproduce(PAPER, _plan(4), cancellation=cancellation)
+
+
+def test_settings_survive_json() -> None:
+    from shortlist.reproduce.papers import PAPERS
+
+    for paper in PAPERS.values():
+        for quick in (False, True):
+            settings = dict(paper.plan(None, quick).settings)
+            assert json.loads(json.dumps(settings)) == json.loads(json.dumps(settings, default=str))
+
+
+def test_without_any_data_it_is_said_how_to_get_it() -> None:
+    with pytest.raises(BadInputError, match=r"at least one of them, got none\. musk is missing\."):
+        reproduce(PAPER, _plan(0, ("musk is missing.",)))
+
+
+def test_sets_that_are_there_are_found_and_the_others_named(tmp_path: Path) -> None:
+    write_wdbc(tmp_path)
+    write_made_set(tmp_path, "bupa-liver-disorders")
+    found, missing = sets_of(["wdbc", "spambase", "bupa-liver-disorders", "musk-v1"], tmp_path)
+    assert {name: table.shape for name, table in found.items()} == {
+        "wdbc": (569, 31), "bupa-liver-disorders": (345, 7),
+    }  # fmt: skip
+    assert missing == (how_to_get("spambase"), how_to_get("musk-v1"))
+    assert "shortlist datasets fetch spambase" in missing[0]
+    assert "write musk_v1.csv into a folder" in missing[1]
