@@ -13,15 +13,15 @@ def write_made_set(folder: Path, name: str, seed: int = 0) -> None:
     """Write a table whose columns and numbers of rows are those of a public set; its first features tell the class."""
     data_set = public_set(name)
     rng = np.random.default_rng(seed)
-    words = [int(word) if word.isdigit() else word for word in data_set.classes] or [None]
-    codes = np.arange(data_set.rows) % len(words)
+    words: list[int | str] = [int(word) if word.isdigit() else word for word in data_set.classes]
+    codes = np.arange(data_set.rows) % max(2, len(words))
     table = pd.DataFrame(
         {
             column: (codes * (place < 3) + rng.normal(size=data_set.rows)).round(3)
             for place, column in enumerate(data_set.columns[:-1])
         }
     )
-    target = rng.normal(size=data_set.rows).round(3) if words == [None] else np.array(words)[codes]
+    target = rng.normal(size=data_set.rows).round(3) if not words else np.array(words)[codes]
     table.assign(target=target).to_csv(folder / f"{data_set.stem}.csv", index=False)
 
 

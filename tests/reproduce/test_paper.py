@@ -1,14 +1,22 @@
 """Papers run again: units, studies, and what is missing."""
 
-import json
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from shortlist.errors import BadInputError, ShortlistError
-from shortlist.reproduce.paper import Paper, Plan, ResultTable, how_to_get, reproduce, sets_of
-from shortlist.runs import Cancellation, Unit
+from shortlist.reproduce.paper import (
+    Paper,
+    Plan,
+    Reproduction,
+    ResultTable,
+    fingerprints,
+    how_to_get,
+    reproduce,
+    sets_of,
+)
+from shortlist.runs import Cancellation, Unit, Work, open_study
 from tests.reproduce.made_sets import write_made_set, write_wdbc
 
 CALLS: list[int] = []
@@ -48,53 +56,46 @@ def test_tables_are_made_of_all_units() -> None:
     assert found.unit_seconds > 0
 
 
+def _with(study: Path, plan: Plan, cancellation: Cancellation | None = None) -> Reproduction:
+    with open_study(study) as opened:
+        return reproduce(PAPER, plan, Work(study=opened, cancellation=cancellation or Cancellation()))
+
+
 def test_a_run_that_fails_is_gone_on_from(tmp_path: Path) -> None:
-    study = tmp_path / "study.jsonl"
     failing = Plan(tuple(Unit(str(i), _failing, (i,)) for i in range(4)), {"units": 4})
     with pytest.raises(RuntimeError, match="killed"):
-        reproduce(PAPER, failing, study=study)
+        _with(tmp_path / "study.db", failing)
     assert CALLS == [0, 1]
-    found = reproduce(PAPER, _plan(4), study=study)
+    found = _with(tmp_path / "study.db", _plan(4))
     assert CALLS == [0, 1, 2, 3]
     assert found.tables[0].rows == [{"sum": 14}]
-    again = reproduce(PAPER, _plan(4), study=study)
+    again = _with(tmp_path / "study.db", _plan(4))
     assert len(CALLS) == 4
     assert again.rows.equals(found.rows)
     assert again.unit_seconds == found.unit_seconds
 
 
-def test_a_line_that_was_cut_off_is_measured_again(tmp_path: Path) -> None:
-    study = tmp_path / "study.jsonl"
-    reproduce(PAPER, _plan(4), study=study)
-    study.write_bytes(study.read_bytes()[:-10])
-    CALLS.clear()
-    assert reproduce(PAPER, _plan(4), study=study).tables[0].rows == [{"sum": 14}]
-    assert CALLS == [3]
-
-
 def test_a_study_of_another_size_is_refused(tmp_path: Path) -> None:
-    reproduce(PAPER, _plan(2), study=tmp_path / "study.jsonl")
-    with pytest.raises(BadInputError, match="other settings"):
-        reproduce(PAPER, _plan(4), study=tmp_path / "study.jsonl")
+    _with(tmp_path / "study.db", _plan(2))
+    with pytest.raises(BadInputError, match="units"):
+        _with(tmp_path / "study.db", _plan(4))
 
 
 def test_what_was_finished_before_a_stop_is_tabulated(tmp_path: Path) -> None:
-    reproduce(PAPER, Plan(_plan(4).units[:2], {"units": 4}), study=tmp_path / "study.jsonl")
+    _with(tmp_path / "study.db", Plan(_plan(4).units[:2], {"units": 4}))
     cancellation = Cancellation()
     cancellation.cancel()
-    found = reproduce(PAPER, _plan(4), study=tmp_path / "study.jsonl", cancellation=cancellation)
+    found = _with(tmp_path / "study.db", _plan(4), cancellation)
     assert (found.n_done, found.n_wanted, found.tables[0].rows) == (2, 4, [{"sum": 1}])
     with pytest.raises(ShortlistError, match="stopped before a unit was finished"):
-        reproduce(PAPER, _plan(4), cancellation=cancellation)
+        reproduce(PAPER, _plan(4), Work(cancellation=cancellation))
 
 
-def test_settings_survive_json() -> None:
-    from shortlist.reproduce.papers import PAPERS
-
-    for paper in PAPERS.values():
-        for quick in (False, True):
-            settings = dict(paper.plan(None, quick).settings)
-            assert json.loads(json.dumps(settings)) == json.loads(json.dumps(settings, default=str))
+def test_a_study_is_bound_to_its_data() -> None:
+    table = pd.DataFrame({"a": [1, 2]})
+    other = fingerprints({"it": table + 1})
+    assert fingerprints({"it": table}) == fingerprints({"it": table.copy()}) != other
+    assert list(other) == ["the set it"]
 
 
 def test_without_any_data_it_is_said_how_to_get_it() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from shortlist.multistage.presets import PRESETS
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.recall import recall
-from shortlist.reproduce.paper import Paper, Plan, ResultTable, Rows, sets_of
+from shortlist.reproduce.paper import Paper, Plan, ResultTable, Rows, fingerprints, sets_of
 from shortlist.reproduce.stage_problems import (
     PAPER_EXAMPLE,
     SETS,
@@ -88,16 +88,13 @@ def plan_emsco(folder: Path | None, size: EmscoSize) -> Plan:
             "emsco-example is missing: the authors' splits go into a folder, which folder='FOLDER' names, as "
             "emsco-example/."
         )
-    settings = {
-        key: list(value) if isinstance(value, tuple) else value
-        for key, value in dataclasses.asdict(size).items()
-    }
+    settings = dataclasses.asdict(size) | fingerprints(tables)
     return Plan(tuple(units), settings, tuple(notes))
 
 
 def measure_front(folder: Path | None, name: str, stages: int, split: int) -> Rows:
     """Enumerate every stage assignment."""
-    found = enumerate_front(paper_problem(folder, name, max_stages=stages, split=split, n_jobs=1), n_jobs=1)
+    found = enumerate_front(paper_problem(folder, name, max_stages=stages, split=split, n_jobs=1), workers=1)
     return [
         {
             "kind": "front", "set": name, "stages": stages, "split": split, "points": len(found.measures),
@@ -109,7 +106,7 @@ def measure_front(folder: Path | None, name: str, stages: int, split: int) -> Ro
 def measure_recall(folder: Path | None, name: str, split: int, size: EmscoSize) -> Rows:
     """Compare evolution with the complete front, a row per tenth of its generations."""
     truth = enumerate_front(
-        paper_problem(folder, name, max_stages=max(size.stages), split=split, n_jobs=1), n_jobs=1
+        paper_problem(folder, name, max_stages=max(size.stages), split=split, n_jobs=1), workers=1
     )
     options = dataclasses.replace(
         PRESETS[name].options, population=size.population, generations=size.generations, patience=None

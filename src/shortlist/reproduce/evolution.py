@@ -12,7 +12,7 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.studies.method_comparison import Fold, measure_fold, stratified_folds
 from shortlist.ensembles.studies.ranks import rank_methods
-from shortlist.reproduce.paper import Paper, Plan, ResultTable, Rows, sets_of
+from shortlist.reproduce.paper import Paper, Plan, ResultTable, Rows, fingerprints, sets_of
 from shortlist.runs import Unit
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def plan_evolution(folder: Path | None, size: EvolutionSize) -> Plan:
             Unit(f"{name}/{fold.number}", measure_evolution, (name, fold, methods))
             for fold in folds[: size.n_run]
         ]
-    return Plan(tuple(units), dataclasses.asdict(size), missing)
+    return Plan(tuple(units), dataclasses.asdict(size) | fingerprints(tables), missing)
 
 
 def measure_evolution(name: str, fold: Fold, methods: Mapping[str, Any]) -> Rows:

@@ -1,5 +1,6 @@
 """One paper: units that measure, and tables that put what it reports beside what they measured."""
 
+import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shortlist.datasets.registry import public_set
 from shortlist.errors import BadInputError, ShortlistError
-from shortlist.runs import Cancellation, Report, Unit, run_units, silent
-from shortlist.runs.journal import append_line, open_lines
+from shortlist.runs import Unit, Work, run_units
 from shortlist.tables.sets import read_set
 
 if TYPE_CHECKING:
@@ -111,15 +111,7 @@ class Reproduction:
     missing: tuple[str, ...] = field(default=())
 
 
-def reproduce(
-    paper: Paper,
-    plan: Plan,
-    *,
-    study: str | Path | None = None,
-    n_jobs: int = 1,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
-) -> Reproduction:
+def reproduce(paper: Paper, plan: Plan, work: Work | None = None) -> Reproduction:
     """Run what is missing of a plan, and make the tables of the paper.
 
     Parameters
@@ -128,12 +120,9 @@ def reproduce(
         Whose tables are made.
     plan : Plan
         What is measured; see :attr:`Paper.plan`.
-    study : str or Path, optional
-        A file to which every finished unit is added, and from which a later call goes on.
-    n_jobs : int, default=1
-        Workers; -1 for every core.
-    report, cancellation : optional
-        Progress, an event per unit, and a way to stop with the units that are finished.
+    work : Work, optional
+        Who works, the study that a later call goes on from, who is told of every unit, and a way to stop with
+        the units that are finished.
 
     Raises
     ------
@@ -148,36 +137,16 @@ def reproduce(
         raise BadInputError(
             f"the data sets of {paper.name} must be there, at least one of them, got none. {' '.join(plan.missing)}"
         )
-    finished = _finished(plan, study, n_jobs, report, cancellation)
+    work = Work() if work is None else work
+    work.study.bind({"the paper": paper.name, **plan.settings})
+    units = [Unit(unit.key, _timed, (unit.call, *unit.arguments)) for unit in plan.units]
+    finished = [result for _, result in run_units(units, work, stage="measuring") if result is not None]
     rows = pd.DataFrame([row for one in finished for row in one["rows"]])
     if rows.empty:
         raise ShortlistError("the work was stopped before a unit was finished, so there is no table.")
     seconds = float(sum(one["seconds"] for one in finished))
     tables = tuple(paper.tables(rows))
     return Reproduction(tables, rows, len(finished), len(plan.units), seconds, plan.missing)
-
-
-def _finished(
-    plan: Plan, study: str | Path | None, n_jobs: int, report: Report, cancellation: Cancellation | None
-) -> list[dict[str, Any]]:
-    """Return what every finished unit measured, in the order of the plan."""
-    known: dict[str, dict[str, Any]] = {}
-    if study is not None:
-        lines = open_lines(
-            str(study), {"settings": dict(plan.settings)}, mark="reproduction", argument="study"
-        )
-        known = {line["unit"]: line for line in lines}
-    units = [
-        Unit(unit.key, _timed, (unit.call, *unit.arguments)) for unit in plan.units if unit.key not in known
-    ]
-    workers = n_jobs if units else 1
-    for key, result in run_units(
-        units, n_jobs=workers, stage="measuring", report=report, cancellation=cancellation
-    ):
-        known[key] = {"unit": key, **result}
-        if study is not None:
-            append_line(str(study), known[key])
-    return [known[unit.key] for unit in plan.units if unit.key in known]
 
 
 def _timed(call: Callable[..., Rows], *arguments: Any) -> dict[str, Any]:
@@ -198,6 +167,18 @@ def sets_of(names: Sequence[str], folder: Path | None) -> tuple[dict[str, "pd.Da
         else:
             found[name] = table
     return found, tuple(missing)
+
+
+def fingerprints(tables: Mapping[str, "pd.DataFrame"]) -> dict[str, str]:
+    """Return a word for each set that differs for other values, so that a study is bound to its data."""
+    import pandas as pd
+
+    return {
+        f"the set {name}": hashlib.sha256(
+            pd.util.hash_pandas_object(table, index=False).to_numpy().tobytes()
+        ).hexdigest()
+        for name, table in tables.items()
+    }
 
 
 def how_to_get(name: str) -> str:

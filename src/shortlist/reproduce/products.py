@@ -133,7 +133,7 @@ def plan_products(folder: Path | None, size: ProductsSize) -> Plan:
         for name, number in wanted
         if (name, number) not in there
     ]
-    return Plan(tuple(units), _as_json(dataclasses.asdict(size)), tuple(missing[:1]))
+    return Plan(tuple(units), dataclasses.asdict(size), tuple(missing[:1]))
 
 
 def measure_complete(folder: Path, system: System, method: str) -> Rows:
@@ -296,13 +296,6 @@ def _row(system: System, method: str, seconds: float, points: Points) -> dict[st
 
 def _key(system: System, what: str) -> str:
     return f"{system[0]} {system[1] + 1}/{what}"
-
-
-def _as_json(value: Any) -> Any:
-    """Return settings as JSON gives them back: lists for tuples."""
-    if isinstance(value, dict):
-        return {key: _as_json(one) for key, one in value.items()}
-    return [_as_json(one) for one in value] if isinstance(value, tuple | list) else value
 
 
 PRODUCTS = Paper(

@@ -21,7 +21,7 @@ from shortlist.ensembles.studies.method_comparison import (
     stratified_folds,
 )
 from shortlist.ensembles.studies.ranks import rank_methods
-from shortlist.reproduce.paper import Paper, Plan, ResultTable, Rows, sets_of
+from shortlist.reproduce.paper import Paper, Plan, ResultTable, Rows, fingerprints, sets_of
 from shortlist.runs import Unit
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def plan_pruning(folder: Path | None, size: PruningSize) -> Plan:
             for fold in folds
             if fold.number < size.n_run
         ]
-    return Plan(tuple(units), dataclasses.asdict(size), missing)
+    return Plan(tuple(units), dataclasses.asdict(size) | fingerprints(tables), missing)
 
 
 def measure_fold_of_paper(name: str, fold: Fold, size: PruningSize) -> Rows:

@@ -31,7 +31,7 @@ def test_tables_are_printed_and_written_and_a_study_is_gone_on_from(sets: Path) 
         "--data",
         "sets",
         "--study",
-        "s.jsonl",
+        "s.db",
         "--out",
         "new/results",
     ]
@@ -47,12 +47,11 @@ def test_tables_are_printed_and_written_and_a_study_is_gone_on_from(sets: Path) 
     rows = list(csv.DictReader((written / "evolution-errors.csv").read_text().splitlines()))
     assert [row["method"] for row in rows][:3] == ["offline", "online", "single"]
     assert "| bld | offline |" in (written / "evolution.md").read_text()
-    before = (sets / "s.jsonl").read_bytes()
     again = shortlist(*line, "--json", cwd=sets)
     facts = json.loads(again.stdout)
     assert (facts["status"], facts["units"], facts["units_wanted"]) == ("complete", 1, 1)
     assert [row["error %"] for row in facts["tables"][0]["rows"]] == [float(row["error %"]) for row in rows]
-    assert (sets / "s.jsonl").read_bytes() == before
+    assert facts["unit_seconds"] > 0
 
 
 def test_a_machine_without_any_of_the_data_is_told_how_to_get_it(sets: Path) -> None:
@@ -71,9 +70,9 @@ def test_a_machine_without_any_of_the_data_is_told_how_to_get_it(sets: Path) -> 
             "PAPER must be one of pruning, emsco, products or evolution, got 'evolutoin'. Did you mean",
         ),
         (["evolution", "--data", "nowhere"], "--data must be a folder, got 'nowhere'"),
-        (["evolution", "--jobs", "0"], "--jobs must be a number of workers"),
+        (["evolution", "--workers", "0"], "--workers must be"),
         (["evolution", "--out", "sets/bupa_liver_disorders.csv"], "--out must be a folder that can be made"),
-        (["evolution", "--study", "s.txt"], "--study must end in .jsonl"),
+        (["evolution", "--study", "s.txt"], "--study must end in .db"),
     ],
 )
 def test_what_cannot_be_is_refused_before_the_work(sets: Path, arguments: list[str], said: str) -> None:

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.shared import Data, Jobs, Json, Study
+from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.shared import Data, Json, Workers, check_shared
+from shortlist.cli.options.study_options import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ NAMES = ("pruning", "emsco", "products", "evolution")
 """Papers, as the user names them."""
 
 
+@grouped
 def reproduce(
     context: typer.Context,
     paper: Annotated[str, typer.Argument(help="pruning, emsco, products or evolution.")],
@@ -23,28 +26,29 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="A part that takes minutes; the whole takes hours to months.")
     ] = False,
-    study: Study = None,
+    kept: StudyOptions,
     out_folder: Annotated[
         str | None, typer.Option("--out", help="Folder for the tables as CSV and Markdown; made if need be.")
     ] = None,
-    jobs: Jobs = 1,
+    workers: Workers = 1,
     json: Json = False,
 ) -> None:
     """Run a paper's experiments again, and print its tables with what it reports beside what came out."""
-    from shortlist.cli.files import JOURNAL_FILE, check_files, check_folder
-    from shortlist.cli.options.shared import check_shared
+    from shortlist.cli.files import STUDY_FILE, check_files, check_folder
     from shortlist.cli.work import long_work
 
     folder = check_folder(data, "--data")
-    check_files(inputs={}, outputs={"--study": study}, endings={"--study": JOURNAL_FILE})
-    check_shared({"jobs": jobs})
+    check_files(inputs={}, outputs={"--study": kept.study}, endings={"--study": STUDY_FILE})
+    check_shared(context.params)
     chosen = _paper(paper)
     out = _made(out_folder)
     from shortlist.reproduce.paper import reproduce as run
+    from shortlist.runs import Work
 
     plan = chosen.plan(None if folder is None else Path(folder), quick)
-    with long_work(study) as (cancellation, report):
-        found = run(chosen, plan, study=study, n_jobs=jobs, report=report, cancellation=cancellation)
+    place = kept.place()
+    with place.opened(context) as study, long_work(place.path) as (cancellation, report):
+        found = run(chosen, plan, Work(workers, study, report, cancellation))
     print_notes(found.missing)
     facts = _facts(chosen, found, quick=quick) | run_facts(context)
     if out is not None:
