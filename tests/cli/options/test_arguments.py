@@ -56,7 +56,7 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
 
 NOT_TYPED = {
     "self", "cls", "X", "y", "table", "model", "path", "source", "classifier", "pruner", "estimator", "front",
-    "report", "cancellation", "literals", "attributes", "kwargs", "options", "costs_given", "tables", "methods",
+    "report", "cancellation", "work", "literals", "attributes", "kwargs", "options", "costs_given", "tables", "methods",
     "fields", "n_rows", "sense", "problem", "truth", "unsupported", "warnings", "notes",
     "given", "requirements", "side_files", "name", "names", "dropped",
 }  # fmt: skip

@@ -183,7 +183,8 @@ def check_workers(facts: Mapping[str, Any], ours: Mapping[str, str]) -> dict[str
     """
     for worker in sorted(facts):
         found = facts[worker]
-        if isinstance(found, ImportError | AttributeError):
+        # Dask hands some errors on as text in another one
+        if isinstance(found, ImportError | AttributeError) or "ModuleNotFoundError" in str(found):
             raise WorkerError(_no_package(f"worker {worker}", found))
         if isinstance(found, BaseException):
             raise WorkerError(f"worker {worker} cannot be used: {found}")

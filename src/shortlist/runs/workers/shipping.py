@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shortlist.errors import WorkerError
 from shortlist.runs.cancellation import Cancellation
 
 if TYPE_CHECKING:
@@ -128,7 +129,12 @@ def _pack(units: "Sequence[Unit]", index: int) -> tuple[bytes, list[Any]]:
     beside = [units[near].arguments for near in (index - 1, index + 1) if 0 <= near < len(units)]
     near = {id(argument) for argument in itertools.chain.from_iterable(beside)}
     common = {id(argument) for argument in unit.arguments if id(argument) in near and _can_be_large(argument)}
-    return _pickled((unit.call, unit.arguments), apart=lambda value: id(value) in common or _is_large(value))
+    try:
+        return _pickled(
+            (unit.call, unit.arguments), apart=lambda value: id(value) in common or _is_large(value)
+        )
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise WorkerError(f"unit {unit.key} cannot be sent to a worker: {error}. Use one worker.") from error
 
 
 def _pickled(value: Any, apart: Callable[[Any], bool] = lambda _: False) -> tuple[bytes, list[Any]]:

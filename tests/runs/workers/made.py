@@ -1,0 +1,45 @@
+"""Units for tests of workers; workers import them by name."""
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.runs import Cancellation, Unit
+
+ROWS = np.arange(20_000, dtype=np.float64)
+
+
+def total(rows: NDArray[np.float64], factor: int) -> float:
+    return float(rows.sum()) * factor
+
+
+def place_in_memory(rows: NDArray[np.float64], _number: int) -> tuple[int, int]:
+    return os.getpid(), rows.__array_interface__["data"][0]
+
+
+def die_once(mark: Path) -> str:
+    """End the process, unless one did so before."""
+    try:
+        mark.touch(exist_ok=False)
+    except FileExistsError:
+        return "alive"
+    os._exit(3)
+
+
+def fail(words: str) -> None:
+    raise ValueError(words)
+
+
+def until_cancelled(cancellation: Cancellation, mark: Path) -> str:
+    """Say that it runs, and end when it is cancelled."""
+    mark.touch()
+    while not cancellation.cancelled:
+        time.sleep(0.01)
+    return "cancelled"
+
+
+def totals(n: int = 12) -> list[Unit]:
+    return [Unit(f"total {i}", total, (ROWS, i)) for i in range(n)]

@@ -1,0 +1,168 @@
+"""Workers of a Dask cluster."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from distributed import Client
+
+from shortlist.errors import BadInputError, WorkerError
+from shortlist.runs import Unit, Work, run_units
+from shortlist.runs.workers import open_workers
+from shortlist.runs.workers.cluster import check_workers
+from tests.runs.workers import made
+
+ROOT = Path(__file__).parents[3]
+SCHEDULER = "from distributed.cli.dask_scheduler import main; main()"
+WORKER = "from distributed.cli.dask_worker import main; main()"
+WAIT_S = 120
+"""Most that starting a process may take on a busy machine; nothing waits for it to pass."""
+
+
+@contextmanager
+def running(program: str, *arguments: str, until: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Start a process, and yield it with the first line that says `until`."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *arguments], cwd=ROOT, text=True, stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    try:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if until in line:
+                break
+        else:
+            pytest.fail("the process ended before it was ready")
+        yield process, line
+    finally:
+        process.kill()
+        process.wait(WAIT_S)
+        if process.stderr is not None:
+            process.stderr.close()
+
+
+@contextmanager
+def scheduler() -> Iterator[tuple[subprocess.Popen[str], str]]:
+    own = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+    with running(SCHEDULER, *own, until="Scheduler at:") as (process, line):
+        yield process, line.split("Scheduler at:")[1].strip()
+
+
+def worker(address: str, folder: Path, *, before: str = "", nanny: bool = False) -> ExitStack:
+    """Start a worker and let it connect."""
+    own = ["--host", "127.0.0.1", "--nthreads", "1", "--no-dashboard", "--local-directory", str(folder)]
+    stack = ExitStack()
+    stack.enter_context(
+        running(before + WORKER, address, *own, *([] if nanny else ["--no-nanny"]), until="Registered to:")
+    )
+    return stack
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with scheduler() as (_, at), ExitStack() as stack:
+        for _ in range(2):
+            stack.enter_context(worker(at, tmp_path_factory.mktemp("worker")))
+        with Client(at, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+            client.wait_for_workers(2, timeout=WAIT_S)
+        yield at
+
+
+@pytest.mark.slow
+def test_results_are_the_same_wherever_units_run(address: str) -> None:
+    units = made.totals()
+    here = list(run_units(units, Work(1)))
+    assert list(run_units(units, Work(2))) == here
+    assert list(run_units(units, Work(address))) == here
+
+
+@pytest.mark.slow
+def test_an_array_is_sent_once_to_each_worker(address: str) -> None:
+    units = [Unit(str(i), made.place_in_memory, (made.ROWS, i)) for i in range(8)]
+    with open_workers(address) as workers:
+        assert workers.n_workers == 2
+        places = {one.result for one in workers.completed(units)}
+    assert len(places) == len({process for process, _ in places}) <= 2
+
+
+@pytest.mark.slow
+def test_an_error_is_raised_in_its_turn_with_the_key_of_its_unit(address: str) -> None:
+    results = run_units([*made.totals(2), Unit("bad", made.fail, ("no such thing",))], Work(address))
+    assert [key for key, _ in (next(results), next(results))] == ["total 0", "total 1"]
+    with pytest.raises(ValueError, match="no such thing") as raised:
+        next(results)
+    assert raised.value.__notes__ == ["in unit bad"]
+
+
+@pytest.mark.slow
+def test_what_a_dead_worker_had_is_run_elsewhere(tmp_path: Path) -> None:
+    units = [*made.totals(4), Unit("frail", made.die_once, (tmp_path / "died",)), *made.totals(8)[4:]]
+    with scheduler() as (_, at), worker(at, tmp_path / "a"), worker(at, tmp_path / "b"):
+        found = dict(run_units(units, Work(at)))
+    assert found.pop("frail") == "alive"
+    assert found == dict(run_units(made.totals(8)))
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_lost_is_told(tmp_path: Path) -> None:
+    with scheduler() as (process, at), worker(at, tmp_path), open_workers(at) as workers:
+        found = workers.completed(made.totals(500))
+        next(found)
+        process.kill()
+        with pytest.raises(WorkerError, match=f"the scheduler at {at} was lost during the run"):
+            list(found)
+
+
+@pytest.mark.slow
+def test_a_worker_of_another_version_is_refused_by_name(tmp_path: Path) -> None:
+    other = "import shortlist; shortlist.__version__ = '0.0.9'; "
+    with (
+        scheduler() as (_, at), worker(at, tmp_path, before=other),
+        pytest.raises(WorkerError, match=r"worker tcp://127.0.0.1:\d+ has Shortlist 0.0.9, this is"),
+        open_workers(at),
+    ):  # fmt: skip
+        pytest.fail("it was taken")
+
+
+@pytest.mark.slow
+def test_a_worker_without_the_package_is_refused_by_name(tmp_path: Path) -> None:
+    lacking = "import sys; sys.modules['shortlist'] = None; "
+    with (
+        scheduler() as (_, at), worker(at, tmp_path, before=lacking),
+        pytest.raises(WorkerError, match=r"worker tcp://127.0.0.1:\d+ cannot run this version of Shortlist"),
+        open_workers(at),
+    ):  # fmt: skip
+        pytest.fail("it was taken")
+
+
+def test_a_scheduler_that_is_not_there_is_named() -> None:
+    with socket.socket() as taken:  # bound, and nobody listens
+        taken.bind(("127.0.0.1", 0))
+        at = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(WorkerError, match=f"no Dask scheduler answers at {at}"), open_workers(at):
+            pytest.fail("it was taken")
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        pytest.param(0, "workers must be a number of workers", id="none"),
+        pytest.param("localhost", "such as tcp://host:8786, got 'localhost'", id="no scheme"),
+        pytest.param("carrier://pigeon:1", "an address that Dask knows", id="no such scheme"),
+    ],
+)
+def test_what_is_no_place_for_work_is_refused(where: int | str, message: str) -> None:
+    with pytest.raises(BadInputError, match=message), open_workers(where):
+        pytest.fail("it was taken")
+
+
+def test_what_a_worker_raises_when_it_is_asked_is_told() -> None:
+    with pytest.raises(WorkerError, match="worker tcp://a:1 cannot run this version of Shortlist: no module"):
+        check_workers({"tcp://a:1": ModuleNotFoundError("no module")}, {})
+    with pytest.raises(WorkerError, match="worker tcp://a:1 cannot be used: out of order"):
+        check_workers({"tcp://a:1": RuntimeError("out of order")}, {})

@@ -1,0 +1,87 @@
+"""Processes of this machine."""
+
+import operator
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from joblib import parallel_config
+
+from shortlist.errors import WorkerError
+from shortlist.runs import Cancellation, Unit
+from shortlist.runs.workers import Completed, open_workers
+from tests.runs.workers import made
+
+pytestmark = pytest.mark.slow
+
+
+def completed(
+    units: list[Unit], n_workers: int = 2, cancellation: Cancellation | None = None
+) -> dict[str, Completed]:
+    with open_workers(n_workers) as workers:
+        assert workers.n_workers == n_workers
+        found = list(workers.completed(units, cancellation))
+    assert len({one.index for one in found}) == len(found)
+    return {units[one.index].key: one for one in found}
+
+
+def test_results_are_those_of_one_process() -> None:
+    units = made.totals()
+    alone, together = completed(units, 1), completed(units)
+    assert {key: one.result for key, one in together.items()} == {
+        key: one.result for key, one in alone.items()
+    }
+    assert all(one.seconds >= 0 and one.machine for one in together.values())
+
+
+def test_an_array_is_mapped_once_in_each_process() -> None:
+    units = [Unit(str(i), made.place_in_memory, (made.ROWS, i)) for i in range(8)]
+    places = {one.result for one in completed(units).values()}
+    assert len(places) == len({process for process, _ in places}) <= 2
+
+
+def test_what_a_dead_worker_had_is_run_again(tmp_path: Path) -> None:
+    units = [*made.totals(5), Unit("frail", made.die_once, (tmp_path / "died",)), *made.totals(6)[5:]]
+    found = completed(units)
+    assert found["frail"].result == "alive"
+    assert {key: one.result for key, one in found.items() if key != "frail"} == {
+        unit.key: unit.call(*unit.arguments) for unit in made.totals(6)
+    }
+
+
+def test_a_unit_that_always_ends_its_worker_is_named_and_the_others_are_run() -> None:
+    units = [*made.totals(3), Unit("deadly", os._exit, (3,))]
+    found = completed(units)
+    assert isinstance(found["deadly"].error, WorkerError)
+    assert str(found["deadly"].error).startswith("unit deadly ended its worker each time")
+    assert sum(one.error is None for one in found.values()) == 3
+
+
+def test_an_error_comes_back_with_its_unit() -> None:
+    found = completed([Unit("a", operator.neg, (1,)), Unit("b", made.fail, ("no such thing",))])
+    assert (found["a"].result, found["a"].error) == (-1, None)
+    assert isinstance(found["b"].error, ValueError)
+    assert str(found["b"].error) == "no such thing"
+
+
+def test_a_cancellation_reaches_what_runs_and_nothing_more_is_begun(tmp_path: Path) -> None:
+    stop = Cancellation()
+    units = [Unit(str(i), made.until_cancelled, (stop, tmp_path / str(i))) for i in range(20)]
+    begun = [tmp_path / "0", tmp_path / "1"]
+
+    def cancel() -> None:
+        while not all(mark.exists() for mark in begun):
+            pass
+        stop.cancel()
+
+    threading.Thread(target=cancel, daemon=True).start()
+    found = completed(units, cancellation=stop)
+    assert {one.result for one in found.values()} == {"cancelled"}
+    assert 2 <= len(found) <= 4
+
+
+def test_the_enclosing_context_decides_what_workers_are() -> None:
+    with parallel_config(backend="threading"):
+        found = completed([Unit(str(i), os.getpid) for i in range(4)])
+    assert {one.result for one in found.values()} == {os.getpid()}
