@@ -72,5 +72,5 @@ def test_every_cancellation_of_a_call_becomes_that_of_the_worker() -> None:
 
 
 def test_a_call_that_does_not_pickle_says_so() -> None:
-    with pytest.raises(WorkerError, match="unit a cannot be sent to a worker: .*lock"):
+    with pytest.raises(WorkerError, match=r"unit a cannot be sent to a worker: .*lock"):
         list(parcels([Unit("a", print, (threading.Lock(),))], Shelf()))
