@@ -14,7 +14,7 @@ import typer
 import typer.core
 
 from shortlist import __version__
-from shortlist.cli.commands import datasets, front, model
+from shortlist.cli.commands import datasets, front, model, study
 from shortlist.cli.commands.compare import compare
 from shortlist.cli.commands.configure import configure
 from shortlist.cli.commands.evolve import evolve
@@ -27,6 +27,7 @@ from shortlist.cli.commands.verify import verify
 from shortlist.cli.failures import BAD_INPUT, NOT_WRITTEN, UsageError, ended, misread
 from shortlist.cli.options.arguments import as_typed, in_options, speaking
 from shortlist.cli.signals import INTERRUPTED, end_at_once, handled, interrupting, set_handler
+from shortlist.cli.studies import answered, remove_answered
 from shortlist.cli.text.delivery import complain, deliver, unwritten
 
 
@@ -61,6 +62,7 @@ app.command()(stage)
 app.command("stage use")(use)
 app.add_typer(front.app, name="front")
 app.add_typer(model.app, name="model")
+app.add_typer(study.app, name="study")
 app.add_typer(datasets.app, name="datasets")
 
 DEBUG = "--debug"
@@ -94,6 +96,7 @@ def run() -> None:
     """
     words = [word for word in sys.argv[1:] if word != DEBUG]
     unwritten.clear()
+    answered.clear()
     printed = io.StringIO()
     said = ""
     translate = functools.partial(_translated, words=words)
@@ -118,6 +121,7 @@ def run() -> None:
     set_handler(signal.SIG_IGN)  # the last sentence is said once, however many signals come
     for sentence in filter(None, [said, *unwritten]):
         complain(sentence)
+    remove_answered()
     code = code or (NOT_WRITTEN if unwritten else 0)
     set_handler(end_at_once("", code))
     if code:

@@ -1,18 +1,33 @@
-"""The study of a command: where it is, what was asked, and how it is opened."""
+"""The study of a command: where it is, what was asked, how it is opened, and when it goes."""
 
 import contextlib
+import hashlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import typer
 
+from shortlist._words import counted
+from shortlist.cli.files import Named
 from shortlist.cli.text.delivery import complain
 
-OLD_ENDING = ".jsonl"
+if TYPE_CHECKING:
+    from shortlist.runs import Study
+
+UNDECIDING = frozenset(
+    ["workers", "jobs", "json", "out", "model_out", "report", "rows", "study", "store", "no_study", "no_wait", "trust"]
+)
+"""Parameters that do not decide which answer is found, so that studies of the cache do not depend on them."""
+
+answered: list[Path] = []
+"""Studies of the cache whose command has its answer; they are removed when it has been printed."""
+
+unfinished: set[Path] = set()
+"""Studies whose command was interrupted."""
 
 
 @dataclass(frozen=True)
@@ -27,36 +42,82 @@ class StudyPlace:
         A file of an earlier version to take over.
     wait : bool
         Whether to wait while another process works on it.
+    cached : bool
+        Whether it lies in the cache, where nobody named it.
     """
 
     path: Path | None = None
     old: Path | None = None
     wait: bool = True
+    cached: bool = False
 
     @classmethod
-    def of(cls, named: Path | None, *, wait: bool = True) -> Self:
+    def of(cls, named: Path, *, wait: bool = True) -> Self:
         """Return the place that a user names; a file of an earlier version has its study beside it."""
         from shortlist.runs.studies.old_journals import is_old_journal
 
-        if named is not None and named.is_file() and os.access(named, os.R_OK) and is_old_journal(named):
+        if named.is_file() and os.access(named, os.R_OK) and is_old_journal(named):
             return cls(named.with_suffix(".db"), named, wait)
         return cls(named, None, wait)
 
     @contextlib.contextmanager
-    def opened(self, context: typer.Context) -> "Iterator[Any]":
+    def opened(self, context: typer.Context) -> "Iterator[Study]":
         """Yield the study, and note in it what was asked."""
         from shortlist.runs import NO_STUDY, open_study
-        from shortlist.runs.studies.old_journals import take_over
+        from shortlist.runs.studies.cache import AFTER_S, clear_cache
         from shortlist.runs.studies.question import ask
 
         if self.path is None:
             yield NO_STUDY
             return
-        with open_study(self.path, wait=self.wait, say=complain) as study:
-            if self.old is not None and not study.settings():
-                n_units = take_over(self.old, study)
-                complain(f"note: {n_units} finished units of {self.old} were taken over to {self.path}.")
-            elif self.old is not None:
-                complain(f"note: {self.old} was taken over to {self.path} before.")
-            ask(study, str(context.info_name), sys.argv[1:])
+        if self.cached:
+            clear_cache()
+        with open_study(
+            self.path, wait=self.wait, say=complain, after_s=AFTER_S if self.cached else 0.0
+        ) as study:
+            self._begin(study)
+            ask(study, context.command_path.partition(" ")[2], sys.argv[1:])
             yield study
+        if self.cached and self.path not in unfinished:
+            answered.append(self.path)
+
+    def _begin(self, study: "Study") -> None:
+        """Take over what an earlier version kept, and say what a study of the cache has."""
+        from shortlist.runs.studies.old_journals import take_over
+
+        if self.old is not None and not study.settings():
+            n_units = take_over(self.old, study)
+            complain(f"note: {n_units} finished units of {self.old} were taken over to {self.path}.")
+        elif self.old is not None:
+            complain(f"note: {self.old} was taken over to {self.path} before.")
+        elif self.cached and study.settings():
+            units = counted(study.n_finished, "finished unit")
+            complain(f"note: goes on from an earlier run of this command, {units}. --no-study begins anew.")
+
+
+def place_in_cache(context: typer.Context, data: str) -> StudyPlace:
+    """Return where the study of a command lies that names none."""
+    from shortlist.runs.studies.cache import study_in_cache
+
+    given = {name: str(value) for name, value in context.params.items() if name not in UNDECIDING}
+    path = study_in_cache(context.command_path.partition(" ")[2], given, data)
+    return StudyPlace(path, wait=False, cached=path is not None)
+
+
+def digest_of(paths: Iterable[Named]) -> str:
+    """Return a digest of the files among `paths`."""
+    digest = hashlib.sha256()
+    for named in paths:
+        for path in [named] if isinstance(named, str | Path) else named or ():
+            if Path(path).is_file():
+                digest.update(Path(path).read_bytes())
+    return digest.hexdigest()
+
+
+def remove_answered() -> None:
+    """Remove the studies of the cache whose answer the user has."""
+    from shortlist.runs.studies.cache import remove_study
+
+    while answered:
+        with contextlib.suppress(OSError):
+            remove_study(answered.pop())

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from shortlist.cli.failures import NothingKeptError
 from shortlist.cli.signals import NOTHING_WRITTEN
+from shortlist.cli.studies import unfinished
 from shortlist.cli.text.progress import shown_progress
 from shortlist.errors import ShortlistError
 from shortlist.runs import Cancellation, Report, cancel_on_interrupt
@@ -28,6 +29,8 @@ def long_work(keeps: Path | None = None) -> Iterator[tuple[Cancellation, Report]
     with shown_progress() as display, cancel_on_interrupt(display.say) as cancellation:
         try:
             yield cancellation, display.report
+            if keeps is not None and cancellation.cancelled:
+                unfinished.add(keeps)
         except KeyboardInterrupt:
             raise NothingKeptError(NOTHING_WRITTEN + _kept(keeps)) from None
         except ShortlistError as error:

@@ -78,6 +78,7 @@ def compare(
         endings={"--out": FRONT_FILE, "--report": PAGE_FILE, "--study": STUDY_FILE},
     )
     from shortlist._validation import as_count
+    from shortlist.cli.studies import digest_of
     from shortlist.cli.text.product_comparison import comparison_facts, print_comparison, write_report
     from shortlist.cli.work import long_work
     from shortlist.errors import ShortlistError
@@ -93,7 +94,7 @@ def compare(
     as_count(seeds, "--seeds")
     asked = read_question(model, question)
     print_notes(asked.notes)  # now, while there is time to stop
-    place = kept.place()
+    place = kept.place(context, digest_of(question.inputs(model).values()))
     with place.opened(context) as opened, long_work(place.path) as (cancellation, tell):
         comparison = compare_products(
             asked.line, asked.objectives, chosen, attributes=asked.attributes, limits=asked.limits,

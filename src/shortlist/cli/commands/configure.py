@@ -66,11 +66,14 @@ def configure(
         outputs={"--out": out, "--study": study},
         endings={"--out": FRONT_FILE, "--study": STUDY_FILE},
     )
+    from joblib import parallel_config
+
+    from shortlist.cli.studies import StudyPlace, digest_of
     from shortlist.cli.text.configured import configured_facts, print_configured
     from shortlist.cli.text.delivery import save
     from shortlist.cli.work import check_found, long_work
     from shortlist.products.configuration.product_front import configure as find_front
-    from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS, search_options
+    from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS, search_options, takes
     from shortlist.runs import NO_STUDY
 
     check_shared(context.params)
@@ -82,9 +85,11 @@ def configure(
     print_notes(asked.notes)  # now, while there is time to stop
     if time_limit is None and method not in {"solrep", *EVOLUTIONARY_METHODS}:
         time_limit = DEFAULT_SECONDS
-    place = kept.place()
+    place = StudyPlace()
+    if takes(method, "study"):
+        place = kept.place(context, digest_of(question.inputs(model).values()))
     with place.opened(context) as opened, long_work(place.path) as (cancellation, report):
-        if study is not None:
+        if takes(method, "study"):
             options["study"] = opened
         answer = find_front(
             asked.line, asked.objectives, attributes=asked.attributes, limits=asked.limits,

@@ -76,7 +76,7 @@ def prune(
         folds = Folds(how.folds, how.repeats, pool.classifiers, run.seed, run.workers)
         name = Path(table).name.split(".")[0]
         about |= {"notes": notes}
-        place = kept.place(study)
+        place = kept.place(context, about["data"]["sha256"], former=study)
         with place.opened(context) as opened:
             compare(
                 name, X, y.to_numpy(), how.chosen(exact), folds,

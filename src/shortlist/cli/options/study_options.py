@@ -17,15 +17,36 @@ class StudyOptions:
     study: Annotated[
         Path | None,
         typer.Option(
-            help="File of finished parts, ending in .db, from which a stopped or killed run goes on."
+            help="File of finished parts, ending in .db, from which a stopped or killed run goes on; default: "
+            "one in the cache, until the answer is there."
         ),
     ] = None
+    no_study: Annotated[
+        bool,
+        typer.Option("--no-study", help="Keep nothing, and begin anew whatever an earlier run has kept."),
+    ] = False
     no_wait: Annotated[
         bool, typer.Option("--no-wait", help="Refuse a study that another process works on, and do not wait.")
     ] = False
 
-    def place(self, former: Path | None = None) -> "StudyPlace":
-        """Return the files behind the options; `former` is what a file of an earlier version was called."""
-        from shortlist.cli.studies import StudyPlace
+    def place(self, context: typer.Context, data: str, *, former: Path | None = None) -> "StudyPlace":
+        """Return where the study is.
 
-        return StudyPlace.of(self.study or former, wait=not self.no_wait)
+        Parameters
+        ----------
+        context : typer.Context
+            Of the command; its parameters tell a study of the cache from others.
+        data : str
+            A digest of what the command reads.
+        former : Path, optional
+            What a study of an earlier version was called.
+        """
+        from shortlist.cli.studies import StudyPlace, place_in_cache
+        from shortlist.errors import BadInputError
+
+        named = self.study or former
+        if named is not None and self.no_study:
+            raise BadInputError("--no-study keeps nothing, and --study names a file. Leave one of them out.")
+        if named is not None:
+            return StudyPlace.of(named, wait=not self.no_wait)
+        return StudyPlace() if self.no_study else place_in_cache(context, data)

@@ -106,9 +106,9 @@ class _Stage:
             return ""
         rest = event.total - event.done
         if event.unit:
-            return f"at most {_duration(rest)} left"
+            return f"at most {duration(rest)} left"
         done = event.done - self.done_since
-        return f"about {_duration((now - self.since) * rest / done)} left" if done > 0 else ""
+        return f"about {duration((now - self.since) * rest / done)} left" if done > 0 else ""
 
 
 class _Stages:
@@ -247,12 +247,12 @@ def _state(event: Progress) -> str:
     return f"value {event.value:.5g}, bound {event.bound:.5g}{shown}"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """Say a duration as people do, in one unit and with two digits.
 
     Examples
     --------
-    >>> _duration(42.4), _duration(150), _duration(7000), _duration(500000)
+    >>> duration(42.4), duration(150), duration(7000), duration(500000)
     ('42 s', '2.5 min', '1.9 h', '5.8 days')
     """
     for limit, length, unit in ((100, 1, "s"), (6000, 60, "min"), (172800, 3600, "h")):

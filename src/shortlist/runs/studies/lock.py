@@ -63,3 +63,17 @@ class FileLock:
             pass
         os.close(handle)
         return False
+
+
+def is_held(path: Path) -> bool:
+    """Whether a process works on a study; false on systems without ``flock``."""
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return False

@@ -2,13 +2,16 @@
 
 import contextlib
 import importlib.metadata
+import json
 import os
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import shortlist
+from shortlist.runs.studies.own import opened, signed
 from shortlist.runs.studies.study import Study
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "highspy", "ortools", "joblib")
@@ -34,15 +37,34 @@ def ask(study: Study, command: str, words: Sequence[str]) -> None:
     """
     study.bind({"the command": command})
     begun = study.noted("begun")
+    folder = _folder()
     study.note(
         {
             "command": command,
             "words": list(words),
-            "folder": _folder(),
+            "folder": folder,
+            "signature": signed(_said(words, folder)).hex(),
             "versions": versions(),
             "begun": time.time() if begun is None else begun,
         }
     )
+
+
+def own_words(asked: Mapping[str, Any]) -> list[str] | None:
+    """Return the command line that was noted, or None unless this user's Shortlist noted it on this machine.
+
+    What a stranger's study says is never run: a command may load pickles and overwrite files.
+    """
+    words, folder = list(asked.get("words", [])), str(asked.get("folder", ""))
+    try:
+        said = opened(bytes.fromhex(asked.get("signature", "")))
+    except (TypeError, ValueError):
+        return None
+    return words if said == _said(words, folder) else None
+
+
+def _said(words: Sequence[str], folder: str) -> bytes:
+    return json.dumps([list(words), folder]).encode()
 
 
 def versions() -> dict[str, str]:

@@ -126,6 +126,14 @@ class Study:
         rows = self._file.read("SELECT value FROM asked WHERE name = ?", (name,))
         return json.loads(rows[0][0]) if rows else None
 
+    @property
+    def n_finished(self) -> int:
+        """How many units of all parts are finished."""
+        if self._file is None:
+            return 0
+        rows = self._file.read("SELECT coalesce(sum(units), 0) FROM counts WHERE state = 'done'")
+        return int(rows[0][0])
+
     def results(self) -> dict[str, Any]:
         """Return the results of the finished units of this part by key, in the order of the keys."""
         rows = self._rows("SELECT key, result", "units", "AND state = 'done'")
@@ -262,7 +270,11 @@ NO_STUDY = Study()
 
 @contextlib.contextmanager
 def open_study(
-    path: str | Path, *, wait: bool = True, say: Callable[[str], None] | None = None
+    path: str | Path,
+    *,
+    wait: bool = True,
+    say: Callable[[str], None] | None = None,
+    after_s: float = 0.0,
 ) -> Iterator[Study]:
     """Yield the study of a file, made if it is not there; nobody else can write to it meanwhile.
 
@@ -274,6 +286,9 @@ def open_study(
         Whether to wait while another process works on it.
     say : callable, optional
         Receives a sentence before the wait.
+    after_s : float, default=0
+        A file that is not there is made after so many seconds of work, and not at all by shorter work. If
+        another process has made it by then, or it cannot be written, nothing is kept.
 
     Raises
     ------
@@ -299,7 +314,7 @@ def open_study(
         if say is not None:
             say(f"{sentence} Waiting until it has ended.")
 
-    file = StudyFile(Path(path), busy)
+    file = StudyFile(Path(path), busy, after_s=after_s)
     try:
         yield Study(file)
     finally:

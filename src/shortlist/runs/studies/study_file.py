@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from shortlist.errors import BadFileError, NotWrittenError
+from shortlist.errors import BadFileError, NotWrittenError, ShortlistError
 from shortlist.files import check_writable
 from shortlist.runs.studies.lock import FileLock
 from shortlist.runs.studies.rescue import rescue
@@ -59,12 +59,15 @@ class StudyFile:
         else:
             self._connection = self._opened()
 
-    def _opened(self) -> sqlite3.Connection:
-        """Lock and open the file."""
+    def _opened(self, content: sqlite3.Connection | None = None) -> sqlite3.Connection:
+        """Lock and open the file, which gets this content if it has none."""
         self._lock = FileLock(self.path, lambda: self._busy(_holder(self.path)))
         try:
             with told(self.path):
                 connection = _connected(self.path)
+                if content is not None:
+                    _check_new(self.path, connection)
+                    content.backup(connection)
                 _prepare(self.path, connection)
         except BaseException:
             self._lock.close()
@@ -76,12 +79,12 @@ class StudyFile:
         if not self._due or time.monotonic() < self._due:
             return
         memory, self._due = self._connection, 0.0
-        self._lock = FileLock(self.path, lambda: self._busy(_holder(self.path)))
-        file = _connected(self.path)
-        memory.backup(file)
-        memory.close()
-        _prepare(self.path, file)
-        self._connection = file
+        try:
+            self._connection = self._opened(memory)
+        except (ShortlistError, OSError, sqlite3.Error):
+            self._connection = memory  # nobody asked for the file
+        else:
+            memory.close()
 
     def read(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         """Return the rows of a query."""
@@ -132,7 +135,8 @@ def told(path: Path) -> Iterator[None]:
 def reader(path: Path) -> sqlite3.Connection:
     """Return a connection that only reads, for those who look at a study while another process writes it."""
     with told(path):
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=5.0)
+        mode = "rw" if os.access(path, os.W_OK) else "ro"  # who may only read leaves files of SQLite behind
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=5.0)
         connection.execute("PRAGMA query_only = ON")
         return connection
 
@@ -172,6 +176,12 @@ def check_version(path: Path, found: int) -> None:
             f"the study {path} has version {found} of the format, and this Shortlist knows {VERSION} and before. "
             "Install the Shortlist that wrote it, or name another file."
         )
+
+
+def _check_new(path: Path, one: sqlite3.Connection) -> None:
+    """Refuse a study that another process has made meanwhile."""
+    if one.execute("PRAGMA user_version").fetchone()[0]:
+        raise BadFileError(f"the study {path} was made meanwhile.")
 
 
 def _prepare(path: Path, one: sqlite3.Connection) -> None:

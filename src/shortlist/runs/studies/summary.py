@@ -1,0 +1,142 @@
+"""What a study holds, read at once however many units it has, while another process may write it."""
+
+import contextlib
+import json
+import sqlite3
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shortlist.errors import BadFileError
+from shortlist.runs.studies.lock import is_held
+from shortlist.runs.studies.study_file import check_kind, check_version, reader, told
+
+
+@dataclass(frozen=True)
+class StageSummary:
+    """One stage of the work.
+
+    Attributes
+    ----------
+    part, name : str
+        The part of the study that it belongs to, "" for the whole, and what is done.
+    total, done, running : int
+        Units.
+    seconds : float
+        Of the finished units, together.
+    best : str
+        The best so far, in words.
+    """
+
+    part: str
+    name: str
+    total: int
+    done: int
+    running: int
+    seconds: float
+    best: str
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds left, reckoned from the measured units; None before the first."""
+        if self.done == self.total:
+            return 0.0
+        return (
+            self.seconds / self.done * (self.total - self.done) / max(1, self.running) if self.done else None
+        )
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a study holds.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    asked : mapping of str to object
+        The command, its words, the folder, versions, and when it was begun.
+    driver : str
+        The process and machine that work on it now; empty if none does.
+    n_done, n_failed : int
+        Units of all parts.
+    seconds : float
+        Of the finished units, together.
+    stages : tuple of StageSummary
+        In the order of parts and names.
+    failures : tuple of str
+        Why the latest units failed, ten at most.
+    checkpoints : tuple of (str, float)
+        Units that go on from a kept state, and when it was kept.
+    size : int
+        Bytes on the disk.
+    """
+
+    path: Path
+    asked: dict[str, Any]
+    driver: str
+    n_done: int
+    n_failed: int
+    seconds: float
+    stages: tuple[StageSummary, ...]
+    failures: tuple[str, ...]
+    checkpoints: tuple[tuple[str, float], ...]
+    size: int
+
+
+def summary(path: Path) -> Summary:
+    """Return what a study holds.
+
+    Raises
+    ------
+    BadFileError
+        If the file is not there, is none of a study, or is damaged.
+    """
+    if not path.is_file():
+        raise BadFileError(f"the study {path} cannot be read: No such file. Check the path.")
+    check_kind(path)
+    held = is_held(path)
+    with contextlib.closing(reader(path)) as connection, told(path):
+        check_version(path, connection.execute("PRAGMA user_version").fetchone()[0])
+        return _summary(path, connection, held=held)
+
+
+def _summary(path: Path, connection: sqlite3.Connection, *, held: bool) -> Summary:
+    def rows(query: str) -> list[Any]:
+        return connection.execute(query).fetchall()
+
+    asked = {name: json.loads(value) for name, value in rows("SELECT name, value FROM asked")}
+    driver = asked.pop("driver", "")
+    counts = {
+        state: (n, s) for state, n, s in rows("SELECT state, sum(units), sum(seconds) FROM counts GROUP BY 1")
+    }
+    stages = rows(
+        "SELECT parts.name, stages.name, total, done, running, coalesce(counts.seconds, 0), best FROM stages "
+        "JOIN parts ON parts.id = stages.part "
+        "LEFT JOIN counts ON counts.part = stages.part AND counts.state = 'done' ORDER BY 1, 2"
+    )
+    failed = rows(
+        "SELECT key, result FROM units WHERE state = 'failed' ORDER BY finished DESC LIMIT 10"
+        if counts.get("failed", (0, 0))[0]
+        else "SELECT 1, 1 WHERE 0"
+    )
+    done, seconds = counts.get("done", (0, 0.0))
+    running = (lambda n: n) if held else (lambda _: 0)
+    return Summary(
+        path,
+        asked,
+        str(driver) if held else "",
+        done,
+        counts.get("failed", (0, 0.0))[0],
+        seconds,
+        tuple(StageSummary(p, n, t, d, running(r), s, b) for p, n, t, d, r, s, b in stages),
+        tuple(f"{key}: {json.loads(reason)}" for key, reason in failed),
+        tuple(rows("SELECT key, saved FROM checkpoints ORDER BY 2 DESC LIMIT 10")),
+        sum(file.stat().st_size for file in (path, path.with_name(f"{path.name}-wal")) if file.exists()),
+    )
+
+
+def age_text(then: float) -> str:
+    """Say when something was, in the clock of this machine."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(then))

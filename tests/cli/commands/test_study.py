@@ -1,0 +1,144 @@
+"""`shortlist study`, and commands that are killed and gone on with."""
+
+import itertools
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shortlist.products.comparison import product_comparison
+from shortlist.runs import open_study
+from shortlist.runs.studies.cache import studies_in_cache
+from tests.cli.killed import kill_after, without_times
+from tests.cli.made import COMPARE, CONFIGURE, FOLDS
+from tests.cli.running import shortlist
+
+SOLREP = [*CONFIGURE, "--method", "solrep", "--points", "6"]
+RUNS = [
+    "compare",
+    *COMPARE[1:-4],
+    "--methods",
+    "solrep,ibea",
+    "--points",
+    "4",
+    "--seeds",
+    "3",
+    "--evaluations",
+    "300",
+]
+KILLED = {
+    "configure solrep": (SOLREP, [1, 5]),
+    "configure solrep adaptive": ([*SOLREP, "--rule", "adaptive"], [4]),
+    "compare": (RUNS, [3, 12]),
+    "prune --methods": (FOLDS, [1]),
+}
+"""Commands, and after how many records each is killed."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "n_records"), [(name, n) for name, (_, numbers) in KILLED.items() for n in numbers]
+)
+def test_a_killed_command_is_resumed_to_the_answer_of_an_undisturbed_run(
+    name: str, n_records: int, made: Path, tmp_path: Path
+) -> None:
+    words = [*KILLED[name][0], "--json"]
+    study = tmp_path / "s.db"
+    assert kill_after(n_records, *words, "--study", str(study), cwd=made), "it ended before it was killed"
+    with open_study(study) as opened:
+        kept = opened.results()
+    resumed = shortlist("study", "resume", study, cwd=tmp_path)
+    assert resumed.returncode == 0, resumed.stderr
+    with open_study(study) as opened:
+        assert kept.items() <= opened.results().items()
+    fresh = shortlist(*words, "--no-study", cwd=made)
+    assert without_times(json.loads(resumed.stdout)) == without_times(json.loads(fresh.stdout))
+
+
+@pytest.mark.slow
+def test_a_lost_command_goes_on_from_the_cache_and_leaves_nothing_there(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("shortlist.runs.studies.cache.AFTER_S", 0.0)
+    words = [*RUNS, "--json"]
+    find, calls = product_comparison.find_front, itertools.count(1)
+
+    def failing(*arguments: Any) -> Any:
+        if next(calls) == 3:
+            raise RuntimeError
+        return find(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(product_comparison, "find_front", failing)
+        assert shortlist(*words, cwd=made).returncode == 70
+    assert len(studies_in_cache()) == 1
+    again = shortlist(*words, "--jobs", "2", cwd=made)
+    assert "goes on from an earlier run of this command" in again.stderr
+    assert again.returncode == 0, again.stderr
+    assert studies_in_cache() == []
+    assert shortlist(*words, "--no-study", cwd=made).returncode == 0
+    assert studies_in_cache() == []
+
+
+@pytest.fixture
+def study(made: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "s.db"
+    run = shortlist(*SOLREP, "--study", path, cwd=made)
+    assert run.returncode == 0, run.stderr
+    return path
+
+
+def test_a_study_is_shown_with_its_command_and_counts(study: Path, tmp_path: Path) -> None:
+    shown = shortlist("study", "show", study, cwd=tmp_path).stdout
+    assert "shortlist configure m.uvl" in shown
+    assert "units finished, 0 failed" in shown
+    facts = json.loads(shortlist("study", "show", study, "--json", cwd=tmp_path).stdout)
+    assert facts["n_done"] == 10
+    assert facts["asked"]["command"] == "configure"
+    assert {"shortlist", "python", "numpy"} <= set(facts["asked"]["versions"])
+    listed = json.loads(shortlist("study", "list", tmp_path, "--json", cwd=tmp_path).stdout)
+    assert [one["n_done"] for one in listed["studies"]] == [10]
+    assert str(study) in shortlist("study", "list", study, cwd=tmp_path).stdout
+
+
+def test_a_command_of_a_stranger_is_told_and_not_run(study: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(study)) as file:
+        file.execute("UPDATE asked SET value = ? WHERE name = 'words'", (json.dumps(["prune", "evil.csv"]),))
+        file.commit()
+    run = shortlist("study", "resume", study, cwd=tmp_path)
+    assert run.returncode == 2
+    assert "was not noted by your Shortlist on this machine" in run.stderr
+    assert "type it: shortlist prune evil.csv" in run.stderr
+
+
+def test_what_cannot_be_resumed_is_one_sentence(study: Path, tmp_path: Path) -> None:
+    missing = shortlist("study", "show", "no.db", cwd=tmp_path)
+    assert (missing.returncode, missing.stderr) == (
+        2, "shortlist: the study no.db cannot be read: No such file. Check the path.\n",
+    )  # fmt: skip
+    with open_study(tmp_path / "bare.db"):
+        pass
+    assert "holds no command" in shortlist("study", "resume", "bare.db", cwd=tmp_path).stderr
+    other = shortlist("study", "clear", study, cwd=tmp_path)
+    assert (other.returncode, study.exists()) == (2, True)
+    assert "is no study of the cache" in other.stderr
+    assert shortlist("study", "list", cwd=tmp_path).stdout == "There is no study.\n"
+
+
+def test_a_study_and_none_exclude_each_other(made: Path) -> None:
+    run = shortlist(*SOLREP, "--study", "s.db", "--no-study", cwd=made)
+    assert (run.returncode, (made / "s.db").exists()) == (2, False)
+    assert "--no-study keeps nothing" in run.stderr
+
+
+def test_a_file_of_an_earlier_version_is_taken_over_beside_it(made: Path, tmp_path: Path) -> None:
+    old = tmp_path / "old.jsonl"
+    old.write_text('{"shortlist_journal":1,"program":"another","settings":{}}\n')
+    run = shortlist(*SOLREP, "--study", old, cwd=made)
+    assert run.returncode == 2
+    assert f"0 finished units of {old} were taken over to {tmp_path / 'old.db'}." in run.stderr
+    assert "the program was another there" in run.stderr

@@ -1,0 +1,55 @@
+"""Commands that are killed after a number of records of their study, and what their answers have in common."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+KILLING = """
+import os, signal, sys
+from shortlist.runs.studies import study
+
+left = int(sys.argv.pop(1))
+
+def counted(method):
+    def call(self, *arguments, **named):
+        global left
+        result = method(self, *arguments, **named)
+        if self.keeps:
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return result
+    return call
+
+study.Study.record = counted(study.Study.record)
+study.Study.keep = counted(study.Study.keep)
+study.KEEP_EVERY_S = study.KEEP_SHARE = 0.0
+study.KEEP_SHARE = 1.0
+from shortlist.cli.main import run
+run()
+"""
+"""Runs the command line behind a number, and kills the process after so many records."""
+
+
+def kill_after(n_records: int, *words: str, cwd: Path) -> bool:
+    """Run a command that is killed so; return whether it was, and did not end before."""
+    run = subprocess.run(
+        [sys.executable, "-c", KILLING, str(n_records), *words], cwd=cwd, check=False, timeout=300,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ}, text=True,
+    )  # fmt: skip
+    assert run.returncode in {0, -signal.SIGKILL}, run.stderr
+    return run.returncode != 0
+
+
+def without_times(facts: Any) -> Any:
+    """Return an answer without what differs from run to run: seconds, and where the study is."""
+    if isinstance(facts, dict):
+        return {
+            name: without_times(value)
+            for name, value in facts.items()
+            if "seconds" not in name and name not in {"study", "options"}
+        }
+    return [without_times(one) for one in facts] if isinstance(facts, list) else facts
