@@ -19,7 +19,20 @@ if TYPE_CHECKING:
     from shortlist.runs import Study
 
 UNDECIDING = frozenset(
-    ["workers", "jobs", "json", "out", "model_out", "report", "rows", "study", "store", "no_study", "no_wait", "trust"]
+    [
+        "workers",
+        "jobs",
+        "json",
+        "out",
+        "model_out",
+        "report",
+        "rows",
+        "study",
+        "store",
+        "no_study",
+        "no_wait",
+        "trust",
+    ]
 )
 """Parameters that do not decide which answer is found, so that studies of the cache do not depend on them."""
 

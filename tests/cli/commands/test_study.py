@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from shortlist.products.comparison import product_comparison
+from shortlist.products.configuration import found_front
 from shortlist.runs import open_study
 from shortlist.runs.studies.cache import studies_in_cache
 from tests.cli.killed import kill_after, without_times
@@ -65,7 +66,7 @@ def test_a_lost_command_goes_on_from_the_cache_and_leaves_nothing_there(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr("shortlist.runs.studies.cache.AFTER_S", 0.0)
     words = [*RUNS, "--json"]
-    find, calls = product_comparison.find_front, itertools.count(1)
+    find, calls = found_front.find_front, itertools.count(1)
 
     def failing(*arguments: Any) -> Any:
         if next(calls) == 3:
@@ -76,7 +77,7 @@ def test_a_lost_command_goes_on_from_the_cache_and_leaves_nothing_there(
         patch.setattr(product_comparison, "find_front", failing)
         assert shortlist(*words, cwd=made).returncode == 70
     assert len(studies_in_cache()) == 1
-    again = shortlist(*words, "--jobs", "2", cwd=made)
+    again = shortlist(*words, "--workers", "2", cwd=made)
     assert "goes on from an earlier run of this command" in again.stderr
     assert again.returncode == 0, again.stderr
     assert studies_in_cache() == []
@@ -100,7 +101,7 @@ def test_a_study_is_shown_with_its_command_and_counts(study: Path, tmp_path: Pat
     assert facts["n_done"] == 10
     assert facts["asked"]["command"] == "configure"
     assert {"shortlist", "python", "numpy"} <= set(facts["asked"]["versions"])
-    listed = json.loads(shortlist("study", "list", tmp_path, "--json", cwd=tmp_path).stdout)
+    listed = json.loads(shortlist("study", "list", study, "--json", cwd=tmp_path).stdout)
     assert [one["n_done"] for one in listed["studies"]] == [10]
     assert str(study) in shortlist("study", "list", study, cwd=tmp_path).stdout
 
@@ -118,7 +119,7 @@ def test_a_command_of_a_stranger_is_told_and_not_run(study: Path, tmp_path: Path
 def test_what_cannot_be_resumed_is_one_sentence(study: Path, tmp_path: Path) -> None:
     missing = shortlist("study", "show", "no.db", cwd=tmp_path)
     assert (missing.returncode, missing.stderr) == (
-        2, "shortlist: the study no.db cannot be read: No such file. Check the path.\n",
+        2, "shortlist: no.db cannot be read: No such file or directory. Check the path.\n",
     )  # fmt: skip
     with open_study(tmp_path / "bare.db"):
         pass

@@ -66,7 +66,6 @@ def configure(
         outputs={"--out": out, "--study": study},
         endings={"--out": FRONT_FILE, "--study": STUDY_FILE},
     )
-    from joblib import parallel_config
 
     from shortlist.cli.studies import StudyPlace, digest_of
     from shortlist.cli.text.configured import configured_facts, print_configured

@@ -27,27 +27,18 @@ def _group() -> None:
 
 @app.command("list")
 def list_studies(
-    studies: Annotated[
-        list[Path] | None, typer.Argument(help="Studies, or folders with some; default those of the cache.")
-    ] = None,
+    files: Annotated[list[Path] | None, typer.Argument(help="Studies; default those of the cache.")] = None,
     *,
     json: Json = False,
 ) -> None:
     """Print a line for each study: its command, finished and failed units, and when it was begun."""
-    from shortlist.errors import BadInputError
+    from shortlist.cli.files import check_files
+
+    check_files(inputs={"FILES": files}, outputs={})
     from shortlist.runs.studies.cache import studies_in_cache
     from shortlist.runs.studies.summary import summary
 
-    paths = studies_in_cache() if not studies else []
-    for one in studies or []:
-        paths += sorted(one.glob("*.db")) if one.is_dir() else [one]
-    found = []
-    for path in paths:
-        try:
-            found.append(summary(path))
-        except BadInputError:
-            if studies and path in studies:  # a folder may hold databases of others
-                raise
+    found = [summary(path) for path in files or studies_in_cache()]
     if json:
         print_json({"command": "study list", "studies": [_facts(one) for one in found]})
         return
@@ -58,16 +49,19 @@ def list_studies(
 
 
 @app.command()
-def show(study: StudyFile, *, json: Json = False) -> None:
+def show(file: StudyFile, *, json: Json = False) -> None:
     """Print what was asked, units done, running and failed, time left, and the best so far."""
+    from shortlist.cli.files import check_files
+
+    check_files(inputs={"FILE": file}, outputs={})
     from shortlist.cli.text.progress import duration
     from shortlist.runs.studies.summary import age_text, summary
 
-    found = summary(study)
+    found = summary(file)
     if json:
         print_json({"command": "study show", **_facts(found)})
         return
-    print(f"study      {study}, {found.size / 1e6:.3g} MB\nasked      {_asked(found)}")
+    print(f"study      {file}, {found.size / 1e6:.3g} MB\nasked      {_asked(found)}")
     print(
         f"in         {found.asked.get('folder', 'unknown')}\nbegun      {_begun(found).removeprefix('begun ')}{_running(found)}"
     )
@@ -85,18 +79,21 @@ def show(study: StudyFile, *, json: Json = False) -> None:
 
 
 @app.command()
-def resume(study: StudyFile) -> None:
+def resume(file: StudyFile) -> None:
     """Run the command of a study again, with its options and in its folder, to go on from there."""
+    from shortlist.cli.files import check_files
+
+    check_files(inputs={"FILE": file}, outputs={})
     from shortlist.cli import main
     from shortlist.runs.studies.question import own_words
     from shortlist.runs.studies.summary import summary
 
-    found = summary(study)
+    found = summary(file)
     words = own_words(found.asked)
     folder = Path(str(found.asked.get("folder", "")))
-    _check_resumable(study, found, words, folder)
+    _check_resumable(file, found, words, folder)
     assert words is not None, "checked above"
-    words = _with_study(words, study.resolve())
+    words = _with_study(words, file.resolve())
     before, sys.argv[1:] = sys.argv[1:], words
     try:
         with contextlib.chdir(folder):
@@ -109,15 +106,18 @@ def resume(study: StudyFile) -> None:
 
 @app.command()
 def clear(
-    studies: Annotated[list[Path] | None, typer.Argument(help="Studies of the cache; default all.")] = None,
+    files: Annotated[list[Path] | None, typer.Argument(help="Studies of the cache; default all.")] = None,
 ) -> None:
     """Remove studies of the cache on which no process works."""
+    from shortlist.cli.files import check_files
+
+    check_files(inputs={"FILES": files}, outputs={})
     from shortlist.errors import BadInputError
     from shortlist.runs.studies.cache import remove_study, studies_in_cache
     from shortlist.runs.studies.lock import is_held
 
     known = {path.resolve(): path for path in studies_in_cache()}
-    wanted = [path.resolve() for path in studies] if studies else list(known)
+    wanted = [path.resolve() for path in files] if files else list(known)
     for path in wanted:
         if path not in known:
             raise BadInputError(f"{path} is no study of the cache. Remove it as any other file.")
