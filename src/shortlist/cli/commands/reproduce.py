@@ -46,7 +46,7 @@ def reproduce(
     from shortlist.runs import Work
 
     plan = chosen.plan(None if folder is None else Path(folder), quick)
-    place = kept.place()
+    place = kept.place(context, data="")  # the folder is among the parameters
     with place.opened(context) as study, long_work(place.path) as (cancellation, report):
         found = run(chosen, plan, Work(workers, study, report, cancellation))
     print_notes(found.missing)
