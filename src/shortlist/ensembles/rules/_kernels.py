@@ -1,7 +1,8 @@
 """Kernels of the pruning rules: who joins next, counted on rows by classes.
 
-In all of them ``tally[i, c]`` counts the members that give row i class c. The *lead* of a row is the number of votes of its true class ahead
-of the strongest rival, one less where the rival is the lower class and so wins ties. The row is decided right
+In all of them ``tally[i, c]`` counts the members that give row i class c. The *lead* of a row is the number
+of votes of its true class ahead of the strongest rival, one less where the rival is the lower class and so
+wins ties. The row is decided right
 iff its lead is at least 0. Of equal scores the classifier that is right most often alone (``alone``) wins,
 then the lowest index; margins go by index only. Only rows whose weight changed since the last step touch the
 scores. Callers allocate everything: allocation inside costs seconds of compilation.

@@ -72,7 +72,7 @@ class SearchRows(NamedTuple):
     gains: Longs
     """What a row adds when it is decided positive, or right by most votes, ``(n_rows,)``."""
     table: LongTable
-    """The margin utility, integers by size and distance; see :mod:`shortlist.ensembles.goals.margin_worth`."""
+    """The margin utility, integers by size and distance (:mod:`shortlist.ensembles.goals.margin_worth`)."""
 
 
 class SearchLimits(NamedTuple):

@@ -1,4 +1,4 @@
-"""Rows as the search takes them: what two classes with a threshold and several by most votes have of their own."""
+"""Rows as the search takes them: two classes with a threshold, and several by most votes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -99,8 +99,9 @@ def search_selection(
     not just moved, better or not; where size is at its limit or limits on cost or diversity hold, also the
     best of some swaps. With two classes every subset has its best threshold; with several the class with
     most votes wins. Selections that miss a cost or diversity limit may be passed through, at a price that
-    rises while they are and falls while they are not (strategic oscillation), and are never returned. A walk without a better selection ends, and the next begins at a
-    start, a random selection, or a mixture or a shaken copy of good ends.
+    rises while they are and falls while they are not (strategic oscillation), and are never returned.
+    A walk without a better selection ends, and the next begins at a start, a random selection, or a mixture
+    or a shaken copy of good ends.
 
     Parameters
     ----------

@@ -208,8 +208,8 @@ def _decide(
         coefficients = np.require(stage.model.coefficients, requirements="W")
         columns = np.require(stage.model.columns, requirements="W")
         left = decide_rows(
-            rows, active, coefficients, columns, Confidence(np.array(model.rule.thresholds), model.rule.scores),
-            stage.least, labels,
+            rows, active, coefficients, columns,
+            Confidence(np.array(model.rule.thresholds), model.rule.scores), stage.least, labels,
         )  # fmt: skip
         return active[:left]
     found, confident = decide(stage.model.probabilities(rows[active]), model.rule, stage.least)

@@ -281,7 +281,8 @@ class LogisticSubclassifiers:
             least[slots] = [self.least_probability(slot, rule) for slot in slots]
         decision_bits(
             LabelledRows(self.rows.validation_rows, self._transposed, self.rows.validation_labels),
-            self._coefficients, slots, columns, Confidence(np.array(rule.thresholds), rule.scores), least, bits,
+            self._coefficients, slots, columns, Confidence(np.array(rule.thresholds), rule.scores),
+            least, bits,
         )  # fmt: skip
 
     def least_probability(self, slot: int, rule: RejectRule) -> float:
