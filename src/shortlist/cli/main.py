@@ -21,6 +21,7 @@ from shortlist.cli.commands.evolve import evolve
 from shortlist.cli.commands.predict import predict
 from shortlist.cli.commands.prune import prune
 from shortlist.cli.commands.reproduce import reproduce
+from shortlist.cli.commands.report import report
 from shortlist.cli.commands.stage import stage
 from shortlist.cli.commands.stage_use import use
 from shortlist.cli.commands.verify import verify
@@ -60,6 +61,7 @@ app.command()(compare)
 app.command()(reproduce)
 app.command()(stage)
 app.command("stage use")(use)
+app.command()(report)
 app.add_typer(front.app, name="front")
 app.add_typer(model.app, name="model")
 app.add_typer(study.app, name="study")

@@ -91,6 +91,7 @@ def output(what: str) -> Any:
 
 
 ModelOut: TypeAlias = Annotated[Path | None, output("the model, ending in .joblib.")]
+ReportOut: TypeAlias = Annotated[Path | None, output("an HTML page with pictures, for any browser.")]
 FrontOut: TypeAlias = Annotated[Path | None, output("the front, as .parquet, or .csv as a table.")]
 
 

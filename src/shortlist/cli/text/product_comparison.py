@@ -187,11 +187,11 @@ def _share(share: float) -> str:
 
 def write_report(path: Path, model: Path, comparison: "Comparison", asked: "AskedQuestion") -> None:
     """Write the page with tables and charts."""
-    from shortlist.report.fronts import front_parts
+    from shortlist.report.comparisons import product_comparison_parts
     from shortlist.report.page import page, write_page
 
     notes = [*asked.notes, *summary(model, comparison, asked)]
-    parts = [*comparison_tables(comparison), *front_parts(comparison.fronts)]
+    parts = [*comparison_tables(comparison), *product_comparison_parts(comparison)]
     write_page(path, page(f"Methods on {model.name}", parts, notes=notes))
 
 

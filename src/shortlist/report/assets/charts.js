@@ -105,6 +105,11 @@ function lineChart(data, width) {
       }
     }
   });
+  for (const { at, text } of data.marks || []) {
+    const onLeft = across(at) > width * 0.7;
+    parts.push(svgEl("line", { x1: across(at), x2: across(at), y1: top, y2: height - 44, stroke: colour("mark"), "stroke-width": 2, "stroke-dasharray": "4 3" }),
+      svgText(across(at) + (onLeft ? -6 : 6), top + 12, text, { "text-anchor": onLeft ? "end" : "start" }));
+  }
   return { height, parts: [...legend.parts, ...parts] };
 }
 
@@ -176,7 +181,7 @@ function countChart(data, width) {
   const tall = Math.min(cell, 44);
   const top = 52;
   const most = data.most || ends(data.values.flat(), 0)[1] || 1;
-  const parts = [svgText(width - 8, 14, data.x.label, { "text-anchor": "end", class: "soft" }, width - 16)];
+  const parts = [svgText(left, 16, data.x.label, { class: "soft" }, width - left - 8)];
   const fits = cell >= 34;
   data.columns.forEach((name, i) => {
     if (fits || i % Math.ceil(30 / cell) === 0) parts.push(svgText(left + (i + 0.5) * cell, top - 8, fits ? name : String(i + 1), { "text-anchor": "middle" }, fits ? cell : 0));

@@ -1,0 +1,372 @@
+"""Pruned ensembles as parts of a page: size, value and bound over time, confusion, votes, agreement."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Labels
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.estimators.recorded_rows import RecordedRows
+from shortlist.ensembles.votes.class_votes import (
+    ClassCodes,
+    class_tally,
+    class_votes,
+    merge_class_rows,
+    n_right,
+    plurality,
+)
+from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
+from shortlist.results.proof import Status, shortfall
+from shortlist.results.proof_words import stopped_by
+
+if TYPE_CHECKING:
+    from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
+    from shortlist.ensembles.rules.orderings import Ordering
+    from shortlist.ensembles.studies.measured import Measured
+
+MOST_MEMBERS = 24
+"""So many members at most are compared with each other in a picture."""
+
+NOT_TESTED = (
+    "Rows that were held out for testing are not in a model file: --report of the command that makes the "
+    "model shows them."
+)
+
+
+def pruned_parts(
+    pruner: "ExactPruner | PluralityPruner", test: "Mapping[str, Measured] | None" = None
+) -> Parts:
+    """Return the parts of a page that show a pruned ensemble.
+
+    Parameters
+    ----------
+    pruner : ExactPruner or PluralityPruner
+        Fitted.
+    test : mapping of str to Measured, optional
+        What the ensemble and others do on rows that were held out, by name; the ensemble first.
+    """
+    parts: list[Any] = [Heading("The ensemble"), _facts(pruner)]
+    if isinstance(pruner, ExactPruner) and pruner.result_.reason:
+        return [*parts, *_history(pruner)]
+    parts += [Heading("Held-out rows"), *measured_parts(test)] if test else [Text(NOT_TESTED, note=True)]
+    codes = _answers(pruner)
+    if isinstance(pruner, ExactPruner):
+        parts += _history(pruner)
+    if codes is None:
+        ordering: Any = getattr(pruner, "ordering_", None)
+        if hasattr(ordering, "right"):
+            parts += [Heading("Size"), *_size_of_order(pruner, ordering)]
+        parts.append(
+            Text(
+                "Confusion, votes and agreement on the rows that pruned are missing: a rule keeps no votes.",
+                note=True,
+            )
+        )
+        return parts
+    record: RecordedRows = pruner.validation_
+    truth = _truth(pruner, record)
+    parts += [Heading("On the rows that pruned"), *_sizes(pruner, codes, truth)]
+    parts += _before_and_after(pruner, codes, truth)
+    if pruner.threshold_ is not None:
+        parts += _votes(pruner, record)
+    return [*parts, *_agreement(pruner, codes)]
+
+
+def measured_parts(test: "Mapping[str, Measured]") -> Parts:
+    """Return what rules do on rows that were held out: a table, and the confusion of each."""
+    rows = []
+    for name, measured in test.items():
+        low, high = measured.accuracy_interval
+        rows.append(
+            (
+                _spoken(name),
+                f"{measured.size:,}",
+                f"{measured.accuracy:.4f}",
+                f"{low:.4f} to {high:.4f}",
+                f"{measured.balanced_accuracy:.4f}",
+            )
+        )
+    table = Table(
+        "On rows that nothing was fitted on",
+        ("rule", "members", "accuracy", "95 % interval", "balanced accuracy"),
+        tuple(rows),
+        ("Intervals are Wilson's.",),
+    )
+    charts = [
+        confusion_chart(f"Confusion on the test rows: {_spoken(name)}", measured.decisions, measured.classes)
+        for name, measured in test.items()
+    ]
+    return [table, *charts]
+
+
+def confusion_chart(title: str, decisions: NDArray[np.integer[Any]], classes: Labels) -> Chart:
+    """Return a picture of rows by true class and decision."""
+    names = [str(label) for label in classes]
+    counts = np.asarray(decisions)
+    right, total = int(np.trace(counts)), int(counts.sum())
+    return Chart(
+        title,
+        f"{right:,} of {total:,} rows are right; rows are the true class, columns the decision.",
+        {
+            "kind": "counts",
+            "rows": names,
+            "columns": names,
+            "values": counts.tolist(),
+            "x": {"label": "decision"},
+        },
+        Table(
+            title,
+            ("true class", *names),
+            tuple((name, *(f"{n:,}" for n in row)) for name, row in zip(names, counts.tolist(), strict=True)),
+        ),
+    )
+
+
+def _facts(pruner: "ExactPruner | PluralityPruner") -> Facts:
+    """Say what was chosen, by what, and what is proved."""
+    size, pool = int(pruner.selection_.sum()), len(pruner.selection_)
+    facts = [("members", f"{size:,} of {pool:,} classifiers")]
+    if isinstance(pruner, ExactPruner):
+        facts += _proof_facts(pruner)
+    else:
+        facts += [
+            ("chosen by", type(pruner).__name__),
+            ("accuracy", f"{pruner.accuracy_:.4f} on the rows that pruned"),
+            ("proof", "a rule proves nothing"),
+        ]
+    facts.append(("who", ", ".join(map(str, pruner.pool_.names)) or "nobody"))
+    return Facts(tuple(facts))
+
+
+def _proof_facts(pruner: ExactPruner) -> list[tuple[str, str]]:
+    """Say what exact pruning reached and proved."""
+    result = pruner.result_
+    if result.reason:
+        return [("status", f"{result.status}: {result.reason}")]
+    limit = f", {stopped_by(result.proof.limit)}" if result.proof.limit else ""
+    proof = (
+        "optimal: no selection is better"
+        if result.status is Status.OPTIMAL
+        else f"{shortfall(result.value, result.bound)}{limit}"
+    )
+    decision = (
+        "the class with most votes wins"
+        if pruner.threshold_ is None
+        else f"{pruner.positive_} when more than {pruner.threshold_} of them vote so"
+    )
+    return [
+        ("decision", decision),
+        (result.objective.name, f"{result.value:.6g} on the rows that pruned"),
+        ("proof", proof),
+        ("bound by", result.proved_by or "nothing"),
+        ("time", f"{result.seconds:.2f} s"),
+    ]
+
+
+def _history(pruner: ExactPruner) -> Parts:
+    """Return value and bound over time."""
+    result = pruner.result_
+    if not result.history:
+        return []
+    end = max(result.seconds, result.history[-1][0])
+    values = [[seconds, value] for seconds, value, _ in result.history if value is not None]
+    bounds = [[seconds, bound] for seconds, _, bound in result.history if np.isfinite(bound)]
+    series = [
+        {"name": name, "step": True, "points": [*points, [end, points[-1][1]]]}
+        for name, points in (("value", values), ("bound", bounds))
+        if points
+    ]
+    last = result.history[-1]
+    return [
+        Heading("The proof"),
+        Chart(
+            "Value and bound over time",
+            f"After {end:.2f} s the value is {result.value:.6g} and the bound {last[2]:.6g}; where they meet "
+            "the value is proved best.",
+            {
+                "kind": "line",
+                "x": {"label": "seconds"},
+                "y": {"label": result.objective.name},
+                "series": series,
+            },
+            Table(
+                "Value and bound over time",
+                ("seconds", "value", "bound"),
+                tuple(
+                    (f"{seconds:.3f}", "none" if value is None else f"{value:.8g}", f"{bound:.8g}")
+                    for seconds, value, bound in result.history
+                ),
+            ),
+        ),
+    ]
+
+
+def _answers(pruner: Any) -> ClassCodes | None:
+    """Return the class that each classifier answers on the rows that pruned; None where it is not kept."""
+    record: RecordedRows = pruner.validation_
+    if record.packed_votes is None:
+        return record.codes
+    votes = np.unpackbits(record.packed_votes, axis=1, count=len(pruner.selection_))
+    positive = int(np.flatnonzero(pruner.classes_ == pruner.positive_)[0])
+    return np.where(votes == 1, positive, 1 - positive).astype(np.uint8)
+
+
+def _truth(pruner: Any, record: RecordedRows) -> ClassCodes:
+    """Return the true classes of the rows that pruned, as places among the sorted ones."""
+    if record.packed_votes is None:
+        return record.labels
+    positive = int(np.flatnonzero(pruner.classes_ == pruner.positive_)[0])
+    return np.where(record.labels == 1, positive, 1 - positive).astype(np.uint8)
+
+
+def _decided(pruner: Any, codes: ClassCodes) -> ClassCodes:
+    """Return what the ensemble decides on the rows that pruned."""
+    chosen = codes[:, pruner.selection_]
+    if pruner.threshold_ is None:
+        return plurality(class_tally(chosen, len(pruner.classes_)))
+    positive = int(np.flatnonzero(pruner.classes_ == pruner.positive_)[0])
+    votes = (chosen == positive).sum(axis=1)
+    return np.where(votes > pruner.threshold_, positive, 1 - positive).astype(np.uint8)
+
+
+def _sizes(pruner: Any, codes: ClassCodes, truth: ClassCodes) -> Parts:
+    """Return accuracy against size: two orders of the classifiers, and the selection."""
+    from shortlist.ensembles.rules.orderings import order_classifiers  # its kernels take time to load
+
+    votes = merge_class_rows(class_votes(codes, truth, n_classes=len(pruner.classes_)))
+    n_rows = len(truth)
+    alone = (codes == truth[:, None]).sum(axis=0)
+    by_accuracy = np.argsort(-alone, kind="stable")
+    greedy = order_classifiers(votes, "reduced-error")
+    right = [n_right(votes, by_accuracy[: k + 1]) for k in range(len(by_accuracy))]
+    size = int(pruner.selection_.sum())
+    own = float((_decided(pruner, codes) == truth).mean())
+    chosen = [[size, own, f"the selection: {size} members, accuracy {own:.4f}"]]
+    series: list[dict[str, Any]] = [
+        {"name": "one by one, most right next", "points": _curve(greedy.right, n_rows)},
+        {"name": "most accurate alone first", "points": _curve(right, n_rows)},
+        {"name": "the selection", "points": chosen, "line": False},
+    ]
+    return [
+        _size_chart(
+            series, f"The selection has {size} members and is right on {100 * own:.2f} % of {n_rows:,} rows."
+        )
+    ]
+
+
+def _size_of_order(pruner: Any, ordering: "Ordering") -> Parts:
+    """Return accuracy against size in the order of a rule."""
+    n_rows = len(pruner.validation_.labels)
+    size = len(pruner.members_)
+    series: list[dict[str, Any]] = [
+        {"name": "in the rule's order", "points": _curve(ordering.right, n_rows)},
+        {"name": "the selection", "points": [[size, pruner.accuracy_]], "line": False},
+    ]
+    return [_size_chart(series, f"The selection has {size} members, accuracy {pruner.accuracy_:.4f}.")]
+
+
+def _curve(right: Sequence[int] | NDArray[np.integer[Any]], n_rows: int) -> list[list[float]]:
+    return [[k + 1, round(int(n) / n_rows, 6)] for k, n in enumerate(right)]
+
+
+def _size_chart(series: list[dict[str, Any]], text: str) -> Chart:
+    rows = [(one["name"], f"{point[0]:,}", f"{point[1]:.4f}") for one in series for point in one["points"]]
+    return Chart(
+        "Accuracy against size",
+        text,
+        {
+            "kind": "line",
+            "x": {"label": "members", "whole": True},
+            "y": {"label": "accuracy on the rows that pruned"},
+            "series": series,
+        },
+        Table("Accuracy against size", ("order", "members", "accuracy"), tuple(rows)),
+        ("Curves are majority votes of the first classifiers in each order.",),
+    )
+
+
+def _before_and_after(pruner: Any, codes: ClassCodes, truth: ClassCodes) -> Parts:
+    """Return the confusion of the whole pool and of the selection."""
+    n = len(pruner.classes_)
+    whole = plurality(class_tally(codes, n))
+    charts = []
+    for title, decided in (
+        ("before: the whole pool", whole),
+        ("after: the selection", _decided(pruner, codes)),
+    ):
+        counts = np.zeros((n, n), dtype=np.int64)
+        np.add.at(counts, (truth, decided), 1)
+        charts.append(confusion_chart(f"Confusion {title}", counts, pruner.classes_))
+    return charts
+
+
+def _votes(pruner: Any, record: RecordedRows) -> Parts:
+    """Return how many members vote for the positive class, for each class, and the threshold."""
+    assert record.packed_votes is not None, "votes for one class are on record"
+    votes = np.unpackbits(record.packed_votes, axis=1, count=len(pruner.selection_))[:, pruner.selection_]
+    tally = votes.sum(axis=1, dtype=np.int64)
+    size = int(pruner.selection_.sum())
+    names = {1: str(pruner.positive_), 0: f"not {pruner.positive_}"}
+    counts = {label: np.bincount(tally[record.labels == label], minlength=size + 1) for label in (0, 1)}
+    threshold = pruner.threshold_
+    series = [
+        {"name": names[label], "points": [[k, int(n)] for k, n in enumerate(counts[label])]}
+        for label in (0, 1)
+    ]
+    return [
+        Chart(
+            "Votes and threshold",
+            f"Rows by the number of members that vote {pruner.positive_}; more than {threshold} votes decide so.",
+            {
+                "kind": "line",
+                "x": {"label": f"votes for {pruner.positive_}", "whole": True},
+                "y": {"label": "rows"},
+                "series": series,
+                "marks": [{"at": threshold + 0.5, "text": f"more than {threshold}"}],
+            },
+            Table(
+                "Votes",
+                ("votes", names[0], names[1]),
+                tuple((str(k), f"{counts[0][k]:,}", f"{counts[1][k]:,}") for k in range(size + 1)),
+            ),
+        )
+    ]
+
+
+def _agreement(pruner: Any, codes: ClassCodes) -> Parts:
+    """Return on how many rows each two members answer alike."""
+    chosen = codes[:, pruner.selection_][:, :MOST_MEMBERS]
+    names = [str(name) for name in pruner.pool_.names][:MOST_MEMBERS]
+    if len(names) < 2:
+        return []
+    alike = np.array([(chosen == column[:, None]).mean(axis=0) for column in chosen.T])
+    pairs = alike[np.triu_indices(len(names), 1)]
+    size = int(pruner.selection_.sum())
+    more = f" The first {len(names)} of {size:,} members are shown." if size > len(names) else ""
+    percent = (100 * alike).round(1)
+    return [
+        Chart(
+            "How members agree",
+            f"Two members answer alike on {100 * pairs.min():.1f} % to {100 * pairs.max():.1f} % of the rows, "
+            f"{100 * pairs.mean():.1f} % on average.{more}",
+            {
+                "kind": "counts",
+                "rows": names,
+                "columns": names,
+                "values": percent.tolist(),
+                "most": 100,
+                "x": {"label": "% of the rows answered alike"},
+            },
+            Table(
+                "Share of the rows answered alike, in %",
+                ("member", *names),
+                tuple((name, *map(str, row)) for name, row in zip(names, percent.tolist(), strict=True)),
+            ),
+        )
+    ]
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ")

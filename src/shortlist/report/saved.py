@@ -1,0 +1,106 @@
+"""From a saved result to its page, whatever kind of result it is."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.files import read_parquet
+from shortlist.report.page import page
+from shortlist.report.parts import Parts
+from shortlist.results.front import Front
+from shortlist.results.front_csv import STAGED_METHODS
+
+if TYPE_CHECKING:
+    from shortlist.products.feature_models.model import FeatureModel
+
+KINDS = "a model ending in .joblib, or a front or a comparison ending in .parquet"
+
+
+def result_page(
+    path: str | Path, *, model: "FeatureModel | None" = None, trust: bool = False, following: str = ""
+) -> str:
+    """Return the page of a saved result.
+
+    Parameters
+    ----------
+    path : str or Path
+        A model, a front, or the results of a comparison of pruning methods.
+    model : FeatureModel, optional
+        For a front of products: what they are configurations of.
+    trust : bool, default=False
+        Load a model that this user did not write, which runs the code in it.
+    following : str, default=""
+        See :func:`shortlist.report.page.page`.
+
+    Raises
+    ------
+    BadFileError
+        If the file is none of these, or cannot be read.
+    UntrustedFileError
+        If a model is not the user's own and `trust` is False.
+    """
+    path = Path(path)
+    ending = path.suffix.casefold()
+    if ending == ".joblib":
+        title, parts = _model_parts(path, trust=trust)
+    elif ending == ".parquet":
+        title, parts = _table_parts(path, model)
+    else:
+        raise BadFileError(f"{path} must be {KINDS}. Name such a file.")
+    if model is not None and not title.startswith("Products"):
+        raise BadInputError(
+            f"a feature model goes with a front of products, and {path} is none. Leave it out."
+        )
+    return page(f"{title}: {path.name}", parts, following=following)
+
+
+def estimator_parts(estimator: Any) -> tuple[str, Parts]:
+    """Return what a fitted estimator is, and the parts of its page.
+
+    Raises
+    ------
+    BadInputError
+        If it is none of Shortlist's, or is not fitted.
+    """
+    if hasattr(estimator, "front_"):
+        from shortlist.report.stages import staged_parts
+
+        return "Stages", staged_parts(estimator)
+    if hasattr(estimator, "training_"):
+        from shortlist.report.evolved import evolved_parts
+
+        return "Evolved ensemble", evolved_parts(estimator)
+    if hasattr(estimator, "validation_"):
+        from shortlist.report.ensembles import pruned_parts
+
+        return "Pruned ensemble", pruned_parts(estimator)
+    raise BadInputError(
+        "a page needs a fitted estimator of Shortlist, got a "
+        f"{type(estimator).__name__} without a result. Fit it first."
+    )
+
+
+def _model_parts(path: Path, *, trust: bool) -> tuple[str, Parts]:
+    """Read a model file."""
+    from shortlist.saved_models import load_model
+
+    return estimator_parts(load_model(path, trust=trust).estimator)
+
+
+def _table_parts(path: Path, model: "FeatureModel | None") -> tuple[str, Parts]:
+    """Read a front, or the results of a comparison."""
+    table = read_parquet(path)
+    if {"dataset", "method", "fold"} <= set(table.column_names):
+        from shortlist.report.comparisons import pruning_comparison_parts
+
+        return "Pruning methods", pruning_comparison_parts(table.to_pandas())
+    front = Front.load(path)
+    if front.method in STAGED_METHODS:
+        from shortlist.report.fronts import front_parts
+        from shortlist.report.stages import bought_when
+
+        chart = bought_when(front)
+        return "Stages", [*front_parts({front.method: front}), *([chart] if chart else [])]
+    from shortlist.report.products import product_parts
+
+    return ("Products" if front.candidates else "Front"), product_parts(front, model)
