@@ -14,8 +14,7 @@ import pytest
 
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
-from shortlist.ensembles.pruning.pruning import prune_for
-from shortlist.ensembles.pruning.weighted_pruning import prune_exactly, prune_plurality_exactly
+from shortlist.ensembles.pruning.pruning import prune_exactly, prune_for
 from shortlist.ensembles.rules.orderings import order_classifiers
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes, from_binary, merge_class_rows
@@ -71,7 +70,7 @@ def _several_classes() -> Any:
     labels = rng.integers(0, 3, 60)
     codes = np.where(rng.random((60, 18)) < 0.3, labels[:, None], rng.integers(0, 3, (60, 18)))
     votes = merge_class_rows(class_votes(codes, labels, n_classes=3))
-    return _pruned(prune_plurality_exactly(votes, "balanced-accuracy", selection_limits(18), Budget(nodes=5)))
+    return _pruned(prune_for(votes, "balanced-accuracy", selection_limits(18), Budget(nodes=5))[0])
 
 
 def _slope() -> Any:

@@ -12,9 +12,11 @@ from shortlist.arrays import Mask
 from shortlist.ensembles.goals.class_weights import (
     class_weights,
 )
-from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
+from shortlist.ensembles.pruning.pruning import prune_for
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
+from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, rule_oracles
 from tests.ensembles.class_pools import Pool
 
@@ -76,3 +78,16 @@ def made_votes(n_rows: int, n_classifiers: int, n_classes: int, seed: int, skill
 
 
 CODES, LABELS = [[1, 0, 2], [2, 1, 2], [0, 2, 1], [0, 0, 2]], [1, 1, 2, 0]
+
+
+def prune_classes(
+    votes: ClassVotes, objective: Any, limits: SelectionLimits, *budget: Budget, **more: Any
+) -> Any:
+    """Return what exact pruning finds for several classes."""
+    return prune_for(votes, objective, limits, *budget, **more)[0]
+
+
+def plain_pool(pool: Pool) -> tuple[list[tuple[int, ...]], list[int], int]:
+    """Codes, labels and number of classes, as an auditor takes them."""
+    samples, _, n_classes = pool
+    return [votes for votes, _ in samples], [label for _, label in samples], n_classes

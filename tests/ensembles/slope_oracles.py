@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -10,14 +11,17 @@ from numpy.typing import NDArray
 from shortlist.ensembles.goals.diversity import diversity_limits
 from shortlist.ensembles.goals.margin_worth import (
     MarginUtility,
-    utility_bounds,
     utility_scale,
 )
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import Weights, named_weights
-from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows, slope_rows
+from shortlist.ensembles.proofs.incumbent import Incumbent
+from shortlist.ensembles.proofs.lines.slope_proof import Grown, prove_slope
+from shortlist.ensembles.pruning.problems import ThresholdProblem
+from shortlist.ensembles.pruning.slope_problem import SlopeProblem
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.results.objective import Objective, Sense
+from shortlist.runs.budget import Budget
 from tests.ensembles.strategies import hard_votes
 
 SLOPES = st.sampled_from([0.5, 8.0, 60.0])
@@ -62,15 +66,21 @@ def every_total(
     return np.array(totals, dtype=np.int64)
 
 
-def small_problem(n: int = 14, rows: int = 60) -> tuple[Votes, Weights, SlopeRows, NDArray[np.int64]]:
+def slope_problem(
+    votes: Votes, weights: Weights, utility: MarginUtility, limits: SelectionLimits
+) -> SlopeProblem:
+    return SlopeProblem(ThresholdProblem(votes, weights, limits), utility)
+
+
+def proved(problem: SlopeProblem, budget: Budget | None = None, **more: Any) -> tuple[Incumbent, Grown]:
+    """Return value and bound of a proof without a selection to begin with, and what it took."""
+    best = Incumbent(problem)
+    return best, prove_slope(problem.rows, best, budget or Budget(), **more)
+
+
+def small_problem(n: int = 14, rows: int = 60) -> SlopeProblem:
     votes = hard_votes(rows, n)
-    weights, limits = named_weights("accuracy", votes), selection_limits(n)
-    return (
-        votes,
-        weights,
-        slope_rows(votes, weights, sigmoid(8.0), limits),
-        utility_bounds(votes, weights, sigmoid(8.0), limits),
-    )
+    return slope_problem(votes, named_weights("accuracy", votes), sigmoid(8.0), selection_limits(n))
 
 
 def limits_of(votes: Votes, sizes: tuple[int, int], limited: str) -> SelectionLimits:

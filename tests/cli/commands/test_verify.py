@@ -14,17 +14,14 @@ from sklearn.linear_model import LogisticRegression
 
 from shortlist.ensembles.audit.cut_check import check_certificate
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.goals.margin_worth import MarginUtility, utility_bounds, utility_total
+from shortlist.ensembles.goals.margin_worth import MarginUtility, utility_total
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
-from shortlist.ensembles.proofs.certificate import make_line_certificate
 from shortlist.ensembles.proofs.incumbent import EnsembleSelection
-from shortlist.ensembles.proofs.lines.slope_proof import prove_slope
-from shortlist.ensembles.proofs.lines.slope_rows import slope_rows
 from shortlist.ensembles.votes.binary_votes import merge_rows
-from shortlist.runs.budget import Budget
 from shortlist.saved_models import SavedModel, load_model, save_model
 from tests.cli.running import shortlist
+from tests.ensembles.slope_oracles import proved, slope_problem
 
 pytestmark = pytest.mark.slow
 
@@ -90,12 +87,10 @@ def _as_a_slope(pruner: ExactPruner) -> EnsembleSelection:
         MarginUtility("sigmoid", 0.001, leads=True),
         selection_limits(20),
     )
-    rows = slope_rows(votes, weights, utility, limits)
-    start = result.mask, *rows.best_threshold(result.mask)
-    answer = prove_slope(rows, utility_bounds(votes, weights, utility, limits), Budget(), start=start)
-    answer = dataclasses.replace(answer, mask=result.mask, threshold=result.threshold)
+    problem = slope_problem(votes, weights, utility, limits)
+    _, grown = proved(problem)
     total = utility_total(votes, weights, utility, result.mask, result.threshold)
-    forged = make_line_certificate(votes, weights, utility, rows, dataclasses.replace(answer, total=total))
+    forged = problem.certificate(grown.cover, result.mask, result.threshold, total)
     return dataclasses.replace(result, bound=result.value, certificate=forged)
 
 
@@ -193,7 +188,7 @@ def test_another_table_does_not_pass(folder: Path) -> None:
 def test_a_model_that_claims_more_does_not_pass(folder: Path, claim: dict[str, float], sentence: str) -> None:
     saved = load_model(folder / "model.joblib")
     pruner: ExactPruner = saved.estimator
-    pruner.result_ = dataclasses.replace(pruner.result_, **claim)  # type: ignore[arg-type]  # numbers only
+    pruner.result_ = dataclasses.replace(pruner.result_, **claim)
     save_model(SavedModel(pruner, saved.features, saved.target), folder / "claims.joblib")
 
     run = shortlist("verify", "claims.joblib", "table.csv", cwd=folder)

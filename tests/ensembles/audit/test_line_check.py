@@ -11,18 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.ensembles.audit.cut_check import check_certificate
-from shortlist.ensembles.goals.margin_worth import MarginUtility, most_gain, utility_bounds, utility_scale
+from shortlist.ensembles.goals.margin_worth import MarginUtility, most_gain, utility_scale
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import Weights, named_weights
-from shortlist.ensembles.proofs.certificate import Certificate, make_line_certificate
-from shortlist.ensembles.proofs.lines.slope_proof import prove_slope
-from shortlist.ensembles.proofs.lines.slope_rows import slope_rows
+from shortlist.ensembles.proofs.certificate import Certificate
 from shortlist.ensembles.pruning.pruning import prune_for
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.results.objective import Objective, Sense
-from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
 from tests.ensembles.proofs.test_certificate import assert_refused
+from tests.ensembles.slope_oracles import proved, slope_problem
 
 
 def _data(n_classifiers: int = 9) -> tuple[Any, Any]:
@@ -35,11 +33,11 @@ def _data(n_classifiers: int = 9) -> tuple[Any, Any]:
 def _certified(votes: Votes, weights: Weights, slope: float, **limited: Any) -> Certificate | None:
     utility = MarginUtility("sigmoid", slope, leads=True)
     limits = selection_limits(votes.n_classifiers, **limited)
-    rows = slope_rows(votes, weights, utility, limits)
-    answer = prove_slope(rows, utility_bounds(votes, weights, utility, limits), Budget())
-    if answer.mask is None:
+    problem = slope_problem(votes, weights, utility, limits)
+    best, grown = proved(problem)
+    if best.mask is None:
         return None
-    return make_line_certificate(votes, weights, utility, rows, answer)
+    return problem.certificate(grown.cover, best.mask, best.threshold, best.total)
 
 
 def _made() -> Certificate:

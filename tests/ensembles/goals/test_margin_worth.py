@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 from shortlist.ensembles.goals.margin_worth import (
     MarginUtility,
     split_objective,
-    utility_bounds,
     utility_scale,
     utility_table,
     utility_total,
 )
-from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.votes.binary_votes import merge_rows, tally
 from shortlist.errors import BadInputError
@@ -27,28 +25,6 @@ from tests.ensembles.slope_oracles import sigmoid
 UTILITIES = st.builds(
     MarginUtility, st.sampled_from(["concave", "sigmoid"]), st.sampled_from([0.5, 4.0, 10.0]), st.booleans()
 )
-
-
-@given(
-    rows=strategies.labelled_votes(max_classifiers=5), numbers=strategies.weight_sets, utility=UTILITIES,
-    sizes=st.tuples(*[st.integers(0, 5)] * 2),
-)  # fmt: skip
-def test_no_selection_is_worth_more_than_the_bound(
-    rows: oracles.Rows, numbers: tuple[int, int, int, int], utility: MarginUtility, sizes: tuple[int, int]
-) -> None:
-    votes = merge_rows(*oracles.as_arrays(rows))
-    weights = named_weights(dict(zip(("tp", "fn", "tn", "fp"), numbers, strict=True)), votes)
-    n, (least, most) = votes.n_classifiers, sizes
-
-    bounds = utility_bounds(votes, weights, utility, selection_limits(n, min_size=least, max_size=most))
-
-    assert len(bounds) == n + 1
-    for size, bound in enumerate(bounds):
-        masks = [np.isin(np.arange(n), members) for members in oracles.subsets(n) if len(members) == size]
-        worths = [
-            utility_total(votes, weights, utility, mask, level) for mask in masks for level in range(size + 1)
-        ]
-        assert bound >= max(worths) if least <= size <= most else bound == 0
 
 
 @pytest.mark.parametrize("shape", ["concave", "sigmoid"])

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist.ensembles.audit import class_cut_check, line_check, selection_check
+from shortlist.ensembles.audit import class_cut_check, class_line_check, line_check, selection_check
 from shortlist.ensembles.audit import cut_check as certificate_check
 from shortlist.ensembles.audit.class_cut_check import check_class_certificate
 from shortlist.ensembles.audit.cut_check import check_certificate
@@ -23,8 +23,6 @@ from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import Weights, best_threshold, named_weights
 from shortlist.ensembles.proofs.certificate import (
     Certificate,
-    class_certificate,
-    threshold_certificate,
     write_certificate,
 )
 from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
@@ -35,6 +33,7 @@ from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows
 from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles
+from tests.ensembles.certificate_oracles import class_certificate, threshold_certificate
 from tests.ensembles.class_pools import Pool, as_votes, class_pools
 from tests.ensembles.strategies import problems
 
@@ -169,12 +168,13 @@ def test_other_data_is_refused(change: str) -> None:
 
 
 def test_the_checks_import_nothing_of_the_library_but_each_other() -> None:
-    cuts, lines, selections = (
-        f"shortlist.ensembles.audit.{name}_check" for name in ("cut", "line", "selection")
+    cuts, lines, class_lines, selections = (
+        f"shortlist.ensembles.audit.{name}_check" for name in ("cut", "line", "class_line", "selection")
     )
     for module, allowed in (
         (certificate_check, [lines, selections]),
-        (class_cut_check, [cuts, lines, selections]),
+        (class_cut_check, [class_lines, cuts, lines, selections]),
+        (class_line_check, [lines]),
         (line_check, []),
         (selection_check, []),
     ):

@@ -15,11 +15,13 @@ from shortlist.ensembles.goals.weights import Weights, named_weights
 from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
 from shortlist.ensembles.proofs.programs.tight_program import tight_program
 from shortlist.ensembles.proofs.row_forms import normalise
-from shortlist.ensembles.pruning import engine as proving
-from shortlist.ensembles.pruning import weighted_pruning as exact
-from shortlist.ensembles.pruning.engine import EngineSettings, pair_cuts, prove
-from shortlist.ensembles.pruning.problems import SearchEffort, ThresholdProblem
-from shortlist.ensembles.pruning.weighted_pruning import prune_exactly
+from shortlist.ensembles.pruning import evidence as exact
+from shortlist.ensembles.pruning import vote_steps as proving
+from shortlist.ensembles.pruning.engine import prove
+from shortlist.ensembles.pruning.engine_settings import EngineSettings, SearchEffort
+from shortlist.ensembles.pruning.problems import ThresholdProblem
+from shortlist.ensembles.pruning.pruning import prune_exactly
+from shortlist.ensembles.pruning.vote_steps import pair_cuts
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.milp import open_solver
 from shortlist.milp.backends.cpsat import CpSat
@@ -259,13 +261,13 @@ def test_cuts_and_solver_take_turns_by_size_and_gap(
 ) -> None:
     steps: list[str] = []
 
-    def cut(run: proving._Run, _conflicts: object, _budget: object, *, quick: bool = False) -> None:
+    def cut(run: proving.VoteSteps, _conflicts: object, _budget: object, *, quick: bool = False) -> None:
         steps.append("quick cuts" if quick else "cuts")
         assert run.cut_bound is not None
         run.cut_bound = dataclasses.replace(run.cut_bound, exhausted=exhausted)
 
-    monkeypatch.setattr(proving._Run, "_tighten", cut)
-    monkeypatch.setattr(proving._Run, "_prove_rest", lambda *_: steps.append("solver"))
+    monkeypatch.setattr(proving.VoteSteps, "_tighten", cut)
+    monkeypatch.setattr(proving.VoteSteps, "_prove_rest", lambda *_: steps.append("solver"))
     votes = hard_votes(160, 30)
     problem = ThresholdProblem(votes, named_weights("accuracy", votes), selection_limits(30))
 
@@ -300,8 +302,8 @@ def test_a_walk_alone_proves_what_there_is(
     limits = selection_limits(votes.n_classifiers, min_size=min(sizes), max_size=max(sizes))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ThresholdProblem, "search", lambda *_: None)
-        patch.setattr(proving._Run, "_tighten", lambda *_args, **_more: None)
-        patch.setattr(proving._Run, "_prove_rest", lambda *_: None)
+        patch.setattr(proving.VoteSteps, "_tighten", lambda *_args, **_more: None)
+        patch.setattr(proving.VoteSteps, "_prove_rest", lambda *_: None)
         result = prove(ThresholdProblem(votes, weights, limits), Budget(nodes=1))
 
     allowed = [
@@ -343,7 +345,7 @@ def test_cp_sat_is_not_asked_under_a_limit_of_milliseconds(monkeypatch: pytest.M
         raise AssertionError
 
     monkeypatch.setattr(CpSat, "open", refused)
-    monkeypatch.setattr(proving._Run, "_tighten", lambda *_args, **_more: None)
+    monkeypatch.setattr(proving.VoteSteps, "_tighten", lambda *_args, **_more: None)
     votes, clock = hard_votes(60, 12), Clock()
     problem = ThresholdProblem(votes, named_weights("accuracy", votes), selection_limits(12))
 

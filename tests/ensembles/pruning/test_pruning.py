@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from shortlist.ensembles.goals.margin_worth import MarginUtility, utility_scale, utility_total
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
-from shortlist.ensembles.pruning.pruning import parse_objective, prune_for
-from shortlist.ensembles.pruning.weighted_pruning import prune_exactly
+from shortlist.ensembles.pruning.pruning import parse_objective, prune_exactly, prune_for
 from shortlist.ensembles.votes.binary_votes import confusion, merge_rows
 from shortlist.errors import BadInputError
 from shortlist.results.proof import Status

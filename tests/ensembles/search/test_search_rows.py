@@ -9,8 +9,8 @@ from shortlist.ensembles.goals.class_weights import (
     ClassWeights,
     class_weights,
 )
+from shortlist.ensembles.goals.diversity import class_diversity_limits
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
-from shortlist.ensembles.pruning.weighted_pruning import class_diversity_limits
 from shortlist.ensembles.search import _search_arrays as entries
 from shortlist.ensembles.search import tabu_search
 from shortlist.ensembles.search._walk_kernels import rate_flips

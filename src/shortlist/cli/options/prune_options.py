@@ -109,7 +109,7 @@ class SelectionOptions:
         str,
         typer.Option(
             help="accuracy, balanced-accuracy, theta-weighted, recall, specificity, precision-cost, perhaps "
-            "with +margin, +slope-8 or +auto; auto; or weights such as tp=1,tn=1,fp=-5,fn=0."
+            "with +margin, +slope-8 or +auto; auto; or weights such as tp=1,tn=1,fp=-5,fn=0, or by class."
         ),
     ] = "accuracy"
     positive: Positive = None

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping
 from math import gcd
 from typing import Any
 
+from shortlist.ensembles.audit.class_line_check import (
+    ClassTable,
+    bound_of_class_lines,
+    worth_of_class_margins,
+)
 from shortlist.ensembles.audit.cut_check import MOST, Verdict, checked_members, is_diverse
 from shortlist.ensembles.audit.line_check import whole
 from shortlist.ensembles.audit.selection_check import best_by_plurality, n_selections
-
-ClassTable = list[tuple[int, tuple[int, ...], int]]
-"""True class, votes and samples of the distinct rows, in the order of class and votes."""
 
 
 def check_class_certificate(
@@ -32,10 +34,16 @@ def check_class_certificate(
        ``Σ λ (rows of the cut − 1) + Σ over rows of max(0, gain − Σ of λ of its cuts)``. Rows that no
        selection within the sizes is right on are left out.
 
+    Where the certificate has ``selections`` in place of cuts, the best of them is the bound. Where it has a
+    ``utility``, value and bound are of what margins are worth, and
+    :func:`shortlist.ensembles.audit.class_line_check.bound_of_class_lines` says how lines take the place of 3
+    and 4.
+
     Parameters
     ----------
     certificate : mapping
-        From :func:`shortlist.ensembles.proofs.certificate.class_certificate`, or read from JSON.
+        From :func:`shortlist.ensembles.proofs.certificate.vote_certificate` or `line_certificate` there, or
+        read from JSON.
     codes : iterable of rows of int, shape (n_samples, n_classifiers)
         The class that each classifier answers on the validation rows, in any order.
     labels : iterable of int, shape (n_samples,)
@@ -54,24 +62,55 @@ def check_class_certificate(
         failures.append("the data is not what the certificate was made for")
     value = bound = None
     try:
-        gains = [whole(gain, "gain", 0, MOST) for gain in certificate["gains"]]
-        members = checked_members(certificate, n_classifiers, failures)
-        if not _is_diverse(table, members, certificate["limits"]):
-            failures.append("the members break the diversity limits")
-        value = sum(
-            gains[label] * count
-            for label, votes, count in table
-            if _is_right(label, votes, members, n_classes)
-        )
+        value = _value(certificate, table, n_classes, failures)
+        gains = certificate["gains"]
         if value != certificate["value"]:
             failures.append(f"the selection is worth {value}, not {certificate['value']}")
-        proof, proved = ("selections", _best) if "selections" in certificate else ("cuts", _bound)
+        proof, proved = "cuts", _bound
+        if "lines" in certificate:
+            proof, proved = "lines", bound_of_class_lines
+        elif "selections" in certificate:
+            proof, proved = "selections", _best
         bound = proved(certificate, table, gains, n_classes, failures)
         if bound != certificate["bound"]:
             failures.append(f"the {proof} prove the bound {bound}, not {certificate['bound']}")
     except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
         failures.append(f"the certificate is not readable: {error!r}")
     return Verdict(not failures, tuple(failures), value, bound)
+
+
+def count_class_selection(
+    claim: Mapping[str, Any], codes: Iterable[Iterable[int]], labels: Iterable[int], n_classes: int
+) -> Verdict:
+    """Recompute what a selection is worth, and whether it keeps its limits, where nothing proves a bound.
+
+    Parameters
+    ----------
+    claim : mapping
+        The fields ``members``, ``gains`` and ``limits`` of a certificate, and ``utility`` if it has one.
+    codes, labels, n_classes
+        As of :func:`check_class_certificate`.
+    """
+    table = _distinct([[int(v) for v in row] for row in codes], [int(label) for label in labels])
+    failures: list[str] = []
+    value = None
+    try:
+        value = _value(claim, table, n_classes, failures)
+    except ValueError as error:
+        failures.append(f"the members and their limits cannot be read: {error}")
+    return Verdict(not failures, tuple(failures), value, None)
+
+
+def _value(claim: Mapping[str, Any], table: ClassTable, n_classes: int, failures: list[str]) -> int:
+    """Return what the selection is worth, and note what it breaks."""
+    gains = [whole(gain, "gain", 0, MOST) for gain in claim["gains"]]
+    members = checked_members(claim, len(table[0][1]) if table else 0, failures)
+    if not _is_diverse(table, members, claim["limits"]):
+        failures.append("the members break the diversity limits")
+    if claim.get("utility") is not None:
+        return worth_of_class_margins(claim, table, gains, members, n_classes)
+    right = (one for one in table if _is_right(one[0], one[1], members, n_classes))
+    return sum(gains[label] * count for label, _, count in right)
 
 
 def _distinct(codes: list[list[int]], labels: list[int]) -> ClassTable:

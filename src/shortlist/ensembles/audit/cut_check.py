@@ -112,9 +112,13 @@ def count_selection(
     """
     table = _distinct([[int(v) for v in row] for row in votes], [int(label) for label in labels])
     failures: list[str] = []
-    value = _value(claim, table, len(table[0][0]) if table else 0, failures)
-    if "utility" in claim:
-        value = worth_of_margins(claim, table)
+    value = None
+    try:
+        value = _value(claim, table, len(table[0][0]) if table else 0, failures)
+        if "utility" in claim:
+            value = worth_of_margins(claim, table)
+    except ValueError as error:
+        failures.append(f"the members and their limits cannot be read: {error}")
     return Verdict(not failures, tuple(failures), value, None)
 
 

@@ -22,7 +22,7 @@ def worth_of_margins(certificate: Mapping[str, Any], table: Table) -> int:
     """Return what the members and threshold of a certificate are worth, in units of 1 / scale."""
     members = certificate["members"]
     threshold = whole(certificate["threshold"], "threshold", 0, len(members))
-    worths = _Worths(certificate["utility"], len(members))
+    worths = Worths(certificate["utility"], len(members))
     total = 0
     for row, worth, is_positive in _rows(certificate["weights"], table):
         tally = sum(row[k] for k in members)
@@ -66,7 +66,7 @@ def bound_of_lines(
         if len(tilts) != len(rows):
             raise ValueError(f"lines must have {len(rows)} tilts, one per row, got {len(tilts)}")
         missing -= {(size, threshold) for threshold in range(first, last + 1)}
-        worths = _Worths(certificate["utility"], size)
+        worths = Worths(certificate["utility"], size)
         gains = [0] * n_classifiers
         bound = per_threshold = 0
         for (row, worth, is_positive), tilt, voting in zip(rows, tilts, voters, strict=True):
@@ -86,14 +86,17 @@ def bound_of_lines(
     return largest + _cancelled(certificate, table)
 
 
-class _Worths:
-    """Return what distances are worth for one size: a sigmoid of (d − 1/2) / size, rounded to 1 / scale."""
+class Worths:
+    """Return what distances are worth for one size: a sigmoid of (d − 1/2) / size, rounded to 1 / scale.
 
-    def __init__(self, utility: Mapping[str, Any], size: int) -> None:
+    With `votes_per_distance` of 2, as of plurality votes, the margin is half of that.
+    """
+
+    def __init__(self, utility: Mapping[str, Any], size: int, votes_per_distance: int = 1) -> None:
         slope = utility["slope"]
         if utility["shape"] != "sigmoid" or type(slope) not in {int, float} or not 0 < slope <= 100:
             raise ValueError(f"utility must be a sigmoid of a slope in (0, 100], got {dict(utility)}")
-        self._slope, self._size = float(slope), max(1, size)
+        self._slope, self._size = float(slope), votes_per_distance * max(1, size)
         self._scale = whole(utility["scale"], "scale", 1, 2**62)
         self._known: dict[int, int] = {}
 

@@ -12,17 +12,15 @@ from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import BinaryLabels, Labels
 from shortlist.ensembles.estimators.base import PoolPruner, check_pool_classes, vote_shares
 from shortlist.ensembles.estimators.recorded_rows import record_rows
-from shortlist.ensembles.goals.class_weights import CLASS_OBJECTIVES
-from shortlist.ensembles.goals.diversity import DiversityLimits, diversity_limits
+from shortlist.ensembles.goals.class_weights import for_classes, weights_of
+from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits, diversity_limits
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
-from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.pool import Pool, positive_probabilities
-from shortlist.ensembles.proofs.incumbent import ClassSelection, EnsembleSelection
+from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.pruning.pruning import parse_objective, prune_for
-from shortlist.ensembles.pruning.weighted_pruning import AUTO, class_diversity_limits, prune_plurality_exactly
-from shortlist.ensembles.votes.binary_votes import merge_rows, round_votes
-from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows
+from shortlist.ensembles.votes.binary_votes import Votes, merge_rows, round_votes
+from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.milp import open_solver
 from shortlist.pickles import saved_from
@@ -48,7 +46,9 @@ class ExactPruner(PoolPruner):
         on 30 %.
     objective : str or mapping, default="accuracy"
         A name in :data:`shortlist.ensembles.goals.weights.OBJECTIVES`, or weights such as
-        ``{"tp": 1, "fp": -5}``. A name may be followed by ``+margin`` (among equals, the better margins),
+        ``{"tp": 1, "fp": -5}``, or by class ``{"setosa": 1, "virginica": 5}``: what a right decision on its
+        rows is worth. With more than two classes the names are ``accuracy`` and ``balanced-accuracy``.
+        A name may be followed by ``+margin`` (among equals, the better margins),
         ``+slope-A`` (a sigmoid of the margins, A from above 0 to 100), or ``+auto``, which chooses among
         these by cross-validation on the rows that prune; ``"auto"`` is ``"accuracy+auto"``. See
         :func:`shortlist.ensembles.pruning.pruning.prune_for`.
@@ -157,12 +157,16 @@ class ExactPruner(PoolPruner):
         """
         super().check_options(y)
         classes = np.unique(y)
-        if len(classes) > 2:
-            _check_plurality_options(self, len(classes))
-        else:
-            _positive_class(self.positive, classes)
-        two_rows = merge_rows([[0], [1]], [0, 1])
-        named_weights(parse_objective(self.objective)[0], two_rows)
+        two_rows, codes = merge_rows([[0], [1]], [0, 1]), np.arange(len(classes))
+        several = len(classes) > 2
+        if several and self.positive is not None:
+            raise BadInputError(
+                f"positive must be left out with {len(classes)} classes, got {self.positive!r}. They vote by "
+                "plurality."
+            )
+        positive = None if several else _positive_class(self.positive, classes)
+        goal, _, _ = parse_objective(for_classes(self.objective, classes, positive), n_classes=len(classes))
+        weights_of(goal, class_votes(codes[:, None], codes) if several else two_rows)
         diversity_limits(self.diversity, two_rows)
         selection_limits(1, min_size=self.min_size, max_size=self.max_size)
         costs_are_given = self.member_costs is not None or getattr(self.pool, "costs", None) is not None
@@ -170,6 +174,11 @@ class ExactPruner(PoolPruner):
             raise BadInputError("max_cost needs the cost of every member. Pass member_costs too.")
         if self.solver != AUTO:
             open_solver(self.solver)
+
+    @property
+    def goal(self) -> str | Mapping[Any, float]:
+        """The objective as the goals know it: labels in weights are indices, or ``tp`` and ``tn``."""
+        return for_classes(self.objective, self.classes_, self.positive_)
 
     def fit(
         self,
@@ -217,16 +226,9 @@ class ExactPruner(PoolPruner):
             report=report,
             cancellation=cancellation or Cancellation(),
         )
-        if two:
-            votes = self._prune_two_classes(pool, X_pruning, y_pruning, budget)
-            self.validation_ = record_rows(
-                X, y, places, _is_class(y_pruning, self.positive_), packed_votes=votes
-            )
-        else:
-            codes = self._prune_several_classes(pool, X_pruning, y_pruning, budget)
-            self.validation_ = record_rows(
-                X, y, places, np.searchsorted(self.classes_, y_pruning), codes=codes
-            )
+        truth = _is_class(y_pruning, self.positive_) if two else np.searchsorted(self.classes_, y_pruning)
+        record = self._prune(pool, X_pruning, y_pruning, budget)
+        self.validation_ = record_rows(X, y, places, truth, **record)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -257,34 +259,34 @@ class ExactPruner(PoolPruner):
         columns = (1 - positive, positive)
         return np.column_stack(columns if self.positive_ == self.classes_[1] else columns[::-1])
 
-    def _prune_two_classes(self, pool: Pool, X: Any, y: Labels, budget: Budget) -> NDArray[np.uint8]:
-        """Choose members and threshold by votes for the positive class.
-
-        Return all votes, packed into bits.
-        """
-        answers = round_votes(positive_probabilities(pool, X, self.positive_))
-        votes = merge_rows(answers, _is_class(y, self.positive_))
-        limits = self._limits(pool, diversity_limits(self.diversity, votes))
-        result, self.choice_ = prune_for(votes, self.objective, limits, budget, solver=self.solver)
-        self.threshold_: int | None = result.threshold
-        self._keep(result, pool)
-        return np.packbits(answers, axis=1)
-
-    def _prune_several_classes(self, pool: Pool, X: Any, y: Labels, budget: Budget) -> NDArray[np.uint8]:
-        """Choose members that decide by plurality; return all answers."""
-        codes = class_answers(pool, X)
-        votes = merge_class_rows(
-            class_votes(codes, np.searchsorted(self.classes_, y), n_classes=len(self.classes_))
+    def _prune(self, pool: Pool, X: Any, y: Labels, budget: Budget) -> dict[str, NDArray[np.uint8]]:
+        """Choose the members, and with two classes the threshold; return all votes for the record."""
+        votes: Votes | ClassVotes
+        if self.positive_ is not None:
+            answers = round_votes(positive_probabilities(pool, X, self.positive_))
+            votes = merge_rows(answers, _is_class(y, self.positive_))
+            diversity, record = (
+                diversity_limits(self.diversity, votes),
+                {"packed_votes": np.packbits(answers, axis=1)},
+            )
+        else:
+            codes = class_answers(pool, X)
+            votes = merge_class_rows(
+                class_votes(codes, np.searchsorted(self.classes_, y), n_classes=len(self.classes_))
+            )
+            diversity, record = class_diversity_limits(self.diversity, votes), {"codes": codes}
+        result, self.choice_ = prune_for(
+            votes, self.goal, self._limits(pool, diversity), budget, solver=self.solver
         )
-        limits = self._limits(pool, class_diversity_limits(self.diversity, votes))
-        self.choice_ = self.threshold_ = None
-        self._keep(
-            prune_plurality_exactly(
-                votes, str(self.objective).replace("_", "-"), limits, budget, solver=self.solver
-            ),
-            pool,
-        )
-        return codes
+        self.threshold_: int | None = getattr(result, "threshold", None)
+        self.result_ = result
+        self.selection_ = result.mask
+        self.objective_value_ = result.value
+        self.bound_ = result.bound
+        self.gap_ = result.gap
+        self.status_ = result.status
+        self.pool_ = pool.subset(result.mask)
+        return record
 
     def _limits(self, pool: Pool, diversity: DiversityLimits | None) -> SelectionLimits:
         """Return what a selection must keep."""
@@ -298,16 +300,6 @@ class ExactPruner(PoolPruner):
             diversity=diversity,
         )
 
-    def _keep(self, result: EnsembleSelection | ClassSelection, pool: Pool) -> None:
-        """Set the fitted attributes; of the pool only the members stay."""
-        self.result_ = result
-        self.selection_ = result.mask
-        self.objective_value_ = result.value
-        self.bound_ = result.bound
-        self.gap_ = result.gap
-        self.status_ = result.status
-        self.pool_ = pool.subset(result.mask)
-
 
 def _stretched(votes: NDArray[np.int64], threshold: int, size: int) -> NDArray[np.float64]:
     """Map votes to [0, 1] by two straight lines that meet at (threshold + ½, ½)."""
@@ -315,20 +307,6 @@ def _stretched(votes: NDArray[np.int64], threshold: int, size: int) -> NDArray[n
     below = votes / (2 * middle)
     above = 0.5 + (votes - middle) / (2 * max(0.5, size - middle))
     return np.where(votes <= threshold, below, above)
-
-
-def _check_plurality_options(pruner: ExactPruner, n_classes: int) -> None:
-    """Refuse what means something with two classes only."""
-    if pruner.positive is not None:
-        raise BadInputError(
-            f"positive must be left out with {n_classes} classes, got {pruner.positive!r}. They vote by "
-            "plurality."
-        )
-    if str(pruner.objective).replace("_", "-") not in CLASS_OBJECTIVES:
-        raise BadInputError(
-            f"objective must be {any_of(sorted(CLASS_OBJECTIVES))} with {n_classes} classes, got "
-            f"{pruner.objective!r}."
-        )
 
 
 def _positive_class(positive: Any, classes: Labels) -> Any:

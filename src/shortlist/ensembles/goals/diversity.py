@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import CreditMatrix, Mask
 from shortlist.ensembles.votes.binary_votes import Votes
+from shortlist.ensembles.votes.class_votes import ClassVotes
 from shortlist.errors import BadInputError
 
 CREDIT_UNITS = 10**9
@@ -139,6 +140,22 @@ def diversity_limits(setting: str | Mapping[str, float], votes: Votes) -> Divers
     sums = [int(row) for row in credit.sum(axis=1)]
     lowest, mean = min(sums) // others, sum(sums) // (others * len(sums))
     return DiversityLimits(credit, each=lowest if setting == "each" else 0, mean=(lowest + mean) // 2)
+
+
+def class_diversity_limits(setting: str | Mapping[str, float], votes: ClassVotes) -> DiversityLimits | None:
+    """Return the diversity limits for several classes, by the same settings.
+
+    Failure credit asks only who is right and who fails, so it is that of votes "right" on rows that are all
+    positive.
+
+    Examples
+    --------
+    >>> from shortlist.ensembles.votes.class_votes import class_votes
+    >>> class_diversity_limits("average", class_votes([[0, 2], [1, 1]], [0, 1])).credit.tolist()
+    [[0, 1000000000], [1000000000, 0]]
+    """
+    right = (votes.codes == votes.labels[:, None]).astype(np.uint8)
+    return diversity_limits(setting, Votes(right, np.ones(len(right), dtype=np.uint8), votes.counts))
 
 
 def _explicit(limits: Mapping[str, float], votes: Votes) -> DiversityLimits:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_choice
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.selection_limits import SelectionLimits
+from shortlist.ensembles.goals.class_weights import ClassWeights
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.votes.binary_votes import Votes, tally
+from shortlist.ensembles.votes.class_votes import ClassVotes, class_tally, leads
 from shortlist.errors import BadInputError
 
 SHAPES = ("concave", "sigmoid")
@@ -22,8 +23,6 @@ CONCAVE_SLOPE = 4.0
 """Slope of ``+margin``."""
 
 _STEEPEST = {"concave": 10, "sigmoid": 100}
-
-_MOST_LEVELS = 200
 
 _FURTHEST = 1.5
 """No margin is further from 0: at most S + 1/2 votes of S are missing, and S is at least 1."""
@@ -38,8 +37,10 @@ class MarginUtility:
 
     The margin of a positive row with t votes is m = (t − L − ½) / S, that of a negative one −m. Here L is
     the threshold and S the number of members, counted as 1 when there is none. These are Eqs. 3 and 4 of
-    :cite:t:`Gagne2007` around a free threshold instead of half the votes. The row is right iff its margin is
-    above 0.
+    :cite:t:`Gagne2007` around a free threshold instead of half the votes. With several classes m is
+    (lead + ½) / 2S, where the lead is the votes for the true class less those for the strongest rival, less 1
+    where that rival comes first and so wins ties. The half makes a slope mean what it means for two classes,
+    where a vote that changes sides changes the lead by two. The row is right iff its margin is above 0.
 
     Attributes
     ----------
@@ -118,17 +119,18 @@ def split_objective(
     return first, MarginUtility("sigmoid", float(slope[1]), leads=True)
 
 
-def utility_scale(votes: Votes, weights: Weights) -> int:
+def utility_scale(votes: Votes | ClassVotes, weights: Weights | ClassWeights) -> int:
     """Return the integer that utility 1 is rounded to: 2^30, less for large weights and many classifiers.
 
-    Every sum over rows, and of as much per vote, is below 2^62.
+    Every sum over rows, and of as much per vote and rival, is below 2^62.
 
     Raises
     ------
     BadInputError
         If no such integer is left.
     """
-    most = most_gain(votes, weights) * 3 * (votes.n_classifiers + 2)
+    n_rivals = votes.n_classes - 1 if isinstance(votes, ClassVotes) else 1
+    most = most_gain(votes, weights) * 3 * (votes.n_classifiers + 2) * n_rivals
     digits = min(30, 62 - most.bit_length())
     if digits < 1:
         raise BadInputError("weights must have fewer digits for margins to be told apart. Round them.")
@@ -136,7 +138,9 @@ def utility_scale(votes: Votes, weights: Weights) -> int:
 
 
 @functools.lru_cache(maxsize=4)
-def utility_table(utility: MarginUtility, n_classifiers: int, scale: int) -> NDArray[np.int64]:
+def utility_table(
+    utility: MarginUtility, n_classifiers: int, scale: int, *, by_plurality: bool = False
+) -> NDArray[np.int64]:
     """Return the utility by size and distance, rounded to integers.
 
     Kept for the next call, so not to be written to.
@@ -145,13 +149,15 @@ def utility_table(utility: MarginUtility, n_classifiers: int, scale: int) -> NDA
     -------
     table : ndarray of int64, shape (n_classifiers + 1, 2 · n_classifiers + 5)
         Entry ``[S, K + 2 + d]`` is the worth of margin (d − ½) / S. Here d is t − L for a positive row, and
-        1 − t + L for a negative one. Margins beyond ±3/2, which no row has, are cut there. A sigmoid's
-        entries for d and 1 − d, opposite margins, add to `scale` after rounding too.
+        1 − t + L for a negative one. By plurality d is 1 plus the lead over the strongest rival, and the
+        margin half as large. Margins beyond ±3/2, which no row has, are cut there. A sigmoid's entries for d
+        and 1 − d, opposite margins, add to `scale` after rounding too.
     """
     sizes = np.maximum(np.arange(n_classifiers + 1), 1)[:, None]
     is_symmetric = utility.shape == "sigmoid"
     distances = np.arange(1 if is_symmetric else -n_classifiers - 2, n_classifiers + 3)[None, :]
-    margins = np.clip((2 * distances - 1) / (2 * sizes), -_FURTHEST, _FURTHEST)
+    votes_per_distance = 2 if by_plurality else 1
+    margins = np.clip((2 * distances - 1) / (2 * votes_per_distance * sizes), -_FURTHEST, _FURTHEST)
     table = np.floor(scale * utility.of_margins(margins) + 0.5).astype(np.int64)
     if is_symmetric:
         mirrored = scale - table[:, ::-1]
@@ -187,47 +193,19 @@ def utility_total(votes: Votes, weights: Weights, utility: MarginUtility, mask: 
     return int((np.abs(gains) * table[int(mask.sum()), votes.n_classifiers + 2 + towards]).sum())
 
 
-def utility_bounds(
-    votes: Votes, weights: Weights, utility: MarginUtility, limits: SelectionLimits
-) -> NDArray[np.int64]:
-    """Return for every size a number that no selection's :func:`utility_total` exceeds.
-
-    For every threshold each row has the best margin that its own votes allow.
-
-    Parameters
-    ----------
-    votes, weights, utility, limits
-        The problem. Cost and diversity limits are left out, which keeps the bounds valid.
-
-    Returns
-    -------
-    bounds : ndarray of int64, shape (n_classifiers + 1,)
-        0 for sizes outside the limits.
-
-    Notes
-    -----
-    For a utility that does not lead, the bound of record is one on the weighted sum, which comes first. Takes
-    O(n_classifiers³) time up to 200 classifiers; beyond, rows are not told apart by their votes, and it takes
-    O(n_classifiers²).
-    """
-    n = votes.n_classifiers
-    table = utility_table(utility, n, utility_scale(votes, weights))
-    gains = weights.signed_gains(votes)
-    voters = votes.votes.sum(axis=1, dtype=np.int64)
-    if n > _MOST_LEVELS:
-        voters = np.where(gains > 0, n, 0)
-    above = np.bincount(voters[gains > 0], gains[gains > 0], minlength=n + 1).astype(np.int64)
-    below = np.bincount(voters[gains < 0], -gains[gains < 0], minlength=n + 1).astype(np.int64)
-    high, low = np.flatnonzero(above), np.flatnonzero(below)
-    bounds = np.zeros(n + 1, dtype=np.int64)
-    for size in range(max(0, limits.min_size), min(limits.max_size, n) + 1):
-        threshold = np.arange(size + 1)[:, None]
-        of_high = table[size, n + 2 + np.minimum(size, high) - threshold] @ above[high]
-        of_low = table[size, n + 3 - np.maximum(0, size - n + low) + threshold] @ below[low]
-        bounds[size] = (of_high + of_low).max()
-    return bounds
+def class_utility_total(votes: ClassVotes, weights: ClassWeights, utility: MarginUtility, mask: Mask) -> int:
+    """Return the same for a plurality vote: the sum over rows of gain times utility of the margin."""
+    scale = utility_scale(votes, weights)
+    table = utility_table(utility, votes.n_classifiers, scale, by_plurality=True)
+    distances = leads(class_tally(votes.codes[:, mask], votes.n_classes), votes.labels) + 1
+    worths = table[int(mask.sum()), votes.n_classifiers + 2 + distances]
+    return int((weights.row_gains(votes) * worths).sum())
 
 
-def most_gain(votes: Votes, weights: Weights) -> int:
+def most_gain(votes: Votes | ClassVotes, weights: Weights | ClassWeights) -> int:
     """Return the sum of |gain| over all rows."""
+    if isinstance(votes, ClassVotes):
+        assert isinstance(weights, ClassWeights), "weights are of the votes"
+        return int(weights.row_gains(votes).sum())
+    assert isinstance(weights, Weights), "weights are of the votes"
     return abs(weights.gain_positive) * votes.n_positive + abs(weights.gain_negative) * votes.n_negative

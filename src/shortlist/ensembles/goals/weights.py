@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,10 @@ class Weights:
     tn: int
     fp: int
     denominator: int
+    slack: ClassVar[int] = 0
+    """Weighted sums are exact, and so told apart."""
+    tolerance: ClassVar[float] = 0.0
+    """The same as a difference of values."""
 
     @property
     def gain_positive(self) -> int:
@@ -156,7 +161,7 @@ def _explicit(weights: Mapping[str, float], n_samples: int) -> Weights:
         raise BadInputError(
             f"objective weights must be named {any_of(WEIGHT_NAMES)}, got {all_of(map(repr, weights))}."
         )
-    integers, denominator = as_integers([_weight(name, weights.get(name, 0)) for name in WEIGHT_NAMES])
+    integers, denominator = as_integers([exact_weight(name, weights.get(name, 0)) for name in WEIGHT_NAMES])
     if max(map(abs, integers)) * n_samples >= 2**52:
         raise BadInputError(
             f"objective weights must have fewer digits to stay exact, got "
@@ -166,8 +171,8 @@ def _explicit(weights: Mapping[str, float], n_samples: int) -> Weights:
     return Weights(Objective("weighted", Sense.MAX, scale=None), tp, fn, tn, fp, denominator)
 
 
-def _weight(name: str, weight: float) -> Fraction:
-    """Read a weight."""
+def exact_weight(name: object, weight: float) -> Fraction:
+    """Read an explicit weight; BadInputError if it is no finite number."""
     exact = as_fraction(weight, only_numbers=True)
     if exact is None:
         raise BadInputError(f"objective weight {name} must be a finite number, got {weight!r}.")

@@ -9,14 +9,14 @@ import numpy as np
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.goals.class_weights import ClassWeights
-from shortlist.ensembles.goals.margin_worth import MarginUtility, utility_scale
+from shortlist.ensembles.goals.margin_worth import MarginUtility
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound
-from shortlist.ensembles.proofs.lines.slope_proof import SlopeAnswer
+from shortlist.ensembles.proofs.lines.slope_proof import Lines
 from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows
 from shortlist.ensembles.proofs.row_forms import RightRows, distinct_votes
-from shortlist.ensembles.votes.binary_votes import Votes, confusion
+from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import ClassVotes
 from shortlist.files import write_text
 
@@ -27,24 +27,15 @@ Certificate = dict[str, Any]
 """Names, whole numbers and lists only, so that JSON holds it and any program can read it."""
 
 
-def threshold_certificate(
-    votes: Votes, weights: Weights, rows: RightRows, bound: CutBound | int, *, mask: Mask, threshold: int
+def threshold_claim(
+    votes: Votes, weights: Weights, limits: SelectionLimits, mask: Mask, threshold: int
 ) -> Certificate:
-    """Write down what is claimed of a selection for two classes, and what proves the bound.
-
-    Rows are named by their place among all distinct vote vectors in lexicographic order. All sums are in the
-    integers of `weights`. :func:`shortlist.ensembles.audit.cut_check.check_certificate` says how it is
-    checked.
+    """Write down what a selection for two classes is, and of which problem.
 
     Parameters
     ----------
-    votes, weights
-        The validation rows, and what decisions are worth.
-    rows : RightRows
-        From :func:`shortlist.ensembles.proofs.row_forms.normalise`.
-    bound : CutBound or int
-        Of `rows`; or how many selections there are, each of which was looked at, so that the selection is the
-        best.
+    votes, weights, limits
+        The validation rows, what decisions are worth, and what a selection must keep.
     mask : ndarray of bool, shape (n_classifiers,)
         The selection.
     threshold : int
@@ -53,38 +44,44 @@ def threshold_certificate(
     return {
         "format": FORMAT,
         "data": fingerprint(votes),
-        **plain_problem(weights, rows.limits),
+        **plain_problem(weights, limits),
         "members": np.flatnonzero(mask).tolist(),
         "threshold": int(threshold),
-        "value": (value := weights.total(confusion(votes, mask, threshold))),
-        **_plain_bound(rows, bound, value),
     }
 
 
-def class_certificate(
-    votes: ClassVotes, weights: ClassWeights, rows: RightRows, bound: CutBound | int, mask: Mask
-) -> Certificate:
-    """Write down what is claimed of a selection for several classes, and what proves the bound.
-
-    Rows are named by their place among the merged rows in the order of true class and votes; a cut has a
-    rival class and a multiplier for each of its forms.
-    :func:`shortlist.ensembles.audit.class_cut_check.check_class_certificate` says how it is checked.
-
-    Parameters
-    ----------
-    votes : ClassVotes
-        Merged.
-    weights, rows, bound, mask
-        As for two classes, with :func:`shortlist.ensembles.proofs.row_forms.class_rows`.
-    """
+def class_claim(votes: ClassVotes, weights: ClassWeights, limits: SelectionLimits, mask: Mask) -> Certificate:
+    """Write down the same for several classes, whose rows are merged."""
     return {
         "format": FORMAT,
         "data": class_fingerprint(votes),
-        **plain_class_problem(weights, rows.limits),
+        **plain_class_problem(weights, limits),
         "members": np.flatnonzero(mask).tolist(),
-        "value": (value := weights.total(votes, mask)),
-        **_plain_bound(rows, bound, value),
     }
+
+
+def vote_certificate(claim: Certificate, rows: RightRows, bound: CutBound | int, value: int) -> Certificate:
+    """Add to a claim what the selection is worth, and what proves the bound.
+
+    Rows are named by their place among all distinct vote vectors in lexicographic order; of several classes
+    among the merged rows in the order of true class and votes, and a cut has a rival class and a multiplier
+    for each of its forms. All sums are in the integers of the weights.
+    :func:`shortlist.ensembles.audit.cut_check.check_certificate` and
+    :func:`shortlist.ensembles.audit.class_cut_check.check_class_certificate` say how it is checked.
+
+    Parameters
+    ----------
+    claim : dict
+        From :func:`threshold_claim` or :func:`class_claim`.
+    rows : RightRows
+        From :func:`shortlist.ensembles.proofs.row_forms.normalise` or `class_rows` there.
+    bound : CutBound or int
+        Of `rows`; or how many selections there are, each of which was looked at, so that the selection is the
+        best.
+    value : int
+        Weighted sum of the selection.
+    """
+    return claim | {"value": value} | _plain_bound(rows, bound, value)
 
 
 def _plain_bound(rows: RightRows, bound: CutBound | int, value: int) -> dict[str, Any]:
@@ -113,36 +110,46 @@ def _plain_cut(rows: RightRows, cut: Cut) -> dict[str, Any]:
     }
 
 
-def make_line_certificate(
-    votes: Votes, weights: Weights, utility: MarginUtility, rows: SlopeRows, answer: SlopeAnswer
+def line_certificate(
+    claim: Certificate,
+    utility: MarginUtility,
+    scale: int,
+    rows: SlopeRows,
+    proof: tuple[Lines, ...] | int,
+    *,
+    total: int,
 ) -> Certificate:
-    """Write down what is claimed of the worth of a selection's margins, and the lines that prove a bound.
+    """Add to a claim what the margins of the selection are worth, and the lines that prove a bound.
 
     ``lines`` has tilts for the distinct vote vectors in lexicographic order, those left out of which samples
-    of both classes are worth as much. Value and bound are in units of 1 / scale of ``utility``.
+    of both classes are worth as much. Of several classes it has tilts for ``forms``, which are pairs of a row
+    and a rival. Value and bound are in units of 1 / scale of ``utility``.
 
     Parameters
     ----------
-    votes, weights, utility
-        The problem.
+    claim : dict
+        From :func:`threshold_claim` or :func:`class_claim`.
+    utility, scale
+        What margins are worth.
     rows : SlopeRows
         Of the problem.
-    answer : SlopeAnswer
-        With a selection and a cover.
+    proof : tuple of Lines, or int
+        For every threshold of every size; or how many selections there are, each of which was looked at.
+    total : int
+        What the selection is worth.
     """
-    assert answer.mask is not None, "there is nothing to certify"
-    return {
-        "format": FORMAT,
-        "data": fingerprint(votes),
-        **plain_problem(weights, rows.limits),
-        "utility": plain_utility(utility, utility_scale(votes, weights)),
-        "members": np.flatnonzero(answer.mask).tolist(),
-        "threshold": answer.threshold,
-        "value": answer.total,
-        "bound": max(one.bound for one in answer.cover),
+    certificate = claim | {"utility": plain_utility(utility, scale), "value": total}
+    if isinstance(proof, int):
+        return certificate | {"bound": total, "selections": proof}
+    forms = rows.forms
+    if not rows.has_threshold:
+        names = np.column_stack([forms.places[forms.row_of], forms.rivals])
+        certificate["forms"] = names.tolist()
+    return certificate | {
+        "bound": max(one.bound for one in proof),
         "lines": [
             {"size": one.size, "first": one.first, "last": one.last, "tilts": one.tilts.tolist()}
-            for one in answer.cover
+            for one in proof
         ],
     }
 

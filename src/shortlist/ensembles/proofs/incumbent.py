@@ -183,9 +183,13 @@ class Incumbent:
         if not self.problem.limits.satisfied_by(mask):
             return None
         total, threshold = self.rate(mask)
+        self.take(mask, threshold, total)
+        return total
+
+    def take(self, mask: Mask, threshold: int, total: int) -> None:
+        """Take a selection that keeps the limits and was counted, if it is better."""
         if self.mask is None or total > self.total:
             self.mask, self.threshold, self.total = mask, threshold, total
-        return total
 
     def lower_bound_to(self, bound: int, by: str) -> None:
         """Take a bound if it is lower, and remember whose it is."""
@@ -193,11 +197,15 @@ class Incumbent:
         if lower < self.bound or not self.bound_by:
             self.bound, self.bound_by = min(lower, self.bound), by
 
-    def record(self, seconds: float) -> None:
-        """Add to the history if value or bound changed."""
+    def record(self, seconds: float, *, every: float = 0.0) -> bool:
+        """Add to the history if the value changed, or the bound and so many seconds have passed."""
         now = (self.value, self.problem.value(self.bound))
-        if not self.history or self.history[-1][1:] != now:
+        news = not self.history or self.history[-1][1:] != now
+        if news and self.history and now[0] == self.history[-1][1]:
+            news = seconds - self.history[-1][0] >= every
+        if news:
             self.history.append((seconds, *now))
+        return news
 
     def drop_idle_members(self) -> None:
         """Leave out members that add nothing."""

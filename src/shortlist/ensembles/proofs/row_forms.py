@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import Mask, VoteMatrix
+from shortlist.arrays import Counts, Mask, VoteMatrix
 from shortlist.ensembles.goals.class_weights import ClassWeights
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights
@@ -211,53 +211,96 @@ def class_rows(votes: ClassVotes, weights: ClassWeights, limits: SelectionLimits
     -----
     Takes O(n_rows · n_classes · n_classifiers) time, and as many bytes at most.
     """
-    tally = class_tally(votes.codes, votes.n_classes).astype(np.int64)
-    every = np.arange(len(votes.labels))
-    own = tally[every, votes.labels]
     gains = weights.row_gains(votes)
+    rows, rivals = _competing(votes)
+    tied = rivals < votes.labels[rows]
+    lowest, highest = _extremes(votes, rows, rivals, limits)
     never = gains == 0
-    covered = np.zeros(len(every), dtype=bool)  # rows with a stronger lower rival than one without voters
-    for rival in range(votes.n_classes):
-        covered |= (rival < votes.labels) & (tally[:, rival] > 0)
-    rivals = []
-    for rival in range(votes.n_classes):
-        tied = rival < votes.labels
-        lowest, highest = _extremes(own, tally[:, rival], votes.n_classifiers, limits)
-        competes = (rival != votes.labels) & ~(covered & tied & (tally[:, rival] == 0))
-        covered |= tied & competes  # one rival without voters says it for all of them
-        never |= competes & (highest < tied)
-        rivals.append(np.flatnonzero(competes & (lowest < tied)))
-    is_open = np.zeros(len(every), dtype=bool)
-    is_open[np.concatenate(rivals)] = True
+    never[rows[highest < tied]] = True
+    is_open = np.zeros(len(gains), dtype=bool)
+    is_open[rows[lowest < tied]] = True
     decided = np.flatnonzero(is_open & ~never)
-    place = np.full(len(every), -1, dtype=np.int64)
-    place[decided] = np.arange(len(decided))
-    rows = np.concatenate(rivals)
-    rival_of = np.repeat(np.arange(votes.n_classes), [len(one) for one in rivals])
-    kept = np.flatnonzero(place[rows] >= 0)
-    kept = kept[np.lexsort((rival_of[kept], place[rows[kept]]))]
-    rows, rival_of = rows[kept], rival_of[kept]
-    codes, labels = votes.codes[rows], votes.labels[rows]
+    kept = (lowest < tied) & ~never[rows]
     step = int(np.gcd.reduce(gains[decided])) if len(decided) else 1
-    return RightRows(
-        signs=(codes == labels[:, None]).astype(np.int8) - (codes == rival_of[:, None]).astype(np.int8),
-        levels=np.zeros(len(rows), dtype=np.int8),
-        least=(rival_of < labels).astype(np.int64),
-        row_of=place[rows],
-        gains=gains[decided] // step,
-        step=step,
-        offset=int(gains[~is_open & ~never].sum()),
-        places=decided,
-        limits=limits,
-        rivals=rival_of,
+    offset = int(gains[~is_open & ~never].sum())
+    return _with_forms(
+        votes, (rows[kept], rivals[kept]), gains[decided] // step, limits, step=step, offset=offset
     )
 
 
+def rival_forms(
+    votes: ClassVotes, kept: NDArray[np.int64], gains: Counts, limits: SelectionLimits
+) -> RightRows:
+    """Return some rows with a form for every rival that is not always weaker than another one.
+
+    Parameters
+    ----------
+    votes : ClassVotes
+        Merged.
+    kept : ndarray of int64
+        The rows, increasing.
+    gains : ndarray of int64, shape (n_rows,)
+        Of all rows.
+    limits : SelectionLimits
+        What a selection must keep.
+    """
+    rows, rivals = _competing(votes)
+    chosen = np.isin(rows, kept)
+    return _with_forms(votes, (rows[chosen], rivals[chosen]), gains[kept], limits)
+
+
+def _with_forms(
+    votes: ClassVotes,
+    pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
+    gains: Counts,
+    limits: SelectionLimits,
+    *,
+    step: int = 1,
+    offset: int = 0,
+) -> RightRows:
+    """Return rows with a form for each pair of row and rival."""
+    rows, rivals = pairs
+    places, row_of = np.unique(rows, return_inverse=True)
+    codes, labels = votes.codes[rows], votes.labels[rows]
+    return RightRows(
+        signs=(codes == labels[:, None]).astype(np.int8) - (codes == rivals[:, None]).astype(np.int8),
+        levels=np.zeros(len(rows), dtype=np.int8),
+        least=(rivals < labels).astype(np.int64),
+        row_of=row_of.astype(np.int64),
+        gains=gains,
+        step=step,
+        offset=offset,
+        places=places,
+        limits=limits,
+        rivals=rivals,
+    )
+
+
+def _competing(votes: ClassVotes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows and rivals that compete, by row and then by rival.
+
+    A rival without a voter is left out where another one wins the ties that it would win: it is never the
+    stronger of the two.
+    """
+    voted = class_tally(votes.codes, votes.n_classes) > 0
+    labels = votes.labels[:, None].astype(np.int64)
+    classes = np.arange(votes.n_classes)
+    is_rival, tied = classes != labels, classes < labels
+    no_voter = is_rival & ~voted
+    stronger = (voted & is_rival & tied).any(axis=1, keepdims=True)
+    first_tied = tied & (classes == 0) & ~stronger
+    alone = (labels == 0) & (classes == 1) & ~(voted & is_rival).any(axis=1, keepdims=True)
+    rows, rivals = np.nonzero((voted & is_rival) | (no_voter & (first_tied | alone)))
+    return rows.astype(np.int64), rivals.astype(np.int64)
+
+
 def _extremes(
-    own: NDArray[np.int64], rival: NDArray[np.int64], n_classifiers: int, limits: SelectionLimits
+    votes: ClassVotes, rows: NDArray[np.int64], rivals: NDArray[np.int64], limits: SelectionLimits
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the lowest and the highest lead over a rival within the size limits, from the voters of both."""
-    most, forced = limits.max_size, limits.min_size - n_classifiers
+    """Return the lowest and the highest lead over rivals within the size limits, from the voters of both."""
+    tally = class_tally(votes.codes, votes.n_classes).astype(np.int64)
+    own, rival = tally[rows, votes.labels[rows]], tally[rows, rivals]
+    most, forced = limits.max_size, limits.min_size - votes.n_classifiers
     lowest = np.maximum(0, forced + own) - np.minimum(rival, most)
     highest = np.minimum(own, most) - np.maximum(0, forced + rival)
     return lowest, highest

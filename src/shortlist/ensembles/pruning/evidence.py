@@ -8,9 +8,23 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from shortlist.ensembles.proofs.incumbent import ClassSelection, EnsembleSelection
-from shortlist.ensembles.pruning.weighted_pruning import AUTO, solver_name
+from shortlist.ensembles.proofs.incumbent import PrunedSelection
+from shortlist.milp import Solver
 from shortlist.results.proof import Status, shortfall
+
+AUTO = "auto"
+"""The engine of :mod:`shortlist.ensembles.pruning.engine`, which takes solvers to its last step only."""
+
+SOLVER_TITLES = {"cpsat": "CP-SAT", "highs": "HiGHS", "scip": "SCIP"}
+"""What solvers call themselves."""
+
+
+def solver_name(solver: str | Solver) -> str:
+    """Return what a solver calls itself; nothing for the engine, which names its steps."""
+    if solver == AUTO:
+        return ""
+    name = solver if isinstance(solver, str) else solver.name
+    return SOLVER_TITLES.get(name, name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,12 +103,12 @@ class Evidence:
         }
 
 
-def evidence_of(result: EnsembleSelection | ClassSelection, solver: str) -> Evidence:
+def evidence_of(result: PrunedSelection, solver: str) -> Evidence:
     """Return what a result of exact pruning says of itself.
 
     Parameters
     ----------
-    result : EnsembleSelection or ClassSelection
+    result : PrunedSelection
         With a selection.
     solver : str
         The option `solver` that it was found with.

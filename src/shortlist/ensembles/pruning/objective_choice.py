@@ -4,22 +4,29 @@ import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import as_count
-from shortlist.arrays import Counts
+from shortlist.arrays import Counts, Mask
+from shortlist.ensembles.goals.class_weights import weights_of
 from shortlist.ensembles.goals.margin_worth import MarginUtility, split_objective
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
-from shortlist.ensembles.goals.weights import Weights, named_weights
-from shortlist.ensembles.search.tabu_search import FoundSelection, search_selection
+from shortlist.ensembles.pruning.problems import PluralityProblem, ThresholdProblem, problem_of
+from shortlist.ensembles.search.margin_search import search_margins
+from shortlist.ensembles.search.tabu_search import search_selection
 from shortlist.ensembles.votes.binary_votes import Votes, confusion
+from shortlist.ensembles.votes.class_votes import ClassVotes
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.runs import Progress
 from shortlist.runs.budget import Budget
 from shortlist.tables.splits import deal_classes
+
+CLASS_STEP_COST = 10
+"""A move by margins of several classes looks at all rows, and counts as so many others."""
 
 SECOND_PARTS = ("+slope-8", "+margin", "+slope-16", "+slope-4", "")
 """What may follow the metric, in the order in which they did best on five tables; the last is the metric
@@ -97,7 +104,7 @@ class Choice:
 
 
 def choose_objective(
-    votes: Votes,
+    votes: Votes | ClassVotes,
     metric: str | Mapping[str, float],
     limits: SelectionLimits,
     budget: Budget | None = None,
@@ -115,11 +122,11 @@ def choose_objective(
 
     Parameters
     ----------
-    votes : Votes
+    votes : Votes or ClassVotes
         Validation rows.
     metric : str or mapping
-        What the user is after: a name in :data:`shortlist.ensembles.goals.weights.OBJECTIVES`, such as
-        ``"accuracy"`` or ``"balanced-accuracy"``, or weights.
+        What the user is after: a name in :data:`shortlist.ensembles.goals.weights.OBJECTIVES` or
+        :data:`shortlist.ensembles.goals.class_weights.CLASS_OBJECTIVES`, such as ``"accuracy"``, or weights.
     limits : SelectionLimits
         Size, cost and diversity; the latter two stay as they are.
     budget : Budget, optional
@@ -128,7 +135,8 @@ def choose_objective(
     settings : sequence of Setting, optional
         What to compare; default :func:`usual_settings`.
     n_folds : int, default=5
-        Folds, at most as many as the smaller class has rows.
+        Folds, at most as many as the smallest class has rows; of several, classes with a single row do not
+        count.
     n_repeats : int, optional
         How often the rows are dealt anew; default so often that 600 rows are held out, at most 4 times.
     max_steps : int, default=600
@@ -137,7 +145,8 @@ def choose_objective(
     Returns
     -------
     Choice
-        With a reason and the first setting where a class has a single row, no fold was finished in time, or
+        With a reason and the first setting where a class has a single row, of several all but one class, no
+        fold was finished in time, or
         no selection keeps the limits.
 
     Raises
@@ -156,11 +165,11 @@ def choose_objective(
     """
     budget = budget or Budget()
     as_count(n_folds, "n_folds", at_least=2)
-    weights = named_weights(metric, votes)
+    problem = problem_of(votes, weights_of(metric, votes), limits)
     options = usual_settings(limits) if settings is None else tuple(settings)
     if not options:
         raise BadInputError("settings must hold at least one setting, got none.")
-    n_folds = min(n_folds, votes.n_positive, votes.n_negative)
+    n_folds = min(n_folds, _smallest_class(votes))
     if n_folds < 2:
         return Choice(options[0], (), "a class has a single row, too few to hold any out")
     if n_repeats is None:
@@ -171,12 +180,12 @@ def choose_objective(
     folds = _folds(votes, n_folds, n_repeats, np.random.default_rng(budget.seed))
     for number, (kept, held) in enumerate(folds, start=1):
         of_fold = dataclasses.replace(budget, seed=(budget.seed + number) % 2**32)
-        learned = _Searches(named_weights(metric, kept), limits, max_steps, of_fold)
-        masks = [learned.select(kept, setting) for setting in options]
+        learned = _Searches(problem_of(kept, weights_of(metric, kept), limits), max_steps, of_fold)
+        masks = [learned.select(setting) for setting in options]
         if budget.stopped:
             break
         per_row = votes.n_samples / held.n_samples
-        scores.append([_held_out_value(held, weights, found) * per_row for found in masks])
+        scores.append([_held_out_value(held, problem, found) * per_row for found in masks])
         budget.report(Progress(_STAGE, number, n_folds * n_repeats))
     return _best(options, np.array(scores).reshape(len(scores), len(options)))
 
@@ -196,9 +205,15 @@ def usual_settings(limits: SelectionLimits) -> tuple[Setting, ...]:
     return tuple(Setting(second, limits.min_size, size) for size in sizes for second in SECOND_PARTS)
 
 
-def _folds(
-    votes: Votes, n_folds: int, n_repeats: int, rng: np.random.Generator
-) -> Iterator[tuple[Votes, Votes]]:
+def _smallest_class(votes: Votes | ClassVotes) -> int:
+    """Return the samples of the smallest class; of several those with a single one are passed over."""
+    if isinstance(votes, Votes):
+        return min(votes.n_positive, votes.n_negative)
+    sizes = np.bincount(votes.labels, votes.counts)
+    return int(sizes[sizes > 1].min(initial=votes.n_samples)) if (sizes > 1).sum() > 1 else 1
+
+
+def _folds(votes: Any, n_folds: int, n_repeats: int, rng: np.random.Generator) -> Iterator[tuple[Any, Any]]:
     """Yield the rows of all folds but one, and of that one; each class is dealt out evenly."""
     samples = np.repeat(np.arange(len(votes.labels)), votes.counts)
     for _ in range(n_repeats):
@@ -208,38 +223,60 @@ def _folds(
             yield _with_counts(votes, votes.counts - held), _with_counts(votes, held)
 
 
-def _with_counts(votes: Votes, counts: Counts) -> Votes:
+def _with_counts(votes: Votes | ClassVotes, counts: Counts) -> Votes | ClassVotes:
     """Return the rows that stand for at least one sample."""
     there = counts > 0
-    return Votes(votes.votes[there], votes.labels[there], counts[there])
+    if isinstance(votes, Votes):
+        return Votes(votes.votes[there], votes.labels[there], counts[there])
+    codes = np.ascontiguousarray(votes.codes[there])
+    return ClassVotes(codes, votes.labels[there], counts[there], votes.n_classes)
 
 
 @dataclass(frozen=True, eq=False)
 class _Searches:
     """How selections are made on the rows of a fold."""
 
-    weights: Weights
-    limits: SelectionLimits
+    problem: ThresholdProblem | PluralityProblem
     max_steps: int
     budget: Budget
 
-    def select(self, votes: Votes, setting: Setting) -> FoundSelection | None:
-        """Search on these rows under a setting."""
+    def select(self, setting: Setting) -> tuple[Mask, int] | None:
+        """Search on these rows under a setting; return members and threshold, 0 where there is none."""
+        of, utility = self.problem, setting.utility
         limits = dataclasses.replace(
-            self.limits,
-            min_size=max(self.limits.min_size, setting.min_size),
-            max_size=min(self.limits.max_size, setting.max_size),
+            of.limits,
+            min_size=max(of.limits.min_size, setting.min_size),
+            max_size=min(of.limits.max_size, setting.max_size),
         )
-        return search_selection(
-            votes, self.weights, limits, self.budget, utility=setting.utility, max_steps=self.max_steps
-        )
+        found: Any
+        if isinstance(of, ThresholdProblem):
+            found = search_selection(
+                of.votes, of.weights, limits, self.budget, utility=utility, max_steps=self.max_steps
+            )
+        elif utility is None:
+            full = np.ones(of.n_classifiers, dtype=bool)
+            found = search_selection(
+                of.votes, of.weights, limits, self.budget, starts=[full], max_steps=self.max_steps
+            )
+        else:
+            steps = -(-self.max_steps // CLASS_STEP_COST)
+            found = search_margins(of.votes, of.weights, limits, utility, self.budget, max_steps=steps)
+        return None if found is None else (found.mask, getattr(found, "threshold", 0))
 
 
-def _held_out_value(held: Votes, weights: Weights, found: FoundSelection | None) -> float:
+def _held_out_value(
+    held: Votes | ClassVotes,
+    of: ThresholdProblem | PluralityProblem,
+    found: tuple[Mask, int] | None,
+) -> float:
     """Return the metric's sum over the rows held out, NaN without a selection."""
     if found is None:
         return math.nan
-    return weights.value(weights.total(confusion(held, found.mask, found.threshold)))
+    if isinstance(of, ThresholdProblem):
+        assert isinstance(held, Votes), "folds are of the votes"
+        return of.value(of.weights.total(confusion(held, *found)))
+    assert isinstance(held, ClassVotes), "folds are of the votes"
+    return of.value(of.weights.total(held, found[0]))
 
 
 def _best(options: Sequence[Setting], scores: NDArray[np.float64]) -> Choice:

@@ -6,10 +6,11 @@ in how votes are counted, in the search for good selections, and in the integer 
 
 import functools
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +19,19 @@ from shortlist.arrays import Mask
 from shortlist.ensembles.goals.class_weights import ClassWeights, decision_table
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights, threshold_of
-from shortlist.ensembles.proofs.certificate import Certificate, class_certificate, threshold_certificate
+from shortlist.ensembles.proofs.certificate import (
+    Certificate,
+    class_claim,
+    threshold_claim,
+    vote_certificate,
+)
 from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound
 from shortlist.ensembles.proofs.incumbent import ClassSelection, Counting, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.proofs.programs.plurality_program import plurality_program
 from shortlist.ensembles.proofs.programs.pruning_program import pruning_program
 from shortlist.ensembles.proofs.programs.tight_program import as_votes, tight_program
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
+from shortlist.ensembles.pruning.engine_settings import SearchEffort
 from shortlist.ensembles.search.search_starts import rule_selections
 from shortlist.ensembles.search.tabu_search import FoundSelection, search_selection
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion, tally
@@ -35,25 +42,6 @@ from shortlist.runs.budget import Budget
 
 Offer: TypeAlias = Callable[[Mask], int | None]
 """Receives selections, and returns what they are worth, None where they do not keep the limits."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchEffort:
-    """How long the search for good selections goes on.
-
-    Parameters
-    ----------
-    steps : int
-        Moves of the search where nothing but a count ends it; it usually stalls before.
-    patient_steps : int
-        Moves of the search by plurality where the clock ends it.
-    n_starts : int
-        How many of the rules' selections the search by plurality starts from.
-    """
-
-    steps: int = 20_000
-    patient_steps: int = 200_000
-    n_starts: int = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,30 +90,31 @@ class PruningProblem(Counting, Protocol):
     def plain_program(self) -> SolverProgram:
         """Return the program as the paper has it, for a solver alone."""
 
-    def certificate(self, bound: CutBound | int, mask: Mask, threshold: int) -> Certificate:
+    def certificate(self, bound: CutBound | int, mask: Mask, threshold: int, total: int) -> Certificate:
         """Write down what is claimed of a selection, and the cuts that prove the bound."""
 
 
+V = TypeVar("V", Votes, ClassVotes)
+W = TypeVar("W", Weights, ClassWeights)
+
+
 @dataclass(frozen=True, eq=False)
-class ThresholdProblem:
-    """Two classes: positive where more members than a threshold vote so, and the threshold is chosen too.
+class VoteProblem(Generic[V, W]):
+    """Votes on rows, what decisions on them are worth, and what a selection must keep.
 
     Attributes
     ----------
-    votes : Votes
-        Validation rows.
-    weights : Weights
-        What decisions are worth, of any sign.
+    votes : Votes or ClassVotes
+        Validation rows; those of several classes merged.
+    weights : Weights or ClassWeights
+        What decisions are worth.
     limits : SelectionLimits
         Size, cost and diversity.
     """
 
-    votes: Votes
-    weights: Weights
+    votes: V
+    weights: W
     limits: SelectionLimits
-
-    slack = 0
-    tolerance = 0.0
 
     @property
     def n_classifiers(self) -> int:
@@ -137,15 +126,51 @@ class ThresholdProblem:
         """What the value is called."""
         return self.weights.objective
 
+    @property
+    def slack(self) -> int:
+        """Weighted sums that differ by no more are equal."""
+        return self.weights.slack
+
+    @property
+    def tolerance(self) -> float:
+        """The same as a difference of values."""
+        return self.weights.tolerance
+
     @cached_property
     def rows(self) -> RightRows:
-        """Every distinct vote vector once, on the side that gains."""
-        return normalise(self.votes, self.weights, self.limits)
+        """Rows that some allowed selections are right on and others are not."""
+        return self._rows()
+
+    @abstractmethod
+    def _rows(self) -> RightRows: ...
+
+    @abstractmethod
+    def claim(self, mask: Mask, threshold: int) -> Certificate:
+        """Write down what a selection is, and of which problem."""
+
+    def certificate(self, bound: CutBound | int, mask: Mask, threshold: int, total: int) -> Certificate:
+        """Write down what is claimed of a selection, and the cuts that prove the bound."""
+        return vote_certificate(self.claim(mask, threshold), self.rows, bound, total)
 
     @property
     def first_bound(self) -> int:
-        """The weighted sum when every row is right."""
+        """The weighted sum when every row is right that can be."""
         return self.rows.weighted_sum(self.rows.total_gain)
+
+    def value(self, total: int) -> float:
+        """Turn a weighted sum into the user's unit."""
+        return self.weights.value(total)
+
+    def rounded(self, bound: int) -> int:
+        """Return the largest weighted sum that is possible and no larger than `bound`."""
+        return self.rows.offset + (bound - self.rows.offset) // self.rows.step * self.rows.step
+
+
+class ThresholdProblem(VoteProblem[Votes, Weights]):
+    """Two classes: positive where more members than a threshold vote so, and the threshold is chosen too."""
+
+    def _rows(self) -> RightRows:
+        return normalise(self.votes, self.weights, self.limits)
 
     def tally(self, mask: Mask) -> NDArray[np.int64]:
         """Count the positive votes on every row."""
@@ -163,14 +188,6 @@ class ThresholdProblem:
         """Return the weighted sum with the best threshold, and that one."""
         threshold, gain = threshold_of(tally, self._signed_gains, size)
         return self.weights.all_negative(self.votes) + gain, threshold
-
-    def value(self, total: int) -> float:
-        """Turn a weighted sum into the user's unit."""
-        return self.weights.value(total)
-
-    def rounded(self, bound: int) -> int:
-        """Return the largest weighted sum that is possible and no larger than `bound`."""
-        return self.rows.offset + (bound - self.rows.offset) // self.rows.step * self.rows.step
 
     def result(self, mask: Mask, threshold: int) -> Callable[..., PrunedSelection]:
         """Return what makes a result of these members; a threshold below 0 says that there are none."""
@@ -214,60 +231,16 @@ class ThresholdProblem:
             self.weights.step * (1 - 1e-6),
         )
 
-    def certificate(self, bound: CutBound | int, mask: Mask, threshold: int) -> Certificate:
-        """Write down what is claimed of a selection, and the cuts that prove the bound."""
-        return threshold_certificate(
-            self.votes, self.weights, self.rows, bound, mask=mask, threshold=threshold
-        )
+    def claim(self, mask: Mask, threshold: int) -> Certificate:
+        """Write down what a selection is, and of which problem."""
+        return threshold_claim(self.votes, self.weights, self.limits, mask, threshold)
 
 
-@dataclass(frozen=True, eq=False)
-class PluralityProblem:
-    """Several classes: the class with most votes, of equals the first.
+class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
+    """Several classes: the class with most votes, of equals the first."""
 
-    Attributes
-    ----------
-    votes : ClassVotes
-        Merged validation rows.
-    weights : ClassWeights
-        What right decisions are worth.
-    limits : SelectionLimits
-        Size, cost and diversity.
-    """
-
-    votes: ClassVotes
-    weights: ClassWeights
-    limits: SelectionLimits
-
-    @property
-    def n_classifiers(self) -> int:
-        """Number of classifiers."""
-        return self.votes.n_classifiers
-
-    @property
-    def objective(self) -> Objective:
-        """What the value is called."""
-        return self.weights.objective
-
-    @property
-    def slack(self) -> int:
-        """Weighted sums that differ by no more are equal."""
-        return self.weights.slack
-
-    @property
-    def tolerance(self) -> float:
-        """The same as a difference of values."""
-        return self.weights.tolerance
-
-    @cached_property
-    def rows(self) -> RightRows:
-        """Rows that some allowed selections are right on and others are not."""
+    def _rows(self) -> RightRows:
         return class_rows(self.votes, self.weights, self.limits)
-
-    @property
-    def first_bound(self) -> int:
-        """The weighted sum when every row is right that can be."""
-        return self.rows.weighted_sum(self.rows.total_gain)
 
     @cached_property
     def _every(self) -> NDArray[np.int64]:
@@ -291,14 +264,6 @@ class PluralityProblem:
     def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:  # noqa: ARG002
         """Return the weighted sum; the threshold is always 0."""
         return int(self._row_gains[plurality(tally) == self.votes.labels].sum()), 0
-
-    def value(self, total: int) -> float:
-        """Turn a weighted sum into the user's unit."""
-        return self.weights.value(total)
-
-    def rounded(self, bound: int) -> int:
-        """Return the largest weighted sum that is possible and no larger than `bound`."""
-        return self.rows.offset + (bound - self.rows.offset) // self.rows.step * self.rows.step
 
     def result(self, mask: Mask, threshold: int) -> Callable[..., PrunedSelection]:
         """Return what makes a result of these members; a threshold below 0 says that there are none."""
@@ -342,7 +307,18 @@ class PluralityProblem:
         """Return the same without cuts."""
         return self.tight_program(())
 
-    def certificate(self, bound: CutBound | int, mask: Mask, threshold: int) -> Certificate:
-        """Write down what is claimed of a selection, and the cuts that prove the bound."""
-        del threshold
-        return class_certificate(self.votes, self.weights, self.rows, bound, mask)
+    # there is no threshold
+    def claim(self, mask: Mask, threshold: int) -> Certificate:  # noqa: ARG002
+        """Write down what a selection is, and of which problem."""
+        return class_claim(self.votes, self.weights, self.limits, mask)
+
+
+def problem_of(
+    votes: Votes | ClassVotes, weights: Weights | ClassWeights, limits: SelectionLimits
+) -> ThresholdProblem | PluralityProblem:
+    """Return the problem of a weighted sum."""
+    if isinstance(votes, Votes):
+        assert isinstance(weights, Weights), "weights are of the votes"
+        return ThresholdProblem(votes, weights, limits)
+    assert isinstance(weights, ClassWeights), "weights are of the votes"
+    return PluralityProblem(votes, weights, limits)

@@ -274,7 +274,7 @@ def _rules(pruner: Any, pool: Pool, asked: _Asked) -> dict[str, tuple[int, Ask]]
             "full": (len(pool), _by_plurality(pool)),
             "best_single": (1, _by_plurality(pool.subset([int(alone.argmax())]))),
         }
-    single = pool.subset([_best_single(asked.votes, pruner.objective)])
+    single = pool.subset([_best_single(asked.votes, pruner.goal)])
     return {
         "pruned": (len(pruner.pool_), _by_threshold(pruner.pool_, pruner.threshold_, pruner.positive_)),
         "full": (len(pool), _by_threshold(pool, len(pool) // 2, pruner.positive_)),

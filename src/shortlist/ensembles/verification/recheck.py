@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Labels
-from shortlist.ensembles.audit.class_cut_check import check_class_certificate
+from shortlist.ensembles.audit.class_cut_check import check_class_certificate, count_class_selection
 from shortlist.ensembles.audit.cut_check import Verdict, check_certificate, count_selection
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows
-from shortlist.ensembles.goals.class_weights import class_weights
-from shortlist.ensembles.goals.diversity import DiversityLimits, diversity_limits
+from shortlist.ensembles.goals.class_weights import weights_of
+from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits, diversity_limits
 from shortlist.ensembles.goals.margin_worth import MarginUtility, most_gain, utility_scale
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
-from shortlist.ensembles.goals.weights import named_weights
+from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.pool import Pool, as_pool, positive_probabilities
 from shortlist.ensembles.proofs.certificate import (
@@ -25,13 +25,12 @@ from shortlist.ensembles.proofs.certificate import (
     plain_problem,
     plain_utility,
 )
-from shortlist.ensembles.proofs.incumbent import ClassSelection, EnsembleSelection
+from shortlist.ensembles.proofs.incumbent import PrunedSelection
 from shortlist.ensembles.pruning.evidence import Evidence, evidence_of, evidence_of_rule
 from shortlist.ensembles.pruning.pruning import parse_objective
-from shortlist.ensembles.pruning.weighted_pruning import class_diversity_limits
 from shortlist.ensembles.verification.row_check import find_recorded_rows
-from shortlist.ensembles.votes.binary_votes import merge_rows, round_votes
-from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows
+from shortlist.ensembles.votes.binary_votes import Votes, merge_rows, round_votes
+from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import take_rows
@@ -123,7 +122,7 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verific
     there is a certificate, it must be about the objective and the limits that the model's options mean, and
     :func:`shortlist.ensembles.audit.cut_check.check_certificate` recomputes value and bound from the votes
     alone. Where there is none, the value is counted and the limits are checked, and nothing is said of a
-    bound. With several classes the answers of all classifiers are on record, and
+    bound. With several classes the same holds of the answers of all classifiers, and
     :func:`shortlist.ensembles.audit.class_cut_check.check_class_certificate` recomputes.
 
     Parameters
@@ -162,15 +161,17 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verific
         else []
     )
     votes = _recorded_votes(record, n_classifiers)
+    if votes is None and isinstance(model, ExactPruner):  # from before answers were kept
+        if pool is None:
+            raise BadInputError("the model has no record of the answers. Pass the whole pool as pool=POOL.")
+        votes = class_answers(pool, rows)
     if not failures and votes is not None:
         failures = _other_votes(model, votes, rows, pool)
     if failures:
         first = [not_the_rows] if found.n_changed else []
         return dataclasses.replace(looked_at, failures=(*first, *failures))
-    if votes is not None and record.packed_votes is not None:
+    if votes is not None and isinstance(model, ExactPruner):
         checked = _recheck(model, votes, record.labels, pool)
-    elif isinstance(model, ExactPruner):
-        checked = _recheck_classes(model, record, rows, pool)
     else:
         checked = _recount_accuracy(model, rows, classes, called)
     note = (
@@ -231,84 +232,46 @@ def _other_votes(pruner: ExactPruner, votes: NDArray[np.uint8], rows: Any, pool:
 
 
 def _recheck(
-    pruner: ExactPruner, votes: NDArray[np.uint8], truth: NDArray[np.uint8], pool: Pool | None
+    pruner: ExactPruner, answers: NDArray[np.uint8], truth: NDArray[np.uint8], pool: Pool | None
 ) -> dict[str, Any]:
-    """Recompute value, limits and bound of a vote against a threshold."""
-    result = pruner.result_
-    assert isinstance(result, EnsembleSelection), "votes for one class are on record"
-    merged = merge_rows(votes, truth)
-    weights = named_weights(parse_objective(pruner.objective)[0], merged)
-    limits = _limits(pruner, pool, merged.n_classifiers, diversity_limits(pruner.diversity, merged))
-    meant, unit = plain_problem(weights, limits), weights.denominator
-    meant["utility"], utility = None, _utility(pruner)
-    if utility is not None and utility.leads:
-        scale = utility_scale(merged, weights)
-        meant["utility"], unit = plain_utility(utility, scale), scale * most_gain(merged, weights)
-    certificate = result.certificate
-    if certificate is None:
-        chosen = {"members": np.flatnonzero(pruner.selection_).tolist(), "threshold": pruner.threshold_}
-        claim = chosen | {name: field for name, field in meant.items() if field is not None}
-        verdict = count_selection(claim, votes.tolist(), truth.tolist())
+    """Recompute value, limits and bound of a vote against a threshold, or of a plurality vote."""
+    result, two = pruner.result_, pruner.positive_ is not None
+    n_classes = len(pruner.classes_)
+    votes: Votes | ClassVotes
+    if two:
+        votes = merge_rows(answers, truth)
+        diversity = diversity_limits(pruner.diversity, votes)
     else:
-        verdict = check_certificate(certificate, votes.tolist(), truth.tolist())
+        votes = merge_class_rows(class_votes(answers, truth, n_classes=n_classes))
+        diversity = class_diversity_limits(pruner.diversity, votes)
+    weights = weights_of(parse_objective(pruner.goal, n_classes=n_classes)[0], votes)
+    limits = _limits(pruner, pool, votes.n_classifiers, diversity)
+    meant = (
+        plain_problem(weights, limits)
+        if isinstance(weights, Weights)
+        else plain_class_problem(weights, limits)
+    )
+    meant["utility"], utility, unit = None, _utility(pruner), weights.denominator
+    if utility is not None and utility.leads:
+        scale = utility_scale(votes, weights)
+        meant["utility"], unit = plain_utility(utility, scale), scale * most_gain(votes, weights)
+    certificate, plain = result.certificate, (answers.tolist(), truth.tolist())
+    if certificate is None:
+        chosen: dict[str, Any] = {"members": np.flatnonzero(pruner.selection_).tolist()}
+        chosen |= {"threshold": pruner.threshold_} if two else {}
+        claim = chosen | {name: field for name, field in meant.items() if field is not None}
+        verdict = count_selection(claim, *plain) if two else count_class_selection(claim, *plain, n_classes)
+    elif two:
+        verdict = check_certificate(certificate, *plain)
+    else:
+        verdict = check_class_certificate(certificate, *plain, n_classes)
     failures = list(verdict.failures)
     if certificate is not None:
         failures += _contradictions(pruner, certificate, meant)
     failures += _false_claims(result, unit, verdict)
     value, bound = (None if one is None else one / unit for one in (verdict.value, verdict.bound))
-    parts = _parts(certificate)
     return {
         "failures": tuple(failures),
-        "value": value,
-        "bound": bound,
-        "claimed_bound": result.bound,
-        "evidence": None if failures else _rechecked(evidence_of(result, pruner.solver), value, bound),
-        "n_parts": _n_parts(certificate),
-        "parts": parts,
-        "certificate": certificate,
-    }
-
-
-def _recheck_classes(
-    pruner: ExactPruner, record: RecordedRows, rows: Any, pool: Pool | None
-) -> dict[str, Any]:
-    """Recompute value, limits and bound of a plurality vote."""
-    result, members = pruner.result_, pruner.selection_
-    codes = record.codes
-    if codes is None:  # a model from before answers were kept
-        asked = pruner.pool_ if pool is None else pool
-        codes = class_answers(asked, rows) if len(asked) else np.empty((len(record.labels), 0), np.uint8)
-        members = members if pool is not None else np.ones(codes.shape[1], dtype=bool)
-    votes = merge_class_rows(class_votes(codes, record.labels, n_classes=len(pruner.classes_)))
-    weights = class_weights(str(pruner.objective), votes)
-    value = weights.value(weights.total(votes, members))
-    is_whole = codes.shape[1] == len(pruner.selection_)
-    diversity = class_diversity_limits(pruner.diversity, votes) if is_whole else None
-    limits = _limits(pruner, pool, len(pruner.selection_), diversity)
-    failures = [] if value == result.value else [_other_value(result.value, value)]
-    if not limits.satisfied_by(pruner.selection_):
-        failures.append("the members do not keep the limits that the model's options mean")
-    if not result.bound >= result.value:
-        failures.append(_low_bound(result))
-    certificate, bound = getattr(result, "certificate", None) if is_whole else None, None
-    if certificate is not None:
-        verdict = check_class_certificate(
-            certificate, codes.tolist(), record.labels.tolist(), len(pruner.classes_)
-        )
-        failures += verdict.failures
-        meant = plain_class_problem(weights, limits)
-        failures += _contradictions(pruner, certificate, meant)
-        bound = None if verdict.bound is None else weights.value(verdict.bound)
-        if bound is not None and result.bound > bound:
-            failures.append(f"the model claims the bound {result.bound:g}, the certificate proves {bound:g}")
-    unchecked = not is_whole and pruner.diversity != "none"
-    return {
-        "failures": tuple(failures),
-        "notes": (
-            "the limit on diversity was not checked: that takes pool=POOL, with the classifiers left out too",
-        )
-        if unchecked
-        else (),
         "value": value,
         "bound": bound,
         "claimed_bound": result.bound,
@@ -369,7 +332,7 @@ def _contradictions(pruner: ExactPruner, certificate: Certificate, meant: dict[s
     return failures
 
 
-def _false_claims(result: EnsembleSelection, unit: int, verdict: Verdict) -> list[str]:
+def _false_claims(result: PrunedSelection, unit: int, verdict: Verdict) -> list[str]:
     """Say where value and bound are not what the check recomputed."""
     failures = [] if result.bound >= result.value else [_low_bound(result)]
     if verdict.value is not None and verdict.value / unit != result.value:
@@ -385,13 +348,15 @@ def _other_value(claimed: float, value: float) -> str:
     return f"the model claims the value {claimed:g}, its members are worth {value:g}"
 
 
-def _low_bound(result: EnsembleSelection | ClassSelection) -> str:
+def _low_bound(result: PrunedSelection) -> str:
     return f"the model claims the bound {result.bound:g}, below its own value {result.value:g}"
 
 
 def _utility(pruner: ExactPruner) -> MarginUtility | None:
     """Return the utility of the model's objective, its own choice included."""
-    return parse_objective(pruner.objective)[1] if pruner.choice_ is None else pruner.choice_.setting.utility
+    if pruner.choice_ is not None:
+        return pruner.choice_.setting.utility
+    return parse_objective(pruner.goal, n_classes=len(pruner.classes_))[1]
 
 
 def _limits(

@@ -145,6 +145,24 @@ def plurality(tally: NDArray[np.int32]) -> ClassCodes:
     return np.asarray(tally.argmax(axis=1), dtype=np.uint8)
 
 
+def leads(tally: NDArray[np.int32], labels: ClassCodes) -> NDArray[np.int64]:
+    """Return the votes for the true class less those for the strongest rival, ``(n_rows,)``.
+
+    A rival that comes before the true class wins ties, and counts as one vote stronger. A row is right where
+    its lead is at least 0.
+
+    Examples
+    --------
+    >>> leads(np.array([[1, 1, 0], [0, 1, 2]], dtype=np.int32), np.array([1, 2], dtype=np.uint8)).tolist()
+    [-1, 0]
+    """
+    every = np.arange(len(labels))
+    rivals = tally + (np.arange(tally.shape[1]) < labels[:, None])
+    own = tally[every, labels].astype(np.int64)
+    rivals[every, labels] = -1
+    return np.asarray(own - rivals.max(axis=1))
+
+
 def right_rows(votes: ClassVotes, members: ArrayLike) -> Mask:
     """Mark the rows on which the plurality vote of these classifiers is right."""
     chosen = np.asarray(members, dtype=np.intp)

@@ -52,14 +52,14 @@ def test_no_completion_of_a_node_is_worth_more_than_its_bound(
         ]
     )
     best = every_total(votes, weights, slope, masks, range(first, last + 1)).max()
-    start = np.random.default_rng(seed).integers(0, 2**28, len(normal.worth)).astype(np.int32)
+    start = np.random.default_rng(seed).integers(0, 2**28, normal.forms.n_forms).astype(np.int32)
     part, bounds = Part(size, first, last, fixed), LineBounds(normal)
     tilts = bounds.better_tilts(part, start, 30, Budget(), value=int(best) if known else None)
     bound, gains = bounds.by_tilts(part, tilts)
 
     assert bound >= best
     # and the bound is the slow one of the same tilts
-    side, worth = normal.side, normal.worth
+    side, worth = np.where(normal.forms.is_positive, 1, -1), normal.worth
     table, middle = normal.table[size], n + 2
     lines = [
         max(
@@ -72,12 +72,12 @@ def test_no_completion_of_a_node_is_worth_more_than_its_bound(
     slow = max(
         sum(int(w) * c for w, c in zip(worth, lines, strict=True))
         + sum(y * int(t - level) + (-y if s < 0 else 0) for y, t, s in zip(steep, tallies, side, strict=True))
-        for tallies in [tally(normal.votes, mask) for mask in masks]
+        for tallies in [tally(normal.forms.votes, mask) for mask in masks]
         for level in range(first, last + 1)
     )
     assert bound == normal.constant + slow
     assert gains.tolist() == [
-        sum(y * int(v) for y, v in zip(steep, column, strict=True)) for column in normal.columns
+        sum(y * int(v) for y, v in zip(steep, column, strict=True)) for column in normal.forms.votes.T
     ]
 
 
@@ -86,20 +86,20 @@ def _distances(
 ) -> range:
     """Return the distances that a row can have, from its votes one by one."""
     first, last = levels
-    row, free = rows.votes[r], fixed == kernels.FREE
+    row, free = rows.forms.votes[r], fixed == kernels.FREE
     need = size - int((fixed == kernels.IN).sum())
     base, voters = int(row[fixed == kernels.IN].sum()), int(row[free].sum())
     most, least = base + min(need, voters), base + max(0, need - int(free.sum()) + voters)
-    if rows.side[r] > 0:
+    if rows.forms.is_positive[r]:
         return range(least - last, most - first + 1)
     return range(1 - most + first, 1 - least + last + 1)
 
 
 def test_steps_in_blocks_are_the_same_steps() -> None:
-    *_, rows, _ = small_problem()
+    rows = small_problem().rows
     part = Part(5, 0, 5, np.zeros(14, dtype=np.uint8))
     whole, more = (LineBounds(rows).better_tilts(part, None, steps, Budget()) for steps in (10, 60))
-    parts = LineBounds(rows, block_votes=3 * rows.votes.size).better_tilts(part, None, 10, Budget())
+    parts = LineBounds(rows, block_votes=3 * rows.forms.signs.size).better_tilts(part, None, 10, Budget())
 
     assert whole.tolist() == parts.tolist()
     assert LineBounds(rows).by_tilts(part, more)[0] < LineBounds(rows).by_tilts(part, whole)[0]

@@ -4,17 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from shortlist.ensembles.goals.margin_worth import (
-    utility_bounds,
     utility_total,
 )
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import OBJECTIVES, named_weights
+from shortlist.ensembles.proofs.incumbent import Incumbent
 from shortlist.ensembles.proofs.lines.line_bounds import LineBounds, Part, affordable
-from shortlist.ensembles.proofs.lines.slope_proof import SlopeAnswer, prove_slope, twins
-from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows, slope_rows
+from shortlist.ensembles.proofs.lines.slope_proof import prove_slope, twins
 from shortlist.ensembles.proofs.lines.slope_settings import SlopeSettings
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.runs import Cancellation
@@ -25,16 +23,13 @@ from tests.ensembles.slope_oracles import (
     all_masks,
     every_total,
     limits_of,
+    proved,
     sigmoid,
+    slope_problem,
     small_problem,
     weighted,
 )
 from tests.ensembles.strategies import hard_votes
-
-
-def proved(rows: SlopeRows, bounds: NDArray[np.int64], threads: int = 1) -> SlopeAnswer:
-    """Return the answer without a selection to begin with."""
-    return prove_slope(rows, bounds, Budget(threads=threads))
 
 
 @given(
@@ -59,18 +54,17 @@ def test_the_proof_equals_brute_force(
     limits = limits_of(votes, sizes, limited)
     if limits.conflict():
         return
-    normal = slope_rows(votes, weights, utility, limits)
-    answer = proved(normal, utility_bounds(votes, weights, utility, limits), threads)
+    best, grown = proved(slope_problem(votes, weights, utility, limits), Budget(threads=threads))
 
     masks = np.array([mask for mask in all_masks(n) if limits.satisfied_by(mask)]).reshape(-1, n)
-    assert answer.limit == ""
+    assert grown.limit == ""
     if not len(masks):
-        assert answer.mask is None
+        assert best.mask is None
         return
-    assert answer.mask is not None
-    assert limits.satisfied_by(answer.mask)
-    assert answer.total == answer.bound == every_total(votes, weights, slope, masks).max()
-    assert answer.total == utility_total(votes, weights, utility, answer.mask, answer.threshold)
+    assert best.mask is not None
+    assert limits.satisfied_by(best.mask)
+    assert best.total == best.bound == every_total(votes, weights, slope, masks).max()
+    assert best.total == utility_total(votes, weights, utility, best.mask, best.threshold)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -90,12 +84,11 @@ def test_many_made_pools_equal_brute_force(seed: int) -> None:
         limits = limits_of(votes, (int(rng.integers(1, 4)), int(rng.integers(4, n + 1))), limited)
         if limits.conflict():
             continue
-        rows = slope_rows(votes, weights, sigmoid(slope), limits)
-        answer = proved(rows, utility_bounds(votes, weights, sigmoid(slope), limits))
-        decided += answer.nodes > 2 * len(answer.cover)
+        found, grown = proved(slope_problem(votes, weights, sigmoid(slope), limits))
+        decided += grown.nodes > 2 * len(grown.cover)
         masks = np.array([mask for mask in all_masks(n) if limits.satisfied_by(mask)]).reshape(-1, n)
         best = every_total(votes, weights, slope, masks).max() if len(masks) else 0
-        assert answer.total == answer.bound == best
+        assert found.total == found.bound == best
     assert decided > 5  # not all by their thresholds
 
 
@@ -105,57 +98,63 @@ def test_twelve_classifiers_with_twins_equal_brute_force(metric: str, slope: flo
     votes = hard_votes(30, 10, seed=3)
     votes = Votes(np.hstack([votes.votes, votes.votes[:, :2]]), votes.labels, votes.counts)
     weights, utility, limits = named_weights(metric, votes), sigmoid(slope), selection_limits(12)
-    normal = slope_rows(votes, weights, utility, limits)
-    answer = proved(normal, utility_bounds(votes, weights, utility, limits))
+    problem = slope_problem(votes, weights, utility, limits)
+    found, _ = proved(problem)
 
-    assert len(np.unique(twins(normal))) == 10
+    assert len(np.unique(twins(problem.rows))) == 10
     best = every_total(votes, weights, slope, all_masks(12)[1:]).max()
-    assert answer.total == answer.bound == best
+    assert found.total == found.bound == best
 
 
 def test_threads_change_nothing_under_a_limit_in_nodes() -> None:
-    *_, rows, bounds = small_problem()
+    problem = small_problem()
     for most in (20, 50, None):
-        one, two = (prove_slope(rows, bounds, Budget(nodes=most, threads=threads)) for threads in (1, 3))
+        (one, first), (two, second) = (
+            proved(problem, Budget(nodes=most, threads=threads)) for threads in (1, 3)
+        )
         assert one.mask is not None
         assert two.mask is not None
         assert one.mask.tolist() == two.mask.tolist()
-        assert (one.total, one.bound, one.nodes, one.limit) == (two.total, two.bound, two.nodes, two.limit)
-        assert one.limit == ("nodes" if most else "")
+        assert (one.total, one.bound) == (two.total, two.bound)
+        assert (first.nodes, first.limit) == (second.nodes, second.limit)
+        assert first.limit == ("nodes" if most else "")
 
 
 def test_a_bound_only_falls_and_a_value_only_rises() -> None:
-    *_, rows, bounds = small_problem()
+    problem = small_problem()
     news: list[tuple[int | None, int]] = []
-    answer = prove_slope(rows, bounds, Budget(), on_news=lambda total, bound: news.append((total, bound)))
+    best = Incumbent(problem)
+
+    def on_news() -> None:
+        news.append((None if best.mask is None else best.total, best.bound))
+
+    prove_slope(problem.rows, best, Budget(), on_news=on_news)
 
     totals, limits = [total for total, _ in news if total is not None], [bound for _, bound in news]
     assert totals == sorted(totals)
     assert limits == sorted(limits, reverse=True)
-    assert news[-1] == (answer.total, answer.bound)
-    assert limits[0] == bounds.max()
+    assert news[-1] == (best.total, best.bound)
+    assert limits[0] == problem.first_bound
 
 
 def test_what_stops_a_proof_is_told() -> None:
-    *_, rows, bounds = small_problem(30, 200)
+    problem = small_problem(30, 200)
     cancellation = Cancellation()
-    cancelled = prove_slope(
-        rows, bounds, Budget(cancellation=cancellation), on_news=lambda *_: cancellation.cancel()
-    )
-    late = prove_slope(rows, bounds, Budget(0))
-    full = prove_slope(rows, bounds, Budget(), settings=SlopeSettings(most_open=10))
+    _, cancelled = proved(problem, Budget(cancellation=cancellation), on_news=cancellation.cancel)
+    late, at_once = proved(problem, Budget(0))
+    _, full = proved(problem, settings=SlopeSettings(most_open=10))
 
-    assert [one.limit for one in (cancelled, late, full)] == ["interrupted", "0 s", "10 open nodes"]
+    assert [one.limit for one in (cancelled, at_once, full)] == ["interrupted", "0 s", "10 open nodes"]
     assert late.mask is None
-    assert late.bound == bounds.max()
+    assert late.bound == problem.first_bound
 
 
 def test_nodes_that_forget_their_slopes_prove_the_same() -> None:
-    *_, rows, bounds = small_problem()
-    whole = prove_slope(rows, bounds, Budget())
-    forgetful = prove_slope(rows, bounds, Budget(), settings=SlopeSettings(stored_tilts=0))
+    problem = small_problem()
+    whole, _ = proved(problem)
+    forgetful, grown = proved(problem, settings=SlopeSettings(stored_tilts=0))
 
-    assert (forgetful.total, forgetful.bound, forgetful.limit) == (whole.total, whole.bound, "")
+    assert (forgetful.total, forgetful.bound, grown.limit) == (whole.total, whole.bound, "")
 
 
 @pytest.mark.parametrize("cost", [None, 3.0])
@@ -165,8 +164,9 @@ def test_a_cover_has_every_threshold_of_every_size_once_and_bounds_it(cost: floa
     limits = selection_limits(8, min_size=0)
     if cost is not None:
         limits = selection_limits(8, min_size=0, member_costs=costs, max_cost=cost)
-    rows = slope_rows(votes, weights, utility, limits)
-    answer = prove_slope(rows, utility_bounds(votes, weights, utility, limits), Budget())
+    problem = slope_problem(votes, weights, utility, limits)
+    rows = problem.rows
+    _, answer = proved(problem)
 
     covered = sorted(
         (line.size, level) for line in answer.cover for level in range(line.first, line.last + 1)
@@ -183,8 +183,8 @@ def test_a_cover_has_every_threshold_of_every_size_once_and_bounds_it(cost: floa
 
 
 def test_a_cover_that_would_be_too_large_is_left_out() -> None:
-    *_, rows, bounds = small_problem()
-    assert prove_slope(rows, bounds, Budget()).cover
-    without = prove_slope(rows, bounds, Budget(), settings=SlopeSettings(most_lines=10))
+    problem = small_problem()
+    assert proved(problem)[1].cover
+    _, without = proved(problem, settings=SlopeSettings(most_lines=10))
     assert without.cover == ()
     assert without.limit == ""

@@ -1,9 +1,11 @@
 """Kernels of the bound on margin utilities, by one line above every row's worth.
 
-A row is worth ``worth · table[d]`` at distance d (see :mod:`shortlist.ensembles.goals.margin_worth`). Above
-that lies a line of tilt q, ``q · d + max(table[e] − q · e)`` over the distances e that the row can still
-have. Lines make the worth of all rows linear in the members and the threshold, so that its maximum is the
-sum of the largest coefficients.
+A row is worth ``worth · table[d]`` at distance d, the smallest distance of its forms (see
+:mod:`shortlist.ensembles.proofs.lines.slope_rows`). Above that lies a line of tilt q, ``q · d + max(table[e]
+− q · e)`` over the distances e that the row can still have. The row's tilt is the sum of its forms', none of
+which is negative, and ``q · d`` is at most the sum of each form's tilt times its distance. That makes the
+worth of all rows linear in the members and the threshold, so that its maximum is the sum of the largest
+coefficients.
 
 `descend` looks for tilts that make this bound small, in floats; `bound_by` computes it in
 integers from tilts in integers, so that it holds whatever was found.
@@ -14,42 +16,57 @@ from typing import NamedTuple
 import numpy as np
 
 from shortlist._jit import kernel
-from shortlist.arrays import Bytes, ByteTable, Floats, FloatTable, Longs, LongTable, Shorts, Whole
+from shortlist.arrays import Bytes, Floats, Longs, Shorts, SignTable, Whole
 
 FREE, IN, OUT = range(3)
 """States of a classifier."""
-BASE, LOW, HIGH = range(3)
-"""Rows of `ranges`: votes of the members so far, least and largest distance."""
-NOW, STEP, AT = range(3)
-"""Rows of `floats`: the tilts now, the direction, and votes of the best members."""
 BEST, RELAX, IDLE = range(3)
 """Entries of `state`: the lowest bound so far, the factor of steps, and steps without a lower one."""
 
+_PATIENCE = 6
+_SHRINK = 0.7
+_UNKNOWN_GAP = 0.1
 
-class LineRows(NamedTuple):
-    """Rows of the bound."""
 
-    votes: ByteTable
-    """The vote of each classifier, ``(n_rows, n_classifiers)``."""
-    columns: ByteTable
-    """The same transposed."""
-    side: Longs
-    """1 where positive is worth more, else −1."""
+class LineForms(NamedTuple):
+    """Rows and their forms."""
+
+    signs: SignTable
+    """What each classifier adds to a form, ``(n_forms, n_classifiers)``: −1, 0 or 1."""
+    columns: SignTable
+    """The same by classifier."""
+    levels: Longs
+    """What the threshold adds, ``(n_forms,)``: −1, 0 or 1."""
+    least: Longs
+    """From what a form holds, ``(n_forms,)``: its distance is 1 there."""
+    starts: Longs
+    """The first form of each row, and the end, ``(n_rows + 1,)``."""
     worth: Longs
-    """What the margin of a row is multiplied by."""
+    """What utility 1 is worth, ``(n_rows,)``, above 0."""
+
+
+class Ranges(NamedTuple):
+    """What distances a part allows."""
+
+    base: Longs
+    """What the members so far add to each form."""
+    low: Longs
+    """The least distance of each row."""
+    high: Longs
+    """The largest distance of each row."""
+    free: Longs
+    """The free classifiers come first."""
 
 
 class LinePart(NamedTuple):
     """The selections and thresholds that are bounded together."""
 
     table: Longs
-    """Worth of a margin by distance, the middle entry for 0, for the members that are wanted."""
-    ranges: LongTable
-    """See the numbers above."""
-    free: Longs
-    """The free classifiers, first `n_free` entries."""
+    """Worth by distance, the middle entry for 0, for the members that are wanted."""
+    ranges: Ranges
+    """What distances they allow."""
     n_free: int
-    """How many there are."""
+    """How many classifiers are free."""
     need: int
     """How many of them must join."""
     first: int
@@ -59,60 +76,57 @@ class LinePart(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """Where the steps are."""
+    """Where the search for tilts is."""
 
+    now: Floats
+    """The tilts now, ``(n_forms,)``."""
+    step: Floats
+    """The direction."""
+    reached: Floats
+    """What the best members add to each form."""
     tilts: Floats
-    """The best so far."""
-    floats: FloatTable
-    """See the numbers above."""
+    """The best tilts so far."""
     gains: Floats
     """What each classifier adds to the bound."""
     order: Longs
-    """Room to rank the free classifiers."""
+    """Classifiers, those that add most first."""
     state: Floats
     """See the numbers above."""
 
 
-_PATIENCE = 6
-_SHRINK = 0.7
-_UNKNOWN_GAP = 0.1
-
-
-@kernel("int64(LineRows, uint8[::1], int64, int64, int64, int64[:, ::1], int64[::1])")
-def note_ranges(
-    rows: LineRows, fixed: Bytes, size: int, first: int, last: int, ranges: Longs, free: Longs
-) -> int:
+@kernel("int64(LineForms, Ranges, uint8[::1], int64, int64, int64)")
+def note_ranges(forms: LineForms, ranges: Ranges, fixed: Bytes, size: int, first: int, last: int) -> int:
     """Write the range of every row's distance, list the free classifiers, and return how many there are.
 
     `size` members are wanted of those that are not OUT, with a threshold from `first` to `last`.
     """
-    columns, side = rows.columns, rows.side
-    n_rows = columns.shape[1]
     n_free = 0
     need = size
-    for r in range(n_rows):
-        ranges[BASE, r] = 0
-        ranges[HIGH, r] = 0
-    for k in range(columns.shape[0]):
+    for k in range(len(fixed)):
         if fixed[k] == IN:
             need -= 1
-            for r in range(n_rows):
-                ranges[BASE, r] += columns[k, r]
         elif fixed[k] == FREE:
-            free[n_free] = k
+            ranges.free[n_free] = k
             n_free += 1
-            for r in range(n_rows):
-                ranges[HIGH, r] += columns[k, r]
-    for r in range(n_rows):
-        voters = ranges[HIGH, r]
-        most = ranges[BASE, r] + min(need, voters)
-        least = ranges[BASE, r] + max(0, need - (n_free - voters))
-        if side[r] > 0:
-            ranges[LOW, r] = least - last
-            ranges[HIGH, r] = most - first
-        else:
-            ranges[LOW, r] = 1 - most + first
-            ranges[HIGH, r] = 1 - least + last
+    for r in range(len(forms.worth)):
+        low = high = np.int64(2**62)
+        for f in range(forms.starts[r], forms.starts[r + 1]):
+            base = plus = minus = np.int64(0)
+            for k in range(len(fixed)):
+                sign = np.int64(forms.signs[f, k])
+                if fixed[k] == IN:
+                    base += sign
+                elif fixed[k] == FREE:
+                    plus += sign > 0
+                    minus += sign < 0
+            ranges.base[f] = base
+            level, start = forms.levels[f], base - forms.least[f] + 1
+            most = start + min(need, plus) - max(0, need - (n_free - minus))
+            least = start - min(need, minus) + max(0, need - (n_free - plus))
+            high = min(high, most + max(level * first, level * last))
+            low = min(low, least + min(level * first, level * last))
+        ranges.low[r] = low
+        ranges.high[r] = high
     return n_free
 
 
@@ -170,20 +184,17 @@ def touching(table: Longs, middle: int, low: int, high: int, tilt: float) -> int
     return best
 
 
-@kernel("void(int64, float64, LineRows, LinePart, Descent)")
-def descend(n_steps: int, target: float, rows: LineRows, part: LinePart, descent: Descent) -> None:
-    """Take subgradient steps from ``floats[NOW]`` for lower bounds; leave the best tilts in `tilts`.
+@kernel("void(LineForms, LinePart, Descent, float64, int64)")
+def descend(forms: LineForms, part: LinePart, descent: Descent, target: float, n_steps: int) -> None:
+    """Take subgradient steps from ``descent.now`` for lower bounds; leave the best in ``descent.tilts``.
 
-    Steps are as long as the way to `target` asks for (Polyak), shorter when nothing gets better. `state` and
-    `floats` carry over: twice five steps are ten steps. Stops at a bound that is no larger than `target`; a
-    target below 0 is unknown.
+    Steps are as long as the way to `target` asks for (Polyak), shorter when nothing gets better. The descent
+    carries over: twice five steps are ten steps. Stops at a bound that is no larger than `target`; a target
+    below 0 is unknown.
     """
-    votes, columns, side, worth = rows.votes, rows.columns, rows.side, rows.worth
-    table, ranges, free = part.table, part.ranges, part.free
-    n_free, need, first, last = part.n_free, part.need, part.first, part.last
-    tilts, floats, gains, order = descent.tilts, descent.floats, descent.gains, descent.order
-    state = descent.state
-    n_rows, n_classifiers = votes.shape
+    table, ranges, first, last = part.table, part.ranges, part.first, part.last
+    now, step, gains, order, state = descent.now, descent.step, descent.gains, descent.order, descent.state
+    n_rows, n_classifiers, n_forms = len(forms.worth), forms.signs.shape[1], len(forms.least)
     middle = len(table) // 2
     steepest = float(table[middle + 1] - table[middle])
     for _ in range(n_steps):
@@ -192,32 +203,34 @@ def descend(n_steps: int, target: float, rows: LineRows, part: LinePart, descent
         for k in range(n_classifiers):
             gains[k] = 0.0
         for r in range(n_rows):
-            tilt = floats[NOW, r]
-            at = touching(table, middle, ranges[LOW, r], ranges[HIGH, r], tilt)
-            y = side[r] * worth[r] * tilt
-            bound += worth[r] * (table[middle + at] - tilt * at) + y * ranges[BASE, r]
-            if side[r] < 0:
-                bound -= y
-            by_threshold -= y
-            for k in range(n_classifiers):
-                gains[k] += votes[r, k] * y
-            floats[STEP, r] = -at
-            floats[AT, r] = ranges[BASE, r]
-        for j in range(n_free):
-            order[j] = free[j]
-        put_largest_first(gains, order, n_free, need)
-        for j in range(need):
+            tilt = 0.0
+            for f in range(forms.starts[r], forms.starts[r + 1]):
+                tilt += now[f]
+            at = touching(table, middle, ranges.low[r], ranges.high[r], tilt)
+            bound += forms.worth[r] * (table[middle + at] - tilt * at)
+            for f in range(forms.starts[r], forms.starts[r + 1]):
+                y = forms.worth[r] * now[f]
+                bound += y * (ranges.base[f] - forms.least[f] + 1)
+                by_threshold += y * forms.levels[f]
+                if y != 0:
+                    for k in range(n_classifiers):
+                        gains[k] += forms.signs[f, k] * y
+                step[f] = -at
+                descent.reached[f] = ranges.base[f] - forms.least[f] + 1
+        for j in range(part.n_free):
+            order[j] = ranges.free[j]
+        put_largest_first(gains, order, part.n_free, part.need)
+        for j in range(part.need):
             k = order[j]
             bound += gains[k]
-            for r in range(n_rows):
-                floats[AT, r] += columns[k, r]
+            for f in range(n_forms):
+                descent.reached[f] += forms.columns[k, f]
         threshold = last if by_threshold > 0 else first
         bound += threshold * by_threshold
         if bound < state[BEST]:
             state[BEST] = bound
             state[IDLE] = 0
-            for r in range(n_rows):
-                tilts[r] = floats[NOW, r]
+            descent.tilts[:] = now
             if bound <= target:
                 return
         else:
@@ -227,44 +240,44 @@ def descend(n_steps: int, target: float, rows: LineRows, part: LinePart, descent
                 state[IDLE] = 0
         norm = 0.0
         for r in range(n_rows):
-            d = floats[AT, r] - threshold
-            if side[r] < 0:
-                d = 1 - d
-            floats[STEP, r] = worth[r] * (floats[STEP, r] + d)
-            norm += floats[STEP, r] * floats[STEP, r]
+            for f in range(forms.starts[r], forms.starts[r + 1]):
+                step[f] = forms.worth[r] * (step[f] + descent.reached[f] + forms.levels[f] * threshold)
+                norm += step[f] * step[f]
         if norm == 0:
             return
         gap = bound - target if target >= 0 else _UNKNOWN_GAP * bound
         length = state[RELAX] * gap / norm
-        for r in range(n_rows):
-            floats[NOW, r] = min(max(floats[NOW, r] - length * floats[STEP, r], 0.0), steepest)
+        for f in range(n_forms):
+            now[f] = min(max(now[f] - length * step[f], 0.0), steepest)
 
 
-@kernel("int64(LineRows, LinePart, int32[::1], int64[::1])")
-def bound_by(rows: LineRows, part: LinePart, tilts: Shorts, gains: Longs) -> Whole:
+@kernel("int64(LineForms, LinePart, int32[::1], int64[::1])")
+def bound_by(forms: LineForms, part: LinePart, tilts: Shorts, gains: Longs) -> Whole:
     """Return the bound without its free members, and write what every classifier adds into `gains`.
 
     Integers throughout.
     """
-    votes, side, worth, table, ranges = rows.votes, rows.side, rows.worth, part.table, part.ranges
-    n_rows, n_classifiers = votes.shape
+    table, ranges, first, last = part.table, part.ranges, part.first, part.last
+    n_classifiers = forms.signs.shape[1]
     middle = len(table) // 2
     bound: Whole = np.int64(0)
     by_threshold: Whole = np.int64(0)
     for k in range(n_classifiers):
         gains[k] = 0
-    for r in range(n_rows):
-        tilt = np.int64(tilts[r])
-        most = table[middle + ranges[LOW, r]] - tilt * ranges[LOW, r]
-        for d in range(ranges[LOW, r] + 1, ranges[HIGH, r] + 1):
+    for r in range(len(forms.worth)):
+        tilt = np.int64(0)
+        for f in range(forms.starts[r], forms.starts[r + 1]):
+            y = forms.worth[r] * np.int64(tilts[f])
+            tilt += tilts[f]
+            bound += y * (ranges.base[f] - forms.least[f] + 1)
+            by_threshold += y * forms.levels[f]
+            if y != 0:
+                for k in range(n_classifiers):
+                    gains[k] += forms.signs[f, k] * y
+        most = table[middle + ranges.low[r]] - tilt * ranges.low[r]
+        for d in range(ranges.low[r] + 1, ranges.high[r] + 1):
             here = table[middle + d] - tilt * d
             if here > most:  # noqa: PLR1730  # numba compiles a comparison faster than max
                 most = here
-        y = side[r] * worth[r] * tilt
-        bound += worth[r] * most + y * ranges[BASE, r]
-        if side[r] < 0:
-            bound -= y
-        by_threshold -= y
-        for k in range(n_classifiers):
-            gains[k] += votes[r, k] * y
-    return bound + max(part.first * by_threshold, part.last * by_threshold)
+        bound += forms.worth[r] * most
+    return bound + max(first * by_threshold, last * by_threshold)

@@ -14,6 +14,7 @@ from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows
 from shortlist.runs.budget import Budget
 
 Tilts = NDArray[np.int32]
+"""How steep the line of each form is, ``(n_forms,)``, at least 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +24,7 @@ class Part:
     Attributes
     ----------
     size, first, last : int
+        Without a threshold both of the latter are 0.
     fixed : ndarray of uint8, shape (n_classifiers,)
     """
 
@@ -54,15 +56,23 @@ class LineBounds:
     """Bounds of parts, in the memory of one thread."""
 
     def __init__(self, rows: SlopeRows, block_votes: int = 20_000_000) -> None:
-        self._block = max(1, block_votes // max(1, rows.votes.size))
-        n_rows, n_classifiers = rows.votes.shape
-        self.rows = rows
-        self._line_rows = kernels.LineRows(rows.votes, rows.columns, rows.side, rows.worth)
-        self._ranges = np.empty((3, n_rows), dtype=np.int64)
-        self._free, self._order = np.empty((2, n_classifiers), dtype=np.int64)
-        self._floats = np.empty((3, n_rows))
-        self._best = np.empty(n_rows)
-        self._float_gains = np.empty(n_classifiers)
+        n_forms, n_classifiers = rows.forms.signs.shape
+        n_rows = rows.forms.n_rows
+        self._block = max(1, block_votes // max(1, rows.forms.signs.size))
+        self.rows, self._lines = rows, rows.lines
+        self._ranges = kernels.Ranges(
+            base=np.empty(n_forms, dtype=np.int64),
+            low=np.empty(n_rows, dtype=np.int64),
+            high=np.empty(n_rows, dtype=np.int64),
+            free=np.empty(n_classifiers, dtype=np.int64),
+        )
+        now, step, reached, tilts = np.empty((4, n_forms))
+        order = np.empty(n_classifiers, dtype=np.int64)
+        self._descent = kernels.Descent(
+            now, step, reached, tilts, np.empty(n_classifiers), order, np.empty(kernels.IDLE + 1)
+        )
+        forms_of_row = np.bincount(rows.forms.row_of, minlength=n_rows)
+        self._share = 1 / forms_of_row[rows.forms.row_of]
 
     def better_tilts(
         self,
@@ -81,45 +91,46 @@ class LineBounds:
         ----------
         part : Part
             ``0 <= need <= n_free``.
-        start : ndarray of int32, shape (n_rows,), or None
+        start : ndarray of int32, shape (n_forms,), or None
             Where to begin.
         n_steps : int
-            Subgradient steps of O(n_rows · (n_classifiers + log n_classifiers)) time each.
+            Subgradient steps of O(n_forms · (n_classifiers + log n_classifiers)) time each.
         budget : Budget
             Its end ends the steps, after some at least.
         value : int, optional
-            In the unit of :meth:`SlopeRows.best_threshold`.
+            In the unit of :meth:`SlopeRows.rate`.
         """
-        rows, table = self.rows, self.rows.table[part.size]
+        rows, table, descent = self.rows, self.rows.table[part.size], self._descent
         middle = len(table) // 2
-        line_part = self._noted(part)
-        self._floats[kernels.NOW] = (table[middle + 1] - table[middle]) / 2 if start is None else start
-        self._best[:] = self._floats[kernels.NOW]
-        state = np.array([np.inf, 1.0, 0.0])
+        noted = self._note_ranges(part)
+        usual = (table[middle + 1] - table[middle]) / 2
+        descent.now[:] = usual * self._share if start is None else start
+        descent.tilts[:] = descent.now
+        descent.state[:] = np.inf, 1.0, 0.0
         rounding = int(rows.worth.sum()) * (part.size + 2)
         target = -1.0 if value is None else float(value - rows.constant - rounding)
-        descent = kernels.Descent(self._best, self._floats, self._float_gains, self._order, state)
         for done in range(0, n_steps, self._block):
-            n_now = min(n_steps - done, self._block)
-            kernels.descend(n_now, target, self._line_rows, line_part, descent)
-            if state[kernels.BEST] <= target or budget.stopped:
+            kernels.descend(self._lines, noted, descent, target, min(n_steps - done, self._block))
+            if descent.state[kernels.BEST] <= target or budget.stopped:
                 break
-        return np.rint(self._best).astype(np.int32)
+        return np.rint(descent.tilts).astype(np.int32)
 
     def by_tilts(self, part: Part, tilts: Tilts) -> tuple[int, NDArray[np.int64]]:
         """Return the bound of a part by these tilts, in integers, and what every classifier adds to it."""
         rows = self.rows
-        line_part = self._noted(part)
+        noted = self._note_ranges(part)
         gains = np.empty(rows.n_classifiers, dtype=np.int64)
-        fixed_part = kernels.bound_by(self._line_rows, line_part, tilts, gains)
-        n_free = line_part.n_free
-        largest = np.sort(gains[self._free[:n_free]])[n_free - part.need :]
+        fixed_part = kernels.bound_by(self._lines, noted, tilts, gains)
+        largest = np.sort(gains[self._ranges.free[: noted.n_free]])[noted.n_free - part.need :]
         return rows.constant + int(fixed_part) + int(largest.sum()), gains
 
-    def _noted(self, part: Part) -> kernels.LinePart:
-        """Note the range of every row's distance and the free classifiers of a part."""
-        n_free = kernels.note_ranges(
-            self._line_rows, part.fixed, part.size, part.first, part.last, self._ranges, self._free
-        )
-        table = self.rows.table[part.size]
-        return kernels.LinePart(table, self._ranges, self._free, n_free, part.need, part.first, part.last)
+    def distances(self, part: Part) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the least and the largest distance of every row, ``(n_rows,)``."""
+        self._note_ranges(part)
+        return self._ranges.low.copy(), self._ranges.high.copy()
+
+    def _note_ranges(self, part: Part) -> kernels.LinePart:
+        """Note the range of every row's distance."""
+        size, first, last = part.size, part.first, part.last
+        n_free = kernels.note_ranges(self._lines, self._ranges, part.fixed, size, first, last)
+        return kernels.LinePart(self.rows.table[size], self._ranges, n_free, part.need, first, last)

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.proofs.lines.slope_proof import SlopeAnswer
-from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows
+from shortlist.ensembles.proofs.incumbent import Incumbent
+from shortlist.ensembles.proofs.lines.line_bounds import LineBounds, Part
+from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows, first_bounds
 from shortlist.ensembles.proofs.lines.slope_settings import SlopeSettings
 from shortlist.ensembles.proofs.programs.pruning_program import (
     diversity_rows,
@@ -49,8 +50,9 @@ class SlopeProgram:
 def slope_program(rows: SlopeRows, size: int) -> SlopeProgram:
     """Build the program for selections of one size, for which margins are whole numbers of votes.
 
-    A row whose distance lies between a and b has binaries t_{a+1} >= ... >= t_b with ``Σ t <= distance − a``;
-    the weight of t_d is ``table[d] − table[d − 1]``, so that the row is worth ``table[a] + Σ weight · t``,
+    A row whose distance lies between a and b has binaries t_{a+1} >= ... >= t_b with ``Σ t <= distance − a``
+    for the distance of each of its forms; the weight of t_d is ``table[d] − table[d − 1]``, so that the row
+    is worth ``table[a] + Σ weight · t``,
     with equality at an optimum.
 
     Parameters
@@ -64,32 +66,32 @@ def slope_program(rows: SlopeRows, size: int) -> SlopeProgram:
     -----
     Up to ``size + 1`` binaries per row.
     """
-    n, (n_rows, _) = rows.n_classifiers, rows.votes.shape
+    n, forms = rows.n_classifiers, rows.forms
     table, middle = rows.table[size], rows.n_classifiers + 2
     limits = dataclasses.replace(rows.limits, min_size=size, max_size=size)
-    voters = rows.votes.sum(axis=1, dtype=np.int64)
-    most, least = np.minimum(voters, size), np.maximum(0, size - (n - voters))
-    positive = rows.side > 0
-    low, high = np.where(positive, least - size, 1 - most), np.where(positive, most, 1 - least + size)
+    everyone = Part(size, 0, size if rows.has_threshold else 0, np.zeros(n, dtype=np.uint8))
+    low, high = LineBounds(rows).distances(everyone)
     n_steps = high - low
-    of_row = np.repeat(np.arange(n_rows), n_steps)
-    starts = np.concatenate([[0], np.cumsum(n_steps)])
+    of_row = np.repeat(np.arange(forms.n_rows), n_steps)
+    starts = np.concatenate([[0], np.cumsum(n_steps)]).astype(np.int64)
     distance = np.arange(starts[-1]) - starts[of_row] + low[of_row] + 1
     weights = rows.worth[of_row] * (table[middle + distance] - table[middle + distance - 1])
     pairs = member_pairs(n) if limits.diversity is not None else np.empty((0, 2), dtype=np.int64)
     first = n + 1
     n_columns = first + len(of_row) + len(pairs)
 
-    # Σ t − distance <= −low
-    signed = rows.votes.astype(np.int8) * -rows.side[:, None].astype(np.int8)
+    # of every form: Σ t − distance <= −low
     counted = sparse.csr_array(
-        (np.ones(len(of_row)), (of_row, np.arange(len(of_row)))), shape=(n_rows, len(of_row))
+        (np.ones(len(of_row)), (of_row, np.arange(len(of_row)))), shape=(forms.n_rows, len(of_row))
     )
     reached = sparse.hstack(
-        [sparse.csr_array(signed, dtype=np.float64), sparse.csr_array(rows.side[:, None].astype(np.float64)),
-        counted,
-         sparse.csr_array((n_rows, len(pairs)))]
-    )  # fmt: skip
+        [
+            sparse.csr_array(-forms.signs.astype(np.float64)),
+            sparse.csr_array(-forms.levels[:, None].astype(np.float64)),
+            counted[forms.row_of],
+            sparse.csr_array((forms.n_forms, len(pairs))),
+        ]
+    )
     # t_d − t_{d−1} <= 0
     later = np.flatnonzero(distance > low[of_row] + 1)
     chain = sparse.csr_array(
@@ -100,7 +102,7 @@ def slope_program(rows: SlopeRows, size: int) -> SlopeProgram:
         shape=(len(later), n_columns),
     )
     blocks = [
-        (sparse.csr_array(reached), np.full(n_rows, -np.inf), (1.0 - positive) - low),
+        (sparse.csr_array(reached), np.full(forms.n_forms, -np.inf), 1.0 - forms.least - low[forms.row_of]),
         (chain, np.full(len(later), -np.inf), np.zeros(len(later))),
         limit_rows(limits, n, n_columns),
     ]
@@ -110,7 +112,7 @@ def slope_program(rows: SlopeRows, size: int) -> SlopeProgram:
     costs = np.zeros(n_columns)
     costs[first : first + len(weights)] = -weights
     column_upper = np.ones(n_columns)
-    column_upper[n] = size
+    column_upper[n] = everyone.last
     return SlopeProgram(
         make_program(
             sparse.vstack(matrices),
@@ -128,95 +130,94 @@ def slope_program(rows: SlopeRows, size: int) -> SlopeProgram:
 
 def solve_slope_programs(
     rows: SlopeRows,
-    first_bounds: NDArray[np.int64],
+    best: Incumbent,
     solver: Solver,
     budget: Budget,
     *,
-    start: tuple[Mask, int, int] | None = None,
-    on_news: Callable[[int | None, int], None] | None = None,
+    solver_name: str = "",
+    on_news: Callable[[], None] | None = None,
     settings: SlopeSettings | None = None,
-) -> SlopeAnswer:
+) -> str:
     """Solve the program of every size that may hold the best selection, the most promising first.
 
     Parameters
     ----------
-    rows, first_bounds, start, on_news
-        As of :func:`shortlist.ensembles.proofs.lines.slope_proof.prove_slope`.
+    rows, best, on_news
+        As of :func:`shortlist.ensembles.proofs.lines.slope_proof.prove_slope`. Members are the solver's
+        proposal and counted anew; its bounds are its word, up to the precision of the settings.
     solver : Solver
         A backend.
     budget : Budget
         Seed and threads are the solver's; the limit in nodes is each program's, in the solver's unit.
+    solver_name : str
+        Whose the bound is.
     settings : SlopeSettings, optional
         How large a program may become, and what solvers are trusted to see.
 
     Returns
     -------
-    SlopeAnswer
-        Members are the solver's proposal and counted anew; its bounds are its word, up to the precision of
-        the settings. `nodes` counts programs.
+    limit : str
+        What ended the proof before its end; else empty.
 
     Raises
     ------
     SolverError
         If the solver's bound is below the worth of a selection that keeps the limits.
     """
-    run = _Run(rows, first_bounds.copy(), solver, budget, on_news, settings or SlopeSettings())
-    if start is not None:
-        run.mask, run.threshold, run.total = start
+    bounds = first_bounds(rows)
+    run = _Sizes(
+        rows, best, bounds, solver, solver_name or solver.name, budget, on_news, settings or SlopeSettings()
+    )
     sizes = range(rows.limits.min_size, rows.limits.max_size + 1)
-    for size in sorted(sizes, key=lambda size: -int(first_bounds[size])):
+    for size in sorted(sizes, key=lambda size: -int(bounds[size])):
         if budget.stopped:
             break
-        if run.bounds[size] > run.worst:
+        if bounds[size] > run.worst:
             run.solve(size)
-    return SlopeAnswer(
-        run.mask,
-        run.threshold,
-        run.total,
-        run.bound,
-        run.n_solved,
-        (budget.limit_text or run.limit) if run.bound > run.worst else "",
-    )
+    return run.end()
 
 
 @dataclass(eq=False)
-class _Run:
-    """The best selection so far, and a bound for every size."""
+class _Sizes:
+    """A bound for every size."""
 
     rows: SlopeRows
+    best: Incumbent
     bounds: NDArray[np.int64]
     solver: Solver
+    solver_name: str
     budget: Budget
-    on_news: Callable[[int | None, int], None] | None
+    on_news: Callable[[], None] | None
     settings: SlopeSettings
-    mask: Mask | None = None
-    threshold: int = 0
-    total: int = 0
-    n_solved: int = 0
     limit: str = ""
 
     @property
     def worst(self) -> int:
         """What a selection must be worth more than to be of interest."""
-        return -1 if self.mask is None else self.total
+        return -1 if self.best.mask is None else self.best.total
 
     @property
-    def bound(self) -> int:
-        """No selection is worth more; what solvers cannot tell from the best is not told from it here."""
+    def most(self) -> int:
+        """No selection is worth more."""
         limits = self.rows.limits
-        most = int(self.bounds[limits.min_size : limits.max_size + 1].max(initial=0))
-        if self.mask is None:
-            return most
-        return max(self.total, most) if most - self.total > self.precision else self.total
+        return max(self.worst, int(self.bounds[limits.min_size : limits.max_size + 1].max(initial=0)))
 
     @property
     def precision(self) -> int:
         """The difference that solvers are trusted to see."""
         return int(self.settings.precision * float(self.rows.table[-1, -1]) * float(self.rows.worth.sum()))
 
+    def end(self) -> str:
+        """Take the bound of all sizes; what solvers cannot tell from the best is not told from it here."""
+        best, most = self.best, self.most
+        if best.mask is not None and most - best.total <= self.precision:
+            most = best.total
+        best.lower_bound_to(most, self.solver_name)
+        return (self.budget.limit_text or self.limit) if most > self.worst else ""
+
     def solve(self, size: int) -> None:
         """Solve the program of one size, again without a solution that does not keep a limit."""
-        most, budget = self.settings.most_binaries, self.budget
+        most, budget, best = self.settings.most_binaries, self.budget, self.best
         if len(self.rows.worth) * (size + 1) > most:
             self.limit = f"{most:,} binaries in an integer program"
             return
@@ -224,7 +225,7 @@ class _Run:
 
         def opened(program: Program) -> Session:
             session = self.solver.open(program, seed=budget.seed, threads=budget.threads)
-            session.set_cutoff(None if self.mask is None else float(-self.total - built.offset))
+            session.set_cutoff(None if best.mask is None else float(-best.total - built.offset))
             return session
 
         def on_bound(_: float, cost: float) -> None:
@@ -233,29 +234,25 @@ class _Run:
         for solution in solutions_until_kept(
             built.program, built.n_classifiers, opened, budget, absolute_gap=self.precision, on_bound=on_bound
         ):
-            self.n_solved += 1
             if solution.status is Status.INFEASIBLE:
                 self.bounds[size] = min(int(self.bounds[size]), self.worst)
                 return
             self.limit = limit_of(solution, budget) or self.limit
             self._bound_by(size, built, solution.bound)
             if solution.values is not None:
-                mask = built.members(solution.values)
-                if self.rows.limits.satisfied_by(mask):
-                    self._offer(mask)
+                total = best.offer(built.members(solution.values))
+                if total is not None:
+                    self._check(size, total)
+                    self._tell()
                     return
 
-    def _offer(self, mask: Mask) -> None:
-        """Keep a selection if it is better, counted from the votes."""
-        threshold, total = self.rows.best_threshold(mask)
-        if total > self.bounds[int(mask.sum())] + self.precision:
+    def _check(self, size: int, total: int) -> None:
+        """Refuse a bound that a selection contradicts."""
+        if total > self.bounds[size] + self.precision:
             raise SolverError(
                 "the solver's bound is below the worth of a selection that keeps every limit. Try another "
                 "solver."
             )
-        if self.mask is None or total > self.total:
-            self.mask, self.threshold, self.total = mask, threshold, total
-            self._tell()
 
     def _bound_by(self, size: int, built: SlopeProgram, cost: float) -> None:
         """Take the solver's bound on the cost of a size's program."""
@@ -267,6 +264,7 @@ class _Run:
             self._tell()
 
     def _tell(self) -> None:
-        """Report the best total and the bound."""
+        """Note the bound, as far as solvers are trusted to see, and report."""
+        self.best.lower_bound_to(self.most + self.precision, self.solver_name)
         if self.on_news is not None:
-            self.on_news(None if self.mask is None else self.total, self.bound)
+            self.on_news()

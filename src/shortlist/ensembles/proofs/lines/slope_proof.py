@@ -18,11 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
+from shortlist.ensembles.proofs.incumbent import Incumbent
 from shortlist.ensembles.proofs.lines._kernels import FREE, IN, OUT
 from shortlist.ensembles.proofs.lines.line_bounds import LineBounds, Part, Tilts, affordable
-from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows
+from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows, first_bounds
 from shortlist.ensembles.proofs.lines.slope_settings import SlopeSettings
 from shortlist.runs.budget import Budget
+
+LINES = "branch and bound"
+"""Whose the bound is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +36,7 @@ class Lines:
     Attributes
     ----------
     size, first, last : int
-    tilts : ndarray of int32, shape (n_rows,)
+    tilts : ndarray of int32, shape (n_forms,)
         How steep each line is.
     bound : int
         What they prove of these selections.
@@ -46,33 +50,22 @@ class Lines:
 
 
 @dataclass(frozen=True, eq=False)
-class SlopeAnswer:
-    """The best selection that was met, and what none exceeds.
+class Grown:
+    """What a proof came to, beside what the incumbent keeps.
 
     Attributes
     ----------
-    mask : ndarray of bool, shape (n_classifiers,), or None
-        None when no selection that keeps the limits was met; with an empty `limit` there is none.
-    threshold, total : int
-        Its best threshold, and what it is worth there, as
-        :func:`shortlist.ensembles.goals.margin_worth.utility_total`.
-    bound : int
-        No selection within the limits is worth more.
     nodes : int
         Nodes that were bounded.
     limit : str
         What stopped the proof before its end: ``"seconds"``, ``"nodes"``, ``"interrupted"`` or a number of
-        open nodes; else empty.
+        open nodes; else empty. With an empty limit and no selection there is none.
     cover : tuple of Lines
         Every threshold of every size once, with what bounds it before any classifier is decided: a part of
         the proof that can be rechecked. Empty where the proof was stopped before it had one, or where it
         would be larger than the settings allow.
     """
 
-    mask: Mask | None
-    threshold: int
-    total: int
-    bound: int
     nodes: int
     limit: str
     cover: tuple[Lines, ...] = ()
@@ -107,13 +100,12 @@ class _Bounded:
 
 def prove_slope(
     rows: SlopeRows,
-    first_bounds: NDArray[np.int64],
+    best: Incumbent,
     budget: Budget,
     *,
-    start: tuple[Mask, int, int] | None = None,
-    on_news: Callable[[int | None, int], None] | None = None,
+    on_news: Callable[[], None] | None = None,
     settings: SlopeSettings | None = None,
-) -> SlopeAnswer:
+) -> Grown:
     """Find the selection and threshold that are worth most, and prove it as far as the limits allow.
 
     Parameters
@@ -121,44 +113,38 @@ def prove_slope(
     rows : SlopeRows
         The problem. Cost and diversity limits are kept by the selections and left out of the bounds, which
         keeps these valid.
-    first_bounds : ndarray of int64, shape (n_classifiers + 1,)
-        A bound for every size.
+    best : Incumbent
+        Keeps the best selection and the bound, in the unit of :meth:`SlopeRows.rate`.
     budget : Budget
-        With a limit in nodes alone the answer depends on nothing but the problem and `start`. As many nodes
-        are bounded side by side as there are threads, at most eight, which changes no answer.
-    start : tuple of mask, threshold and total, optional
-        A selection that keeps the limits; the answer is at least as good.
+        With a limit in nodes alone the answer depends on nothing but the problem and the selection at the
+        beginning. As many nodes are bounded side by side as there are threads, at most eight, which changes
+        no answer.
     on_news : callable, optional
-        Receives the best total, or None, and the bound whenever one of them changed.
+        Called whenever the best selection or the bound changed.
     settings : SlopeSettings, optional
         How many steps a bound gets, and how large the proof may become.
 
     Notes
     -----
-    A step for a lower bound takes O(n_rows · (n_classifiers + log n_classifiers)) time, a node 30 of them at
+    A step for a lower bound takes O(n_forms · (n_classifiers + log n_classifiers)) time, a node 30 of them at
     most.
     """
-    tree = _Tree(rows, budget, on_news, settings or SlopeSettings())
-    if start is not None:
-        tree.mask, tree.threshold, tree.total = start
-    return tree.grow(first_bounds)
+    return _Tree(rows, best, budget, on_news, settings or SlopeSettings()).grow()
 
 
 @dataclass(eq=False)
 class _Tree:
-    """Open nodes by their bounds, the largest first, and the best selection so far.
+    """Open nodes by their bounds, the largest first.
 
     Until one threshold of the best size is all that a node has, thresholds are split and no classifier is
     decided; `closed` keeps what is ruled out meanwhile, for the cover.
     """
 
     rows: SlopeRows
+    best: Incumbent
     budget: Budget
-    on_news: Callable[[int | None, int], None] | None
+    on_news: Callable[[], None] | None
     settings: SlopeSettings
-    mask: Mask | None = None
-    threshold: int = 0
-    total: int = 0
     n_bounded: int = 0
     heap: list[tuple[int, int, _Node]] = field(default_factory=list)
     roots: dict[int, Tilts] = field(default_factory=dict)
@@ -172,13 +158,13 @@ class _Tree:
         settings = self.settings
         n_spaces = min(self.budget.threads, 2 * settings.batch)
         self._spaces = [LineBounds(self.rows, settings.block_votes) for _ in range(n_spaces)]
-        self._most_stored = settings.stored_tilts // max(1, len(self.rows.worth))
+        self._most_stored = settings.stored_tilts // max(1, self.rows.forms.n_forms)
 
-    def grow(self, first_bounds: NDArray[np.int64]) -> SlopeAnswer:
+    def grow(self) -> Grown:
         """Split thresholds, note the cover, then open nodes until value and bound meet."""
-        fixed = affordable(self.rows)
+        fixed, bounds = affordable(self.rows), first_bounds(self.rows)
         for size in range(self.rows.limits.min_size, self.rows.limits.max_size + 1):
-            self._push(int(first_bounds[size]), _Node(size, 0, size, fixed))
+            self._push(int(bounds[size]), _Node(size, 0, size if self.rows.has_threshold else 0, fixed))
         limit = ""
         with ThreadPoolExecutor(len(self._spaces)) as workers:
             for has_cover in (False, True):
@@ -190,9 +176,7 @@ class _Tree:
                 if not (has_cover or limit):
                     self.cover = self._covered()
         self._tell()
-        return SlopeAnswer(
-            self.mask, self.threshold, self.total, self._bound, self.n_bounded, limit, self.cover or ()
-        )
+        return Grown(self.n_bounded, limit, self.cover or ())
 
     def _covered(self) -> tuple[Lines, ...]:
         """Return lines for every threshold of every size, from the nodes so far.
@@ -206,7 +190,7 @@ class _Tree:
         queue = [(dataclasses.replace(node, fixed=fixed), node.tilts is None) for node in nodes]
         cover: list[Lines] = []
         while queue:
-            if self.budget.stopped or (len(queue) + len(cover)) * self.rows.votes.size > most:
+            if self.budget.stopped or (len(queue) + len(cover)) * self.rows.forms.signs.size > most:
                 return ()
             node, is_new = queue.pop()
             if node.need > node.n_free:
@@ -224,12 +208,12 @@ class _Tree:
     @property
     def _bound(self) -> int:
         """The largest total that is not ruled out."""
-        return max(-self.heap[0][0] if self.heap else 0, self.total)
+        return max(-self.heap[0][0] if self.heap else 0, self.best.total)
 
     @property
     def _is_open(self) -> bool:
         """Whether the next node may hold something better, and is to be opened before there is a cover."""
-        if not self.heap or (self.mask is not None and -self.heap[0][0] <= self.total):
+        if not self.heap or (self.best.mask is not None and -self.heap[0][0] <= self.best.total):
             return False
         top = self.heap[0][2]
         return self.cover is not None or top.tilts is None or top.first < top.last
@@ -245,11 +229,12 @@ class _Tree:
         return f"{most_open:,} open nodes" if len(self.heap) >= most_open else ""
 
     def _tell(self) -> None:
-        """Report the best total and the bound if they changed."""
-        news = (None if self.mask is None else self.total, self._bound)
+        """Note the bound, and report it and the best total if they changed."""
+        self.best.lower_bound_to(self._bound, LINES)
+        news = (None if self.best.mask is None else self.best.total, self.best.bound)
         if self.on_news is not None and news != self.news:
             self.news = news
-            self.on_news(*news)
+            self.on_news()
 
     def _push(self, bound: int, node: _Node) -> None:
         heapq.heappush(self.heap, (-bound, next(self._count), node))
@@ -271,13 +256,13 @@ class _Tree:
 
     def _take(self, found: _Bounded) -> None:
         """Keep a selection if it is better, and a node if it may hold a better one."""
-        if found.mask is not None and (self.mask is None or found.total > self.total):
-            self.mask, self.threshold, self.total = found.mask, found.threshold, found.total
+        if found.mask is not None:
+            self.best.take(found.mask, found.threshold, found.total)
         node = found.node
         if node is None:
             return
         one_selection = node.first == node.last and node.pick < 0
-        if one_selection or (self.mask is not None and found.bound <= self.total):
+        if one_selection or (self.best.mask is not None and found.bound <= self.best.total):
             if self.cover is None:
                 self.closed.append(node)
             return
@@ -332,7 +317,7 @@ class _Tree:
             return _Bounded(most, None)
         if node.decided and need in {0, n_free}:
             return self._tried(most, None, (node.fixed == IN) | ((node.fixed == FREE) & (need > 0)))
-        value = None if self.mask is None else self.total
+        value = None if self.best.mask is None else self.best.total
         n_steps = self.settings.first_steps if node.tilts is None else self.settings.steps
         tilts = space.better_tilts(node, node.tilts, n_steps, self.budget, value=value)
         own, gains = space.by_tilts(node, tilts)
@@ -360,7 +345,7 @@ class _Tree:
 
 
 def twins(rows: SlopeRows) -> NDArray[np.int64]:
-    """Return a number for every classifier, equal for those that have equal votes and costs.
+    """Return a number for every classifier, equal for those that have equal forms and costs.
 
     These may be exchanged.
 
@@ -369,7 +354,7 @@ def twins(rows: SlopeRows) -> NDArray[np.int64]:
     n_classifiers = rows.n_classifiers
     if rows.limits.diversity is not None:
         return np.arange(n_classifiers)
-    keys = np.packbits(rows.columns, axis=1)
+    keys = rows.lines.columns.view(np.uint8)
     if rows.limits.costs is not None:
         costs = rows.limits.costs[:, None].view(np.uint8).reshape(n_classifiers, -1)
         keys = np.hstack([keys, costs])

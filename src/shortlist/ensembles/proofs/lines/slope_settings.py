@@ -11,8 +11,8 @@ class SlopeSettings:
     ----------
     search_share : float
         Part of the time limit after which the search gives way; it usually ends sooner.
-    search_steps : int
-        Moves of the search.
+    search_steps, class_steps : int
+        Moves of the search with two classes; with several, where every move looks at all rows.
     news_seconds : float
         Seconds between two entries of the history where only the bound has changed.
     first_steps, steps : int
@@ -38,6 +38,7 @@ class SlopeSettings:
 
     search_share: float = 0.2
     search_steps: int = 20_000
+    class_steps: int = 1_000
     news_seconds: float = 0.1
     first_steps: int = 100
     steps: int = 30

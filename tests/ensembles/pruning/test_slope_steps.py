@@ -5,16 +5,17 @@ import pytest
 
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
+from shortlist.ensembles.proofs.incumbent import Incumbent
 from shortlist.ensembles.proofs.lines.slope_program import solve_slope_programs
 from shortlist.ensembles.proofs.lines.slope_settings import SlopeSettings
-from shortlist.ensembles.pruning.problems import ThresholdProblem
+from shortlist.ensembles.pruning.engine import prove
+from shortlist.ensembles.pruning.engine_settings import EngineSettings
 from shortlist.ensembles.pruning.pruning import prune_for
-from shortlist.ensembles.pruning.slope_pruning import prune_by_slope
 from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.milp import open_solver
 from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
-from tests.ensembles.slope_oracles import sigmoid, small_problem
+from tests.ensembles.slope_oracles import sigmoid, slope_problem, small_problem
 from tests.ensembles.strategies import hard_votes
 
 
@@ -32,9 +33,9 @@ def test_a_time_limit_is_named_where_a_single_step_is_long() -> None:
 
 def test_under_a_limit_in_nodes_no_share_of_the_time_ends_a_step() -> None:
     votes = hard_votes(200, 40)
-    problem = ThresholdProblem(votes, named_weights("accuracy", votes), selection_limits(40))
+    problem = slope_problem(votes, named_weights("accuracy", votes), sigmoid(8.0), selection_limits(40))
     usual, hasty = (
-        prune_by_slope(problem, sigmoid(8.0), Budget(6_000, 3), settings=settings)
+        prove(problem, Budget(6_000, 3), settings=EngineSettings(slopes=settings))
         for settings in (SlopeSettings(), SlopeSettings(search_share=1e-9))
     )
 
@@ -42,8 +43,9 @@ def test_under_a_limit_in_nodes_no_share_of_the_time_ends_a_step() -> None:
 
 
 def test_what_was_not_solved_is_not_called_infeasible() -> None:
-    *_, rows, bounds = small_problem()
+    problem = small_problem()
     trusting = SlopeSettings(most_binaries=0, precision=10.0)  # every bound is within it of nothing at all
-    answer = solve_slope_programs(rows, bounds, open_solver("highs"), Budget(), settings=trusting)
-    assert (answer.mask, answer.bound) == (None, bounds.max())
-    assert answer.limit == "0 binaries in an integer program"
+    best = Incumbent(problem)
+    limit = solve_slope_programs(problem.rows, best, open_solver("highs"), Budget(), settings=trusting)
+    assert (best.mask, best.bound) == (None, problem.first_bound)
+    assert limit == "0 binaries in an integer program"

@@ -14,18 +14,18 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.model_selection import train_test_split
 
 from shortlist import BadInputError
+from shortlist.ensembles.audit.class_cut_check import check_class_certificate
 from shortlist.ensembles.goals.class_weights import (
     CLASS_OBJECTIVES,
     LARGEST_DENOMINATOR,
     class_weights,
 )
-from shortlist.ensembles.goals.diversity import DiversityLimits
+from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.pool import make_pool
 from shortlist.ensembles.proofs.incumbent import ClassSelection
-from shortlist.ensembles.pruning import weighted_pruning as exact
-from shortlist.ensembles.pruning.weighted_pruning import class_diversity_limits, prune_plurality_exactly
+from shortlist.ensembles.pruning import pruning as exact
 from shortlist.ensembles.search.search_starts import rule_selections
 from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows, n_right
 from shortlist.errors import SolverError
@@ -43,6 +43,8 @@ from tests.ensembles.plurality_oracles import (
     best_value,
     made_votes,
     members_of,
+    plain_pool,
+    prune_classes,
     sizes,
     subsets,
     value_of,
@@ -86,9 +88,51 @@ def test_sizes_and_objectives_equal_brute_force(
     votes, (least, most) = as_votes(pool, merged=merged), sizes
     limits = selection_limits(pool[1], min_size=least, max_size=most)
 
-    result = prune_plurality_exactly(votes, objective, limits, solver=solver)
+    result = prune_classes(votes, objective, limits, solver=solver)
 
     _check(result, pool, objective, subsets(pool, least, most))
+
+
+@EXAMPLES
+@given(
+    pool=class_pools(max_classifiers=6),
+    worths=st.lists(st.integers(0, 12), min_size=5, max_size=5),
+    sizes=sizes,
+)
+def test_weights_by_class_equal_brute_force(pool: Pool, worths: list[int], sizes: tuple[int, int]) -> None:
+    votes, (least, most) = as_votes(pool, merged=True), sizes
+    weights = {c: worth / 4 for c, worth in enumerate(worths[: pool[2]])}
+    if not any(weights.values()):
+        return
+    limits = selection_limits(pool[1], min_size=least, max_size=most)
+    result = prune_classes(votes, weights, limits)
+
+    values = []
+    for members in subsets(pool, least, most):
+        right = rule_oracles.right(pool[0], list(members), pool[2])
+        values.append(sum(weights[label] for good, (_, label) in zip(right, pool[0], strict=True) if good))
+    if not values:
+        assert result.status is Status.INFEASIBLE
+        return
+    assert result.status is Status.OPTIMAL
+    assert result.value == result.bound == max(values)
+    assert result.certificate is not None
+    verdict = check_class_certificate(result.certificate, *plain_pool(pool))
+    assert verdict.valid, verdict.failures
+    for place, gain in enumerate(result.certificate["gains"]):
+        other = [*result.certificate["gains"]]
+        other[place] = gain + 1
+        changed = check_class_certificate(result.certificate | {"gains": other}, *plain_pool(pool))
+        assert not (changed.valid and result.right[place])
+
+
+def test_a_selection_that_is_right_everywhere_has_a_certificate() -> None:
+    votes = class_votes([[0, 1], [1, 0], [2, 1]], [0, 1, 2])
+    result = prune_classes(votes, "accuracy", selection_limits(2))
+
+    assert result.value == result.bound == result.certified_bound == 1
+    assert result.certificate is not None
+    assert check_class_certificate(result.certificate, votes.codes.tolist(), [0, 1, 2], 3).valid
 
 
 @pytest.mark.slow
@@ -103,7 +147,7 @@ def test_a_budget_equals_brute_force(solver: str, pool: Pool, costs: list[int], 
     prices = costs[: pool[1]]
     limits = selection_limits(pool[1], member_costs=[c / 10 for c in prices], max_cost=budget / 10)
 
-    result = prune_plurality_exactly(as_votes(pool), "accuracy", limits, solver=solver)
+    result = prune_classes(as_votes(pool), "accuracy", limits, solver=solver)
 
     allowed = [m for m in subsets(pool, 1, pool[1]) if sum(prices[k] for k in m) <= budget]
     _check(result, pool, "accuracy", allowed)
@@ -125,7 +169,7 @@ def test_diversity_limits_equal_brute_force(
     explicit = {"each": each / 10, "mean": mean / 10}
     limits = selection_limits(pool[1], min_size=least, diversity=class_diversity_limits(explicit, votes))
 
-    result = prune_plurality_exactly(votes, "balanced-accuracy", limits, solver=solver)
+    result = prune_classes(votes, "balanced-accuracy", limits, solver=solver)
 
     slack = Fraction(1, 10**6)
     allowed = [
@@ -152,7 +196,7 @@ def test_failure_credit_of_classes_is_that_of_right_and_wrong(pool: Pool) -> Non
 def test_with_two_classes_it_is_the_vote_with_half_the_members_as_threshold(pool: Pool) -> None:
     samples, k, _ = pool
 
-    result = prune_plurality_exactly(as_votes(pool), "accuracy", selection_limits(k))
+    result = prune_classes(as_votes(pool), "accuracy", selection_limits(k))
 
     best = max(
         sum(
@@ -174,7 +218,7 @@ def test_a_short_limit_lowers_the_claim_and_not_the_truth(threads: int) -> None:
     votes = made_votes(300, 40, 3, seed=2, skill=0.15)
     events: list[Progress] = []
 
-    result = prune_plurality_exactly(
+    result = prune_classes(
         votes, "balanced-accuracy", selection_limits(40), Budget(1.5, threads=threads, report=events.append)
     )
 
@@ -200,8 +244,7 @@ def test_a_short_limit_lowers_the_claim_and_not_the_truth(threads: int) -> None:
 def test_nodes_as_the_only_limit_give_the_same_answer_again() -> None:
     votes = made_votes(40, 8, 3, seed=4, skill=0.2)
     first, second = (
-        prune_plurality_exactly(votes, "accuracy", selection_limits(8), Budget(nodes=1, threads=2))
-        for _ in range(2)
+        prune_classes(votes, "accuracy", selection_limits(8), Budget(nodes=1, threads=2)) for _ in range(2)
     )
 
     assert (first.mask == second.mask).all()
@@ -214,7 +257,7 @@ def test_the_value_is_never_below_the_best_rule() -> None:
     limits = selection_limits(30)
     weights = class_weights("balanced-accuracy", votes)
 
-    result = prune_plurality_exactly(votes, "balanced-accuracy", limits, Budget(nodes=0))
+    result = prune_classes(votes, "balanced-accuracy", limits, Budget(nodes=0))
 
     best = max(weights.total(votes, mask) for mask in rule_selections(votes, limits, Budget()))
     assert result.value >= weights.value(best)
@@ -225,7 +268,7 @@ def test_a_cancelled_run_returns_the_best_with_its_bound() -> None:
     stopped = Cancellation()
     stopped.cancel()
 
-    result = prune_plurality_exactly(votes, "accuracy", selection_limits(12), Budget(cancellation=stopped))
+    result = prune_classes(votes, "accuracy", selection_limits(12), Budget(cancellation=stopped))
 
     assert result.status is Status.FEASIBLE
     assert result.proof.limit == "interrupted"
@@ -238,16 +281,16 @@ def test_contradicting_limits_say_so() -> None:
     sizes = selection_limits(4, min_size=5)
     costs = selection_limits(4, member_costs=[3] * 4, max_cost=2)
 
-    assert "at least 5 members" in prune_plurality_exactly(votes, "accuracy", sizes).reason
-    assert "max_cost" in prune_plurality_exactly(votes, "accuracy", costs).reason
+    assert "at least 5 members" in prune_classes(votes, "accuracy", sizes).reason
+    assert "max_cost" in prune_classes(votes, "accuracy", costs).reason
 
 
 def test_unknown_names_are_refused() -> None:
     votes = made_votes(20, 4, 3, seed=1)
     with pytest.raises(BadInputError, match="objective must be one of"):
-        prune_plurality_exactly(votes, "recall", selection_limits(4))
+        prune_classes(votes, "recall", selection_limits(4))
     with pytest.raises(BadInputError, match="solver must be one of"):
-        prune_plurality_exactly(votes, "accuracy", selection_limits(4), solver="higs")
+        prune_classes(votes, "accuracy", selection_limits(4), solver="higs")
 
 
 def test_balanced_accuracy_over_unwieldy_class_sizes_says_its_tolerance() -> None:
@@ -256,7 +299,7 @@ def test_balanced_accuracy_over_unwieldy_class_sizes_says_its_tolerance() -> Non
     votes = class_votes(np.where(np.arange(len(labels)) % 10, labels, 0)[:, None], labels)
 
     weights = class_weights("balanced-accuracy", votes)
-    result = prune_plurality_exactly(votes, "balanced-accuracy", selection_limits(1))
+    result = prune_classes(votes, "balanced-accuracy", selection_limits(1))
 
     assert math.lcm(*class_sizes) * 8 > LARGEST_DENOMINATOR
     assert weights.denominator == weights.total(class_votes(labels[:, None], labels), np.array([True]))
@@ -298,7 +341,8 @@ def _ask_liar(monkeypatch: pytest.MonkeyPatch, answer: Solution) -> ClassSelecti
     monkeypatch.setattr(exact, "open_solver", lambda _name: _Liar(answer))
     votes = class_votes(CODES, LABELS)
     limits = selection_limits(3, max_size=2)
-    return prune_plurality_exactly(votes, "accuracy", limits, Budget(600), solver="highs")
+    result: ClassSelection = prune_classes(votes, "accuracy", limits, Budget(600), solver="highs")
+    return result
 
 
 def test_a_value_that_the_votes_do_not_bear_out_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,7 +392,7 @@ def test_a_pool_on_real_data_is_pruned_from_end_to_end(load: object) -> None:
         n_classes=len(pool.classes),
     )
 
-    result = prune_plurality_exactly(votes, "accuracy", selection_limits(10))
+    result = prune_classes(votes, "accuracy", selection_limits(10))
 
     assert result.status is Status.OPTIMAL
     merged = merge_class_rows(votes)

@@ -17,7 +17,7 @@ from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import OBJECTIVES, Weights, best_threshold, named_weights
 from shortlist.ensembles.proofs.incumbent import EnsembleSelection, without_idle_members
 from shortlist.ensembles.pruning.problems import ThresholdProblem
-from shortlist.ensembles.pruning.weighted_pruning import prune_exactly
+from shortlist.ensembles.pruning.pruning import prune_exactly
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.errors import SolverError
 from shortlist.milp import Limits, Program, Session, Solution, open_solver
@@ -245,9 +245,10 @@ def _ask_liar(
 ) -> EnsembleSelection:
     votes = merge_rows(_XOR_VOTES, _XOR_LABELS)
     answer = Solution(Status.OPTIMAL, np.array([*mask, 0, 1, 1, 1, 1, 1], float), objective, bound, 0.0)
-    return prune_exactly(
+    result: EnsembleSelection = prune_exactly(
         votes, named_weights("accuracy", votes), selection_limits(2, diversity=limits), solver=_Liar(answer)
     )
+    return result
 
 
 def test_a_value_that_the_votes_do_not_bear_out_is_not_believed() -> None:
