@@ -242,7 +242,7 @@ def no_work() -> Iterator[None]:
         for module, names in (
             (pool, ["run_units"]),
             (comparison, ["run_units"]),
-            (estimators, ["prune_for", "prune_plurality_exactly"]),
+            (estimators, ["prune_for"]),
             (rule_pruners, ["merge_class_rows"]),
             (evolved_ensemble, ["evolve"]),
         ):
