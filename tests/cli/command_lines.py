@@ -44,10 +44,14 @@ def files(command: Any) -> tuple[list[Any], list[Any]]:
 
 
 def line(words: str, command: Any, given: dict[str, str]) -> list[str]:
-    """Return a command line with these files, by the names of their parameters, and ``needed`` for what it must have."""
+    """Return a command line with these files, by the names of their parameters.
+
+    What it must have beside them is called ``needed``, or ``new`` where it is written.
+    """
     places, options = [], []
     for one in command.params:
-        value = given.get(one.name, "needed" if one.required else None)
+        needed = "new" if one.name in WRITTEN else "needed"
+        value = given.get(one.name, needed if one.required else None)
         if value is None:
             continue
         if called(one).startswith("-"):

@@ -44,6 +44,12 @@ WRITING = {
     "stage --out": [*STAGE, "--out", "w.parquet"],
     "stage --model-out": [*STAGE, "--model-out", "w.joblib"],
     "stage use --out": ["stage", "use", "stages.joblib", "--pick", "norm", "--out", "w.joblib"],
+    "prune --report": [*PRUNE, "--report", "w.html"],
+    "prune --methods --report": [*FOLDS, "--report", "w.html"],
+    "evolve --report": [*EVOLVE, "--report", "w.html"],
+    "stage --report": [*STAGE, "--report", "w.html"],
+    "configure --report": [*CONFIGURE, "--report", "w.html"],
+    "report --out": ["report", "model.joblib", "--out", "w.html"],
     "front export --out": ["front", "export", "front.parquet", "--out", "w.csv"],
     "front pick --out": ["front", "pick", "front.parquet", "--out", "w.uvl"],
 }

@@ -18,10 +18,10 @@ from shortlist.cli.commands import datasets, front, model, study
 from shortlist.cli.commands.compare import compare
 from shortlist.cli.commands.configure import configure
 from shortlist.cli.commands.evolve import evolve
+from shortlist.cli.commands.pages.report import report
 from shortlist.cli.commands.predict import predict
 from shortlist.cli.commands.prune import prune
 from shortlist.cli.commands.reproduce import reproduce
-from shortlist.cli.commands.report import report
 from shortlist.cli.commands.stage import stage
 from shortlist.cli.commands.stage_use import use
 from shortlist.cli.commands.verify import verify

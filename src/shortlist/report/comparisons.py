@@ -54,7 +54,8 @@ def product_comparison_parts(comparison: "Comparison") -> Parts:
     parts.append(
         Chart(
             "Hypervolume against time",
-            f"A dot per run at its end, {counted(len(comparison.runs), 'run')} in all; higher and further left is better.",
+            f"A dot per run at its end, {counted(len(comparison.runs), 'run')} in all; "
+            "higher and further left is better.",
             {
                 "kind": "line",
                 "x": {"label": "seconds, in powers of ten", "log": True},
@@ -91,7 +92,8 @@ def pruning_comparison_parts(results: "pd.DataFrame") -> Parts:
     Parameters
     ----------
     results : DataFrame
-        A row per table, fold and method, as ``shortlist prune --methods --out`` writes it.
+        A row per table, fold and method, from
+        :func:`shortlist.ensembles.studies.method_comparison.compare_methods`.
 
     Raises
     ------

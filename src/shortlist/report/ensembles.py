@@ -30,8 +30,8 @@ MOST_MEMBERS = 24
 """So many members at most are compared with each other in a picture."""
 
 NOT_TESTED = (
-    "Rows that were held out for testing are not in a model file: --report of the command that makes the "
-    "model shows them."
+    "Rows that were held out for testing are not in a model file: the page that the command writes when it "
+    "makes the model shows them."
 )
 
 
@@ -318,7 +318,8 @@ def _votes(pruner: Any, record: RecordedRows) -> Parts:
     return [
         Chart(
             "Votes and threshold",
-            f"Rows by the number of members that vote {pruner.positive_}; more than {threshold} votes decide so.",
+            f"Rows by the number of members that vote {pruner.positive_}; more than {threshold} votes "
+            "decide so.",
             {
                 "kind": "line",
                 "x": {"label": f"votes for {pruner.positive_}", "whole": True},
@@ -349,8 +350,8 @@ def _agreement(pruner: Any, codes: ClassCodes) -> Parts:
     return [
         Chart(
             "How members agree",
-            f"Two members answer alike on {100 * pairs.min():.1f} % to {100 * pairs.max():.1f} % of the rows, "
-            f"{100 * pairs.mean():.1f} % on average.{more}",
+            f"Two members answer alike on {100 * pairs.min():.1f} % to {100 * pairs.max():.1f} % of the "
+            f"rows, {100 * pairs.mean():.1f} % on average.{more}",
             {
                 "kind": "counts",
                 "rows": names,

@@ -147,7 +147,8 @@ def _table(table: Table) -> Iterator[str]:
 
 def _chart(chart: Chart, name: str) -> Iterator[str]:
     """Yield a picture with its alternatives: a sentence, and its numbers."""
-    yield f'<script type="application/json" id="{name}">{as_json({**chart.data, "text": chart.text})}</script>'
+    data = as_json({**chart.data, "text": chart.text})
+    yield f'<script type="application/json" id="{name}">{data}</script>'
     yield f'<figure class="chart"><h3>{escape(chart.title)}</h3>'
     yield f'<div class="drawing {escape(str(chart.data["kind"]))}" data-part="{name}"></div>'
     yield f"<figcaption>{escape(' '.join([chart.text, *chart.notes]))}</figcaption></figure>"

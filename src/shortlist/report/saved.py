@@ -89,11 +89,16 @@ def _model_parts(path: Path, *, trust: bool) -> tuple[str, Parts]:
 
 def _table_parts(path: Path, model: "FeatureModel | None") -> tuple[str, Parts]:
     """Read a front, or the results of a comparison."""
-    table = read_parquet(path)
+    import pyarrow as pa
+
+    try:
+        table = read_parquet(path)
+    except pa.ArrowException:
+        raise BadFileError(f"{path} must be {KINDS}, got another kind of file. Write one anew.") from None
     if {"dataset", "method", "fold"} <= set(table.column_names):
         from shortlist.report.comparisons import pruning_comparison_parts
 
-        return "Pruning methods", pruning_comparison_parts(table.to_pandas())
+        return "Pruning methods", pruning_comparison_parts(table.to_pandas(use_threads=False))
     front = Front.load(path)
     if front.method in STAGED_METHODS:
         from shortlist.report.fronts import front_parts

@@ -1,4 +1,4 @@
-"""Multi-stage classifiers as parts of a page: the path of rows, costs, confidence, and what is bought when."""
+"""Multi-stage classifiers as parts of a page: the path of rows, costs, confidence, and what is bought."""
 
 import dataclasses
 from typing import TYPE_CHECKING, Any
@@ -93,7 +93,8 @@ def _path(classifier: "MultiStageClassifier") -> Parts:
     return [
         Chart(
             "The path of rows through the stages",
-            f"{counted(len(truth), 'row')} that judged enter stage 1; {rejected:,} are rejected after the last.",
+            f"{counted(len(truth), 'row')} that judged enter stage 1; {rejected:,} are rejected after "
+            "the last.",
             {"kind": "bar", "names": labels, "series": series, "x": {"label": "rows"}},
             Table(
                 "The path of the rows that judged",
@@ -130,8 +131,9 @@ def _tested(staged: "StagedTable | None") -> Parts:
     if staged is None:
         return [
             Text(
-                "Rows that judged and that were held out are not in a model file: --report of the command that makes "
-                "the model shows them, their path through the stages, and other confidences.",
+                "Rows that judged and rows that were held out are not in a model file: the page that the "
+                "command writes when it makes the model shows them, their path through the stages, and other "
+                "confidences.",
                 note=True,
             )
         ]

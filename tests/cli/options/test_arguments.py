@@ -31,6 +31,7 @@ from shortlist.products.configuration.product_front import configure
 from shortlist.products.configuration.requirements import make_requirements
 from shortlist.products.configuration.search_options import search_options
 from shortlist.products.formats import read_model
+from shortlist.report.saved import result_page
 from shortlist.results.front import Front
 from shortlist.saved_models import load_model
 from shortlist.tables.learning import read_table, split_target
@@ -49,6 +50,7 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "stage": [read_table, split_target, MultiStageClassifier, EmscoOptions, feature_costs, read_costs, preset, recall,
               stage_table],
     "front show": [Front.load, Front.pick],
+    "report": [result_page, read_model],
     "front pick": [Front.load, Front.pick, read_model],
     "model info": [read_model, summarise],
 }  # fmt: skip
@@ -56,7 +58,7 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
 
 NOT_TYPED = {
     "self", "cls", "X", "y", "table", "model", "path", "source", "classifier", "pruner", "estimator", "front",
-    "report", "cancellation", "work", "literals", "attributes", "kwargs", "options", "costs_given", "tables", "methods",
+    "report", "following", "cancellation", "work", "literals", "attributes", "kwargs", "options", "costs_given", "tables", "methods",
     "fields", "n_rows", "sense", "problem", "truth", "unsupported", "warnings", "notes",
     "given", "requirements", "side_files", "name", "names", "dropped",
 }  # fmt: skip

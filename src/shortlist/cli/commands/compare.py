@@ -1,6 +1,5 @@
 """`shortlist compare`: methods side by side on one product line."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,10 +13,10 @@ from shortlist.cli.options.shared import (
     FeatureModelFile,
     FrontOut,
     Json,
+    ReportOut,
     Seed,
     Workers,
     check_shared,
-    output,
 )
 from shortlist.cli.options.study_options import StudyOptions
 from shortlist.cli.options.unused import Use, refuse_unused
@@ -59,7 +58,7 @@ def compare(
     kept: StudyOptions,
     seed: Seed = 0,
     workers: Workers = 1,
-    report: Annotated[Path | None, output("an HTML page with tables and charts, for any browser.")] = None,
+    report: ReportOut = None,
     out: FrontOut = None,
     json: Json = False,
 ) -> None:

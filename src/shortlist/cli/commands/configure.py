@@ -1,6 +1,6 @@
 """`shortlist configure`: the front of a product line, with proof."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,11 +14,17 @@ from shortlist.cli.options.shared import (
     FeatureModelFile,
     FrontOut,
     Json,
+    ReportOut,
     check_shared,
     read_workers,
 )
 from shortlist.cli.options.study_options import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts
+
+if TYPE_CHECKING:
+    from shortlist.cli.options.product_questions import AskedQuestion
+    from shortlist.products.configuration.product_front import Configured
+    from shortlist.report.parts import Parts
 
 DEFAULT_SECONDS = 60.0
 """Time limit of methods that look for a complete front.
@@ -52,24 +58,26 @@ def configure(
         Any, typer.Option(parser=read_workers, metavar="N|ADDRESS", show_default="1", help=WORKERS)
     ] = None,
     out: FrontOut = None,
+    report: ReportOut = None,
     json: Json = False,
 ) -> None:
     """Find every non-dominated product of a feature model, with proof, or a good part of them.
 
     Only solrep goes on from a --study and has --workers. Ctrl-C stops the search and keeps what was found.
     """
-    from shortlist.cli.files import FRONT_FILE, STUDY_FILE, check_files
+    from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
 
     study = kept.study
     check_files(
         inputs=question.inputs(model),
-        outputs={"--out": out, "--study": study},
-        endings={"--out": FRONT_FILE, "--study": STUDY_FILE},
+        outputs={"--out": out, "--report": report, "--study": study},
+        endings={"--out": FRONT_FILE, "--report": PAGE_FILE, "--study": STUDY_FILE},
     )
 
     from shortlist.cli.studies import StudyPlace, digest_of
     from shortlist.cli.text.configured import configured_facts, print_configured
     from shortlist.cli.text.delivery import save
+    from shortlist.cli.text.result_page import page_path, save_page, tell_page
     from shortlist.cli.work import check_found, long_work
     from shortlist.products.configuration.product_front import configure as find_front
     from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS, search_options, takes
@@ -87,18 +95,30 @@ def configure(
     place = StudyPlace()
     if takes(method, "study"):
         place = kept.place(context, digest_of(question.inputs(model).values()))
-    with place.opened(context) as opened, long_work(place.path) as (cancellation, report):
+    with place.opened(context) as opened, long_work(place.path) as (cancellation, tell):
         if takes(method, "study"):
             options["study"] = opened
         answer = find_front(
             asked.line, asked.objectives, attributes=asked.attributes, limits=asked.limits,
             requirements=asked.requirements, method=method, time_limit_s=time_limit,
-            report=report, cancellation=cancellation, **options,
+            report=tell, cancellation=cancellation, **options,
         )  # fmt: skip
         check_found(len(answer.front) > 0, cancellation)
         saved = save(out, answer.front.save) if out is not None and len(answer.front) else None
+        report = save_page(report, f"Products of {model.name}", lambda: _parts(answer, asked))
     if json:
         facts = configured_facts(answer, asked, saved, study)
-        print_json(facts | run_facts(context) | {"seed": checked.seed})
+        print_json(facts | page_path(report) | run_facts(context) | {"seed": checked.seed})
     else:
         print_configured(answer, asked, saved, study)
+        tell_page(report)
+
+
+def _parts(answer: "Configured", asked: "AskedQuestion") -> "Parts":
+    """Return what the page shows."""
+    from shortlist.report.parts import Text
+    from shortlist.report.products import product_parts
+
+    if not len(answer.front):
+        return [Text(f"Status {answer.status}: {answer.reason}."), *map(Text, answer.conflict)]
+    return product_parts(answer.front, asked.line, asked.attributes)

@@ -1,5 +1,7 @@
 """`shortlist evolve`: breed classifiers, and choose the ensemble from them."""
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from shortlist.cli.options.evolve_options import USES, BreedingOptions
@@ -7,6 +9,7 @@ from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.shared import (
     Json,
     ModelOut,
+    ReportOut,
     RunOptions,
     Table,
     TableOptions,
@@ -16,6 +19,10 @@ from shortlist.cli.options.shared import (
 from shortlist.cli.options.unused import refuse_unused
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
+
+if TYPE_CHECKING:
+    from shortlist.ensembles.studies.holdout import EvolvedTable
+    from shortlist.report.parts import Parts
 
 
 @grouped
@@ -27,6 +34,7 @@ def evolve(
     breeding: BreedingOptions,
     run: RunOptions,
     out: ModelOut = None,
+    report: ReportOut = None,
     json: Json = False,
 ) -> None:
     """Breed classifiers that are right where others are wrong, and choose an ensemble of them by margins.
@@ -34,13 +42,18 @@ def evolve(
     Splits the rows 90 : 10, evolves on the first part, and reports on the second. Any number of classes; text
     columns and missing values are fine. Ctrl-C stops evolution and keeps the ensemble so far.
     """
-    from shortlist.cli.files import MODEL_FILE, check_files
+    from shortlist.cli.files import MODEL_FILE, PAGE_FILE, check_files
 
-    check_files(inputs={"TABLE": table}, outputs={"--out": out}, endings={"--out": MODEL_FILE})
+    check_files(
+        inputs={"TABLE": table},
+        outputs={"--out": out, "--report": report},
+        endings={"--out": MODEL_FILE, "--report": PAGE_FILE},
+    )
     from joblib import effective_n_jobs
     from threadpoolctl import threadpool_limits
 
     from shortlist.cli.text.evolved import evolved_facts, evolved_notes, print_evolved
+    from shortlist.cli.text.result_page import page_path, save_page, tell_page
     from shortlist.cli.work import long_work
     from shortlist.ensembles.studies.holdout import evolve_table
     from shortlist.saved_models import SavedModel, save_model
@@ -62,16 +75,25 @@ def evolve(
     print_notes(notes)  # now, while there is time to stop
     with (
         threadpool_limits(limits=effective_n_jobs(n_threads)),
-        long_work() as (cancellation, report),
+        long_work() as (cancellation, tell),
     ):
-        evolved = evolve_table(X, labels, classifier, seed=run.seed, report=report, cancellation=cancellation)
+        evolved = evolve_table(X, labels, classifier, seed=run.seed, report=tell, cancellation=cancellation)
         if out is not None:
             model = SavedModel(classifier, tuple(str(column) for column in X.columns), rows.target)
             out = save(out, lambda path: save_model(model, path))
+        report = save_page(report, f"Evolved ensemble: {table}", lambda: _parts(evolved))
     found = evolved_notes(evolved)
     print_notes(found)
     if json:
         about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
-        print_json(evolved_facts(evolved, out) | {"notes": notes + found} | about)
+        print_json(evolved_facts(evolved, out) | page_path(report) | {"notes": notes + found} | about)
     else:
         print_evolved(evolved, out)
+        tell_page(report)
+
+
+def _parts(evolved: "EvolvedTable") -> "Parts":
+    """Return what the page shows."""
+    from shortlist.report.evolved import evolved_parts
+
+    return evolved_parts(evolved.classifier, evolved.test)

@@ -14,7 +14,7 @@ from shortlist.cli.options.prune_options import (
     SelectionOptions,
     check_numbers,
 )
-from shortlist.cli.options.shared import Json, RunOptions, Table, TableOptions, output, own_workers
+from shortlist.cli.options.shared import Json, ReportOut, RunOptions, Table, TableOptions, output, own_workers
 from shortlist.cli.options.study_options import StudyOptions
 from shortlist.cli.options.unused import refuse_unused
 from shortlist.cli.text.measured_table import one_answer_notes
@@ -23,6 +23,8 @@ from shortlist.cli.text.output import print_json, print_notes, run_facts
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.exact_pruner import ExactPruner
     from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
+    from shortlist.ensembles.studies.holdout import PrunedTable
+    from shortlist.report.parts import Parts
 
 
 @grouped
@@ -39,6 +41,7 @@ def prune(
     out: Annotated[
         Path | None, output("the model, ending in .joblib; with --methods every fold, as .parquet.")
     ] = None,
+    report: ReportOut = None,
     json: Json = False,
 ) -> None:
     """Choose the classifiers that vote, with proof or by a rule.
@@ -47,17 +50,22 @@ def prune(
     on the second, and reports on the third. Ctrl-C stops the proof and keeps the best selection found. With
     --methods it does so in every fold of a cross-validation, and ranks the methods.
     """
-    from shortlist.cli.files import MODEL_FILE, RESULTS_FILE, STUDY_FILE, check_files
+    from shortlist.cli.files import MODEL_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
 
     notes: list[str] = []
     study = how.resumed(kept.study, notes)
     check_files(
         inputs={"TABLE": table, "--pool": pool.pool, "--member-costs": wanted.member_costs},
-        outputs={"--out": out, "--study": study},
-        endings={"--out": MODEL_FILE if how.methods is None else RESULTS_FILE, "--study": STUDY_FILE},
+        outputs={"--out": out, "--report": report, "--study": study},
+        endings={
+            "--out": MODEL_FILE if how.methods is None else RESULTS_FILE,
+            "--report": PAGE_FILE,
+            "--study": STUDY_FILE,
+        },
     )
     from shortlist.cli.text.delivery import save
     from shortlist.cli.text.pruned import print_pruned, pruned_facts
+    from shortlist.cli.text.result_page import page_path, save_page, tell_page
     from shortlist.cli.work import check_found, long_work
     from shortlist.ensembles.studies.holdout import prune_table
     from shortlist.tables.fingerprints import table_fingerprint
@@ -71,7 +79,7 @@ def prune(
     print_notes(notes)  # now, while there is time to stop
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
     if how.methods is not None:
-        from shortlist.cli.commands.prune_methods import Folds, compare
+        from shortlist.cli.commands.prune_methods import Files, Folds, compare
 
         folds = Folds(how.folds, how.repeats, pool.classifiers, run.seed, run.workers)
         name = Path(table).name.split(".")[0]
@@ -80,20 +88,21 @@ def prune(
         with place.opened(context) as opened:
             compare(
                 name, X, y.to_numpy(), how.chosen(exact), folds,
-                study=opened, out=out, about=about, json=json,
+                study=opened, files=Files(out, report), about=about, json=json,
             )  # fmt: skip
         return
     pruner = exact if how.method == EXACT else how.rule_pruner(given, run.seed, n_threads)
-    with long_work() as (cancellation, report):
+    with long_work() as (cancellation, tell):
         pruned = prune_table(
             X, y.to_numpy(), pruner, n_classifiers=pool.classifiers, seed=run.seed, n_jobs=n_threads,
-            report=report, cancellation=cancellation,
+            report=tell, cancellation=cancellation,
         )  # fmt: skip
         check_found(bool(pruned.test), cancellation)
         saved = None
         if out is not None and pruned.test:
             names = [str(column) for column in X.columns]
             saved = save(out, lambda path: _save(pruned.pruner, names, rows.target, path))
+        report = save_page(report, f"Pruned ensemble: {table}", lambda: _parts(pruned))
     facts = pruned_facts(pruned, how, wanted.solver, saved)
     if pruned.test:
         found = one_answer_notes(
@@ -102,9 +111,17 @@ def prune(
         print_notes(found)
         notes += found
     if json:
-        print_json(facts | {"notes": notes} | about)
+        print_json(facts | page_path(report) | {"notes": notes} | about)
     else:
         print_pruned(pruned, facts, saved)
+        tell_page(report)
+
+
+def _parts(pruned: "PrunedTable") -> "Parts":
+    """Return what the page shows."""
+    from shortlist.report.ensembles import pruned_parts
+
+    return pruned_parts(pruned.pruner, pruned.test)
 
 
 def _save(pruner: "ExactPruner | PluralityPruner", features: list[str], target: str, out: Path) -> None:

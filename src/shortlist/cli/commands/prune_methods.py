@@ -10,7 +10,15 @@ from shortlist.cli.text.pruning_comparison import PruningComparison, comparison_
 if TYPE_CHECKING:
     import pandas as pd
 
+    from shortlist.report.parts import Parts
     from shortlist.runs import Study
+
+
+class Files(NamedTuple):
+    """Files to write: every fold as a table, and the page."""
+
+    out: Path | None
+    report: Path | None
 
 
 class Folds(NamedTuple):
@@ -31,13 +39,14 @@ def compare(
     how: Folds,
     *,
     study: "Study",
-    out: Path | None,
+    files: Files,
     about: dict[str, Any],
     json: bool,
 ) -> None:
     """Measure the methods in every fold, rank them, and print the table."""
     import time
 
+    from shortlist.cli.text.result_page import page_path, save_page, tell_page
     from shortlist.cli.work import long_work
     from shortlist.ensembles.pools.members import calm_fits
     from shortlist.ensembles.studies.holdout import check_pruner
@@ -49,19 +58,29 @@ def compare(
     for pruner in methods.values():
         check_pruner(pruner, y, how.classifiers)
     start = time.monotonic()
-    with calm_fits(), long_work(study.path) as (cancellation, report):
+    with calm_fits(), long_work(study.path) as (cancellation, tell):
         results = compare_methods(
             {name: (X, y)}, methods, n_folds=how.folds, n_repeats=how.repeats, n_classifiers=how.classifiers,
-            random_state=how.seed, work=Work(how.workers, study, report, cancellation),
+            random_state=how.seed, work=Work(how.workers, study, tell, cancellation),
         )  # fmt: skip
         seconds = time.monotonic() - start
         if results.empty:
             raise ShortlistError("the comparison was stopped before a fold was finished.")
+        out = files.out
         if out is not None:
             out = save(out, lambda path: write_results(results, path))
+        report = save_page(files.report, f"Pruning methods: {name}", lambda: _parts(results))
     n_wanted = how.folds * how.repeats
     found = PruningComparison(name, results, rank_folds(results), n_wanted, how.classifiers, seconds)
     if json:
-        print_json(comparison_facts(found, out, study.path) | about)
+        print_json(comparison_facts(found, out, study.path) | page_path(report) | about)
     else:
         print_comparison(found, out)
+        tell_page(report)
+
+
+def _parts(results: "pd.DataFrame") -> "Parts":
+    """Return what the page shows."""
+    from shortlist.report.comparisons import pruning_comparison_parts
+
+    return pruning_comparison_parts(results)

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.groups import grouped
-from shortlist.cli.options.shared import Json, Rows, RunOptions, Table, TableOptions, output, own_workers
+from shortlist.cli.options.shared import (
+    Json,
+    ReportOut,
+    Rows,
+    RunOptions,
+    Table,
+    TableOptions,
+    output,
+    own_workers,
+)
 from shortlist.cli.options.stage_options import (
     USES,
     GoalOptions,
@@ -21,6 +30,7 @@ from shortlist.cli.options.stage_options import (
 from shortlist.cli.options.unused import refuse_unused
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.text.result_page import page_path, save_page, tell_page
 from shortlist.cli.text.stage_report import (
     front_part,
     kept_text,
@@ -39,6 +49,7 @@ if TYPE_CHECKING:
     from shortlist.multistage.holdout import StagedTable
     from shortlist.multistage.search.emsco import EmscoOptions
     from shortlist.multistage.search.recall import Recall
+    from shortlist.report.parts import Parts
 
 
 @grouped
@@ -58,6 +69,7 @@ def stage(
     model_out: Annotated[
         Path | None, output("the model, ending in .joblib; goes with --out FRONT.parquet.")
     ] = None,
+    report: ReportOut = None,
     json: Json = False,
 ) -> None:
     """Find out which features to buy at which stage: coverage, accuracy and cost, with proof.
@@ -70,12 +82,12 @@ def stage(
     """
     import time
 
-    from shortlist.cli.files import FRONT_FILE, MODEL_FILE, check_files
+    from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, check_files
 
     check_files(
         inputs={"TABLE": table, "--costs": prices.costs},
-        outputs={"--out": out, "--model-out": model_out},
-        endings={"--out": FRONT_FILE + MODEL_FILE, "--model-out": MODEL_FILE},
+        outputs={"--out": out, "--model-out": model_out, "--report": report},
+        endings={"--out": FRONT_FILE + MODEL_FILE, "--model-out": MODEL_FILE, "--report": PAGE_FILE},
     )
     from shortlist.cli.options.limits import read_limits
     from shortlist.cli.text.front_text import no_point
@@ -106,13 +118,14 @@ def stage(
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
     found = None
     start = time.perf_counter()
-    with _limits_in_reach(search.method, notes, about, json=json), long_work() as (cancellation, report):
-        staged, unmet = _staged(X, labels, classifier, run.seed, report=report, cancellation=cancellation)
+    with _limits_in_reach(search.method, notes, about, json=json), long_work() as (cancellation, tell):
+        staged, unmet = _staged(X, labels, classifier, run.seed, report=tell, cancellation=cancellation)
         seconds = time.perf_counter() - start
         front_file, model_file = _save(classifier, names, read.target, front_file, model_file)
+        report = save_page(report, f"Stages: {table}", lambda: _parts(classifier, staged))
         if search.recall is not None and staged is not None:
             try:
-                found = _recall(staged, evolution, search.recall, report=report, cancellation=cancellation)
+                found = _recall(staged, evolution, search.recall, report=tell, cancellation=cancellation)
             except BadInputError as error:
                 unmet = error
     reason = no_point(classifier.front_, limits)
@@ -121,9 +134,10 @@ def stage(
         facts = front_part(classifier, seconds) if staged is None else stage_facts(staged, seconds, found)
         facts |= {"reason": reason} | ({"status": "infeasible"} if reason else {})
         files = {"out": front_file and str(front_file), "model": model_file and str(model_file)}
-        print_json(facts | files | {"notes": notes + later} | about)
+        print_json(facts | files | page_path(report) | {"notes": notes + later} | about)
     else:
         print_staged(classifier, staged, seconds, rows, found)
+        tell_page(report)
     kept = kept_text(front_file, model_file, picked=staged is not None)
     if unmet is not None and not reason:
         raise type(unmet)(f"{unmet}{kept}")
@@ -131,6 +145,13 @@ def stage(
         print(
             f"\nStatus infeasible: {reason}{kept}\n" if reason else saved_text(front_file, model_file), end=""
         )
+
+
+def _parts(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> "Parts":
+    """Return what the page shows."""
+    from shortlist.report.stages import staged_parts
+
+    return staged_parts(classifier, staged)
 
 
 @contextlib.contextmanager

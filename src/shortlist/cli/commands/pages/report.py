@@ -20,7 +20,7 @@ def report(
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write: an HTML page, for any browser.")],
     model: Annotated[
         Path | None,
-        typer.Option(help="The feature model of a front of products: adds the product as a tree."),
+        typer.Option(help="The feature model: adds the product of the pick as a tree."),
     ] = None,
     trust: Trust = False,
     json: Json = False,

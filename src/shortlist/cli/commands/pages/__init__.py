@@ -1,0 +1,1 @@
+"""Commands that make pages of results."""

@@ -1,0 +1,90 @@
+"""Pictures of ensembles show what is counted from the votes, the slow way."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+
+from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, OrderedPruner
+from shortlist.ensembles.proofs.incumbent import EnsembleSelection
+from shortlist.report.ensembles import pruned_parts
+from shortlist.report.evolved import evolved_parts
+from shortlist.report.parts import Chart, Parts, Text
+from shortlist.report.saved import estimator_parts
+
+
+def charts(parts: Parts) -> dict[str, Any]:
+    return {part.title: part.data for part in parts if isinstance(part, Chart)}
+
+
+@pytest.fixture(scope="module")
+def binary() -> ExactPruner:
+    X, y = load_breast_cancer(return_X_y=True)
+    return ExactPruner(n_classifiers=8, random_state=0, node_limit=50).fit(X[:300], y[:300])
+
+
+def test_confusion_votes_and_agreement_are_those_of_the_recorded_rows(binary: ExactPruner) -> None:
+    found = charts(pruned_parts(binary))
+    record = binary.validation_
+    assert record.packed_votes is not None
+    assert binary.threshold_ is not None
+    votes = np.unpackbits(record.packed_votes, axis=1, count=len(binary.selection_))
+    after = [[0, 0], [0, 0]]
+    before = [[0, 0], [0, 0]]
+    tally = {0: [0] * (len(binary.pool_) + 1), 1: [0] * (len(binary.pool_) + 1)}
+    for row, label in zip(votes.tolist(), record.labels.tolist(), strict=True):
+        chosen = sum(vote for vote, own in zip(row, binary.selection_, strict=True) if own)
+        after[label][chosen > binary.threshold_] += 1
+        before[label][sum(row) > len(row) / 2] += 1
+        tally[label][chosen] += 1
+    assert found["Confusion after: the selection"]["values"] == after
+    assert found["Confusion before: the whole pool"]["values"] == before
+    series = found["Votes and threshold"]["series"]
+    assert [[n for _, n in one["points"]] for one in series] == [tally[0], tally[1]]
+    assert found["Votes and threshold"]["marks"][0]["at"] == binary.threshold_ + 0.5
+    members = votes[:, binary.selection_]
+    alike = found["How members agree"]["values"]
+    assert alike[0][1] == pytest.approx(100 * (members[:, 0] == members[:, 1]).mean(), abs=0.06)
+
+
+def test_accuracy_against_size_ends_at_the_whole_pool_and_marks_the_selection(binary: ExactPruner) -> None:
+    series = {
+        one["name"]: one["points"] for one in charts(pruned_parts(binary))["Accuracy against size"]["series"]
+    }
+    assert [point[0] for point in series["most accurate alone first"]] == list(range(1, 9))
+    (chosen,) = series["the selection"]
+    assert chosen[0] == len(binary.pool_)
+    assert isinstance(binary.result_, EnsembleSelection)
+    assert chosen[1] == pytest.approx(binary.result_.confusion.accuracy)
+    assert series["one by one, most right next"][-1][1] == series["most accurate alone first"][-1][1]
+
+
+def test_value_and_bound_go_to_the_end_of_the_run(binary: ExactPruner) -> None:
+    series = {
+        one["name"]: one["points"]
+        for one in charts(pruned_parts(binary))["Value and bound over time"]["series"]
+    }
+    assert series["value"][-1][1] == pytest.approx(binary.objective_value_)
+    assert series["bound"][-1][1] == pytest.approx(binary.bound_)
+    assert series["value"][-1][0] == series["bound"][-1][0]
+
+
+def test_a_rule_shows_its_order_and_says_what_is_missing() -> None:
+    X, y = load_iris(return_X_y=True)
+    pruner = OrderedPruner(n_classifiers=6, random_state=0).fit(X, y)
+    parts = pruned_parts(pruner)
+    (size,) = charts(parts).values()
+    assert size["series"][1]["points"] == [[len(pruner.members_), pruner.accuracy_]]
+    assert any("a rule keeps no votes" in part.text for part in parts if isinstance(part, Text))
+
+
+def test_evolution_shows_every_generation() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = EvolutionaryEnsembleClassifier(population_size=10, n_generations=3, random_state=0).fit(X, y)
+    title, parts = estimator_parts(model)
+    assert title == "Evolved ensemble"
+    errors = charts(parts)["Errors by generation"]["series"]
+    history = model.result_.history
+    assert errors[2]["points"] == [[one.number, one.ensemble_error] for one in history]
+    assert charts(evolved_parts(model)).keys() == {"Errors by generation", "Members by generation"}
