@@ -75,8 +75,8 @@ def parse_objective(
     if first not in known:
         of_classes = f" with {n_classes} classes" if n_classes > 2 else ""
         raise BadInputError(
-            f"objective must be auto, {any_of(sorted(known))}, perhaps followed by +margin, +slope-A "
-            f"or +auto, or weights{of_classes}, got {objective!r}.{did_you_mean(first, known)}"
+            f"objective must be auto, {any_of(sorted(known))}{of_classes}, perhaps followed by +margin, "
+            f"+slope-A or +auto, or weights, got {objective!r}.{did_you_mean(first, known)}"
         )
     if second == AUTO:
         return first, None, True
