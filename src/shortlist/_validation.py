@@ -60,3 +60,10 @@ def as_positive(value: float, argument: str) -> float:
     if not (isinstance(value, int | float) and value > 0):
         raise BadInputError(f"{argument} must be a number above 0, got {value!r}.")
     return value
+
+
+def as_not_negative(value: float, argument: str) -> float:
+    """Return a finite number of at least 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        raise BadInputError(f"{argument} must be a number of at least 0, got {value!r}.")
+    return float(value)

@@ -14,7 +14,7 @@ from shortlist._validation import as_choice, as_count, as_positive, as_positive_
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Labels
 from shortlist.errors import AcquisitionError, BadInputError, LowCoverageWarning, UnmetChoiceError
-from shortlist.multistage.judging_rows import checked_labels, reject_label_for, split_rows
+from shortlist.multistage.judging_rows import judging_rows, labels_of, reject_label_for
 from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point, low_coverage
 from shortlist.multistage.predict.prediction import (
     REJECTED,
@@ -35,7 +35,6 @@ from shortlist.multistage.search.emsco import EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, StageProblem, stage_problem
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, bytes_of_every_subset
-from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
 from shortlist.multistage.subclassifiers.subclassifiers import (
     DENSE_FEATURES,
@@ -275,22 +274,8 @@ class MultiStageClassifier(TableClassifier):
             if hasattr(self, chosen):
                 delattr(self, chosen)
         X, y, seed = self._begin_fit(X, y, unsupported)
-        if validation is None:
-            X, X_validation, y, y_validation = split_rows(X, y, self.validation_share, seed)
-        else:
-            X_validation = checked_rows(self, validation[0])
-            y_validation = checked_labels(validation[1], self.classes_, len(X_validation))
         names = [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]
-        encoding = learn_encoding(X, names)
-        everything = range(len(names))
-        rows = StageRows(
-            encoding,
-            encoding.encode(everything, X),
-            np.searchsorted(self.classes_, y).astype(np.int64),
-            encoding.encode(everything, X_validation),
-            np.searchsorted(self.classes_, y_validation).astype(np.int64),
-            len(self.classes_),
-        )
+        rows = judging_rows(self, X, y, names, validation, self.validation_share, seed)
         self.costs_ = feature_costs(self.feature_costs, names)
         self.problem_ = self._problem(rows, report, cancellation)
         self.reject_label_ = reject_label_for(self.reject_label, self.classes_)
@@ -415,16 +400,7 @@ class MultiStageClassifier(TableClassifier):
 
     def _labels(self, decisions: Decisions) -> Labels:
         """Turn class numbers into labels."""
-        rejected = decisions.guesses == REJECTED
-        if not rejected.any():
-            return np.asarray(self.classes_[decisions.guesses])
-        reject = np.array([self.reject_label_])
-        dtype = (
-            np.result_type(self.classes_, reject) if reject.dtype.kind == self.classes_.dtype.kind else object
-        )
-        labels = self.classes_[np.where(rejected, 0, decisions.guesses)].astype(dtype)
-        labels[rejected] = self.reject_label_
-        return np.asarray(labels)
+        return labels_of(decisions.guesses, self.classes_, self.reject_label_)
 
     def _problem(self, rows: StageRows, report: Report, cancellation: Cancellation | None) -> StageProblem:
         """State the problem; nothing is fitted yet."""

@@ -1,0 +1,137 @@
+"""Kernels of the Greedy Miser: growing one regression tree whose splits pay for their features, and walking.
+
+A tree is a heap: node k has the children 2k + 1 and 2k + 2, and -1 as its column where it is a leaf.
+"""
+
+from typing import NamedTuple
+
+from shortlist._jit import kernel
+from shortlist.arrays import Flags, Floats, FloatTable, Longs, LongTable
+
+
+class SortedColumns(NamedTuple):
+    """The rows that grow trees."""
+
+    columns: FloatTable
+    """Values, ``(n_columns, n_rows)``."""
+    orders: LongTable
+    """Row numbers by increasing value, ``(n_columns, n_rows)``."""
+    feature_of: Longs
+    """Feature of each column."""
+
+
+class GrownTree(NamedTuple):
+    """One tree, to be written."""
+
+    split_columns: Longs
+    """Column that each node asks, -1 for a leaf, ``(n_nodes,)``."""
+    thresholds: Floats
+    """A row goes to the first child where its value is at most this, ``(n_nodes,)``."""
+    means: Floats
+    """Mean residual of each leaf, ``(n_nodes,)``."""
+    leaves: Longs
+    """Leaf of each row, ``(n_rows,)``."""
+    room: FloatTable
+    """Room to work in, ``(6, n_nodes)``: row count and sum of each node; count, sum and last value left of a
+    split; and the best gain."""
+
+
+@kernel("void(SortedColumns, float64[::1], float64[::1], int64, GrownTree)")
+def grow_tree(
+    rows: SortedColumns, residuals: Floats, charges: Floats, n_levels: int, tree: GrownTree
+) -> None:
+    """Grow one tree level by level, where a split by feature f costs ``charges[f]``."""
+    columns, orders, feature_of = rows.columns, rows.orders, rows.feature_of
+    split_columns, thresholds, means = tree.split_columns, tree.thresholds, tree.means
+    leaves, room = tree.leaves, tree.room
+    n_columns, n_rows = columns.shape
+    n_nodes = split_columns.shape[0]
+    counts, sums, left_counts, left_sums, last, best = room[0], room[1], room[2], room[3], room[4], room[5]
+    total = 0.0
+    for i in range(n_rows):
+        leaves[i] = 0
+        total += residuals[i] * residuals[i]
+    split_columns[:] = -1
+    thresholds[:] = 0.0
+    means[:] = 0.0
+    first = 0
+    for level in range(n_levels + 1):
+        end = 2 * first + 1
+        for k in range(first, end):
+            counts[k] = 0.0
+            sums[k] = 0.0
+            best[k] = 1e-12 * total
+        for i in range(n_rows):
+            k = leaves[i]
+            if k >= first:
+                counts[k] += 1.0
+                sums[k] += residuals[i]
+        for k in range(first, end):
+            if counts[k] > 0:
+                means[k] = sums[k] / counts[k]
+        if level == n_levels:
+            break
+        for c in range(n_columns):
+            charge = charges[feature_of[c]]
+            for k in range(first, end):
+                left_counts[k] = 0.0
+                left_sums[k] = 0.0
+            for place in range(n_rows):
+                i = orders[c, place]
+                k = leaves[i]
+                if k < first:
+                    continue
+                value = columns[c, i]
+                if left_counts[k] > 0 and value > last[k]:
+                    left, right = left_counts[k], counts[k] - left_counts[k]
+                    rest = sums[k] - left_sums[k]
+                    gain = (
+                        left_sums[k] * left_sums[k] / left
+                        + rest * rest / right
+                        - sums[k] * sums[k] / counts[k]
+                        - charge
+                    )
+                    if gain > best[k]:
+                        best[k] = gain
+                        split_columns[k] = c
+                        middle = last[k] + (value - last[k]) / 2
+                        thresholds[k] = middle if middle < value else last[k]
+                left_counts[k] += 1.0
+                left_sums[k] += residuals[i]
+                last[k] = value
+        for i in range(n_rows):
+            k = leaves[i]
+            if k >= first and split_columns[k] >= 0:
+                leaves[i] = 2 * k + 1 if columns[split_columns[k], i] <= thresholds[k] else 2 * k + 2
+        first = end
+    for k in range(n_nodes):
+        if split_columns[k] >= 0:
+            means[k] = 0.0
+
+
+@kernel(
+    "void(float64[:, ::1], int64[:, ::1], float64[:, ::1], float64[:, ::1], int64[::1], float64[:, ::1], "
+    "bool_[:, ::1])"
+)
+def walk_trees(
+    rows: Floats,
+    split_columns: Longs,
+    thresholds: Floats,
+    values: Floats,
+    feature_of: Longs,
+    scores: Floats,
+    bought: Flags,
+) -> None:
+    """Add the leaf of every tree to the scores, ``(n_rows, n_outputs)``, and mark the features on the way.
+
+    Tree t counts for output t modulo n_outputs.
+    """
+    n_outputs = scores.shape[1]
+    for i in range(rows.shape[0]):
+        for t in range(split_columns.shape[0]):
+            k = 0
+            while split_columns[t, k] >= 0:
+                c = split_columns[t, k]
+                bought[i, feature_of[c]] = True
+                k = 2 * k + 1 if rows[i, c] <= thresholds[t, k] else 2 * k + 2
+            scores[i, t % n_outputs] += values[t, k]
