@@ -14,6 +14,7 @@ from typing import Any
 from benchmarks.registry import load_cases
 from benchmarks.rows import write_rows
 from benchmarks.studies import (
+    emsco_opponents,
     ensembles,
     fronts,
     large_products,
@@ -27,6 +28,7 @@ from benchmarks.studies import (
 
 STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "eel-cv": ensembles.eel_cv,
+    "emsco-opponents": emsco_opponents.emsco_opponents,
     "ensembles": ensembles.ensembles,
     "fronts": fronts.fronts,
     "knapsacks": fronts.knapsacks,
@@ -53,7 +55,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
 """Studies, each with a file of its name in results/."""
 WITHOUT_DATA = ("pruning-large", "start")
 """Studies that need no real data."""
-SEEDED = ("multistage-recall", "stage-picks")
+SEEDED = ("emsco-opponents", "multistage-recall", "stage-picks")
 """Studies that run once per seed."""
 
 

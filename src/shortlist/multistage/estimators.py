@@ -275,7 +275,7 @@ class MultiStageClassifier(TableClassifier):
                 delattr(self, chosen)
         X, y, seed = self._begin_fit(X, y, unsupported)
         names = [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]
-        rows = judging_rows(self, X, y, names, validation, self.validation_share, seed)
+        rows = judging_rows(self, X, y, names, validation=validation, share=self.validation_share, seed=seed)
         self.costs_ = feature_costs(self.feature_costs, names)
         self.problem_ = self._problem(rows, report, cancellation)
         self.reject_label_ = reject_label_for(self.reject_label, self.classes_)

@@ -7,6 +7,7 @@ import numpy as np
 
 from shortlist.arrays import Labels
 from shortlist.errors import BadInputError
+from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier, aggregate
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.predict.prediction import REJECTED, Decisions, decide_known
 from shortlist.pickles import saved_from
@@ -126,13 +127,15 @@ def split_three(y: Labels, *, seed: int = 0) -> tuple[Rows, Rows, Rows]:
     return fit, judge, test
 
 
-def measure_on(classifier: MultiStageClassifier, X: Any, y: Labels) -> StagedMeasure:
+def measure_on(classifier: MultiStageClassifier | BudgetedClassifier, X: Any, y: Labels) -> StagedMeasure:
     """Measure a fitted classifier on some rows; labels it does not know count as wrong."""
-    encoded = classifier.model_.encoding.encode(range(classifier.n_features_in_), X)
-    return summarize(
-        decide_known(classifier.model_, encoded), classifier.classes_, y,
-        total_cost=classifier.costs_.total / classifier.costs_.scale,
-    )  # fmt: skip
+    if isinstance(classifier, BudgetedClassifier):
+        decisions = classifier.decisions(X)
+    else:
+        encoded = classifier.model_.encoding.encode(range(classifier.n_features_in_), X)
+        decisions = decide_known(classifier.model_, encoded)
+    total = classifier.costs_.total / classifier.costs_.scale
+    return summarize(decisions, classifier.classes_, y, total_cost=total)
 
 
 def summarize(decisions: Decisions, classes: Labels, y: Labels, *, total_cost: float) -> StagedMeasure:
@@ -147,7 +150,7 @@ def summarize(decisions: Decisions, classes: Labels, y: Labels, *, total_cost: f
         coverage,
         accuracy,
         cost,
-        coverage + accuracy + 1 - (cost / total_cost if total_cost else 0.0),
+        aggregate(coverage, accuracy, cost / total_cost if total_cost else 0.0),
         len(decisions.labels),
         str(answers[0]) if len(answers) == 1 else None,
     )

@@ -21,6 +21,7 @@ def judging_rows(
     X: Any,
     y: Labels,
     names: Sequence[str],
+    *,
     validation: tuple[Any, Any] | None,
     share: float,
     seed: int,

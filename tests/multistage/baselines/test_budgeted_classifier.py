@@ -19,11 +19,15 @@ from shortlist.multistage import (
     CostOrderedStages,
     GreedyMiser,
     L1Path,
-    MultiStageClassifier,
     SingleStage,
     feature_costs,
 )
 from shortlist.multistage.holdout import split_three
+from shortlist.multistage.judging_rows import judging_rows
+from shortlist.multistage.problem.reject_rules import reject_rule
+from shortlist.multistage.search.stage_objectives import stage_problem
+from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
+from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers
 from shortlist.runs import Cancellation
 
 QUICK: list[Any] = [
@@ -95,7 +99,8 @@ def test_the_setting_that_is_kept_has_the_largest_sum_on_the_validation_rows(opp
     clf.fit(X, y, validation=judged)
     labels, cost = clf.predict(judged[0]), clf.predict_cost(judged[0])
     answered = labels != "REJECT"
-    value = answered.mean() + (labels == judged[1])[answered].mean() + 1 - cost.mean() / sum(COSTS.values())
+    right = (labels == judged[1])[answered].sum() / max(1, answered.sum())
+    value = answered.mean() + right + 1 - cost.mean() / sum(COSTS.values())
     assert value == pytest.approx(max(each["aggregate"] for each in clf.tuning_))
     kept = next(each for each in clf.tuning_ if each.items() >= clf.settings_.items())
     assert kept["aggregate"] == pytest.approx(value)
@@ -128,16 +133,15 @@ def test_cost_ordered_stages_are_stages_with_that_assignment() -> None:
     X, y = mixed()
     judged = mixed(120, seed=2)
     ordered = CostOrderedStages(feature_costs=COSTS).fit(X, y, validation=judged)
-    staged = MultiStageClassifier(
-        feature_costs=COSTS, method="enumerate", objectives=("stages", "acquisition_cost")
-    )
-    staged.fit(X, y, validation=judged)
-    stages = staged.problem_.measure(np.array([[3, 0, 1, 2]], dtype=np.int8))
-    _, right, cost, *_ = stages[0].tolist()
-    conclusive = ordered.predict(judged[0]) != "REJECT"
-    assert ordered.predict_cost(judged[0]).sum() == pytest.approx(cost / staged.costs_.scale)
-    assert stages[0][0] == conclusive.sum()
-    assert right >= 0
+    names = list(COSTS)
+    rows = judging_rows(ordered, X, y, names, validation=judged, share=0.5, seed=0)
+    bits = DecisionBits(LogisticSubclassifiers(rows), reject_rule(0.75, ordered.classes_))
+    problem = stage_problem(bits, feature_costs(COSTS, names), max_stages=4)
+    conclusive, right, cost = problem.measures(np.array([[3, 0, 1, 2]], dtype=np.int8))[0][:3].tolist()
+    labels = ordered.predict(judged[0])
+    assert (labels != "REJECT").sum() == conclusive
+    assert (labels == judged[1]).sum() == right
+    assert ordered.predict_cost(judged[0]).sum() == pytest.approx(cost / problem.costs.scale)
 
 
 @every

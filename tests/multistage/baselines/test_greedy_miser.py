@@ -28,7 +28,7 @@ def _drawn(draw: st.DrawFn) -> tuple[NDArray[np.float64], NDArray[np.int64], Fea
     feature_of = np.minimum(np.arange(n_columns), n_features - 1)
     names = [str(f) for f in range(n_features)]
     prices = draw(st.lists(st.integers(0, 5), min_size=n_features, max_size=n_features))
-    groups = {name: "lab" for name in names[:2]}
+    groups = dict.fromkeys(names[:2], "lab")
     return rows, labels, feature_costs(prices, names, groups=groups, first_prices={"lab": 2}), feature_of
 
 
@@ -60,13 +60,14 @@ def test_every_split_is_a_best_one_and_every_leaf_a_mean(
             charge * (costs.price(paid | (np.arange(len(paid)) == f)) - costs.price(paid)) for f in feature_of
         ]
         used = _check_node(
-            trees, tree, 0, rows, residuals[:, output], charges, np.arange(len(rows)), scores[:, output]
-        )
+            trees, tree, 0, rows=rows, residuals=residuals[:, output], charges=charges,
+            here=np.arange(len(rows)), scores=scores[:, output],
+        )  # fmt: skip
         paid[list(used)] = True
 
 
 def _check_node(
-    trees: MiserTrees, tree: int, node: int, rows: NDArray[np.float64], residuals: NDArray[np.float64],
+    trees: MiserTrees, tree: int, node: int, *, rows: NDArray[np.float64], residuals: NDArray[np.float64],
     charges: list[float], here: NDArray[np.intp], scores: NDArray[np.float64],
 ) -> set[int]:  # fmt: skip
     """Check a node and what is below; add its leaves to the scores, and return the features used."""
@@ -84,7 +85,12 @@ def _check_node(
     left = rows[here, column] <= trees.thresholds[tree, node]
     below = (2 * node + 1, here[left]), (2 * node + 2, here[~left])
     return {int(trees.feature_of[column])}.union(
-        *(_check_node(trees, tree, child, rows, residuals, charges, part, scores) for child, part in below)
+        *(
+            _check_node(
+                trees, tree, child, rows=rows, residuals=residuals, charges=charges, here=part, scores=scores
+            )
+            for child, part in below
+        )
     )
 
 

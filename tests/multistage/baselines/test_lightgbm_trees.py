@@ -11,15 +11,17 @@ from shortlist.errors import MissingDependencyError
 from shortlist.multistage import CostAwareLightGBM, feature_costs
 from tests.multistage.baselines.oracles import walked
 
+ROUNDS = 2
+
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_row_pays_for_the_features_on_its_paths_each_once(n_classes: int) -> None:
     X, y = make_classification(300, 6, n_informative=4, n_classes=n_classes, random_state=0)
     costs = feature_costs([1, 2, 4, 8, 16, 32], [str(i) for i in range(6)])
-    model = CostAwareLightGBM(feature_costs=costs, trade_off=0.1, n_trees=12, n_leaves=6, random_state=0).fit(
-        X, y
-    )
-    trees = model.model_.booster.dump_model()["tree_info"][: 12 * (1 if n_classes == 2 else 3)]
+    model = CostAwareLightGBM(
+        feature_costs=costs, trade_off=0.1, n_trees=ROUNDS, n_leaves=4, random_state=0
+    ).fit(X, y)
+    trees = model.model_.booster.dump_model()["tree_info"][: ROUNDS * (1 if n_classes == 2 else 3)]
     new = np.random.default_rng(1).normal(size=(60, 6))
     paid, said = [], []
     for row in new:
@@ -27,7 +29,10 @@ def test_a_row_pays_for_the_features_on_its_paths_each_once(n_classes: int) -> N
         asked = set().union(*(columns for _, columns in answers))
         paid.append(sum(2**column for column in asked))
         said.append(
-            [sum(value for value, _ in answers[k :: len(trees) // 12]) for k in range(len(trees) // 12)]
+            [
+                sum(value for value, _ in answers[k :: len(trees) // ROUNDS])
+                for k in range(len(trees) // ROUNDS)
+            ]
         )
     assert model.predict_cost(new).tolist() == paid
     assert len(set(paid)) > 1

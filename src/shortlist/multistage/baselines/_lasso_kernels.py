@@ -35,8 +35,7 @@ def minimise_quadratic(
                 for i in range(size):
                     gradient[i] += curvature[i, j] * step
                 change = abs(step) * h
-                if change > largest:
-                    largest = change
+                largest = max(largest, change)
         if largest <= tolerance:
             return sweep + 1
     return MOST_SWEEPS

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -26,6 +27,16 @@ if TYPE_CHECKING:
 
 Candidates: TypeAlias = Iterator[tuple[dict[str, Any], BudgetedModel]]
 """Settings, and what was fitted with them, one after the other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What an opponent is fitted for: rows that fit and judge, prices, the reject rule, and a seed."""
+
+    rows: StageRows
+    costs: FeatureCosts
+    rule: RejectRule
+    seed: int
 
 
 def _answers_every_row(estimator: "BudgetedClassifier") -> bool:
@@ -116,7 +127,7 @@ class BudgetedClassifier(TableClassifier):
         self.random_state = random_state
 
     @abstractmethod
-    def _candidates(self, rows: StageRows, costs: FeatureCosts, rule: RejectRule, seed: int) -> Candidates:
+    def _candidates(self, asked: Asked) -> Candidates:
         """Yield settings and fitted models, cheaper ones first."""
 
     def fit(
@@ -159,12 +170,12 @@ class BudgetedClassifier(TableClassifier):
         self.costs_ = feature_costs(self.feature_costs if costs is None else costs, names)
         self.reject_label_ = reject_label_for(self.reject_label, self.classes_)
         self._rule = self._reject_rule()
-        rows = judging_rows(self, X, y, names, validation, self.validation_share, seed)
+        rows = judging_rows(self, X, y, names, validation=validation, share=self.validation_share, seed=seed)
         self._encoding = rows.encoding
         self.tuning_: list[dict[str, Any]] = []
         best = -np.inf
         report(Progress("fitting", 0, 0))
-        for settings, model in self._candidates(rows, self.costs_, self._rule, seed):
+        for settings, model in self._candidates(Asked(rows, self.costs_, self._rule, seed)):
             measured = self._judged(model, rows)
             self.tuning_.append(settings | measured)
             if measured["aggregate"] > best:

@@ -5,12 +5,11 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist.arrays import Mask
-from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier, Candidates
+from shortlist.multistage.baselines.budgeted_classifier import Asked, BudgetedClassifier, Candidates
 from shortlist.multistage.baselines.budgeted_models import FixedStages, OneSubset
 from shortlist.multistage.predict.prediction import FittedStage, StagedModel
 from shortlist.multistage.problem.costs import FeatureCosts
-from shortlist.multistage.problem.reject_rules import RejectRule
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
+from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers
 from shortlist.pickles import saved_from
 
 
@@ -51,8 +50,9 @@ class CostOrderedStages(BudgetedClassifier):
     [2.0, 12.0]
     """
 
-    def _candidates(self, rows: StageRows, costs: FeatureCosts, rule: RejectRule, seed: int) -> Candidates:
+    def _candidates(self, asked: Asked) -> Candidates:
         """Yield the one assignment there is."""
+        rows, costs = asked.rows, asked.costs
         fitted = LogisticSubclassifiers(rows)
         known = np.zeros(rows.n_features, dtype=bool)
         stages = []
@@ -62,7 +62,7 @@ class CostOrderedStages(BudgetedClassifier):
                 FittedStage(np.flatnonzero(subset & ~known), subset, fitted.model(subset), 0.0, price)
             )
             known = subset
-        yield {}, FixedStages(StagedModel(rows.encoding, tuple(stages), rule, costs))
+        yield {}, FixedStages(StagedModel(rows.encoding, tuple(stages), asked.rule, costs))
 
 
 @saved_from("shortlist.multistage")
@@ -88,7 +88,8 @@ class SingleStage(BudgetedClassifier):
 
     REJECTS: ClassVar[bool] = False
 
-    def _candidates(self, rows: StageRows, costs: FeatureCosts, rule: RejectRule, seed: int) -> Candidates:
+    def _candidates(self, asked: Asked) -> Candidates:
         """Yield the one classifier there is."""
+        rows = asked.rows
         everything = np.ones(rows.n_features, dtype=bool)
         yield {}, OneSubset(everything, LogisticSubclassifiers(rows).model(everything))

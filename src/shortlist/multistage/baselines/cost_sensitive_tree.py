@@ -150,7 +150,9 @@ def descend(
     steps = np.full(loss.n_nodes, 0.25)
     for _ in range(n_sweeps):
         for node in range(loss.n_nodes):
-            steps[node] = _step(loss, coefficients, thresholds, node, free, float(steps[node]) * 2.0)
+            steps[node] = _step(
+                loss, coefficients, thresholds, node, free=free, size=float(steps[node]) * 2.0
+            )
         values.append(loss.value(coefficients, thresholds))
         if values[-2] - values[-1] <= tolerance * abs(values[-2]):
             break
@@ -158,7 +160,7 @@ def descend(
 
 
 def _step(
-    loss: TreeLoss, coefficients: Floats, thresholds: Floats, node: int, free: Flags, size: float
+    loss: TreeLoss, coefficients: Floats, thresholds: Floats, node: int, *, free: Flags, size: float
 ) -> float:
     """Take one step at a node; return its size, or the size tried last where none lowers the loss."""
     before = loss.smooth_value(coefficients, thresholds)

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from shortlist._validation import as_choice, as_count, as_not_negative, as_positive
 from shortlist.arrays import Floats, Longs, Mask
 from shortlist.multistage.baselines._miser_kernels import GrownTree, SortedColumns, grow_tree, walk_trees
-from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier, Candidates, tried
+from shortlist.multistage.baselines.budgeted_classifier import Asked, BudgetedClassifier, Candidates, tried
 from shortlist.multistage.baselines.budgeted_models import indicator_probabilities
 from shortlist.multistage.problem.costs import FeatureCosts
-from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 from shortlist.pickles import saved_from
 
@@ -272,8 +271,9 @@ class GreedyMiser(BudgetedClassifier):
         self.learning_rate = learning_rate
         self.n_levels = n_levels
 
-    def _candidates(self, rows: StageRows, costs: FeatureCosts, rule: RejectRule, seed: int) -> Candidates:
+    def _candidates(self, asked: Asked) -> Candidates:
         """Yield every trade-off with every number of rounds; one growth serves all numbers."""
+        rows, costs = asked.rows, asked.costs
         rounds = sorted(tried(self.n_trees, "n_trees", as_count))
         feature_of = feature_of_columns(rows)
         for trade_off in tried(self.trade_off, "trade_off", as_not_negative):

@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 from shortlist._validation import as_count, as_not_negative
 from shortlist.arrays import Floats, Longs
 from shortlist.multistage.baselines._lasso_kernels import minimise_quadratic
-from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier, Candidates, tried
+from shortlist.multistage.baselines.budgeted_classifier import Asked, BudgetedClassifier, Candidates, tried
 from shortlist.multistage.baselines.budgeted_models import OneSubset
 from shortlist.multistage.baselines.greedy_miser import feature_of_columns, score_probabilities
 from shortlist.multistage.problem.costs import FeatureCosts
-from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.subclassifiers.subclassifiers import (
     LogisticModel,
     LogisticSubclassifiers,
-    StageRows,
 )
 from shortlist.pickles import saved_from
 
@@ -184,8 +182,9 @@ class CactLasso(BudgetedClassifier):
         )  # fmt: skip
         self.penalty = penalty
 
-    def _candidates(self, rows: StageRows, costs: FeatureCosts, rule: RejectRule, seed: int) -> Candidates:
+    def _candidates(self, asked: Asked) -> Candidates:
         """Yield the path, from the largest penalty to the smallest."""
+        rows = asked.rows
         penalties = sorted(tried(self.penalty, "penalty", as_not_negative), reverse=True)
         design, centres, spreads = standardised(rows.fit_rows)
         feature_of = feature_of_columns(rows)
@@ -239,8 +238,9 @@ class L1Path(BudgetedClassifier):
         )  # fmt: skip
         self.n_penalties = n_penalties
 
-    def _candidates(self, rows: StageRows, costs: FeatureCosts, rule: RejectRule, seed: int) -> Candidates:
+    def _candidates(self, asked: Asked) -> Candidates:
         """Yield every set of features on the path once, the smallest first."""
+        rows = asked.rows
         design, _, _ = standardised(rows.fit_rows)
         largest = least_empty_penalty(design, rows.fit_labels, rows.n_classes)
         # a little more than the least, so that rounding lets no feature in

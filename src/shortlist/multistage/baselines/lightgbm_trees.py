@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from shortlist._validation import as_count, as_not_negative, as_positive
 from shortlist.arrays import Labels, Longs, Mask
 from shortlist.errors import MissingDependencyError
-from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier, Candidates, tried
+from shortlist.multistage.baselines.budgeted_classifier import Asked, BudgetedClassifier, Candidates, tried
 from shortlist.multistage.baselines.greedy_miser import feature_of_columns
 from shortlist.multistage.problem.costs import FeatureCosts
-from shortlist.multistage.problem.reject_rules import RejectRule
-from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 from shortlist.pickles import saved_from
 
 
@@ -135,8 +133,9 @@ class CostAwareLightGBM(BudgetedClassifier):
         super().check_options(y)
         needed_lightgbm()
 
-    def _candidates(self, rows: StageRows, costs: FeatureCosts, rule: RejectRule, seed: int) -> Candidates:
+    def _candidates(self, asked: Asked) -> Candidates:
         """Yield every trade-off with every number of rounds; one booster serves all numbers."""
+        rows, costs = asked.rows, asked.costs
         lightgbm = needed_lightgbm()
         rounds = sorted(tried(self.n_trees, "n_trees", as_count))
         feature_of = feature_of_columns(rows)
@@ -154,7 +153,7 @@ class CostAwareLightGBM(BudgetedClassifier):
                 "num_threads": 1,
                 "deterministic": True,
                 "force_row_wise": True,
-                "seed": seed % 2**31,
+                "seed": asked.seed % 2**31,
             }
             data = lightgbm.Dataset(rows.fit_rows, rows.fit_labels, params=settings, free_raw_data=False)
             booster = lightgbm.train(settings, data, rounds[-1])

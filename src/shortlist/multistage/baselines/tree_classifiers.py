@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 
 from shortlist._validation import as_count, as_not_negative
-from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier, Candidates, tried
+from shortlist.multistage.baselines.budgeted_classifier import Asked, BudgetedClassifier, Candidates, tried
 from shortlist.multistage.baselines.cost_sensitive_tree import TreeLoss, train_tree
 from shortlist.multistage.baselines.greedy_miser import feature_of_columns
 from shortlist.multistage.baselines.lasso import standardised
 from shortlist.multistage.baselines.linear_trees import LinearTree, class_targets, pruned
 from shortlist.multistage.baselines.submodular_tree import grow_submodular
 from shortlist.multistage.problem.costs import FeatureCosts
-from shortlist.multistage.problem.reject_rules import RejectRule
-from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 from shortlist.pickles import saved_from
 
 
@@ -78,8 +76,9 @@ class CSTC(BudgetedClassifier):
         self.sparsity = sparsity
         self.n_levels = n_levels
 
-    def _candidates(self, rows: StageRows, costs: FeatureCosts, rule: RejectRule, seed: int) -> Candidates:
+    def _candidates(self, asked: Asked) -> Candidates:
         """Yield a tree per trade-off, the dearest first."""
+        rows, costs = asked.rows, asked.costs
         design, centres, spreads = standardised(rows.fit_rows)
         targets, gate = class_targets(rows.fit_labels, rows.n_classes)
         judged, _ = class_targets(rows.validation_labels, rows.n_classes)
@@ -146,8 +145,9 @@ class ASTC(BudgetedClassifier):
         self.node_budget = node_budget
         self.n_levels = n_levels
 
-    def _candidates(self, rows: StageRows, costs: FeatureCosts, rule: RejectRule, seed: int) -> Candidates:
+    def _candidates(self, asked: Asked) -> Candidates:
         """Yield a tree per budget, the smallest first."""
+        rows, costs = asked.rows, asked.costs
         design, centres, spreads = standardised(rows.fit_rows)
         targets, gate = class_targets(rows.fit_labels, rows.n_classes)
         judged, _ = class_targets(rows.validation_labels, rows.n_classes)

@@ -1,0 +1,234 @@
+"""Multi-stage classifiers and their opponents side by side, on the same splits of one table."""
+
+import hashlib
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shortlist._validation import as_choice, as_count, as_seed
+from shortlist.arrays import Labels
+from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier
+from shortlist.multistage.baselines.cost_ordered import CostOrderedStages, SingleStage
+from shortlist.multistage.baselines.greedy_miser import GreedyMiser
+from shortlist.multistage.baselines.lasso import CactLasso, L1Path
+from shortlist.multistage.baselines.lightgbm_trees import CostAwareLightGBM
+from shortlist.multistage.baselines.tree_classifiers import ASTC, CSTC
+from shortlist.multistage.estimators import MultiStageClassifier
+from shortlist.multistage.holdout import measure_on, split_three
+from shortlist.runs import Cancellation, Report, Unit, run_units, silent
+from shortlist.runs.journal import append_line, open_lines
+from shortlist.tables.fingerprints import table_fingerprint
+from shortlist.tables.fit_inputs import take_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+OPPONENTS: dict[str, type[BudgetedClassifier]] = {
+    "greedy-miser": GreedyMiser,
+    "cstc": CSTC,
+    "astc": ASTC,
+    "co-t": CostOrderedStages,
+    "cact-lasso": CactLasso,
+    "single": SingleStage,
+    "lightgbm": CostAwareLightGBM,
+    "l1-path": L1Path,
+}
+"""The opponents by name: those of the paper, then what people use today."""
+SEARCHES = ("emsco", "enumerate")
+"""The ways to find stage assignments, which are compared with them."""
+COLUMNS = ("seed", "method", "coverage", "accuracy", "cost", "aggregate", "seconds")
+"""Of a result: the split, what was fitted, what it does on the test rows, and processor seconds of fitting."""
+
+
+def stage_methods(names: Sequence[str] | None = None, **options: Any) -> dict[str, Any]:
+    """Return unfitted classifiers by name; by default evolution and all opponents.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        Of :data:`SEARCHES` and :data:`OPPONENTS`.
+    **options
+        Parameters that all classifiers have, such as ``feature_costs`` and ``confidence``.
+
+    Raises
+    ------
+    BadInputError
+        If a name is unknown.
+    """
+    known = (*SEARCHES, *OPPONENTS)
+    wanted = ["emsco", *OPPONENTS] if names is None else list(names)
+    return {
+        name: MultiStageClassifier(method=name, **options) if name in SEARCHES else OPPONENTS[name](**options)
+        for name in (as_choice(each, "method", known) for each in wanted)
+    }
+
+
+def compare_stage_methods(
+    X: Any,
+    y: Labels,
+    methods: Mapping[str, Any],
+    *,
+    n_seeds: int = 10,
+    random_state: int = 0,
+    n_jobs: Any = 1,
+    study: str | Path | None = None,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+) -> "pd.DataFrame":
+    """Fit and measure every method on the splits of several seeds.
+
+    A seed splits the rows 50 : 25 : 25 by class (Sec. 4.3.1 of :cite:t:`Hamilton2022`) and is the seed of
+    every method: the first part fits, the second chooses settings or points, the third measures.
+
+    Parameters
+    ----------
+    X : DataFrame or array of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+    methods : mapping of str to classifier
+        Unfitted, such as :func:`stage_methods` returns.
+    n_seeds : int, default=10
+        At least 1.
+    random_state : int, default=0
+        The first seed; the others follow it.
+    n_jobs : int, str or None, default=1
+        Workers, a seed at a time each.
+    study : path, optional
+        A file of JSON lines, to which every seed is added when it is finished; what is found there is not run
+        again.
+    report, cancellation : optional
+        Progress events, one per seed, and a way to stop with the seeds finished so far.
+
+    Returns
+    -------
+    results : DataFrame
+        One row per seed and method, with the columns of :data:`COLUMNS`; only whole seeds.
+
+    Raises
+    ------
+    BadInputError
+        If a class has too few rows to be in every part, or a number is out of range.
+    BadFileError
+        If `study` cannot be read.
+    """
+    import pandas as pd
+
+    y = np.asarray(y)
+    first = as_seed(random_state, "random_state")
+    seeds = range(first, first + as_count(n_seeds, "n_seeds"))
+    as_seed(seeds[-1], "the last seed")
+    split_three(y, seed=first)
+    described = {name: _described(method) for name, method in methods.items()}
+    found = {} if study is None else _finished(Path(study), X, y)
+    missing = {
+        seed: {name: each for name, each in methods.items() if (seed, described[name]) not in found}
+        for seed in seeds
+    }
+    units = [Unit(str(seed), measure_seed, (X, y, left, seed)) for seed, left in missing.items() if left]
+    done = run_units(
+        units, n_jobs=n_jobs if units else 1, stage="comparing", report=report, cancellation=cancellation
+    )
+    for seed, rows in done:
+        for row in rows:
+            found[int(seed), described[row["method"]]] = row
+            if study is not None:
+                append_line(str(study), {**row, "described": described[row["method"]]})
+    whole = [seed for seed in seeds if all((seed, each) in found for each in described.values())]
+    return pd.DataFrame(
+        [found[seed, each] | {"method": name} for seed in whole for name, each in described.items()],
+        columns=list(COLUMNS),
+    )
+
+
+def measure_seed(X: Any, y: Labels, methods: Mapping[str, Any], seed: int) -> list[dict[str, Any]]:
+    """Fit methods on the split of one seed, and measure them on its test rows."""
+    from sklearn.base import clone
+
+    fit, judge, test = split_three(y, seed=seed)
+    measured = []
+    for name, method in methods.items():
+        start = time.process_time()
+        classifier = clone(method).set_params(random_state=seed)
+        fitted = fit_quietly(classifier, take_rows(X, fit), y[fit], (take_rows(X, judge), y[judge]))
+        seconds = time.process_time() - start
+        found = measure_on(fitted, take_rows(X, test), y[test])
+        values = (found.coverage, found.accuracy, found.cost, found.aggregate)
+        measured.append(dict(zip(COLUMNS, (seed, name, *values, seconds), strict=True)))
+    return measured
+
+
+def fit_quietly(classifier: Any, X: Any, y: Labels, validation: tuple[Any, Labels], **run: Any) -> Any:
+    """Fit a classifier without the warning that it answers few rows: a comparison says how many."""
+    import warnings
+
+    from shortlist.errors import LowCoverageWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LowCoverageWarning)
+        return classifier.fit(X, y, validation=validation, **run)
+
+
+def with_margins(results: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the mean of every method over the seeds, best sum first, with 95 % margins.
+
+    A margin is Student's quantile times the standard error over the seeds; missing for one seed. Seeds share
+    rows, so margins tell how much splits matter on this table, and not what another table would show.
+
+    Parameters
+    ----------
+    results : DataFrame
+        From :func:`compare_stage_methods`.
+
+    Returns
+    -------
+    DataFrame
+        A row per method: ``method``, ``n_seeds``, the mean of every measure under its name, and
+        ``coverage_margin``, ``accuracy_margin``, ``cost_margin`` and ``aggregate_margin``.
+    """
+    import pandas as pd
+    from scipy.stats import t
+
+    rows = []
+    for name, part in results.groupby("method", sort=False):
+        n = len(part)
+        row: dict[str, Any] = {"method": name, "n_seeds": n}
+        for measure in COLUMNS[2:]:
+            row[measure] = float(part[measure].mean())
+            if measure != "seconds":
+                spread = float(part[measure].std(ddof=1)) / np.sqrt(n) if n > 1 else float("nan")
+                row[f"{measure}_margin"] = float(t.ppf(0.975, n - 1)) * spread if n > 1 else spread
+        rows.append(row)
+    return pd.DataFrame(rows).sort_values("aggregate", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def write_stage_results(results: "pd.DataFrame", path: str | Path) -> None:
+    """Write results as Parquet, whole or not at all."""
+    import pyarrow as pa
+
+    from shortlist.files import write_parquet
+
+    write_parquet(pa.Table.from_pandas(results, preserve_index=False, nthreads=1), path)
+
+
+def _finished(study: Path, X: Any, y: Labels) -> dict[tuple[int, str], dict[str, Any]]:
+    """Open a study, and return what is in it by seed and description of the method."""
+    header = {"table": table_fingerprint(X, y).digest}
+    lines = open_lines(str(study), header, mark="stage comparison", argument="study")
+    return {
+        (line["seed"], line["described"]): {name: line[name] for name in COLUMNS}
+        for line in lines
+        if {"described", *COLUMNS} <= line.keys()
+    }
+
+
+def _described(method: Any) -> str:
+    """Return a word for a classifier and its parameters, the same in every process; the seed is no part."""
+    given = {name: value for name, value in method.get_params(deep=False).items() if name != "random_state"}
+    prices = given.get("feature_costs")
+    if hasattr(prices, "prices"):
+        parts = (prices.names, prices.prices, prices.groups, prices.first_prices)
+        given["feature_costs"] = [list(part) for part in parts] + [prices.scale]
+    text = f"{type(method).__name__}({sorted(given.items())!r})"
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
