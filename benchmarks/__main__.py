@@ -17,6 +17,7 @@ from benchmarks.studies import (
     emsco_opponents,
     ensembles,
     fronts,
+    kills,
     large_products,
     multistage,
     peers,
@@ -24,6 +25,7 @@ from benchmarks.studies import (
     pruning_ranks,
     stage_picks,
     start,
+    study_store,
 )
 
 STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
@@ -31,11 +33,14 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "emsco-opponents": emsco_opponents.emsco_opponents,
     "ensembles": ensembles.ensembles,
     "fronts": fronts.fronts,
+    "kills": kills.kills,
     "knapsacks": fronts.knapsacks,
     "moip": fronts.moip,
     "moip-long": fronts.moip_long,
     "multistage": multistage.multistage,
     "multistage-recall": multistage.recalls,
+    "study-million": study_store.million,
+    "study-overhead": study_store.overhead,
     "opponents": large_products.opponents,
     "peers": peers.peers,
     "pruning-engine": pruning.engine,
@@ -53,7 +58,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "start": start.starts,
 }
 """Studies, each with a file of its name in results/."""
-WITHOUT_DATA = ("pruning-large", "start")
+WITHOUT_DATA = ("kills", "pruning-large", "start", "study-million", "study-overhead")
 """Studies that need no real data."""
 SEEDED = ("emsco-opponents", "multistage-recall", "stage-picks")
 """Studies that run once per seed."""

@@ -164,8 +164,7 @@ def compare_products(
         Limit of each run.
     work : Work, optional
         How many runs at a time; what is found does not depend on it, unless a limit in seconds is hit. Its
-        study keeps finished runs, and a part of it the programs of ``solrep`` and the generations of
-        evolution. It is bound to the question and the options; methods and seeds may be added later. A run
+        study keeps finished runs, and a part of it the programs of ``solrep``. It is bound to the question and the options; methods and seeds may be added later. A run
         that is stopped is left out.
     **options
         Those of :class:`~shortlist.products.configuration.search_options.SearchOptions` but
