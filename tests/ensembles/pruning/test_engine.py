@@ -261,7 +261,7 @@ def test_cuts_and_solver_take_turns_by_size_and_gap(
 ) -> None:
     steps: list[str] = []
 
-    def cut(run: proving.VoteSteps, _conflicts: object, _budget: object, *, quick: bool = False) -> None:
+    def cut(run: proving.VoteSteps, _budget: object, *, quick: bool = False) -> None:
         steps.append("quick cuts" if quick else "cuts")
         assert run.cut_bound is not None
         run.cut_bound = dataclasses.replace(run.cut_bound, exhausted=exhausted)
