@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from shortlist.reproduce.machine import processor, versions
+from shortlist.reproduce.machine import listed_versions, processor
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -16,7 +16,7 @@ def write_rows(name: str, rows: Iterable[Mapping[str, Any]]) -> Path:
     facts = {
         "day": dt.datetime.now(tz=dt.UTC).date().isoformat(),
         "processor": processor(),
-        "versions": versions(),
+        "versions": listed_versions(),
     }
     full = [dict(row) | facts for row in rows]
     columns = list(dict.fromkeys(column for row in full for column in row))

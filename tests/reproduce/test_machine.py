@@ -2,10 +2,13 @@
 
 import platform
 
-from shortlist.reproduce.machine import processor, versions
+import shortlist
+from shortlist.reproduce.machine import listed_versions, processor
 
 
 def test_processor_and_versions_are_named() -> None:
     assert processor()
-    assert versions().startswith(f"Python {platform.python_version()}; highspy 1.")
-    assert "numpy" in versions()
+    assert listed_versions().startswith(
+        f"shortlist {shortlist.__version__}; python {platform.python_version()}; "
+    )
+    assert "numpy" in listed_versions()

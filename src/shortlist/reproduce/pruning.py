@@ -1,6 +1,7 @@
 """Ensemble pruning by integer programming: Tables 3 to 6 of :cite:t:`Bastos2022`."""
 
 import dataclasses
+import functools
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -105,7 +106,7 @@ FULL = PruningSize(tuple(SETS), 10, 10, 10, (40, 60, 80, 100), 300.0)
 """As the paper: ten repeats of ten folds, five minutes."""
 
 QUICK = PruningSize(
-    ("parkinsons", "wdbc", "qsar-biodegradation", "diabetic-retinopathy-debrecen"), 10, 2, 1, (40,), 1.0
+    ("parkinsons", "wdbc", "qsar-biodegradation", "diabetic-retinopathy-debrecen"), 10, 2, 1, (40,), 5.0
 )
 """Some minutes."""
 
@@ -148,10 +149,22 @@ def plan_pruning(folder: Path | None, size: PruningSize) -> Plan:
 
 def measure_fold_of_paper(name: str, fold: Fold, size: PruningSize) -> Rows:
     """Fit the pool of a fold, and measure the paper's methods on it."""
+    _compile()
     pool, validation = fold_pool(fold)
     return measure_pool(
         name, fold, pool, validation, size.pools, paper_methods(size.time_limit_s, size.node_limit)
     )
+
+
+@functools.cache
+def _compile() -> None:
+    """Compile every kernel once, outside the clocks that limit and measure."""
+    from sklearn.datasets import make_classification
+
+    X, y = make_classification(200, random_state=0)
+    fold = stratified_folds("made", X, y, n_folds=10, n_repeats=1, n_classifiers=10, seed=0)[0]
+    pool, validation = fold_pool(fold)
+    measure_pool("made", fold, pool, validation, (10,), paper_methods(None, node_limit=100))
 
 
 def measure_pool(  # noqa: PLR0917  # what is measured, and by what
@@ -280,6 +293,7 @@ PRUNING = Paper(
         "The pools are ours: the paper does not name its ten kinds of classifiers.",
         "The set APS is left out: no copy of all its 60,000 rows with a known hash was at hand.",
         "Exact methods end with CP-SAT and cuts of our own, where the paper had CPLEX 12.8 on 8 cores.",
+        "Smaller pools hold the first classifiers of each kind of the largest.",
         "Ranks are of means over folds on each set, as Demšar ranks.",
     ),
 )

@@ -1,5 +1,6 @@
 """`shortlist reproduce`: a paper's experiments run again, beside what it reports."""
 
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -89,7 +90,7 @@ def _made(folder: str | None) -> Path | None:
 def _facts(paper: "Paper", found: "Reproduction", *, quick: bool) -> dict[str, Any]:
     """Return what the JSON says."""
     from shortlist.cli.text.output import finite
-    from shortlist.reproduce.machine import processor, versions
+    from shortlist.reproduce.machine import listed_versions, processor
 
     def plain(value: Any) -> Any:
         return finite(value) if isinstance(value, float) else value
@@ -104,7 +105,7 @@ def _facts(paper: "Paper", found: "Reproduction", *, quick: bool) -> dict[str, A
         "units_wanted": found.n_wanted,
         "unit_seconds": found.unit_seconds,
         "processor": processor(),
-        "versions": versions(),
+        "versions": listed_versions(),
         "tables": [
             {
                 "name": table.name,
@@ -137,6 +138,7 @@ def _print(paper: "Paper", found: "Reproduction", facts: dict[str, Any]) -> None
 
 def _written(out: Path, paper: "Paper", found: "Reproduction", facts: dict[str, Any]) -> list[str]:
     """Write every table as CSV, all of them as one page of Markdown, and the rows that they are made of."""
+    from shortlist.cli.text.delivery import save
     from shortlist.files import write_text
     from shortlist.reproduce.tables import as_csv, as_markdown
 
@@ -145,6 +147,4 @@ def _written(out: Path, paper: "Paper", found: "Reproduction", facts: dict[str, 
     head = f"# {paper.title}\n\n{found.n_done:,} of {found.n_wanted:,} units, {facts['processor']}, {facts['versions']}.\n"
     differs = "## Where this is not what the paper did\n\n" + "".join(f"- {one}\n" for one in paper.differs)
     files[f"{paper.name}.md"] = "\n".join([head, *map(as_markdown, found.tables), differs])
-    for name, text in files.items():
-        write_text(out / name, text)
-    return [str(out / name) for name in files]
+    return [str(save(out / name, functools.partial(write_text, text=text))) for name, text in files.items()]
