@@ -18,6 +18,7 @@ from shortlist.multistage.baselines.lightgbm_trees import CostAwareLightGBM
 from shortlist.multistage.baselines.tree_classifiers import ASTC, CSTC
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import measure_on, split_three
+from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.runs import Cancellation, Report, Unit, run_units, silent
 from shortlist.runs.journal import append_line, open_lines
 from shortlist.tables.fingerprints import table_fingerprint
@@ -226,8 +227,8 @@ def _finished(study: Path, X: Any, y: Labels) -> dict[tuple[int, str], dict[str,
 def _described(method: Any) -> str:
     """Return a word for a classifier and its parameters, the same in every process; the seed is no part."""
     given = {name: value for name, value in method.get_params(deep=False).items() if name != "random_state"}
-    prices = given.get("feature_costs")
-    if hasattr(prices, "prices"):
+    prices: Any = given.get("feature_costs")
+    if isinstance(prices, FeatureCosts):
         parts = (prices.names, prices.prices, prices.groups, prices.first_prices)
         given["feature_costs"] = [list(part) for part in parts] + [prices.scale]
     text = f"{type(method).__name__}({sorted(given.items())!r})"

@@ -14,6 +14,7 @@ MEANINGS = {
     "MODEL": {"predict": "a saved model", "verify": "a saved model", "stage use": "a saved model"},
     "--rule": {"front pick": "a rule that takes a point; elsewhere where reference points lie"},
     "--elites": {"stage": "what is kept; elsewhere how many"},
+    "--seeds": {"stage": "splits of a comparison; elsewhere runs of evolution"},
 }
 """Commands in which a flag means something else than elsewhere, with what it means."""
 

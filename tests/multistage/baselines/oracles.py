@@ -13,7 +13,8 @@ def miser_split(
     rows: NDArray[np.float64], residuals: NDArray[np.float64], charges: Sequence[float]
 ) -> tuple[float, list[tuple[int, float]]]:
     """Return the least of -(Σ_L r)²/n_L - (Σ_R r)²/n_R + charge over all splits, and every split that has it."""
-    least, splits = math.inf, []
+    least = math.inf
+    splits: list[tuple[int, float]] = []
     for column in range(rows.shape[1]):
         values = sorted(set(rows[:, column].tolist()))
         for low, high in itertools.pairwise(values):
@@ -37,7 +38,7 @@ def tree_loss(
 
     def score(node: int, row: int, output: int) -> float:
         return sum(
-            loss.design[row, column] * coefficients[node, column, output]
+            float(loss.design[row, column]) * float(coefficients[node, column, output])
             for column in range(loss.design.shape[1])
         )
 

@@ -121,9 +121,7 @@ def test_the_same_seed_gives_the_same_model_and_pickles_keep_it(opponent: Any) -
 
 def test_shared_first_prices_are_paid_once_per_row() -> None:
     X, y = make_classification(200, 3, n_informative=3, n_redundant=0, random_state=0)
-    costs = feature_costs(
-        [1, 1, 1], [0, 1, 2], groups={"0": "blood", "1": "blood"}, first_prices={"blood": 10}
-    )  # type: ignore[list-item]
+    costs = feature_costs([1, 1, 1], "012", groups={"0": "blood", "1": "blood"}, first_prices={"blood": 10})
     assert set(SingleStage(feature_costs=costs).fit(X, y).predict_cost(X)) == {13.0}
     steps = CostOrderedStages(feature_costs=costs, confidence=0.999, random_state=0).fit(X, y)
     assert set(steps.predict_cost(X)) <= {1.0, 13.0}
@@ -179,7 +177,7 @@ def test_one_class_is_refused(opponent: Any) -> None:
         (GreedyMiser(n_trees=0), "n_trees must be at least 1"),
         (GreedyMiser(loss="hinge"), "loss must be one of"),
         (CSTC(n_levels=9), "n_levels must be at least 1 and at most 8"),
-        (ASTC(node_budget="much"), "node_budget must be a number"),
+        (ASTC().set_params(node_budget="much"), "node_budget must be a number"),
         (CactLasso(penalty=float("nan")), "penalty must be a number"),
         (L1Path(n_penalties=1), "n_penalties must be at least 2"),
         (CostAwareLightGBM(n_leaves=1), "n_leaves must be at least 2"),

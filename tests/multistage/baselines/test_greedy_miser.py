@@ -57,7 +57,8 @@ def test_every_split_is_a_best_one_and_every_leaf_a_mean(
             residuals = negative_gradient(scores, targets, loss)
         charge = trade_off * len(rows) / max(1, costs.total)
         charges = [
-            charge * (costs.price(paid | (np.arange(len(paid)) == f)) - costs.price(paid)) for f in feature_of
+            charge * float(costs.price(paid | (np.arange(len(paid)) == f)) - costs.price(paid))
+            for f in feature_of
         ]
         used = _check_node(
             trees, tree, 0, rows=rows, residuals=residuals[:, output], charges=charges,

@@ -21,7 +21,8 @@ def test_a_row_pays_for_the_features_on_its_paths_each_once(n_classes: int) -> N
     model = CostAwareLightGBM(
         feature_costs=costs, trade_off=0.1, n_trees=ROUNDS, n_leaves=4, random_state=0
     ).fit(X, y)
-    trees = model.model_.booster.dump_model()["tree_info"][: ROUNDS * (1 if n_classes == 2 else 3)]
+    fitted: Any = model.model_
+    trees = fitted.booster.dump_model()["tree_info"][: ROUNDS * (1 if n_classes == 2 else 3)]
     new = np.random.default_rng(1).normal(size=(60, 6))
     paid, said = [], []
     for row in new:

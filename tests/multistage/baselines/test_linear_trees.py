@@ -55,7 +55,7 @@ def test_pruning_takes_the_best_of_all_cuts(seed: int, n_classes: int) -> None:
 
     def error(inner: list[bool]) -> float:
         cut = replace(tree, inner=np.array([*inner, False, False, False, False]))
-        return sum(((t - _by_hand(cut, r)[1]) ** 2).sum() for r, t in zip(rows, targets, strict=True))
+        return sum(float(((t - _by_hand(cut, r)[1]) ** 2).sum()) for r, t in zip(rows, targets, strict=True))
 
     cuts = [[False] * 3, *([True, a, b] for a in (False, True) for b in (False, True))]
     assert error(found.inner[:3].tolist()) == pytest.approx(min(map(error, cuts)))

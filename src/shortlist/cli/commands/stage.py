@@ -2,27 +2,19 @@
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from shortlist.cli.options.groups import grouped
-from shortlist.cli.options.shared import (
-    Json,
-    ReportOut,
-    Rows,
-    RunOptions,
-    Table,
-    TableOptions,
-    output,
-    own_workers,
-)
+from shortlist.cli.options.shared import Json, Rows, RunOptions, Table, TableOptions, output, own_workers
 from shortlist.cli.options.stage_options import (
     USES,
     GoalOptions,
     PriceOptions,
     StageSearchOptions,
     check_numbers,
+    is_opponent,
     objective_names,
     output_files,
     read_prices,
@@ -30,7 +22,6 @@ from shortlist.cli.options.stage_options import (
 from shortlist.cli.options.unused import refuse_unused
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
-from shortlist.cli.text.result_page import page_path, save_page, tell_page
 from shortlist.cli.text.stage_report import (
     front_part,
     kept_text,
@@ -49,7 +40,6 @@ if TYPE_CHECKING:
     from shortlist.multistage.holdout import StagedTable
     from shortlist.multistage.search.emsco import EmscoOptions
     from shortlist.multistage.search.recall import Recall
-    from shortlist.report.parts import Parts
 
 
 @grouped
@@ -64,12 +54,14 @@ def stage(
     run: RunOptions,
     rows: Rows = 20,
     out: Annotated[
-        Path | None, output("the front if it ends in .parquet or .csv, the model if in .joblib.")
+        Path | None,
+        output(
+            "the front if it ends in .parquet or .csv, the model if in .joblib; of --methods every split."
+        ),
     ] = None,
     model_out: Annotated[
         Path | None, output("the model, ending in .joblib; goes with --out FRONT.parquet.")
     ] = None,
-    report: ReportOut = None,
     json: Json = False,
 ) -> None:
     """Find out which features to buy at which stage: coverage, accuracy and cost, with proof.
@@ -78,66 +70,111 @@ def stage(
     and measures the chosen one on the third. --out front.parquet writes the front (shortlist front show),
     --model-out stages.joblib the classifier (shortlist predict stages.joblib NEW.csv --explain), which
     shortlist stage use changes to another point of its front. Ctrl-C stops the search and keeps what was
-    found.
+    found. With --method NAME of an opponent it fits that one instead, and with --methods it compares several
+    on the splits of several seeds.
     """
-    import time
+    from shortlist.cli.files import FRONT_FILE, JOURNAL_FILE, MODEL_FILE, RESULTS_FILE, check_files
 
-    from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, check_files
-
+    alone = is_opponent(context.params)
     check_files(
         inputs={"TABLE": table, "--costs": prices.costs},
-        outputs={"--out": out, "--model-out": model_out, "--report": report},
-        endings={"--out": FRONT_FILE + MODEL_FILE, "--model-out": MODEL_FILE, "--report": PAGE_FILE},
+        outputs={"--out": out, "--model-out": model_out, "--study": search.study},
+        endings={
+            "--out": RESULTS_FILE if search.methods else MODEL_FILE if alone else FRONT_FILE + MODEL_FILE,
+            "--model-out": MODEL_FILE,
+            "--study": JOURNAL_FILE,
+        },
     )
     from shortlist.cli.options.limits import read_limits
-    from shortlist.cli.text.front_text import no_point
-    from shortlist.cli.work import long_work
-    from shortlist.errors import BadInputError
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.tables.fingerprints import table_fingerprint
 
-    front_file, model_file = output_files(out, model_out)
     check_numbers(context.params)
     refuse_unused(context, USES)
+    output_files(out, model_out)  # two files of one kind are refused before any work
     paper = prices.paper()
-    evolution = search.evolution(paper)
     limits = read_limits(goals.limit or (), objective_names(goals.objectives))
     notes: list[str] = []
     X, y = read.read(table, notes)
     labels, names = y.to_numpy(), [str(name) for name in X.columns]
-    classifier = MultiStageClassifier(
-        feature_costs=read_prices(prices, names, dropped=read.drop or (), notes=notes),
-        limits=limits,
-        reject_label=None if labels.dtype.kind == "O" else "REJECT",
-        n_jobs=own_workers(run.workers, "stage"),
-        random_state=run.seed,
-        **search.arguments(paper, labels),
-        **goals.arguments(labels),
-    )
-    print_notes(notes)  # now, while there is time to stop
+    common: dict[str, Any] = {
+        "feature_costs": read_prices(prices, names, dropped=read.drop or (), notes=notes),
+        "reject_label": None if labels.dtype.kind == "O" else "REJECT",
+        "random_state": run.seed,
+    }
+    searched = {"limits": limits, **search.arguments(paper, labels), **goals.arguments(labels)}
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
+    if search.methods is not None or alone:
+        from shortlist.cli.commands.stage_methods import Kept, Splits, compare_on_splits, fit_opponent
+
+        print_notes(notes)
+        methods = search.chosen(common | {"confidence": searched["confidence"]}, searched)
+        about |= {"notes": notes}
+        if alone:
+            kept = Kept(names, read.target, model_out or out)
+            fit_opponent(X, labels, search.method, methods[search.method], kept=kept, about=about, json=json)
+        else:
+            how = Splits(Path(table).name.split(".")[0], search.seeds, run.seed, run.workers)
+            compare_on_splits(X, labels, methods, how, study=search.study, out=out, about=about, json=json)
+        return
+    classifier = MultiStageClassifier(n_jobs=own_workers(run.workers, "stage"), **common, **searched)
+    print_notes(notes)  # now, while there is time to stop
+    wanted = Outputs(*output_files(out, model_out), read.target, rows, json)
+    _find_front(context, X, labels, classifier, recall=search.recall, wanted=wanted, notes=notes, about=about)
+
+
+class Outputs(NamedTuple):
+    """Where the front and the model are written, what the model predicts, and how the answer is printed."""
+
+    front: Path | None
+    model: Path | None
+    target: str
+    rows: int
+    json: bool
+
+
+def _find_front(
+    context: typer.Context,
+    X: Any,
+    labels: Any,
+    classifier: "MultiStageClassifier",
+    *,
+    recall: int | None,
+    wanted: Outputs,
+    notes: list[str],
+    about: dict[str, Any],
+) -> None:
+    """Search stage assignments, write what was asked for, and print the answer."""
+    import time
+
+    from shortlist.cli.text.front_text import no_point
+    from shortlist.cli.work import long_work
+    from shortlist.errors import BadInputError
+
     found = None
-    start = time.perf_counter()
-    with _limits_in_reach(search.method, notes, about, json=json), long_work() as (cancellation, tell):
-        staged, unmet = _staged(X, labels, classifier, run.seed, report=tell, cancellation=cancellation)
+    json, start = wanted.json, time.perf_counter()
+    seed, options = int(classifier.random_state), classifier.emsco_options
+    limited = _limits_in_reach(classifier.method, notes, about, json=json)
+    with limited, long_work() as (cancellation, report):
+        staged, unmet = _staged(X, labels, classifier, seed, report=report, cancellation=cancellation)
         seconds = time.perf_counter() - start
-        front_file, model_file = _save(classifier, names, read.target, front_file, model_file)
-        report = save_page(report, f"Stages: {table}", lambda: _parts(classifier, staged))
-        if search.recall is not None and staged is not None:
+        names = [str(name) for name in X.columns]
+        front_file, model_file = _save(classifier, names, wanted.target, wanted.front, wanted.model)
+        if recall is not None and options is not None and staged is not None:
             try:
-                found = _recall(staged, evolution, search.recall, report=tell, cancellation=cancellation)
+                found = _recall(staged, options, recall, report=report, cancellation=cancellation)
             except BadInputError as error:
                 unmet = error
+    limits: Any = classifier.limits
     reason = no_point(classifier.front_, limits)
     print_notes(later := stage_notes(context, classifier, staged))
     if json:
         facts = front_part(classifier, seconds) if staged is None else stage_facts(staged, seconds, found)
         facts |= {"reason": reason} | ({"status": "infeasible"} if reason else {})
         files = {"out": front_file and str(front_file), "model": model_file and str(model_file)}
-        print_json(facts | files | page_path(report) | {"notes": notes + later} | about)
+        print_json(facts | files | {"notes": notes + later} | about)
     else:
-        print_staged(classifier, staged, seconds, rows, found)
-        tell_page(report)
+        print_staged(classifier, staged, seconds, wanted.rows, found)
     kept = kept_text(front_file, model_file, picked=staged is not None)
     if unmet is not None and not reason:
         raise type(unmet)(f"{unmet}{kept}")
@@ -145,13 +182,6 @@ def stage(
         print(
             f"\nStatus infeasible: {reason}{kept}\n" if reason else saved_text(front_file, model_file), end=""
         )
-
-
-def _parts(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> "Parts":
-    """Return what the page shows."""
-    from shortlist.report.stages import staged_parts
-
-    return staged_parts(classifier, staged)
 
 
 @contextlib.contextmanager

@@ -41,6 +41,7 @@ def use(
     from shortlist.cli.text.front_text import no_point
     from shortlist.cli.text.stage_report import chosen_facts, print_chosen
     from shortlist.errors import BadInputError
+    from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.predict.point_choice import choose_point
     from shortlist.saved_models import load_model, save_model
@@ -48,6 +49,11 @@ def use(
     wanted = point_or_rule(pick)
     saved = load_model(model, trust=trust)
     classifier = saved.estimator
+    if isinstance(classifier, BudgetedClassifier):
+        raise BadInputError(
+            f"stage use needs a model with a front, got one of {type(classifier).__name__}, which is one "
+            "point. Fit it again with other settings, or use shortlist stage with --method auto."
+        )
     if not isinstance(classifier, MultiStageClassifier):
         raise BadInputError(
             f"stage use needs a model of shortlist stage, got one of {type(classifier).__name__}."

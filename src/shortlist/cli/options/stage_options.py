@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.pairs import read_names, read_numbers, read_pairs
-from shortlist.cli.options.shared import POINT, SECONDS, WHAT_MATTERS, Limit, Positive, check_shared
+from shortlist.cli.options.shared import POINT, SECONDS, WHAT_MATTERS, Limit, Positive, Study, check_shared
 from shortlist.cli.options.unused import Use
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from shortlist.multistage.search.emsco import EmscoOptions
 
 USUAL_CONFIDENCE = 0.75
+FRONT_METHODS = ("auto", "emsco", "enumerate")
+"""What ``--method`` may be where there is a front; the others are opponents."""
+ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -117,9 +120,16 @@ class StageSearchOptions:
     method: Annotated[
         str,
         typer.Option(
-            help="Method: enumerate (complete front, proved), emsco (evolution), or auto by --budget."
+            help="Method: enumerate (complete front, proved), emsco (evolution), auto by --budget; or an "
+            "opponent: greedy-miser, cstc, astc, co-t, cact-lasso, single, lightgbm, l1-path."
         ),
     ] = "auto"
+    methods: Annotated[
+        str | None,
+        typer.Option(help="Methods to compare: all, or names such as emsco,cstc,single; on several splits."),
+    ] = None
+    seeds: Annotated[int, typer.Option(help="Of --methods: splits, one per seed, from --seed on.")] = 10
+    study: Study = None
     budget: Annotated[int, typer.Option(help="Most stage assignments that auto enumerates.")] = 300_000_000
     population: Annotated[int | None, typer.Option(help="Individuals of a generation, of emsco.")] = None
     generations: Annotated[int | None, typer.Option(help="Generations at most, of emsco.")] = None
@@ -149,6 +159,19 @@ class StageSearchOptions:
         start = EmscoOptions() if paper is None else paper.options
         return replace(start, **{name: value for name, value in given.items() if value is not None})
 
+    def chosen(self, options: Mapping[str, Any], searched: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the unfitted methods of a comparison by name, or the opponent of ``--method``.
+
+        `options` are those of every method, and `searched` those of the methods with a front alone.
+        """
+        from shortlist.multistage.stage_comparison import SEARCHES, stage_methods
+
+        names = [self.method] if self.methods is None else compared_names(self.methods)
+        found = stage_methods(names, **options)
+        for name in set(found) & set(SEARCHES):
+            found[name].set_params(**searched, method=name)
+        return found
+
     def arguments(self, paper: "Preset | None", labels: Any) -> dict[str, Any]:
         """Return the options by the names that the library has for them."""
         return {
@@ -163,9 +186,30 @@ class StageSearchOptions:
         }
 
 
+def compared_names(methods: str | None) -> list[str]:
+    """Return the names of the methods in ``--methods``; none where it was not given."""
+    from shortlist.multistage.stage_comparison import stage_methods
+
+    return [] if methods is None else list(stage_methods()) if methods == ALL else read_names(methods)
+
+
+def is_opponent(given: Mapping[str, Any]) -> bool:
+    """Whether one opponent is fitted, which has no front."""
+    return given["methods"] is None and given["method"] not in FRONT_METHODS
+
+
+def _has_front(given: Mapping[str, Any]) -> bool:
+    """Whether stage assignments are searched, alone or in a comparison."""
+    if given["methods"] is None:
+        return given["method"] in FRONT_METHODS
+    return bool({"emsco", "enumerate"} & set(compared_names(given["methods"])))
+
+
 def _evolves(given: Mapping[str, Any]) -> bool:
-    """Whether evolution may run: by the method, or beside the enumeration."""
-    return given["method"] != "enumerate" or given["recall"] is not None
+    """Whether evolution may run: by the method, beside the enumeration, or in a comparison."""
+    if given["methods"] is not None:
+        return "emsco" in compared_names(given["methods"])
+    return given["method"] in {"auto", "emsco"} or given["recall"] is not None
 
 
 def _measures(objective: str) -> Callable[[Mapping[str, Any]], bool]:
@@ -173,6 +217,30 @@ def _measures(objective: str) -> Callable[[Mapping[str, Any]], bool]:
 
 
 USES = (
+    Use(("seeds", "study"), lambda given: given["methods"] is not None, "--methods", "add --methods all"),
+    Use(("method", "model_out"), lambda given: given["methods"] is None, "one method", "leave out --methods"),
+    Use(
+        (
+            "objectives",
+            "pick",
+            "limit",
+            "max_stages",
+            "removal",
+            "accuracy_risk",
+            "positive",
+            "penalty",
+            "call_cost",
+            "call_cost_per_feature",
+            "time_limit",
+        ),
+        _has_front,
+        "methods with a front: auto, emsco, enumerate",
+    ),
+    Use(
+        ("rows", "recall"),
+        lambda given: given["methods"] is None and given["method"] in FRONT_METHODS,
+        "methods with a front: auto, emsco, enumerate, one of them alone",
+    ),
     Use(("costs_dataset",), lambda given: given["costs"] is not None, "--costs", "add --costs FILE"),
     Use(("scaling",), lambda given: given["preset"] is not None, "--preset", "add --preset NAME"),
     Use(("scaling",), lambda given: given["costs"] is None, "the costs of a preset", "leave out --costs"),
@@ -184,7 +252,7 @@ USES = (
     ),
     Use(
         ("budget",),
-        lambda given: given["method"] == "auto" and given["recall"] is None,
+        lambda given: given["method"] == "auto" and given["recall"] is None and given["methods"] is None,
         "--method auto without --recall",
     ),
     Use(
@@ -227,10 +295,30 @@ def check_numbers(given: Mapping[str, Any]) -> None:
     as_count(given["budget"], "--budget", at_least=0)
     if given["max_stages"] is not None:
         as_count(given["max_stages"], "--max-stages")
+    as_count(given["seeds"], "--seeds")
+    _check_methods(given)
     if given["recall"] is not None:
         as_count(given["recall"], "--recall")
     point_or_rule(given["pick"])
     check_objectives(objective_names(given["objectives"]))
+
+
+def _check_methods(given: Mapping[str, Any]) -> None:
+    """Refuse names of methods that there are not."""
+    from shortlist._validation import as_choice
+    from shortlist.errors import BadInputError
+    from shortlist.multistage.stage_comparison import OPPONENTS, SEARCHES
+
+    if given["methods"] is None:
+        as_choice(given["method"], "--method", (*FRONT_METHODS, *OPPONENTS))
+        return
+    names = read_names(given["methods"])
+    if ALL in names and names != [ALL]:
+        raise BadInputError("--methods must be all, or names of methods, got both. Leave out one of them.")
+    for name in names:
+        as_choice(name, "--methods", (ALL, *SEARCHES, *OPPONENTS))
+    if len(set(names)) < len(names):
+        raise BadInputError("--methods must name each method once, got one twice. Leave one out.")
 
 
 def point_or_rule(pick: str) -> int | str:
@@ -247,11 +335,9 @@ def objective_names(text: str) -> list[str]:
 
 
 def stage_method(method: str, recall: int | None) -> str:
-    """Return the method; recall needs the complete front."""
-    from shortlist._validation import as_choice
+    """Return the method that finds the front; recall needs the complete one."""
     from shortlist.errors import BadInputError
 
-    as_choice(method, "--method", ("auto", "emsco", "enumerate"))
     if recall is None:
         return method
     if method == "emsco":

@@ -22,8 +22,8 @@ class TreeLoss:
         Σ_k [ mean_i p_i^k ‖y_i - x_iᵀβ^k‖² + ρ‖β^k‖₁ ]
             + λ Σ_leaves p^l Σ_a c_a √( Σ_{j on path to l} Σ_{t of a} ‖β_t^j‖² )
 
-    (Eq. 9 of :cite:t:`Xu2014`, whose price of evaluating weak learners is 0 here: columns are their own.)
-    Below :data:`SMOOTH`, z, the root √u is (u/z + z)/2, its upper bound at that z. The bound at each node's
+    The tree and its two prices are those of :cite:t:`Xu2014`; the formula is the usual form and was not checked
+    against that paper's numbering. Evaluating weak learners is free here, since each column is its own. Below :data:`SMOOTH`, z, the root √u is (u/z + z)/2, its upper bound at that z. The bound at each node's
     own z is the paper's way to a smooth problem, and touches the loss where z = √u: both have one gradient.
 
     Attributes
@@ -186,7 +186,7 @@ def train_tree(loss: TreeLoss, *, n_sweeps: int = 60, tolerance: float = 1e-4) -
 
     The root starts from least squares. When a level has settled, its nodes get children that start as copies
     of them, with the median gate score of the rows that reach them as θ, and all nodes go on together
-    (the top-down start of Section 4 of :cite:t:`Xu2014`). At last coefficients of features that are nearly
+    (a top-down start, as :cite:t:`Xu2014` have one). At last coefficients of features that are nearly
     absent at a node become 0, λ and ρ are dropped, and the others are fitted again.
 
     Returns

@@ -70,9 +70,12 @@ class MiserTrees:
     def _walked(self, rows: NDArray[np.float64]) -> tuple[Floats, Mask]:
         scores = np.tile(self.start, (len(rows), 1))
         bought = np.zeros((len(rows), self.n_features), dtype=bool)
-        # kernels take only arrays that could be written
-        arrays = (self.split_columns, self.thresholds, self.values, self.feature_of)
-        walk_trees(*(np.require(each, requirements=["C", "W"]) for each in (rows, *arrays)), scores, bought)
+        arrays: Any = (
+            np.require(each, requirements=["C", "W"])  # kernels take only arrays that could be written
+            for each in (rows, self.split_columns, self.thresholds, self.values, self.feature_of)
+        )
+        columns, split_columns, thresholds, values, feature_of = arrays
+        walk_trees(columns, split_columns, thresholds, values, feature_of, scores, bought)
         return scores, bought
 
 
@@ -114,7 +117,7 @@ def grow_miser(
     learning_rate: float = 0.1,
     n_levels: int = 3,
 ) -> MiserTrees:
-    """Grow boosted trees, ``H ← H + ν·h``, which pay for features (Section 4 of :cite:t:`Xu2012`).
+    """Grow boosted trees, ``H ← H + ν·h``, which pay for features (after :cite:t:`Xu2012`).
 
     A node takes the column of feature f and the threshold that minimise, over the residuals r of its rows,
 
@@ -169,7 +172,7 @@ def grow_miser(
     leaves, room = np.zeros(n_rows, dtype=np.int64), np.zeros((6, n_nodes))
     paid = np.zeros(len(costs.names), dtype=bool)
     unit = trade_off * n_rows / max(1, costs.total)
-    charges = unit * added_prices(costs, paid)
+    charges = (unit * added_prices(costs, paid)).astype(np.float64)
     for tree in range(n_trees * n_outputs):
         output = tree % n_outputs
         if output == 0:
@@ -181,7 +184,7 @@ def grow_miser(
         used = feature_of[split_columns[tree][split_columns[tree] >= 0]]
         if not paid[used].all():
             paid[used] = True
-            charges = unit * added_prices(costs, paid)
+            charges = (unit * added_prices(costs, paid)).astype(np.float64)
     return MiserTrees(split_columns, thresholds, values, start, feature_of, loss, len(costs.names))
 
 

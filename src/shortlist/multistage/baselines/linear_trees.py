@@ -95,7 +95,7 @@ def class_targets(labels: Longs, n_classes: int) -> tuple[Floats, Floats]:
     the same scores, since least squares is linear in the targets.
     """
     if n_classes == 2:
-        return 2.0 * labels[:, None] - 1.0, np.ones(1)
+        return np.where(labels[:, None] == 1, 1.0, -1.0), np.ones(1)
     return np.eye(n_classes)[labels], np.linspace(-1.0, 1.0, n_classes)
 
 

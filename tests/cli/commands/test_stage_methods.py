@@ -1,0 +1,123 @@
+"""Opponents of multi-stage classifiers, alone and side by side, as a user runs them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+
+from tests.cli.running import shortlist
+
+QUICK = ["credit.csv", "--target", "approved", "--costs", "costs.csv", "--jobs", "1"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table, prices, and new rows."""
+    folder = tmp_path_factory.mktemp("credit")
+    X, y = make_classification(200, 3, n_informative=3, n_redundant=0, flip_y=0.1, random_state=0)
+    table = pd.DataFrame(X, columns=["age", "income", "history"])
+    table["approved"] = np.where(y == 1, "yes", "no")
+    table.to_csv(folder / "credit.csv", index=False)
+    table.drop(columns="approved").head(20).to_csv(folder / "new.csv", index=False)
+    costs = {"feature": ["age", "income", "history"], "cost": [1, 2.5, 10]}
+    pd.DataFrame(costs).to_csv(folder / "costs.csv", index=False)
+    return folder
+
+
+def test_an_opponent_is_fitted_saved_and_explains_its_answers(folder: Path) -> None:
+    run = shortlist("stage", *QUICK, "--method", "co-t", "--out", "co-t.joblib", "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert [facts[key] for key in ("command", "method", "status", "settings")] == [
+        "stage",
+        "co-t",
+        "feasible",
+        {},
+    ]
+    assert facts["rows"] == {"train": 100, "validation": 50, "test": 50}
+    assert facts["total_cost"] == 13.5
+    measured = facts["test"]["co-t"]
+    share = measured["cost"] / 13.5
+    assert measured["aggregate"] == pytest.approx(measured["coverage"] + measured["accuracy"] + 1 - share)
+
+    predicted = shortlist("predict", "co-t.joblib", "new.csv", "--explain", cwd=folder)
+    (folder / "answers.csv").write_text(predicted.stdout)
+    answers = pd.read_csv(folder / "answers.csv")
+    assert list(answers) == ["approved", "confidence", "features", "cost"]
+    assert set(answers["cost"]) <= {1.0, 3.5, 13.5}
+    assert ((answers["confidence"] < 0.75) == (answers["approved"] == "REJECT")).all()
+
+    used = shortlist("stage", "use", "co-t.joblib", cwd=folder)
+    assert used.returncode == 2
+    assert "stage use needs a model with a front, got one of CostOrderedStages" in used.stderr
+
+
+def test_a_comparison_goes_on_from_its_study_and_gives_the_same(folder: Path) -> None:
+    words = ["stage", *QUICK, "--methods", "co-t,single,l1-path", "--study", "study.jsonl", "--json"]
+    first = shortlist(*words, "--seeds", "1", cwd=folder)
+    assert first.returncode == 0, first.stderr
+    kept = (folder / "study.jsonl").read_text()
+    (folder / "study.jsonl").write_text(kept + kept.splitlines()[-1][:30])  # as a kill leaves it
+    second = shortlist(*words, "--seeds", "2", "--out", "every.parquet", cwd=folder)
+    assert second.returncode == 0, second.stderr
+    facts = json.loads(second.stdout)
+    assert (folder / "study.jsonl").read_text().startswith(kept)
+    assert facts["n_seeds"] == facts["n_seeds_wanted"] == 2
+    assert {each["method"] for each in facts["methods"]} == {"co-t", "single", "l1-path"}
+    sums = [each["aggregate"] for each in facts["methods"]]
+    assert sums == sorted(sums, reverse=True)
+    fresh = json.loads(shortlist(*words[:-3], "--seeds", "2", "--json", cwd=folder).stdout)
+    assert _without_seconds(facts["splits"]) == _without_seconds(fresh["splits"])
+    assert len(pd.read_parquet(folder / "every.parquet")) == 6
+
+
+def _without_seconds(splits: list[dict[str, float]]) -> list[dict[str, float]]:
+    return [{name: value for name, value in each.items() if name != "seconds"} for each in splits]
+
+
+def test_people_get_a_table(folder: Path) -> None:
+    run = shortlist("stage", *QUICK, "--methods", "single,co-t", "--seeds", "2", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert "credit: 2 splits 50 : 25 : 25" in run.stdout
+    assert "95 % margins over the splits" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        pytest.param(["--method", "cstcc"], "--method must be one of", id="unknown method"),
+        pytest.param(["--methods", "all,cstc"], "--methods must be all, or names", id="all and a name"),
+        pytest.param(["--methods", "co-t,co-t"], "--methods must name each method once", id="twice"),
+        pytest.param(
+            ["--method", "co-t", "--pick", "norm"], "--pick belongs to methods with a front", id="no front"
+        ),
+        pytest.param(["--method", "co-t", "--seeds", "3"], "--seeds belongs to --methods", id="seeds alone"),
+        pytest.param(["--methods", "all", "--method", "emsco"], "--method belongs to one method", id="both"),
+        pytest.param(
+            ["--methods", "co-t", "--population", "9"],
+            "--population belongs to the method emsco",
+            id="evolution",
+        ),
+        pytest.param(["--methods", "all", "--seeds", "0"], "--seeds must be at least 1", id="no seeds"),
+        pytest.param(["--method", "cstc", "--out", "front.parquet"], ".joblib", id="a front of an opponent"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_before_any_work(
+    folder: Path, words: list[str], sentence: str
+) -> None:
+    run = shortlist("stage", *QUICK, *words, cwd=folder)
+    assert run.returncode == 2
+    assert sentence in run.stderr
+    assert not run.stdout
+
+
+def test_prices_of_columns_that_are_not_there_are_refused(folder: Path) -> None:
+    pd.DataFrame({"feature": ["age", "height"], "cost": [1, 2]}).to_csv(folder / "wrong.csv", index=False)
+    run = shortlist(
+        "stage", "credit.csv", "--target", "approved", "--costs", "wrong.csv", "--method", "cstc", cwd=folder
+    )
+    assert run.returncode == 2
+    assert "must name columns of the table, got 'height'" in run.stderr
