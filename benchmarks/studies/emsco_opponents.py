@@ -2,12 +2,11 @@
 
 python -m benchmarks emsco-opponents --data FOLDER [--seeds 50]
 
-Every seed of every table is a unit that is kept in `out/emsco-opponents-TABLE.jsonl` when it is finished, so that a
-run that was killed goes on from there.
+Every seed of every table and method is a unit of the study `out/emsco-opponents.db`, so that a run that was killed goes
+on from there.
 """
 
 import dataclasses
-import json
 import math
 import time
 from collections.abc import Iterator
@@ -31,8 +30,7 @@ from shortlist.multistage.stage_comparison import (
     stage_methods,
     with_margins,
 )
-from shortlist.runs.journal import append_line, open_lines
-from shortlist.runs.units import Unit, run_units
+from shortlist.runs import Study, Unit, Work, open_study, run_units
 
 TABLES = ("pima", "heart", "credit", "synthetic30")
 OUT = Path(__file__).parents[2] / "out"
@@ -46,20 +44,22 @@ def emsco_opponents(
 ) -> Iterator[dict[str, Any]]:
     """Yield the mean of every method on every table, then the stages of EMSCO's features by cost class."""
     out.mkdir(exist_ok=True)
-    for name in tables:
-        table = paper_table(folder, name)
-        methods = stage_methods(tuple(OPPONENTS), feature_costs=table.costs, confidence=table.confidence)
-        results = compare_stage_methods(
-            table.X, table.y, methods, n_seeds=seeds, study=out / f"emsco-opponents-{name}.jsonl"
-        )
-        runs = list(_searches(table, seeds=seeds, path=out / f"emsco-runs-{name}.jsonl"))
-        searched = pd.DataFrame([{column: run[column] for column in COLUMNS} for run in runs])
-        for row in with_margins(pd.concat([results, searched])).to_dict("records"):
-            total = sum(table.costs.values())
-            yield {"case": "emsco-opponents", "data": name, "total_cost": total} | row
-        yield from _stage_means(
-            name, table.costs, [run["stages"] for run in runs if run["method"] == "emsco"]
-        )
+    with open_study(out / "emsco-opponents.db") as study:
+        for name in tables:
+            yield from _table_rows(paper_table(folder, name), name, seeds, study.part(name))
+
+
+def _table_rows(table: "PaperTable", name: str, seeds: int, study: Study) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one table."""
+    methods = stage_methods(tuple(OPPONENTS), feature_costs=table.costs, confidence=table.confidence)
+    results = compare_stage_methods(
+        table.X, table.y, methods, n_seeds=seeds, work=Work(study=study.part("opponents"))
+    )
+    runs = list(_searches(table, seeds=seeds, study=study.part("searches")))
+    searched = pd.DataFrame([{column: run[column] for column in COLUMNS} for run in runs])
+    for row in with_margins(pd.concat([results, searched])).to_dict("records"):
+        yield {"case": "emsco-opponents", "data": name, "total_cost": sum(table.costs.values())} | row
+    yield from _stage_means(name, table.costs, [run["stages"] for run in runs if run["method"] == "emsco"])
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -90,28 +90,20 @@ def paper_stages(n_features: int) -> int:
     return min(math.ceil(n_features / 2), 10)
 
 
-def _searches(table: "PaperTable", *, seeds: int, path: Path) -> Iterator[dict[str, Any]]:
+def _searches(table: "PaperTable", *, seeds: int, study: Study) -> Iterator[dict[str, Any]]:
     """Yield what EMSCO picks, and what the complete front holds where it is walked in seconds."""
     k = paper_stages(table.X.shape[1])
     searches = {"emsco": k}
     if table.X.shape[1] <= MOST_FEATURES_ENUMERATED:
         searches["exact front"] = min(k, MOST_STAGES_ENUMERATED)
-    header = {"stages": searches, "options": repr(table.options)}
-    found = [
-        line for line in open_lines(str(path), header, mark="emsco runs", argument="study") if "runs" in line
-    ]
-    done = {line["unit"]: line["runs"] for line in found}
+    study.bind({"stages": searches, "options": repr(table.options)})
     units = [
         Unit(f"{seed}/{search}", _run, (table, search, stages, seed))
-        for seed in range(seeds) for search, stages in searches.items() if f"{seed}/{search}" not in done
+        for search, stages in searches.items() for seed in range(seeds)
     ]  # fmt: skip
-    for key, runs in run_units(units):
-        append_line(str(path), {"unit": key, "runs": runs})
-        print(json.dumps(runs)[:150], flush=True)
-        done[key] = runs
-    for search in searches:
-        for seed in range(seeds):
-            yield from done[f"{seed}/{search}"]
+    for key, runs in run_units(units, Work(study=study)):
+        print(key, flush=True)
+        yield from runs
 
 
 def _run(table: "PaperTable", search: str, stages: int, seed: int) -> list[dict[str, Any]]:

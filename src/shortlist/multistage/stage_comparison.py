@@ -19,8 +19,7 @@ from shortlist.multistage.baselines.tree_classifiers import ASTC, CSTC
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import measure_on, split_three
 from shortlist.multistage.problem.costs import FeatureCosts
-from shortlist.runs import Cancellation, Report, Unit, run_units, silent
-from shortlist.runs.journal import append_line, open_lines
+from shortlist.runs import Unit, Work, run_units
 from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
 
@@ -74,10 +73,7 @@ def compare_stage_methods(
     *,
     n_seeds: int = 10,
     random_state: int = 0,
-    n_jobs: Any = 1,
-    study: str | Path | None = None,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
+    work: Work | None = None,
 ) -> "pd.DataFrame":
     """Fit and measure every method on the splits of several seeds.
 
@@ -94,13 +90,9 @@ def compare_stage_methods(
         At least 1.
     random_state : int, default=0
         The first seed; the others follow it.
-    n_jobs : int, str or None, default=1
-        Workers, a seed at a time each.
-    study : path, optional
-        A file of JSON lines, to which every seed is added when it is finished; what is found there is not run
-        again.
-    report, cancellation : optional
-        Progress events, one per seed, and a way to stop with the seeds finished so far.
+    work : Work, optional
+        Workers, a seed of a method at a time each; the study that keeps what is finished, where seeds and
+        methods may be added later; progress; and a way to stop with the seeds finished so far.
 
     Returns
     -------
@@ -110,9 +102,8 @@ def compare_stage_methods(
     Raises
     ------
     BadInputError
-        If a class has too few rows to be in every part, or a number is out of range.
-    BadFileError
-        If `study` cannot be read.
+        If a class has too few rows to be in every part, a number is out of range, or the study belongs to
+        another table or other settings.
     """
     import pandas as pd
 
@@ -121,43 +112,34 @@ def compare_stage_methods(
     seeds = range(first, first + as_count(n_seeds, "n_seeds"))
     as_seed(seeds[-1], "the last seed")
     split_three(y, seed=first)
-    described = {name: _described(method) for name, method in methods.items()}
-    found = {} if study is None else _finished(Path(study), X, y)
-    missing = {
-        seed: {name: each for name, each in methods.items() if (seed, described[name]) not in found}
+    work = Work() if work is None else work
+    if work.study.keeps:
+        work.study.bind({"the table": table_fingerprint(X, y).digest})
+        work.study.bind({f"the method {name}": _described(method) for name, method in methods.items()})
+    units = [
+        Unit(f"{seed}/{name}", measure_split, (X, y, name, method, seed))
         for seed in seeds
-    }
-    units = [Unit(str(seed), measure_seed, (X, y, left, seed)) for seed, left in missing.items() if left]
-    done = run_units(
-        units, n_jobs=n_jobs if units else 1, stage="comparing", report=report, cancellation=cancellation
-    )
-    for seed, rows in done:
-        for row in rows:
-            found[int(seed), described[row["method"]]] = row
-            if study is not None:
-                append_line(str(study), {**row, "described": described[row["method"]]})
-    whole = [seed for seed in seeds if all((seed, each) in found for each in described.values())]
+        for name, method in methods.items()
+    ]
+    found = dict(run_units(units, work, stage="comparing"))
+    whole = [seed for seed in seeds if all(f"{seed}/{name}" in found for name in methods)]
     return pd.DataFrame(
-        [found[seed, each] | {"method": name} for seed in whole for name, each in described.items()],
-        columns=list(COLUMNS),
+        [found[f"{seed}/{name}"] for seed in whole for name in methods], columns=list(COLUMNS)
     )
 
 
-def measure_seed(X: Any, y: Labels, methods: Mapping[str, Any], seed: int) -> list[dict[str, Any]]:
-    """Fit methods on the split of one seed, and measure them on its test rows."""
+def measure_split(X: Any, y: Labels, name: str, method: Any, seed: int) -> dict[str, Any]:
+    """Fit a method on the split of one seed, and measure it on its test rows."""
     from sklearn.base import clone
 
     fit, judge, test = split_three(y, seed=seed)
-    measured = []
-    for name, method in methods.items():
-        start = time.process_time()
-        classifier = clone(method).set_params(random_state=seed)
-        fitted = fit_quietly(classifier, take_rows(X, fit), y[fit], (take_rows(X, judge), y[judge]))
-        seconds = time.process_time() - start
-        found = measure_on(fitted, take_rows(X, test), y[test])
-        values = (found.coverage, found.accuracy, found.cost, found.aggregate)
-        measured.append(dict(zip(COLUMNS, (seed, name, *values, seconds), strict=True)))
-    return measured
+    start = time.process_time()
+    classifier = clone(method).set_params(random_state=seed)
+    fitted = fit_quietly(classifier, take_rows(X, fit), y[fit], (take_rows(X, judge), y[judge]))
+    seconds = time.process_time() - start
+    found = measure_on(fitted, take_rows(X, test), y[test])
+    values = (found.coverage, found.accuracy, found.cost, found.aggregate)
+    return dict(zip(COLUMNS, (seed, name, *values, seconds), strict=True))
 
 
 def fit_quietly(classifier: Any, X: Any, y: Labels, validation: tuple[Any, Labels], **run: Any) -> Any:
@@ -211,17 +193,6 @@ def write_stage_results(results: "pd.DataFrame", path: str | Path) -> None:
     from shortlist.files import write_parquet
 
     write_parquet(pa.Table.from_pandas(results, preserve_index=False, nthreads=1), path)
-
-
-def _finished(study: Path, X: Any, y: Labels) -> dict[tuple[int, str], dict[str, Any]]:
-    """Open a study, and return what is in it by seed and description of the method."""
-    header = {"table": table_fingerprint(X, y).digest}
-    lines = open_lines(str(study), header, mark="stage comparison", argument="study")
-    return {
-        (line["seed"], line["described"]): {name: line[name] for name in COLUMNS}
-        for line in lines
-        if {"described", *COLUMNS} <= line.keys()
-    }
 
 
 def _described(method: Any) -> str:

@@ -10,7 +10,7 @@ from sklearn.datasets import make_classification
 
 from tests.cli.running import shortlist
 
-QUICK = ["credit.csv", "--target", "approved", "--costs", "costs.csv", "--jobs", "1"]
+QUICK = ["credit.csv", "--target", "approved", "--costs", "costs.csv", "--workers", "1"]
 
 
 @pytest.fixture(scope="module")
@@ -56,22 +56,22 @@ def test_an_opponent_is_fitted_saved_and_explains_its_answers(folder: Path) -> N
 
 
 def test_a_comparison_goes_on_from_its_study_and_gives_the_same(folder: Path) -> None:
-    words = ["stage", *QUICK, "--methods", "co-t,single,l1-path", "--study", "study.jsonl", "--json"]
-    first = shortlist(*words, "--seeds", "1", cwd=folder)
+    words = ["stage", *QUICK, "--methods", "co-t,single,l1-path", "--json", "--seeds"]
+    first = shortlist(*words, "1", "--study", "study.db", cwd=folder)
     assert first.returncode == 0, first.stderr
-    kept = (folder / "study.jsonl").read_text()
-    (folder / "study.jsonl").write_text(kept + kept.splitlines()[-1][:30])  # as a kill leaves it
-    second = shortlist(*words, "--seeds", "2", "--out", "every.parquet", cwd=folder)
+    second = shortlist(*words, "2", "--study", "study.db", "--out", "every.parquet", cwd=folder)
     assert second.returncode == 0, second.stderr
     facts = json.loads(second.stdout)
-    assert (folder / "study.jsonl").read_text().startswith(kept)
     assert facts["n_seeds"] == facts["n_seeds_wanted"] == 2
     assert {each["method"] for each in facts["methods"]} == {"co-t", "single", "l1-path"}
     sums = [each["aggregate"] for each in facts["methods"]]
     assert sums == sorted(sums, reverse=True)
-    fresh = json.loads(shortlist(*words[:-3], "--seeds", "2", "--json", cwd=folder).stdout)
+    assert facts["splits"][:3] == json.loads(first.stdout)["splits"]  # to the second: they were not run again
+    fresh = json.loads(shortlist(*words, "2", cwd=folder).stdout)
     assert _without_seconds(facts["splits"]) == _without_seconds(fresh["splits"])
     assert len(pd.read_parquet(folder / "every.parquet")) == 6
+    other = shortlist(*words, "2", "--study", "study.db", "--confidence", "0.6", cwd=folder)
+    assert other.returncode == 2
 
 
 def _without_seconds(splits: list[dict[str, float]]) -> list[dict[str, float]]:

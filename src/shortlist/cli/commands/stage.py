@@ -19,6 +19,7 @@ from shortlist.cli.options.stage_options import (
     output_files,
     read_prices,
 )
+from shortlist.cli.options.study_options import StudyOptions
 from shortlist.cli.options.unused import refuse_unused
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
@@ -52,6 +53,7 @@ def stage(
     goals: GoalOptions,
     search: StageSearchOptions,
     run: RunOptions,
+    kept: StudyOptions,
     rows: Rows = 20,
     out: Annotated[
         Path | None,
@@ -73,16 +75,16 @@ def stage(
     found. With --method NAME of an opponent it fits that one instead, and with --methods it compares several
     on the splits of several seeds.
     """
-    from shortlist.cli.files import FRONT_FILE, JOURNAL_FILE, MODEL_FILE, RESULTS_FILE, check_files
+    from shortlist.cli.files import FRONT_FILE, MODEL_FILE, RESULTS_FILE, STUDY_FILE, check_files
 
     alone = is_opponent(context.params)
     check_files(
         inputs={"TABLE": table, "--costs": prices.costs},
-        outputs={"--out": out, "--model-out": model_out, "--study": search.study},
+        outputs={"--out": out, "--model-out": model_out, "--study": kept.study},
         endings={
             "--out": RESULTS_FILE if search.methods else MODEL_FILE if alone else FRONT_FILE + MODEL_FILE,
             "--model-out": MODEL_FILE,
-            "--study": JOURNAL_FILE,
+            "--study": STUDY_FILE,
         },
     )
     from shortlist.cli.options.limits import read_limits
@@ -105,17 +107,18 @@ def stage(
     searched = {"limits": limits, **search.arguments(paper, labels), **goals.arguments(labels)}
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
     if search.methods is not None or alone:
-        from shortlist.cli.commands.stage_methods import Kept, Splits, compare_on_splits, fit_opponent
+        from shortlist.cli.commands.stage_methods import ModelFile, Splits, compare_on_splits, fit_opponent
 
         print_notes(notes)
         methods = search.chosen(common | {"confidence": searched["confidence"]}, searched)
         about |= {"notes": notes}
         if alone:
-            kept = Kept(names, read.target, model_out or out)
-            fit_opponent(X, labels, search.method, methods[search.method], kept=kept, about=about, json=json)
+            model = ModelFile(names, read.target, model_out or out)
+            fit_opponent(X, labels, search.method, methods[search.method], kept=model, about=about, json=json)
         else:
             how = Splits(Path(table).name.split(".")[0], search.seeds, run.seed, run.workers)
-            compare_on_splits(X, labels, methods, how, study=search.study, out=out, about=about, json=json)
+            with kept.place().opened(context) as study:
+                compare_on_splits(X, labels, methods, how, study=study, out=out, about=about, json=json)
         return
     classifier = MultiStageClassifier(n_jobs=own_workers(run.workers, "stage"), **common, **searched)
     print_notes(notes)  # now, while there is time to stop

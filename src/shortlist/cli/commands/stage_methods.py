@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier
+    from shortlist.runs import Study
 
 
-class Kept(NamedTuple):
+class ModelFile(NamedTuple):
     """What a model file holds beside the model, and where it is written; nowhere if None."""
 
     features: list[str]
@@ -33,7 +34,7 @@ class Splits(NamedTuple):
     table: str
     seeds: int
     first: int
-    jobs: int
+    workers: int | str
 
 
 def fit_opponent(
@@ -42,7 +43,7 @@ def fit_opponent(
     name: str,
     opponent: "BudgetedClassifier",
     *,
-    kept: Kept,
+    kept: ModelFile,
     about: dict[str, Any],
     json: bool,
 ) -> None:
@@ -82,7 +83,7 @@ def compare_on_splits(
     methods: dict[str, Any],
     how: Splits,
     *,
-    study: Path | None,
+    study: "Study",
     out: Path | None,
     about: dict[str, Any],
     json: bool,
@@ -97,14 +98,15 @@ def compare_on_splits(
         with_margins,
         write_stage_results,
     )
+    from shortlist.runs import Work
 
     for method in methods.values():
         method.check_options(labels)
     start = time.perf_counter()
-    with long_work(study) as (cancellation, report):
+    with long_work(study.path) as (cancellation, report):
         results = compare_stage_methods(
-            X, labels, methods, n_seeds=how.seeds, random_state=how.first, n_jobs=how.jobs, study=study,
-            report=report, cancellation=cancellation,
+            X, labels, methods, n_seeds=how.seeds, random_state=how.first,
+            work=Work(how.workers, study, report, cancellation),
         )  # fmt: skip
         if results.empty:
             raise ShortlistError("the comparison was stopped before a split was finished.")
@@ -113,6 +115,6 @@ def compare_on_splits(
     seconds = time.perf_counter() - start
     found = StageComparison(how.table, results, with_margins(results), how.seeds, seconds)
     if json:
-        print_json(compared_facts(found, out, study) | about)
+        print_json(compared_facts(found, out, study.path) | about)
     else:
         print_compared(found, out)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.pairs import read_names, read_numbers, read_pairs
-from shortlist.cli.options.shared import POINT, SECONDS, WHAT_MATTERS, Limit, Positive, Study, check_shared
+from shortlist.cli.options.shared import POINT, SECONDS, WHAT_MATTERS, Limit, Positive, check_shared
 from shortlist.cli.options.unused import Use
 
 if TYPE_CHECKING:
@@ -129,7 +129,6 @@ class StageSearchOptions:
         typer.Option(help="Methods to compare: all, or names such as emsco,cstc,single; on several splits."),
     ] = None
     seeds: Annotated[int, typer.Option(help="Of --methods: splits, one per seed, from --seed on.")] = 10
-    study: Study = None
     budget: Annotated[int, typer.Option(help="Most stage assignments that auto enumerates.")] = 300_000_000
     population: Annotated[int | None, typer.Option(help="Individuals of a generation, of emsco.")] = None
     generations: Annotated[int | None, typer.Option(help="Generations at most, of emsco.")] = None
@@ -217,7 +216,12 @@ def _measures(objective: str) -> Callable[[Mapping[str, Any]], bool]:
 
 
 USES = (
-    Use(("seeds", "study"), lambda given: given["methods"] is not None, "--methods", "add --methods all"),
+    Use(
+        ("seeds", "study", "no_wait"),
+        lambda given: given["methods"] is not None,
+        "--methods",
+        "add --methods all",
+    ),
     Use(("method", "model_out"), lambda given: given["methods"] is None, "one method", "leave out --methods"),
     Use(
         (
