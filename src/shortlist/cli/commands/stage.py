@@ -117,7 +117,7 @@ def stage(
             fit_opponent(X, labels, search.method, methods[search.method], kept=model, about=about, json=json)
         else:
             how = Splits(Path(table).name.split(".")[0], search.seeds, run.seed, run.workers)
-            with kept.place().opened(context) as study:
+            with kept.place(context, about["data"]["sha256"]).opened(context) as study:
                 compare_on_splits(X, labels, methods, how, study=study, out=out, about=about, json=json)
         return
     classifier = MultiStageClassifier(n_jobs=own_workers(run.workers, "stage"), **common, **searched)
