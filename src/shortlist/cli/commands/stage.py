@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from shortlist.cli.options.groups import grouped
-from shortlist.cli.options.shared import Json, Rows, RunOptions, Table, TableOptions, output, own_workers
+from shortlist.cli.options.shared import (
+    Json,
+    ReportOut,
+    Rows,
+    RunOptions,
+    Table,
+    TableOptions,
+    output,
+    own_workers,
+)
 from shortlist.cli.options.stage_options import (
     USES,
     GoalOptions,
@@ -23,6 +32,7 @@ from shortlist.cli.options.study_options import StudyOptions
 from shortlist.cli.options.unused import refuse_unused
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.text.result_page import page_path, save_page, tell_page
 from shortlist.cli.text.stage_report import (
     front_part,
     kept_text,
@@ -41,6 +51,7 @@ if TYPE_CHECKING:
     from shortlist.multistage.holdout import StagedTable
     from shortlist.multistage.search.emsco import EmscoOptions
     from shortlist.multistage.search.recall import Recall
+    from shortlist.report.parts import Parts
 
 
 @grouped
@@ -64,6 +75,7 @@ def stage(
     model_out: Annotated[
         Path | None, output("the model, ending in .joblib; goes with --out FRONT.parquet.")
     ] = None,
+    report: ReportOut = None,
     json: Json = False,
 ) -> None:
     """Find out which features to buy at which stage: coverage, accuracy and cost, with proof.
@@ -75,16 +87,17 @@ def stage(
     found. With --method NAME of an opponent it fits that one instead, and with --methods it compares several
     on the splits of several seeds.
     """
-    from shortlist.cli.files import FRONT_FILE, MODEL_FILE, RESULTS_FILE, STUDY_FILE, check_files
+    from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
 
     alone = is_opponent(context.params)
     check_files(
         inputs={"TABLE": table, "--costs": prices.costs},
-        outputs={"--out": out, "--model-out": model_out, "--study": kept.study},
+        outputs={"--out": out, "--model-out": model_out, "--study": kept.study, "--report": report},
         endings={
             "--out": RESULTS_FILE if search.methods else MODEL_FILE if alone else FRONT_FILE + MODEL_FILE,
             "--model-out": MODEL_FILE,
             "--study": STUDY_FILE,
+            "--report": PAGE_FILE,
         },
     )
     from shortlist.cli.options.limits import read_limits
@@ -122,7 +135,7 @@ def stage(
         return
     classifier = MultiStageClassifier(n_jobs=own_workers(run.workers, "stage"), **common, **searched)
     print_notes(notes)  # now, while there is time to stop
-    wanted = Outputs(*output_files(out, model_out), read.target, rows, json)
+    wanted = Outputs(*output_files(out, model_out), read.target, rows, json, report, f"Stages: {table}")
     _find_front(context, X, labels, classifier, recall=search.recall, wanted=wanted, notes=notes, about=about)
 
 
@@ -134,6 +147,8 @@ class Outputs(NamedTuple):
     target: str
     rows: int
     json: bool
+    report: Path | None
+    title: str
 
 
 def _find_front(
@@ -158,14 +173,15 @@ def _find_front(
     json, start = wanted.json, time.perf_counter()
     seed, options = int(classifier.random_state), classifier.emsco_options
     limited = _limits_in_reach(classifier.method, notes, about, json=json)
-    with limited, long_work() as (cancellation, report):
-        staged, unmet = _staged(X, labels, classifier, seed, report=report, cancellation=cancellation)
+    with limited, long_work() as (cancellation, tell):
+        staged, unmet = _staged(X, labels, classifier, seed, report=tell, cancellation=cancellation)
         seconds = time.perf_counter() - start
         names = [str(name) for name in X.columns]
         front_file, model_file = _save(classifier, names, wanted.target, wanted.front, wanted.model)
+        report = save_page(wanted.report, wanted.title, lambda: _parts(classifier, staged))
         if recall is not None and options is not None and staged is not None:
             try:
-                found = _recall(staged, options, recall, report=report, cancellation=cancellation)
+                found = _recall(staged, options, recall, report=tell, cancellation=cancellation)
             except BadInputError as error:
                 unmet = error
     limits: Any = classifier.limits
@@ -175,7 +191,7 @@ def _find_front(
         facts = front_part(classifier, seconds) if staged is None else stage_facts(staged, seconds, found)
         facts |= {"reason": reason} | ({"status": "infeasible"} if reason else {})
         files = {"out": front_file and str(front_file), "model": model_file and str(model_file)}
-        print_json(facts | files | {"notes": notes + later} | about)
+        print_json(facts | files | page_path(report) | {"notes": notes + later} | about)
     else:
         print_staged(classifier, staged, seconds, wanted.rows, found)
     kept = kept_text(front_file, model_file, picked=staged is not None)
@@ -185,6 +201,14 @@ def _find_front(
         print(
             f"\nStatus infeasible: {reason}{kept}\n" if reason else saved_text(front_file, model_file), end=""
         )
+        tell_page(report)
+
+
+def _parts(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> "Parts":
+    """Return what the page shows."""
+    from shortlist.report.stages import staged_parts
+
+    return staged_parts(classifier, staged)
 
 
 @contextlib.contextmanager

@@ -241,7 +241,7 @@ USES = (
         "methods with a front: auto, emsco, enumerate",
     ),
     Use(
-        ("rows", "recall"),
+        ("rows", "recall", "report"),
         lambda given: given["methods"] is None and given["method"] in FRONT_METHODS,
         "methods with a front: auto, emsco, enumerate, one of them alone",
     ),
