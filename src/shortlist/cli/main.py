@@ -18,6 +18,7 @@ from shortlist.cli.commands import datasets, front, model, study
 from shortlist.cli.commands.compare import compare
 from shortlist.cli.commands.configure import configure
 from shortlist.cli.commands.evolve import evolve
+from shortlist.cli.commands.pages.opened import open_result
 from shortlist.cli.commands.pages.report import report
 from shortlist.cli.commands.predict import predict
 from shortlist.cli.commands.prune import prune
@@ -62,6 +63,7 @@ app.command()(reproduce)
 app.command()(stage)
 app.command("stage use")(use)
 app.command()(report)
+app.command("open")(open_result)
 app.add_typer(front.app, name="front")
 app.add_typer(model.app, name="model")
 app.add_typer(study.app, name="study")

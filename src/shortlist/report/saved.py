@@ -13,7 +13,7 @@ from shortlist.results.front_csv import STAGED_METHODS
 if TYPE_CHECKING:
     from shortlist.products.feature_models.model import FeatureModel
 
-KINDS = "a model ending in .joblib, or a front or a comparison ending in .parquet"
+KINDS = "a model (.joblib), a front or a comparison (.parquet), or a study (.db)"
 
 
 def result_page(
@@ -24,7 +24,7 @@ def result_page(
     Parameters
     ----------
     path : str or Path
-        A model, a front, or the results of a comparison of pruning methods.
+        A model, a front, the results of a comparison of pruning methods, or a study.
     model : FeatureModel, optional
         For a front of products: what they are configurations of.
     trust : bool, default=False
@@ -45,6 +45,10 @@ def result_page(
         title, parts = _model_parts(path, trust=trust)
     elif ending == ".parquet":
         title, parts = _table_parts(path, model)
+    elif ending == ".db":
+        from shortlist.report.studies import study_parts
+
+        title, parts = "Study", study_parts(path)
     else:
         raise BadFileError(f"{path} must be {KINDS}. Name such a file.")
     if model is not None and not title.startswith("Products"):

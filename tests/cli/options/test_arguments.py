@@ -51,6 +51,7 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
               stage_table],
     "front show": [Front.load, Front.pick],
     "report": [result_page, read_model],
+    "open": [result_page],
     "front pick": [Front.load, Front.pick, read_model],
     "model info": [read_model, summarise],
 }  # fmt: skip

@@ -9,7 +9,7 @@ from shortlist.cli.options.shared import Json, Trust
 from shortlist.cli.text.output import print_json, run_facts
 
 ResultFile = Annotated[
-    Path, typer.Argument(help="Model (.joblib), front, or comparison of pruning methods (.parquet).")
+    Path, typer.Argument(help="Model (.joblib), front or comparison (.parquet), or study (.db).")
 ]
 
 

@@ -1,0 +1,77 @@
+"""A served page: read-only, for this machine, for those who know its address."""
+
+import http.client
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from shortlist.report.saved import result_page
+from shortlist.report.server import PageServer, state_of
+from tests.report.made import sphere
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[PageServer]:
+    file = tmp_path / "f.parquet"
+    sphere(20).save(file)
+    with PageServer(file, lambda state: result_page(file, following=state)) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def ask(
+    server: PageServer, path: str, *, method: str = "GET", host: str | None = None
+) -> tuple[int, str, dict[str, str]]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+    connection.request(method, path, headers={"Host": host or f"127.0.0.1:{server.server_port}"})
+    answer = connection.getresponse()
+    return answer.status, answer.read().decode(), dict(answer.getheaders())
+
+
+def test_who_knows_the_address_gets_the_page_and_its_state(served: PageServer) -> None:
+    status, text, headers = ask(served, f"/{served.token}/")
+    assert status == 200
+    assert "<h1>Products: f.parquet</h1>" in text
+    assert f'data-state="{state_of(served.path)}"' in text
+    assert headers["Cache-Control"] == "no-store"
+    assert ask(served, f"/{served.token}/state")[:2] == (200, state_of(served.path))
+
+
+def test_others_get_nothing(served: PageServer) -> None:
+    for path in (
+        "/",
+        "/x/",
+        f"/{served.token}",
+        f"/{served.token}/../f.parquet",
+        f"/{served.token}x/",
+        "nothing",
+    ):
+        assert ask(served, path)[0] in {400, 404}, path
+    for host in ("evil.example", f"evil.example:{served.server_port}", "127.0.0.1"):
+        assert ask(served, f"/{served.token}/", host=host)[0] == 403
+    assert served.server_address[0] == "127.0.0.1"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+def test_nothing_can_be_written(served: PageServer, method: str) -> None:
+    assert ask(served, f"/{served.token}/", method=method)[0] == 501
+
+
+def test_the_state_changes_with_the_file_and_two_servers_have_two_addresses(served: PageServer) -> None:
+    before = state_of(served.path)
+    sphere(30).save(served.path)
+    assert ask(served, f"/{served.token}/state")[1] != before
+    with PageServer(served.path, str) as other:
+        assert other.token != served.token
+
+
+def test_a_file_that_became_unreadable_is_a_sentence(served: PageServer) -> None:
+    served.path.write_text("broken")
+    status, text, _ = ask(served, f"/{served.token}/")
+    assert status == 503
+    assert "must be" in text
