@@ -100,7 +100,8 @@ def measure_front(folder: Path | None, name: str, stages: int, split: int) -> Ro
     return [
         {
             "kind": "front", "set": name, "stages": stages, "split": split, "points": len(found.measures),
-            "assignments": int(found.n_tied.sum()), "looked": int(found.n_looked), "seconds": float(found.seconds),
+            "assignments": int(found.n_tied.sum()), "looked": int(found.n_looked),
+            "seconds": float(found.seconds),
         }
     ]  # fmt: skip
 
@@ -211,6 +212,7 @@ EMSCO = Paper(
     (
         "The paper's splits are not public, so sizes of fronts need not be its own.",
         "The costs of Heart and Credit are 10^T here, where the paper prints 10Ti.",
-        "The authors' program differs from the paper in its draws of mutations and in rounding; here the paper is followed.",
+        "The authors' program differs from the paper in its draws of mutations and in rounding; here the "
+        "paper is followed.",
     ),
 )

@@ -59,7 +59,7 @@ QUICK = EvolutionSize(("bcw", "bld", "pid", "cmc"), 10, 2, 200, 40, 50)
 
 
 def eel_methods(size: EvolutionSize) -> dict[str, Any]:
-    """Return evolved ensembles, and beside them one linear classifier, a genetic algorithm and boosted stumps."""
+    """Return evolved ensembles, and beside them least squares, a genetic algorithm and boosted stumps."""
     from sklearn.ensemble import AdaBoostClassifier
     from sklearn.linear_model import RidgeClassifier
     from sklearn.pipeline import make_pipeline
@@ -147,8 +147,8 @@ def evolution_tables(rows: "pd.DataFrame") -> list[ResultTable]:
             {"method": method, "mean rank": round(rank, 2)} for method, rank in ranked.mean_ranks.items()
         ]
         note = (
-            f"Friedman's p is {ranked.chi_square_p:.3f}; mean ranks differ from {ranked.critical_difference:.2f} on "
-            "(Nemenyi, 5 %)."
+            f"Friedman's p is {ranked.chi_square_p:.3f}; mean ranks differ from "
+            f"{ranked.critical_difference:.2f} on (Nemenyi, 5 %)."
         )
         tables.append(ResultTable("ranks", f"Mean ranks of the accuracy, {n_tables} sets", ranks, note))
     return tables
@@ -161,7 +161,7 @@ EVOLUTION = Paper(
     evolution_tables,
     (
         "The text at hand is a fragment without the paper's results, so no figure of it stands beside ours.",
-        "The exponent of the fitness, the limits of the price classes of bos, and the folds are not in it either.",
+        "The exponent of the fitness, the limits of the price classes of bos and the folds are not in it.",
         "The class of bld is the field that older papers took for it.",
     ),
 )

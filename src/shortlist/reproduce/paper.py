@@ -135,7 +135,8 @@ def reproduce(paper: Paper, plan: Plan, work: Work | None = None) -> Reproductio
 
     if not plan.units:
         raise BadInputError(
-            f"the data sets of {paper.name} must be there, at least one of them, got none. {' '.join(plan.missing)}"
+            f"the data sets of {paper.name} must be there, at least one of them, got none. "
+            f"{' '.join(plan.missing)}"
         )
     work = Work() if work is None else work
     work.study.bind({"the paper": paper.name, **plan.settings})
@@ -186,4 +187,7 @@ def how_to_get(name: str) -> str:
     data_set = public_set(name)
     if data_set.source is not None:
         return f"{data_set.name} is missing: shortlist datasets fetch {data_set.name}."
-    return f"{data_set.name} is missing: write {data_set.stem}.csv into a folder, and name it with folder='FOLDER'."
+    return (
+        f"{data_set.name} is missing: write {data_set.stem}.csv into a folder, and name it with "
+        "folder='FOLDER'."
+    )

@@ -67,19 +67,24 @@ class ProductSystem:
 
 SYSTEMS = {
     "jcs": ProductSystem(
-        "splot/jcs.sxfm.xml", ("ChatSystem_PREDEFINE_ONE.csv", *(f"ChatSystem_RAND{i}.csv" for i in (2, 3, 4))),
+        "splot/jcs.sxfm.xml",
+        ("ChatSystem_PREDEFINE_ONE.csv", *(f"ChatSystem_RAND{i}.csv" for i in (2, 3, 4))),
         "ChatSystem", 25_000,
     ),
     "web-portal": ProductSystem(
-        "splot/web-portal.sxfm.xml", tuple(f"WebPortal_RAND{i}.csv" for i in (1, 2, 3, 4)), "WebPortal", 25_000
+        "splot/web-portal.sxfm.xml",
+        tuple(f"WebPortal_RAND{i}.csv" for i in (1, 2, 3, 4)), "WebPortal", 25_000
     ),
     "e-shop": ProductSystem(
-        "splot/e-shop-paper-2013.sxfm.xml", ("EShop_RAND1.csv", "EShop_RAND2.csv"), "EShop", 25_000, ("eshop1", "eshop2"),
+        "splot/e-shop-paper-2013.sxfm.xml",
+        ("EShop_RAND1.csv", "EShop_RAND2.csv"), "EShop", 25_000, ("eshop1", "eshop2"),
     ),
     "ecos": ProductSystem(
         "lvat/ecos-icse11.dimacs", ("ECos_RAND1.csv", "ECos_RAND2.csv"), "ECos", 100_000, ("ecos1", "ecos2")
     ),
-    "uclinux": ProductSystem("lvat/uClinux.dimacs", ("UCLinux_RAND1.csv",), "uCLinux", 100_000, ("uclinux1",)),
+    "uclinux": ProductSystem(
+        "lvat/uClinux.dimacs", ("UCLinux_RAND1.csv",), "uCLinux", 100_000, ("uclinux1",)
+    ),
     "compact-linux": ProductSystem(
         "lvat/2.6.28.6-compact.dimacs.gz", ("LinuxX86_RAND1.csv.gz",), "LinuxX86", 100_000, ("linuxx861",)
     ),
@@ -163,7 +168,7 @@ def published_product(folder: Path, question: Question) -> NDArray[np.bool_]:
 
 
 def stored_points(folder: Path, name: str, number: int) -> Points:
-    """Return the points of the authors' own run, as ours: deselected, not used before, defects, cost in cents."""
+    """Return the points of the authors' own run, in our order: deselected, not used before, defects, cost."""
     place = folder / "feature-models" / "paper-instances" / "results"
     path = place / f"solrep_python_parameter_{SYSTEMS[name].stored[number]}.txt.gz"
     rows = gzip.decompress(path.read_bytes()).decode().strip().strip(";").split(";")

@@ -175,7 +175,7 @@ def measure_pool(  # noqa: PLR0917  # what is measured, and by what
     sizes: tuple[int, ...],
     methods: Mapping[str, Any],
 ) -> Rows:
-    """Measure every method on one fold, with a pool of every size, on the rows that pruned and on the test rows."""
+    """Measure every method on one fold, with a pool of every size, on the rows that pruned and on others."""
     from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
     rows: Rows = []

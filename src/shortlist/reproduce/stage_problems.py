@@ -73,7 +73,8 @@ def stage_rows(X: "pd.DataFrame", y: Labels, V: "pd.DataFrame", v: Labels) -> St
     encoding = learn_encoding(X, list(X))
     features = range(X.shape[1])
     return StageRows(
-        encoding, encoding.encode(features, X), y.astype(np.int64), encoding.encode(features, V), v.astype(np.int64), 2
+        encoding, encoding.encode(features, X), y.astype(np.int64), encoding.encode(features, V),
+        v.astype(np.int64), 2,
     )  # fmt: skip
 
 

@@ -1,13 +1,14 @@
 """`shortlist reproduce`."""
 
 import csv
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 
-from shortlist.reproduce import evolution
-from shortlist.reproduce.evolution import EvolutionSize
+from shortlist.reproduce.evolution import EVOLUTION, EvolutionSize, plan_evolution
+from shortlist.reproduce.papers import PAPERS
 from tests.cli.running import shortlist
 from tests.reproduce.made_sets import write_made_set
 
@@ -16,7 +17,8 @@ SMALLEST = EvolutionSize(("bld", "pid"), 10, 1, 20, 2, 5)
 
 @pytest.fixture
 def sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(evolution, "QUICK", SMALLEST)
+    smallest = dataclasses.replace(EVOLUTION, plan=lambda folder, _quick: plan_evolution(folder, SMALLEST))
+    monkeypatch.setitem(PAPERS, "evolution", smallest)
     (tmp_path / "sets").mkdir()
     write_made_set(tmp_path / "sets", "bupa-liver-disorders")
     return tmp_path
@@ -83,6 +85,5 @@ def test_what_cannot_be_is_refused_before_the_work(sets: Path, arguments: list[s
 
 def test_the_papers_of_the_command_are_those_there_are() -> None:
     from shortlist.cli.commands.reproduce import NAMES
-    from shortlist.reproduce.papers import PAPERS
 
     assert set(NAMES) == set(PAPERS)

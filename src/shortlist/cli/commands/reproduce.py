@@ -144,7 +144,8 @@ def _written(out: Path, paper: "Paper", found: "Reproduction", facts: dict[str, 
 
     files = {f"{paper.name}-{table.name}.csv": as_csv(table.rows) for table in found.tables}
     files[f"{paper.name}-rows.csv"] = found.rows.to_csv(index=False)
-    head = f"# {paper.title}\n\n{found.n_done:,} of {found.n_wanted:,} units, {facts['processor']}, {facts['versions']}.\n"
+    how = f"{found.n_done:,} of {found.n_wanted:,} units, {facts['processor']}, {facts['versions']}."
+    head = f"# {paper.title}\n\n{how}\n"
     differs = "## Where this is not what the paper did\n\n" + "".join(f"- {one}\n" for one in paper.differs)
     files[f"{paper.name}.md"] = "\n".join([head, *map(as_markdown, found.tables), differs])
     return [str(save(out / name, functools.partial(write_text, text=text))) for name, text in files.items()]
