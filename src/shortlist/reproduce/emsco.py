@@ -212,7 +212,9 @@ EMSCO = Paper(
     (
         "The paper's splits are not public, so sizes of fronts need not be its own.",
         "The costs of Heart and Credit are 10^T here, where the paper prints 10Ti.",
-        "The authors' program differs from the paper in its draws of mutations and in rounding; here the "
-        "paper is followed.",
+        (
+            "The authors' program differs from the paper in its draws of mutations and in rounding; here the "
+            "paper is followed."
+        ),
     ),
 )

@@ -306,12 +306,18 @@ PRODUCTS = Paper(
     lambda folder, quick: plan_products(folder, QUICK if quick else FULL),
     product_tables,
     (
-        "The digits of the paper's tables are lost in the text at hand; figures of it are those that its "
-        "data and code confirm.",
-        "Programs are solved by HiGHS where the paper had CPLEX, and without a limit each but on Linux, so "
-        "that points are proved.",
-        "IBED judges products by whether they are valid first; the paper counts violated clauses as one "
-        "objective more.",
+        (
+            "The digits of the paper's tables are lost in the text at hand; figures of it are those that its "
+            "data and code confirm."
+        ),
+        (
+            "Programs are solved by HiGHS where the paper had CPLEX, and without a limit each but on Linux, so "
+            "that points are proved."
+        ),
+        (
+            "IBED judges products by whether they are valid first; the paper counts violated clauses as one "
+            "objective more."
+        ),
         "Linux is the compact form of its clauses; they are very likely equivalent, which is not proved.",
     ),
 )
