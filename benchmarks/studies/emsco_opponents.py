@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.data.synthetic30 import SYNTHETIC30_CONFIDENCE, SYNTHETIC30_OPTIONS, synthetic30
-from benchmarks.studies.multistage import FILES
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import measure_on, split_three
 from shortlist.multistage.presets import PRESETS
@@ -30,6 +29,7 @@ from shortlist.multistage.stage_comparison import (
     stage_methods,
     with_margins,
 )
+from shortlist.reproduce.stage_problems import SETS
 from shortlist.runs import Study, Unit, Work, open_study, run_units
 
 TABLES = ("pima", "heart", "credit", "synthetic30")
@@ -79,7 +79,7 @@ def paper_table(folder: Path, name: str) -> PaperTable:
         X, y, costs = synthetic30()
         X_frame = pd.DataFrame(X, columns=list(costs))
         return PaperTable(X_frame, y, costs, SYNTHETIC30_CONFIDENCE, SYNTHETIC30_OPTIONS)
-    frame = pd.read_csv(folder / "uci" / f"{FILES[name]}.csv.gz")
+    frame = pd.read_csv(folder / "uci" / f"{SETS[name].replace('-', '_')}.csv.gz")
     preset = PRESETS[name]
     y = frame["target"].to_numpy()
     return PaperTable(frame.drop(columns="target"), y, preset.costs(), preset.confidence, preset.options)
