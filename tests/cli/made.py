@@ -50,6 +50,7 @@ WRITING = {
     "stage --report": [*STAGE, "--report", "w.html"],
     "configure --report": [*CONFIGURE, "--report", "w.html"],
     "report --out": ["report", "model.joblib", "--out", "w.html"],
+    "front plot --out": ["front", "plot", "front.parquet", "--out", "w.svg"],
     "front export --out": ["front", "export", "front.parquet", "--out", "w.csv"],
     "front pick --out": ["front", "pick", "front.parquet", "--out", "w.uvl"],
 }

@@ -24,6 +24,7 @@ RESULTS_FILE = (".parquet",)
 TABLE_FILE = (".csv",)
 STUDY_FILE = (".db", ".sqlite", ".jsonl")
 PAGE_FILE = (".html", ".htm")
+PICTURE_FILE = (".svg", ".png", ".pdf", *PAGE_FILE)
 PRODUCT_FILE = (".uvl", ".csv", ".config")
 
 

@@ -45,7 +45,7 @@ def result_page(
         title, parts = _model_parts(path, trust=trust)
     elif ending == ".parquet":
         title, parts = _table_parts(path, model)
-    elif ending == ".db":
+    elif ending in {".db", ".sqlite"}:
         from shortlist.report.studies import study_parts
 
         title, parts = "Study", study_parts(path)

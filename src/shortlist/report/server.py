@@ -39,8 +39,8 @@ class PageServer(ThreadingHTTPServer):
 
     Notes
     -----
-    There is no route that writes. A request needs the token in its path, and a ``Host`` of this machine: other
-    pages in the same browser can know neither, also where a name of theirs leads to 127.0.0.1.
+    There is no route that writes. A request needs the token in its path, and a ``Host`` of this machine.
+    Other pages in the same browser can know neither, also where a name of theirs leads to 127.0.0.1.
     """
 
     daemon_threads = True

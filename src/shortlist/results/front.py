@@ -189,6 +189,12 @@ class Front:
         values = dict(zip(self.names, self.values[index].tolist(), strict=True))
         return Pick(index=index, values=values, decision=self.decisions[index], rule=rule)
 
+    def plot(self) -> Any:
+        """Return a matplotlib figure of the points; see :func:`shortlist.results.picture.front_figure`."""
+        from shortlist.results.picture import front_figure
+
+        return front_figure(self)
+
     def save(self, path: str | Path) -> None:
         """Write the front as Parquet: a column per objective, `decision` as a list, the rest as metadata.
 

@@ -33,6 +33,7 @@ from shortlist.products.configuration.search_options import search_options
 from shortlist.products.formats import read_model
 from shortlist.report.saved import result_page
 from shortlist.results.front import Front
+from shortlist.results.picture import save_figure
 from shortlist.saved_models import load_model
 from shortlist.tables.learning import read_table, split_target
 from tests.cli.command_lines import called, commands
@@ -52,6 +53,7 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "front show": [Front.load, Front.pick],
     "report": [result_page, read_model],
     "open": [result_page],
+    "front plot": [Front.load, save_figure, result_page],
     "front pick": [Front.load, Front.pick, read_model],
     "model info": [read_model, summarise],
 }  # fmt: skip

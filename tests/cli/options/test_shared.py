@@ -19,7 +19,7 @@ MEANINGS = {
 """Commands in which a flag means something else than elsewhere, with what it means."""
 
 DEFAULTS = {
-    "--out": {"front export": "must be given", "report": "must be given"},
+    "--out": {"front export": "must be given", "front plot": "must be given", "report": "must be given"},
     "--method": {"prune": "exact; elsewhere auto", "stage": "auto", "configure": "auto"},
     "--methods": {"compare": "compares always", "prune": "only where it is asked for"},
     "--objectives": {"stage": "three of seven; a product line has its own attributes"},

@@ -192,6 +192,38 @@ def export(
     )
 
 
+@app.command()
+def plot(
+    context: typer.Context,
+    front: FrontFile,
+    *,
+    out: Annotated[Path, output("a picture, as .svg, .png or .pdf; or a page, as .html.")],
+    json: Json = False,
+) -> None:
+    """Draw a front: every pair of objectives, with the points at ideal and knee marked."""
+    from shortlist.cli.files import PAGE_FILE, PICTURE_FILE, check_files
+
+    check_files(inputs={"FRONT": front}, outputs={"--out": out}, endings={"--out": PICTURE_FILE})
+    from shortlist.cli.text.front_text import contract
+    from shortlist.results.front import Front
+    from shortlist.results.picture import save_figure
+
+    loaded = Front.load(front)
+    if out.name.casefold().endswith(PAGE_FILE):
+        from shortlist.report.page import write_page
+        from shortlist.report.saved import result_page
+
+        text = result_page(front)
+        out = save(out, lambda path: write_page(path, text))
+    else:
+        out = save(out, lambda path: save_figure(loaded, path))
+    if json:
+        facts = contract(loaded, "front plot") | {"out": str(out), "notes": []}
+        print_json(facts | run_facts(context))
+        return
+    print(f"{len(loaded):,} points drawn in {out}.")
+
+
 def _tell_none(reason: str, facts: dict[str, Any], *, json: bool) -> None:
     """Answer that no point of a front is within the limits."""
     if json:

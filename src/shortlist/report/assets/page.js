@@ -17,6 +17,7 @@ function begin() {
     const part = root.classList.contains("explorer") ? new Explorer(root, data) : new Chart(root, data);
     drawn.push(part);
   }
+  performance.mark("ready");
   document.documentElement.dataset.ready = "yes";
 }
 
