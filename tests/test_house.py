@@ -126,6 +126,34 @@ def test_no_kernel_takes_more_arguments_than_a_reader_can_hold() -> None:
     assert {name: count for name, count in counts.items() if count > 8} == {}
 
 
+MOST_REPEATED_NAMES = 14
+"""How many public names may be defined in two modules or more."""
+
+
+def _defined(tree: ast.Module) -> Iterator[str]:
+    """Yield the names of functions, classes and constants at the top of a module."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign):
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+
+
+def test_few_names_are_defined_in_two_modules() -> None:
+    """The functions in cli/commands are left out, as they are named for what the user types."""
+    places: dict[str, set[str]] = {}
+    for path in SOURCES:
+        tree = ast.parse(path.read_text())
+        commands = {one.name for one in _functions(tree)} if path.parent.name == "commands" else set()
+        for name in _defined(tree):
+            if not name.startswith("_") and name not in {"app", "main", *commands}:
+                places.setdefault(name, set()).add(str(path.relative_to(ROOT / "src" / "shortlist")))
+    repeated = {name: sorted(found) for name, found in places.items() if len(found) > 1}
+    assert len(repeated) <= MOST_REPEATED_NAMES, repeated
+
+
 def test_most_tests_lie_where_the_module_lies_that_they_test() -> None:
     modules = {path.relative_to(ROOT / "src" / "shortlist") for path in SOURCES}
     modules |= {path.relative_to(ROOT) for path in (ROOT / "benchmarks").rglob("*.py")}
@@ -241,9 +269,7 @@ HEAVY = {
 )
 def test_asking_for_nothing_loads_nothing_heavy(program: str | list[str]) -> None:
     if isinstance(program, list):
-        program = (
-            f"import sys; sys.argv = {['shortlist', *program]!r}; from shortlist.cli.main import run; run()"
-        )
+        program = f"import sys; sys.argv = {['shortlist', *program]!r}; from shortlist.cli.main import run_command; run_command()"
     listed = f"import sys\ntry:\n    {program}\nfinally:\n    print(*sys.modules, file=sys.stderr)"
     run = _run(sys.executable, "-W", "error", "-c", listed)
     assert run.returncode == 0, run.stderr

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from shortlist.multistage.baselines.budgeted_classifier import aggregate
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.presets import PRESETS
 from shortlist.multistage.problem.costs import feature_costs
@@ -26,7 +27,6 @@ from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassi
 from shortlist.reproduce.stage_problems import (
     PAPER_EXAMPLE,
     SETS,
-    aggregate,
     measured_on_test,
     paper_problem,
     stage_rows,
@@ -122,9 +122,9 @@ def example(
             "multistage-example", "emsco-example", seeds, "emsco", search_s, confidence=level,
             first_run_s=round(first_s, 4), fits=subclassifiers.n_fits,
             since_start_s=round(time.perf_counter() - start, 3),
-            accuracy=ours[0], coverage=ours[1], cost=ours[2], aggregate=aggregate(ours[0], ours[1], ours[2], sum(prices)),
+            accuracy=ours[0], coverage=ours[1], cost=ours[2], aggregate=aggregate(ours[1], ours[0], ours[2] / sum(prices)),
             published_accuracy=accuracy, published_coverage=coverage, published_cost=cost,
-            published_aggregate=aggregate(accuracy, coverage, cost, sum(prices)),
+            published_aggregate=aggregate(coverage, accuracy, cost / sum(prices)),
         )  # fmt: skip
 
 

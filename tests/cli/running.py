@@ -31,7 +31,7 @@ def shortlist(*arguments: str | Path, cwd: Path) -> Ran:
     ):
         patch.setattr(sys, "argv", ["shortlist", *map(str, arguments)])
         try:
-            main.run()
+            main.run_command()
             code = 0
         except SystemExit as stop:
             code = int(stop.code or 0)

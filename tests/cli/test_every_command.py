@@ -188,11 +188,11 @@ def test_a_file_that_is_not_there_is_told_before_anything_heavy_is_loaded(folder
     ]
     program = (
         "import sys\n"
-        "from shortlist.cli.main import run\n"
+        "from shortlist.cli.main import run_command\n"
         f"for words in {lines!r}:\n"
         "    sys.argv = ['shortlist', *words]\n"
         "    try:\n"
-        "        run()\n"
+        "        run_command()\n"
         "    except SystemExit as stop:\n"
         "        loaded = {'pandas', 'scipy', 'sklearn', 'numba', 'ortools', 'highspy', 'matplotlib'} & set(sys.modules)\n"
         "        print(stop.code, *sorted(loaded), *words) if stop.code != 2 or loaded else None\n"

@@ -117,7 +117,7 @@ def _run_into(stream: io.TextIOBase, words: list[str], folder: Path) -> Ran:
         patch.setattr(sys, "stdout", stream)
         code = 0
         try:
-            main.run()
+            main.run_command()
         except SystemExit as stop:
             code = int(stop.code or 0)
     return Ran(code, "", stderr.getvalue())

@@ -12,8 +12,8 @@ import typer
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.cli.main import app
-from shortlist.cli.options.evolve_options import USES as EVOLVE_USES
-from shortlist.cli.options.prune_options import USES as PRUNE_USES
+from shortlist.cli.options.evolve_options import EVOLVE_USES
+from shortlist.cli.options.prune_options import PRUNE_USES
 from shortlist.ensembles.estimators import evolved_ensemble, rule_pruners
 from shortlist.ensembles.estimators import exact_pruner as estimators
 from shortlist.ensembles.pools import pool

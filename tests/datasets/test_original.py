@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from shortlist.datasets.original import as_table_text, checked_original
-from shortlist.datasets.registry import DataSet, Source, public_sets
+from shortlist.datasets.registry import DataSet, SetSource, public_sets
 from shortlist.errors import BadFileError
 from tests.datasets.originals import original_of, table_rows, zipped
 
 ROWS = b"1;a;?\n?;b;2.50\n"
 
 
-def _source(content: bytes = ROWS, **more: object) -> Source:
+def _source(content: bytes = ROWS, **more: object) -> SetSource:
     digest = hashlib.sha256(content).hexdigest()
-    return Source("https://example.org/it.data", digest, len(content), **more)  # type: ignore[arg-type]
+    return SetSource("https://example.org/it.data", digest, len(content), **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

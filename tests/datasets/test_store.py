@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.datasets.registry import DataSet, Source
+from shortlist.datasets.registry import DataSet, SetSource
 from shortlist.datasets.store import cached_file, fetch, is_cached, table_bytes, table_file
 from shortlist.errors import BadFileError, BadInputError, FetchError
 from tests.datasets.server import cut, ranged, refused, served, whole
@@ -16,7 +16,7 @@ TABLE = b"size,target\n1,a\n2,b\n"
 
 
 def _set(url: str = "http://127.0.0.1:9/file.data") -> DataSet:
-    source = Source(url, hashlib.sha256(ROWS).hexdigest(), len(ROWS))
+    source = SetSource(url, hashlib.sha256(ROWS).hexdigest(), len(ROWS))
     return DataSet(
         "two-rows", "Two rows", "https://example.org/two", "free", 2, ("size", "target"), source=source
     )

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from shortlist.ensembles.goals.class_weights import CLASS_OBJECTIVES, class_weights
 from shortlist.ensembles.goals.diversity import diversity_limits
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.goals.weights import OBJECTIVES, Weights, named_weights
+from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, Weights, named_weights
 from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
 from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.proofs.cuts.cuts import CutBound
@@ -45,7 +45,7 @@ def problems(draw: st.DrawFn, max_classifiers: int = 6) -> tuple[Votes, Weights,
     rows = draw(labelled_votes(max_classifiers=max_classifiers, max_rows=14))
     votes = merge_rows(*oracles.as_arrays(rows))
     k = votes.n_classifiers
-    named = st.sampled_from(sorted(OBJECTIVES))
+    named = st.sampled_from(sorted(PRUNING_OBJECTIVES))
     explicit = weight_sets.map(lambda w: dict(zip(("tp", "fn", "tn", "fp"), w, strict=True)))
     weights = named_weights(draw(named | explicit), votes)
     least = draw(st.integers(0, k))

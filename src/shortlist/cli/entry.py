@@ -13,6 +13,6 @@ def run() -> None:
     from shortlist.cli import main
 
     try:
-        main.run()
+        main.run_command()
     except KeyboardInterrupt:  # between two handlers
         end_at_once(NOTHING_WRITTEN)(signal.SIGINT, None)

@@ -8,12 +8,10 @@ from typing import TypeAlias
 from shortlist._words import any_of
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import check_writable
+from shortlist.tables.files import STDIN
 from shortlist.tables.learning import EXAMPLE_PREFIX
 
 Named: TypeAlias = str | Path | Sequence[str | Path] | None
-
-STDIN = "-"
-"""What an input is called that is read from the terminal or a pipe."""
 
 RESUMED = ("--study",)
 """Outputs that are added to rather than written anew."""

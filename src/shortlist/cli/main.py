@@ -92,7 +92,7 @@ def _options(
     """Choose well when several things matter at once, with proof."""
 
 
-def run() -> None:
+def run_command() -> None:
     """Run the command line.
 
     The answer goes to stdout, and what went wrong to stderr, as one sentence with an exit code. Once all is

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from shortlist.errors import BadFileError, BadInputError, FetchError
 
-Tell: TypeAlias = Callable[[int, int | None], None]
+TellBytes: TypeAlias = Callable[[int, int | None], None]
 """Receives how many bytes are there, and how many there will be, if the server says so."""
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -25,7 +25,7 @@ SILENCE_S = 30.0
 ATTEMPTS = 5
 """How often one run goes on after a download was cut off; one that brings nothing new is the last."""
 
-BLOCK = 1 << 16
+BLOCK_BYTES = 1 << 16
 
 NETWORK_ERRORS = (OSError, http.client.HTTPException, ssl.SSLError)
 """What reading from a server may raise; a timeout is an OSError."""
@@ -42,7 +42,7 @@ def download(
     accept: Callable[[bytes], object],
     most_bytes: int,
     silence_s: float = SILENCE_S,
-    tell: Tell = lambda _done, _total: None,
+    tell: TellBytes = lambda _done, _total: None,
 ) -> None:
     """Fetch a file, and leave it at `target` only if it is whole and right.
 
@@ -92,7 +92,7 @@ def download(
                 return
 
 
-def _receive_all(url: str, part: Path, most_bytes: int, silence_s: float, tell: Tell) -> bool:
+def _receive_all(url: str, part: Path, most_bytes: int, silence_s: float, tell: TellBytes) -> bool:
     """Fetch until the file is whole, and return whether it came in several parts."""
     in_parts = _size(part) > 0
     for attempt in range(1, ATTEMPTS + 1):
@@ -110,7 +110,7 @@ def _receive_all(url: str, part: Path, most_bytes: int, silence_s: float, tell: 
     return in_parts
 
 
-def _receive(url: str, part: Path, most_bytes: int, silence_s: float, tell: Tell) -> None:
+def _receive(url: str, part: Path, most_bytes: int, silence_s: float, tell: TellBytes) -> None:
     """Ask for what is missing, and add it to the part that is there."""
     start = _size(part)
     request = urllib.request.Request(url, headers={"User-Agent": "shortlist"})  # noqa: S310  # checked above
@@ -134,7 +134,7 @@ def _receive(url: str, part: Path, most_bytes: int, silence_s: float, tell: Tell
         _add(answer, part, start, most_bytes=most_bytes, tell=tell)
 
 
-def _add(answer: Any, part: Path, start: int, *, most_bytes: int, tell: Tell) -> None:
+def _add(answer: Any, part: Path, start: int, *, most_bytes: int, tell: TellBytes) -> None:
     """Write what a server sends behind the part that is there, or anew if it sends all of the file."""
     url = answer.url
     if answer.headers.get("Content-Encoding", "identity") != "identity":
@@ -167,7 +167,7 @@ def _blocks(answer: IO[bytes]) -> Iterator[bytes]:
     """Yield what comes, block by block."""
     while True:
         try:
-            block = answer.read(BLOCK)
+            block = answer.read(BLOCK_BYTES)
         except http.client.IncompleteRead as error:
             yield error.partial
             raise _CutError("the last block did not come whole") from None

@@ -8,16 +8,16 @@ import zlib
 from collections.abc import Sequence
 
 from shortlist._words import counted
-from shortlist.datasets.registry import TARGET, DataSet, Source
+from shortlist.datasets.registry import TARGET, DataSet, SetSource
 from shortlist.errors import BadFileError
 
 
-def checked_original(source: Source, content: bytes, name: str) -> bytes:
+def checked_original(source: SetSource, content: bytes, name: str) -> bytes:
     """Return the file that is read, out of its archives, if it is the one whose hash is known.
 
     Parameters
     ----------
-    source : Source
+    source : SetSource
         What the file must be.
     content : bytes
         Of the download.
@@ -76,7 +76,7 @@ def as_table_text(data_set: DataSet, content: bytes) -> str:
     return written.getvalue()
 
 
-def _cells(source: Source, columns: Sequence[str], row: Sequence[str]) -> list[str]:
+def _cells(source: SetSource, columns: Sequence[str], row: Sequence[str]) -> list[str]:
     """Return the cells of a row as the set writes them."""
     known = ["" if source.missing and cell == source.missing else cell for cell in row]
     return [

@@ -19,7 +19,7 @@ IDENTIFIER = "id_"
 
 
 @dataclass(frozen=True)
-class Source:
+class SetSource:
     """Where the file of a set is, and how its rows are written.
 
     Attributes
@@ -79,7 +79,7 @@ class DataSet:
         Names of the columns; the last one is ``target``.
     classes : mapping of str to int
         Rows of each class; empty where the target is a number.
-    source : Source or None
+    source : SetSource or None
         None where no hash of the original is known, so that it is read from a folder only.
     """
 
@@ -91,7 +91,7 @@ class DataSet:
     columns: tuple[str, ...]
     note: str = ""
     classes: Mapping[str, int] = field(default_factory=dict)
-    source: Source | None = None
+    source: SetSource | None = None
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -131,7 +131,7 @@ def public_set(name: str) -> DataSet:
 def _data_set(name: str, entry: Mapping[str, Any]) -> DataSet:
     """Turn an entry of the file into a set."""
     source = entry.get("source")
-    return DataSet(name, **{**_frozen(entry), "source": Source(**_frozen(source)) if source else None})
+    return DataSet(name, **{**_frozen(entry), "source": SetSource(**_frozen(source)) if source else None})
 
 
 def _frozen(entry: Mapping[str, Any]) -> dict[str, Any]:

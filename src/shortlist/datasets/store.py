@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-from shortlist.datasets.download import SILENCE_S, Tell, download
+from shortlist.datasets.download import SILENCE_S, TellBytes, download
 from shortlist.datasets.original import as_table_text, checked_original
-from shortlist.datasets.registry import DataSet, Source
+from shortlist.datasets.registry import DataSet, SetSource
 from shortlist.errors import BadFileError, BadInputError, FetchError
 from shortlist.files import cache_folder, read_bytes, whole_file
 
 FOLDERS = ("", "uci")
 """Parts of a user's folder that are looked into."""
 
-ENDINGS = (".csv", ".csv.gz")
+TABLE_ENDINGS = (".csv", ".csv.gz")
 """Of tables that have the columns of a set, with their names in the first line."""
 
 
@@ -33,7 +33,7 @@ def fetch(
     folder: str | Path | None = None,
     *,
     silence_s: float = SILENCE_S,
-    tell: Tell = lambda _done, _total: None,
+    tell: TellBytes = lambda _done, _total: None,
 ) -> Path:
     """Put the original of a set into the cache, from a folder or else by download, if its hash is right.
 
@@ -92,7 +92,7 @@ def table_file(data_set: DataSet, folder: str | Path | None = None) -> Path | No
     comes the cache.
     """
     source, cached = data_set.source, cached_file(data_set)
-    names = [f"{data_set.stem}{ending}" for ending in ENDINGS] + ([source.file] if source else [])
+    names = [f"{data_set.stem}{ending}" for ending in TABLE_ENDINGS] + ([source.file] if source else [])
     places = [] if folder is None else [Path(folder) / part for part in FOLDERS]
     files = [place / name for place in places for name in names] + ([cached] if cached else [])
     return next((file for file in files if file.is_file()), None)
@@ -112,13 +112,13 @@ def table_bytes(data_set: DataSet, folder: str | Path | None = None) -> tuple[st
     if path is None:
         return None
     content = read_bytes(path)
-    if data_set.source is None or path.name in {f"{data_set.stem}{ending}" for ending in ENDINGS}:
+    if data_set.source is None or path.name in {f"{data_set.stem}{ending}" for ending in TABLE_ENDINGS}:
         return str(path), content
     original = checked_original(data_set.source, content, str(path))
     return str(path), as_table_text(data_set, original).encode()
 
 
-def _is_right(source: Source, path: Path) -> bool:
+def _is_right(source: SetSource, path: Path) -> bool:
     try:
         checked_original(source, read_bytes(path), str(path))
     except BadFileError:
@@ -126,7 +126,7 @@ def _is_right(source: Source, path: Path) -> bool:
     return True
 
 
-def _take(source: Source, folder: Path, target: Path) -> None:
+def _take(source: SetSource, folder: Path, target: Path) -> None:
     """Copy the original out of a folder."""
     paths = [folder / part / source.file for part in FOLDERS]
     path = next((path for path in paths if path.is_file()), None)
@@ -141,7 +141,7 @@ def _take(source: Source, folder: Path, target: Path) -> None:
         temporary.write_bytes(content)
 
 
-def _download(source: Source, target: Path, silence_s: float, tell: Tell) -> None:
+def _download(source: SetSource, target: Path, silence_s: float, tell: TellBytes) -> None:
     """Download the original, or say what to do where that fails."""
 
     def accept(content: bytes) -> None:

@@ -43,7 +43,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
     StageRows,
 )
 from shortlist.pickles import saved_from
-from shortlist.results.picking import Limits
+from shortlist.results.picking import LimitsAsked
 from shortlist.runs import Budget, Cancellation, Report, silent
 from shortlist.tables.fit_inputs import checked_rows
 from shortlist.tables.table_classifier import TableClassifier
@@ -188,7 +188,7 @@ class MultiStageClassifier(TableClassifier):
         method: str = "auto",
         objectives: Sequence[str] = DEFAULT_OBJECTIVES,
         pick: str | int = USUAL,
-        limits: Limits = None,
+        limits: LimitsAsked = None,
         subclassifier: Any = None,
         C: float = 1.0,
         scale: bool = True,

@@ -13,10 +13,10 @@ from shortlist.multistage.predict.prediction import REJECTED, Decisions, decide_
 from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.tables.fit_inputs import take_rows
-from shortlist.tables.splits import Rows, cut_classes
+from shortlist.tables.splits import RowNumbers, cut_classes
 
 SHARES = (0.5, 0.25, 0.25)
-"""Rows that fit the subclassifiers, judge stage assignments, and measure the choice (Sec. 4.3.1)."""
+"""RowNumbers that fit the subclassifiers, judge stage assignments, and measure the choice (Sec. 4.3.1)."""
 
 
 @saved_from("shortlist.multistage")
@@ -106,7 +106,7 @@ def stage_table(
     )
 
 
-def split_three(y: Labels, *, seed: int = 0) -> tuple[Rows, Rows, Rows]:
+def split_three(y: Labels, *, seed: int = 0) -> tuple[RowNumbers, RowNumbers, RowNumbers]:
     """Return row numbers of the three parts, each class split alike.
 
     Raises

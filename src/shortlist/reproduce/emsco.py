@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shortlist.multistage.baselines.budgeted_classifier import aggregate
 from shortlist.multistage.presets import PRESETS
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.recall import recall
@@ -13,7 +14,6 @@ from shortlist.reproduce.paper import Paper, Plan, ResultTable, Rows, fingerprin
 from shortlist.reproduce.stage_problems import (
     PAPER_EXAMPLE,
     SETS,
-    aggregate,
     example_is_there,
     measure_example,
     paper_problem,
@@ -190,7 +190,7 @@ def _example(rows: "pd.DataFrame") -> ResultTable:
     for row in rows.sort_values("level").to_dict("records"):
         accuracy, coverage, cost = PAPER_EXAMPLE[float(row["level"])]
         theirs = {"accuracy": accuracy, "coverage": coverage, "cost": cost}
-        theirs["aggregate"] = round(aggregate(accuracy, coverage, cost, float(row["total"])), 4)
+        theirs["aggregate"] = round(aggregate(coverage, accuracy, cost / float(row["total"])), 4)
         ours = {name: round(float(row[name]), 4) for name in theirs}
         found.append({"confidence": float(row["level"]), "whose": "here", **ours})
         found.append({"confidence": float(row["level"]), "whose": "authors", **theirs})

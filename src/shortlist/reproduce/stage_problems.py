@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Labels
+from shortlist.multistage.baselines.budgeted_classifier import aggregate
 from shortlist.multistage.holdout import split_three
 from shortlist.multistage.predict.prediction import REJECTED, FittedStage, StagedModel, decide_known
 from shortlist.multistage.presets import PRESETS
@@ -106,7 +107,7 @@ def measure_example(
         result = emsco(problem, options, budget=Budget(seed=seed))
         found.append(measured_on_test(problem, result.assignments[0], test, y["test"]))  # the fittest first
     accuracy, coverage, cost = np.mean(found, axis=0).tolist()
-    sum_of_all = aggregate(accuracy, coverage, cost, sum(prices))
+    sum_of_all = aggregate(coverage, accuracy, cost / sum(prices))
     return {
         "accuracy": accuracy,
         "coverage": coverage,
@@ -136,8 +137,3 @@ def measured_on_test(
         float(conclusive.mean()),
         float(decisions.costs.mean()),
     )
-
-
-def aggregate(accuracy: float, coverage: float, cost: float, total: float) -> float:
-    """Return g1 + g2 + (1 − g3* / ΣC), the paper's sum of all three."""
-    return accuracy + coverage + 1 - cost / total

@@ -24,7 +24,7 @@ from shortlist.results.proof import Proof
 if TYPE_CHECKING:
     import pandas as pd
 
-    from shortlist.results.picking import Limits
+    from shortlist.results.picking import LimitsAsked
 
 
 LARGEST_POINT = 2**51
@@ -176,7 +176,7 @@ class Front:
         *,
         weights: Mapping[str, float] | None = None,
         order: Sequence[str] | None = None,
-        limits: "Limits" = None,
+        limits: "LimitsAsked" = None,
     ) -> Pick:
         """Name one point by a rule; see :func:`shortlist.results.picking.pick_index` for the rules."""
         from shortlist.results.picking import pick_index

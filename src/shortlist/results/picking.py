@@ -15,7 +15,7 @@ from shortlist.results.limits import Limit
 if TYPE_CHECKING:
     from shortlist.results.front import Front
 
-Limits: TypeAlias = Mapping[str, float] | Sequence[Limit] | None
+LimitsAsked: TypeAlias = Mapping[str, float] | Sequence[Limit] | None
 """Limits on objectives: by name, each in its better direction, or as people write them; None: none."""
 
 PICK_RULES = ("ideal", "knee", "weights", "lexicographic")
@@ -39,7 +39,7 @@ def pick_index(
     *,
     weights: Mapping[str, float] | None = None,
     order: Sequence[str] | None = None,
-    limits: Limits = None,
+    limits: LimitsAsked = None,
 ) -> int:
     """Return the index of the point that a rule names.
 
@@ -160,7 +160,7 @@ def numbered_point(front: "Front", point: int, within: "NDArray[np.bool_]") -> i
     return point
 
 
-def within_limits(front: "Front", limits: Limits) -> "NDArray[np.bool_]":
+def within_limits(front: "Front", limits: LimitsAsked) -> "NDArray[np.bool_]":
     """Mark the points within all limits, ``(n_points,)``; it is an error when there is none.
 
     Raises
@@ -174,7 +174,7 @@ def within_limits(front: "Front", limits: Limits) -> "NDArray[np.bool_]":
     return inside
 
 
-def mark_within(front: "Front", limits: Limits) -> "NDArray[np.bool_]":
+def mark_within(front: "Front", limits: LimitsAsked) -> "NDArray[np.bool_]":
     """Mark the points within all limits, ``(n_points,)``; there may be none.
 
     Raises
@@ -188,7 +188,7 @@ def mark_within(front: "Front", limits: Limits) -> "NDArray[np.bool_]":
     return inside
 
 
-def why_none(front: "Front", limits: Limits) -> str:
+def why_none(front: "Front", limits: LimitsAsked) -> str:
     """Say in a sentence why no point is within the limits."""
     if not len(front):
         return "The front has no points."
@@ -203,7 +203,7 @@ def why_none(front: "Front", limits: Limits) -> str:
     return "No point is within all limits at once."
 
 
-def _each_met(front: "Front", limits: Limits) -> "Iterator[tuple[str, str, NDArray[np.bool_]]]":
+def _each_met(front: "Front", limits: LimitsAsked) -> "Iterator[tuple[str, str, NDArray[np.bool_]]]":
     """Yield the name of each limit, its words, and the points that meet it."""
     if isinstance(limits, Mapping):
         _check_names(front, "limits", limits)

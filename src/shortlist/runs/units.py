@@ -20,7 +20,7 @@ class Unit:
     arguments: tuple[Any, ...] = ()
 
 
-Parts: TypeAlias = Callable[[str, Any], Iterable[Finished]]
+FinishedParts: TypeAlias = Callable[[str, Any], Iterable[Finished]]
 """Takes the result of a unit, by its key, apart into what is recorded of it."""
 
 
@@ -29,7 +29,7 @@ def run_units(
     work: Work | None = None,
     *,
     stage: str = "",
-    parts: Parts | None = None,
+    parts: FinishedParts | None = None,
     known: Mapping[str, Any] | None = None,
 ) -> Iterator[tuple[str, Any]]:
     """Yield ``(key, result)`` for every unit, in the order of `units`, whatever the number of workers.
@@ -70,7 +70,7 @@ class _Run:
     """One pass over units: which are known, which have come back, and what is told of it."""
 
     def __init__(
-        self, units: list[Unit], work: Work, stage: str, parts: Parts | None, known: Mapping[str, Any]
+        self, units: list[Unit], work: Work, stage: str, parts: FinishedParts | None, known: Mapping[str, Any]
     ) -> None:
         self.units, self.work, self.stage, self.parts = units, work, stage, parts
         self.ended = {

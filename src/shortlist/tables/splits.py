@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Labels
 
-Rows = NDArray[np.intp]
+RowNumbers = NDArray[np.intp]
 """Row numbers."""
 
 
 def hold_out(
     y: Labels, share: float, seed: int, *, rounded: Callable[[float], int] = round
-) -> tuple[Rows, Rows]:
+) -> tuple[RowNumbers, RowNumbers]:
     """Hold a share of the rows out, and at least as many as there are classes with two rows or more.
 
     Parameters
@@ -54,14 +54,16 @@ def hold_out(
     return np.concatenate([np.flatnonzero(lonely), kept]), held
 
 
-def shuffled_folds(y: Labels, n_folds: int, seed: int) -> Iterator[tuple[Rows, Rows]]:
+def shuffled_folds(y: Labels, n_folds: int, seed: int) -> Iterator[tuple[RowNumbers, RowNumbers]]:
     """Yield the rows of all folds but one, and of that one, as ``StratifiedKFold`` shuffles them."""
     from sklearn.model_selection import StratifiedKFold
 
     yield from StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, y)
 
 
-def cut_classes(y: Labels, cuts: Callable[[int], Sequence[int]], rng: np.random.Generator) -> list[Rows]:
+def cut_classes(
+    y: Labels, cuts: Callable[[int], Sequence[int]], rng: np.random.Generator
+) -> list[RowNumbers]:
     """Cut each class, shuffled, into parts, and return the rows of each part in rising order.
 
     Parameters

@@ -82,7 +82,7 @@ def test_bad_input_is_one_sentence_and_exit_2(text: str, message: str, tmp_path:
 def test_no_solver_of_integer_programs_is_loaded() -> None:
     code = (
         "import sys; from shortlist.cli import main; sys.argv = ['shortlist', 'model', 'info', 'phone.uvl']\n"
-        "try: main.run()\n"
+        "try: main.run_command()\n"
         "except SystemExit: pass\n"
         "print([m for m in sys.modules if m.split('.')[0] in ('highspy', 'ortools', 'pyscipopt') or 'milp' in m])"
     )

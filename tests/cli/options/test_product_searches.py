@@ -2,20 +2,20 @@
 
 import pytest
 
-from shortlist.cli.options.product_searches import DiagramOptions, SearchOptions
+from shortlist.cli.options.product_searches import DiagramOptions, ProductSearchOptions
 from shortlist.errors import BadInputError
 from shortlist.products.configuration.search_options import search_options
 
 
 def test_options_have_the_names_of_the_library() -> None:
-    given = SearchOptions(points=5, rule="adaptive", solver="cpsat").arguments()
+    given = ProductSearchOptions(points=5, rule="adaptive", solver="cpsat").arguments()
     assert search_options("solrep", **given).n_points == 5
     diagram = DiagramOptions(tolerance="cost=5", max_nodes=100, max_memory=0.5).arguments()
     assert diagram == {"tolerance": {"cost": 5.0}, "max_nodes": 100, "max_bytes": 500_000_000}
 
 
 def test_what_is_not_given_is_left_to_the_method() -> None:
-    everything = SearchOptions().arguments() | DiagramOptions().arguments()
+    everything = ProductSearchOptions().arguments() | DiagramOptions().arguments()
     assert set(everything.values()) == {None}
 
 

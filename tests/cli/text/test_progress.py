@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from shortlist.cli.text import progress
-from shortlist.cli.text.progress import EVERY_S, FIRST_S, Bars, Lines
+from shortlist.cli.text.progress import EVERY_S, FIRST_S, Bars, ProgressLines
 from shortlist.runs import Progress
 from shortlist.runs.progress import SECONDS
 
@@ -27,13 +27,13 @@ def watch() -> Watch:
 
 
 @pytest.fixture
-def written(watch: Watch) -> tuple[Lines, list[str]]:
+def written(watch: Watch) -> tuple[ProgressLines, list[str]]:
     lines: list[str] = []
-    return Lines(lines.append, watch), lines
+    return ProgressLines(lines.append, watch), lines
 
 
 def test_a_line_comes_soon_and_then_every_fifteen_seconds(
-    watch: Watch, written: tuple[Lines, list[str]]
+    watch: Watch, written: tuple[ProgressLines, list[str]]
 ) -> None:
     lines, seen = written
     lines.report(Progress("reference points", 0, 500))
@@ -49,7 +49,9 @@ def test_a_line_comes_soon_and_then_every_fifteen_seconds(
     assert seen[2] == "reference points: 20 of 500, about 8.0 min left (0:20)"
 
 
-def test_lines_go_on_while_nothing_is_reported(watch: Watch, written: tuple[Lines, list[str]]) -> None:
+def test_lines_go_on_while_nothing_is_reported(
+    watch: Watch, written: tuple[ProgressLines, list[str]]
+) -> None:
     lines, seen = written
     lines.tick()
     assert seen == []
@@ -62,7 +64,7 @@ def test_lines_go_on_while_nothing_is_reported(watch: Watch, written: tuple[Line
 
 
 def test_a_time_limit_is_shown_with_value_bound_and_gap(
-    watch: Watch, written: tuple[Lines, list[str]]
+    watch: Watch, written: tuple[ProgressLines, list[str]]
 ) -> None:
     lines, seen = written
     lines.report(Progress("proving", 0, 60, unit=SECONDS))
@@ -75,7 +77,7 @@ def test_a_time_limit_is_shown_with_value_bound_and_gap(
 
 
 def test_a_stage_within_another_is_shown_behind_it_and_not_announced(
-    watch: Watch, written: tuple[Lines, list[str]]
+    watch: Watch, written: tuple[ProgressLines, list[str]]
 ) -> None:
     lines, seen = written
     lines.report(Progress("runs", 0, 90, outer=True))
@@ -95,7 +97,7 @@ def test_a_stage_within_another_is_shown_behind_it_and_not_announced(
 
 
 def test_the_time_left_counts_from_where_a_resumed_or_repeated_stage_began(
-    watch: Watch, written: tuple[Lines, list[str]]
+    watch: Watch, written: tuple[ProgressLines, list[str]]
 ) -> None:
     lines, seen = written
     lines.report(Progress("points", 400, 500))
@@ -108,7 +110,9 @@ def test_the_time_left_counts_from_where_a_resumed_or_repeated_stage_began(
     assert seen[-1] == "points: 100 of 500, about 80 s left (0:30)"
 
 
-def test_a_stage_that_is_over_is_not_shown_again(watch: Watch, written: tuple[Lines, list[str]]) -> None:
+def test_a_stage_that_is_over_is_not_shown_again(
+    watch: Watch, written: tuple[ProgressLines, list[str]]
+) -> None:
     lines, seen = written
     lines.report(Progress("fitting classifiers", 0, 2, outer=True))
     lines.report(Progress("fitting classifiers", 2, 2, outer=True))
@@ -122,7 +126,7 @@ def test_a_stage_that_is_over_is_not_shown_again(watch: Watch, written: tuple[Li
 
 def test_work_without_steps_is_silent_at_first(watch: Watch) -> None:
     seen: list[str] = []
-    lines = Lines(seen.append, watch, announce=False)
+    lines = ProgressLines(seen.append, watch, announce=False)
     lines.report(Progress("checking", 0))
     assert seen == []
     watch.now += 5

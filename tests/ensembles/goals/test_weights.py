@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from shortlist.ensembles.goals.weights import OBJECTIVES, best_threshold, named_weights
+from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, best_threshold, named_weights
 from shortlist.ensembles.votes.binary_votes import confusion, merge_rows
 from shortlist.errors import BadInputError
 from tests.ensembles import oracles, strategies
@@ -29,7 +29,7 @@ def test_named_objectives_equal_their_formulas(rows: oracles.Rows) -> None:
     mask = np.ones(votes.n_classifiers, dtype=bool)
     expected = _rates(*oracles.confusion(rows, tuple(range(votes.n_classifiers)), 0))
 
-    assert set(expected) == set(OBJECTIVES)
+    assert set(expected) == set(PRUNING_OBJECTIVES)
     for name, value in expected.items():
         weights = named_weights(name, votes)
         assert weights.value(weights.total(confusion(votes, mask, 0))) == pytest.approx(value)

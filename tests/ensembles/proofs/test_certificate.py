@@ -28,7 +28,7 @@ from shortlist.ensembles.proofs.certificate import (
 from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
 from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
-from shortlist.ensembles.proofs.subset_walk import n_selections
+from shortlist.ensembles.proofs.subset_walk import count_selections
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows
 from shortlist.runs.budget import Budget
@@ -274,7 +274,7 @@ def test_a_look_at_every_selection_finds_the_best_of_two_classes(
         return
     totals = [best_threshold(votes, weights, mask) for mask in allowed]
     best = max(range(len(allowed)), key=lambda i: totals[i][1])
-    found = n_selections(rows)
+    found = count_selections(rows)
     made = threshold_certificate(votes, weights, rows, found, mask=allowed[best], threshold=totals[best][0])
     plain = json.loads(json.dumps(made))
     samples = (np.repeat(part, votes.counts, axis=0) for part in (votes.votes, votes.labels))
@@ -302,7 +302,7 @@ def test_a_look_at_every_selection_finds_the_best_of_several_classes(
     if not allowed:
         return
     best = max(allowed, key=lambda mask: weights.total(votes, mask))
-    made = json.loads(json.dumps(class_certificate(votes, weights, rows, n_selections(rows), best)))
+    made = json.loads(json.dumps(class_certificate(votes, weights, rows, count_selections(rows), best)))
     codes, labels = [list(one) for one, _ in samples], [label for _, label in samples]
 
     verdict = check_class_certificate(made, codes, labels, n_classes)
@@ -316,7 +316,7 @@ def test_too_many_selections_to_look_at_are_no_proof() -> None:
     weights = named_weights("accuracy", votes)
     rows = normalise(votes, weights, selection_limits(20))
     made = threshold_certificate(
-        votes, weights, rows, n_selections(rows), mask=np.ones(20, dtype=bool), threshold=0
+        votes, weights, rows, count_selections(rows), mask=np.ones(20, dtype=bool), threshold=0
     )
 
     verdict = check_certificate(made, np.eye(20, dtype=int).tolist(), (np.arange(20) % 2).tolist())

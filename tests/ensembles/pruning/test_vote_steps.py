@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from shortlist.ensembles.goals.diversity import DiversityLimits, diversity_limits
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.goals.weights import OBJECTIVES, Weights, best_threshold, named_weights
+from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, Weights, best_threshold, named_weights
 from shortlist.ensembles.proofs.incumbent import EnsembleSelection, without_idle_members
 from shortlist.ensembles.pruning.problems import ThresholdProblem
 from shortlist.ensembles.pruning.pruning import prune_exactly
@@ -40,7 +40,8 @@ def _weights_of(numbers: tuple[int, int, int, int], votes: Votes) -> Weights:
 @pytest.mark.parametrize("solver", [*SOLVERS, "auto"])
 @EXAMPLES
 @given(
-    rows=strategies.labelled_votes(max_classifiers=10, max_rows=16), name=st.sampled_from(sorted(OBJECTIVES))
+    rows=strategies.labelled_votes(max_classifiers=10, max_rows=16),
+    name=st.sampled_from(sorted(PRUNING_OBJECTIVES)),
 )
 def test_named_objectives_equal_brute_force(solver: str, rows: oracles.Rows, name: str) -> None:
     votes = merge_rows(*oracles.as_arrays(rows))

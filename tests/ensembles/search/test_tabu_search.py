@@ -15,7 +15,7 @@ from shortlist.arrays import Mask
 from shortlist.ensembles.goals.diversity import CREDIT_SLACK, diversity_limits
 from shortlist.ensembles.goals.margin_worth import MarginUtility, utility_scale
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
-from shortlist.ensembles.goals.weights import OBJECTIVES, Weights, best_threshold, named_weights
+from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, Weights, best_threshold, named_weights
 from shortlist.ensembles.search import _search_arrays as entries
 from shortlist.ensembles.search import tabu_search
 from shortlist.ensembles.search._limit_kernels import missed_after
@@ -75,7 +75,8 @@ def _walker(
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(
-    rows=strategies.labelled_votes(max_classifiers=10, max_rows=16), name=st.sampled_from(sorted(OBJECTIVES))
+    rows=strategies.labelled_votes(max_classifiers=10, max_rows=16),
+    name=st.sampled_from(sorted(PRUNING_OBJECTIVES)),
 )
 def test_named_objectives_equal_brute_force(rows: oracles.Rows, name: str) -> None:
     votes = merge_rows(*oracles.as_arrays(rows))

@@ -18,7 +18,7 @@ from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
 from shortlist.ensembles.studies import method_comparison as comparison
 from shortlist.ensembles.studies.method_comparison import (
-    COLUMNS,
+    COMPARISON_COLUMNS,
     compare_methods,
     pruning_methods,
     write_results,
@@ -49,7 +49,7 @@ def _values(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_every_method_is_measured_once_per_fold(results: pd.DataFrame) -> None:
-    assert list(results.columns) == list(COLUMNS)
+    assert list(results.columns) == list(COMPARISON_COLUMNS)
     assert len(results) == 2 * 2 * 2 * 4
     assert not results.duplicated(["dataset", "repeat", "fold", "method"]).any()
     assert results["dataset"].tolist() == ["made"] * 16 + ["iris"] * 16

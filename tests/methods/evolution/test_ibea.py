@@ -43,7 +43,7 @@ def test_evaluation_agrees_with_its_twin(listed: list[list[int]], rows: list[lis
     clauses = Clauses.from_clauses(N, listed)
     found = np.ones((len(rows), 3), dtype=np.int64)
 
-    kernels.evaluate(
+    kernels.evaluate_selections(
         bits(rows),
         kernels.ClauseLists(clauses.literals, clauses.offsets),
         np.ascontiguousarray(np.array(COSTS).T),

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from shortlist.methods.integer.bound_sweep import BoundSweep, nondominated, sweep_all
+from shortlist.methods.integer.bound_sweep import BoundSweep, sweep_all
 from shortlist.methods.integer.bounded_solves import LimitReachedError
 from shortlist.methods.integer.integer_objectives import Vector
+from shortlist.pareto.dominance import nondominated
 from shortlist.results.proof import ProofKind
 
 
@@ -20,7 +21,7 @@ def test_a_sweep_asks_nothing_twice_and_meets_every_minimum() -> None:
     sweep = BoundSweep(solve, [0, 1, 2], points.min(axis=0), points.max(axis=0))
     sweep.run()
 
-    found = {tuple(sweep.answers[number].tolist()) for number in nondominated(sweep.answers)}
+    found = {tuple(answer) for answer in np.array(sweep.answers)[nondominated(sweep.answers)].tolist()}
     assert found == {(4, 1, 1), (3, 3, 0), (4, 0, 2), (2, 2, 2)}
     assert len(asked) == len(set(asked))
     assert sweep.n_skipped > 0

@@ -6,7 +6,7 @@ import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist.multistage.baselines.cost_sensitive_tree import SMOOTH, TreeLoss, descend, train_tree
+from shortlist.multistage.baselines.cost_sensitive_tree import SMOOTH, TreeLoss, lower_loss, train_tree
 from shortlist.multistage.baselines.linear_trees import class_targets
 from tests.multistage.baselines.oracles import tree_loss
 
@@ -65,7 +65,7 @@ def test_one_node_reaches_the_minimum_that_another_solver_finds(trade_off: float
     coefficients, thresholds = np.zeros((1, 4, 1)), np.zeros(1)
     coefficients[0] = np.linalg.lstsq(loss.design, loss.targets, rcond=None)[0]
     free = np.ones(coefficients.shape, dtype=bool)
-    values = descend(loss, coefficients, thresholds, free=free, n_sweeps=5000, tolerance=0.0)
+    values = lower_loss(loss, coefficients, thresholds, free=free, n_sweeps=5000, tolerance=0.0)
     theirs = scipy.optimize.minimize(
         lambda flat: loss.value(flat.reshape(1, 4, 1), np.zeros(1)), np.zeros(4), method="Powell",
         options={"xtol": 1e-9, "ftol": 1e-12, "maxiter": 20000},
@@ -81,7 +81,7 @@ def test_no_sweep_raises_the_loss_and_no_small_step_lowers_it_at_the_end(seed: i
     rng = np.random.default_rng(seed)
     coefficients, thresholds = rng.normal(size=(3, 4, len(loss.gate))), rng.normal(size=3)
     free = np.ones(coefficients.shape, dtype=bool)
-    values = descend(loss, coefficients, thresholds, free=free, n_sweeps=150, tolerance=1e-7)
+    values = lower_loss(loss, coefficients, thresholds, free=free, n_sweeps=150, tolerance=1e-7)
     assert (np.diff(values) <= 1e-9).all()
     if len(values) == 151:  # not settled yet: nothing to say about the end
         return

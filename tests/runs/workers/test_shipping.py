@@ -10,7 +10,7 @@ import pytest
 
 from shortlist.errors import WorkerError
 from shortlist.runs import Cancellation, Unit
-from shortlist.runs.workers.shipping import LARGE, Shelf, parcels, restored, unpack
+from shortlist.runs.workers.shipping import LARGE, Shelf, parcels, restored, unpack_call
 
 ROWS = np.arange(LARGE // 8, dtype=np.float64)
 
@@ -18,7 +18,7 @@ ROWS = np.arange(LARGE // 8, dtype=np.float64)
 def arrived(units: list[Unit], shelf: Shelf, stop: Cancellation) -> list[tuple[Any, tuple[Any, ...]]]:
     packed = list(parcels(units, shelf))
     values = {digest: restored(value, stop) for digest, value in shelf.values.items()}
-    return [unpack(parcel, values, stop) for parcel in packed]
+    return [unpack_call(parcel, values, stop) for parcel in packed]
 
 
 def test_what_arrives_is_what_was_sent() -> None:

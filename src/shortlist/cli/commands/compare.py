@@ -1,21 +1,22 @@
 """`shortlist compare`: methods side by side on one product line."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.pairs import read_names
 from shortlist.cli.options.product_questions import QuestionOptions, read_question
-from shortlist.cli.options.product_searches import SearchOptions
+from shortlist.cli.options.product_searches import ProductSearchOptions
 from shortlist.cli.options.shared import (
-    SECONDS,
+    SECONDS_HELP,
     FeatureModelFile,
     FrontOut,
     Json,
     ReportOut,
     Seed,
-    Workers,
+    WorkersOrAddress,
     check_shared,
 )
 from shortlist.cli.options.study_options import StudyOptions
@@ -23,13 +24,18 @@ from shortlist.cli.options.unused import Use, refuse_unused
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
-EVOLUTIONARY_METHODS = ("ibea", "satibea", "ibed", "nsga2")
-"""Named here so that help needs no library."""
 
-USES = (
+def _any_is_evolutionary(given: Mapping[str, Any]) -> bool:
+    """Whether a method is among those to compare that runs once per seed."""
+    from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS
+
+    return any(name in EVOLUTIONARY_METHODS for name in read_names(given["methods"]))
+
+
+COMPARE_USES = (
     Use(
         ("seeds",),
-        lambda given: any(name in EVOLUTIONARY_METHODS for name in read_names(given["methods"])),
+        _any_is_evolutionary,
         "evolutionary methods, which run once per seed",
         "compare ibed, ibea, satibea or nsga2",
     ),
@@ -53,11 +59,13 @@ def compare(
     seeds: Annotated[
         int, typer.Option(help="Runs of each evolutionary method, with seeds from --seed on.")
     ] = 30,
-    search: SearchOptions,
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS}, in each run; default: none.")] = None,
+    search: ProductSearchOptions,
+    time_limit: Annotated[
+        float | None, typer.Option(help=f"{SECONDS_HELP}, in each run; default: none.")
+    ] = None,
     kept: StudyOptions,
     seed: Seed = 0,
-    workers: Workers = 1,
+    workers: WorkersOrAddress = 1,
     report: ReportOut = None,
     out: FrontOut = None,
     json: Json = False,
@@ -78,7 +86,11 @@ def compare(
     )
     from shortlist._validation import as_count
     from shortlist.cli.studies import digest_of
-    from shortlist.cli.text.product_comparison import comparison_facts, print_comparison, write_report
+    from shortlist.cli.text.product_comparison import (
+        print_product_comparison,
+        product_comparison_facts,
+        write_report,
+    )
     from shortlist.cli.work import long_work
     from shortlist.errors import ShortlistError
     from shortlist.products.comparison.product_comparison import check_methods, compare_products
@@ -88,7 +100,7 @@ def compare(
     chosen = read_names(methods)
     options = search.arguments()
     check_methods(chosen, options)  # before files are read
-    refuse_unused(context, USES)
+    refuse_unused(context, COMPARE_USES)
     check_shared(context.params)
     as_count(seeds, "--seeds")
     asked = read_question(model, question)
@@ -112,10 +124,10 @@ def compare(
         facts = {
             "command": "compare",
             "method": "comparison",
-            **comparison_facts(comparison, asked),
+            **product_comparison_facts(comparison, asked),
             "seconds": time.perf_counter() - started,
             **{name: None if path is None else str(path) for name, path in paths.items()},
         }
         print_json(facts | run_facts(context))
     else:
-        print_comparison(model, comparison, asked, paths)
+        print_product_comparison(model, comparison, asked, paths)

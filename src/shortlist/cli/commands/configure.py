@@ -6,9 +6,9 @@ import typer
 
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.product_questions import QuestionOptions, read_question
-from shortlist.cli.options.product_searches import DiagramOptions, SearchOptions
+from shortlist.cli.options.product_searches import DiagramOptions, ProductSearchOptions
 from shortlist.cli.options.shared import (
-    SECONDS,
+    SECONDS_HELP,
     SEED,
     WORKERS,
     FeatureModelFile,
@@ -46,11 +46,11 @@ def configure(
             "nsga2."
         ),
     ] = "auto",
-    search: SearchOptions,
+    search: ProductSearchOptions,
     diagram: DiagramOptions,
     time_limit: Annotated[
         float | None,
-        typer.Option(help=f"{SECONDS}; default 60, and none for solrep and evolution."),
+        typer.Option(help=f"{SECONDS_HELP}; default 60, and none for solrep and evolution."),
     ] = None,
     kept: StudyOptions,
     seed: Annotated[int | None, typer.Option(show_default="0", help=SEED)] = None,

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from shortlist.cli.options.evolve_options import USES, BreedingOptions
+from shortlist.cli.options.evolve_options import EVOLVE_USES, BreedingOptions
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.shared import (
     Json,
     ModelOut,
     ReportOut,
     RunOptions,
-    Table,
+    TableFile,
     TableOptions,
     check_shared,
     own_workers,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @grouped
 def evolve(
     context: typer.Context,
-    table: Table,
+    table: TableFile,
     *,
     rows: TableOptions,
     breeding: BreedingOptions,
@@ -59,7 +59,7 @@ def evolve(
     from shortlist.saved_models import SavedModel, save_model
     from shortlist.tables.fingerprints import table_fingerprint
 
-    refuse_unused(context, USES)
+    refuse_unused(context, EVOLVE_USES)
     check_shared(context.params)
     n_threads = own_workers(run.workers, "evolve")
     notes: list[str] = []

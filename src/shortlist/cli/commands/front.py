@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.pairs import read_numbers
-from shortlist.cli.options.shared import POINT, FrontFile, Json, Limit, Rows, check_shared, output
+from shortlist.cli.options.shared import POINT, FrontFile, Json, LimitTexts, MostPoints, check_shared, output
 from shortlist.cli.options.unused import Use, refuse_unused
 from shortlist.cli.picked_files import write_picked
 from shortlist.cli.text.delivery import save
@@ -49,16 +49,15 @@ def show(
     pick: Annotated[
         str | None, typer.Option(help=f"{POINT}, which is printed as well: ideal or knee; or its number.")
     ] = None,
-    limit: Limit = None,
-    rows: Rows = 20,
+    limit: LimitTexts = None,
+    rows: MostPoints = 20,
     json: Json = False,
 ) -> None:
     """Print the points of a front, what is proved about them, and their ranges."""
     from shortlist.cli.files import check_files
 
     check_files(inputs={"FRONT": front}, outputs={})
-    from shortlist.cli.options.limits import read_limits
-    from shortlist.cli.options.picks import read_pick
+    from shortlist.cli.options.points import read_limits, read_pick
     from shortlist.cli.text.front_text import (
         contract,
         front_facts,
@@ -115,7 +114,7 @@ def pick(
         list[str] | None,
         typer.Option(help="The best in this objective, least or greatest; repeat it for what decides ties."),
     ] = None,
-    limit: Limit = None,
+    limit: LimitTexts = None,
     model: Annotated[
         Path | None, typer.Option(help="The feature model: checks the product, and writes it at its places.")
     ] = None,
@@ -129,7 +128,7 @@ def pick(
         inputs={"FRONT": front, "--model": model}, outputs={"--out": out}, endings={"--out": PRODUCT_FILE}
     )
     from shortlist._validation import as_choice
-    from shortlist.cli.options.limits import read_limits
+    from shortlist.cli.options.points import read_limits
     from shortlist.cli.text.front_text import contract, no_point, pick_facts, print_pick
     from shortlist.errors import BadInputError
     from shortlist.results.front import Front

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.shared import Json, SavedModelFile, Table, Trust, output
+from shortlist.cli.options.shared import Json, SavedModelFile, TableFile, Trust, output
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes
 
@@ -21,7 +21,7 @@ MANY_ROWS = 10
 
 def predict(
     model: SavedModelFile,
-    table: Table,
+    table: TableFile,
     *,
     explain: Annotated[
         bool,

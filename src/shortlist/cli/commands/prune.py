@@ -8,13 +8,21 @@ import typer
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.prune_options import (
     EXACT,
-    USES,
+    PRUNE_USES,
     MethodOptions,
     PoolOptions,
     SelectionOptions,
-    check_numbers,
+    check_prune_numbers,
 )
-from shortlist.cli.options.shared import Json, ReportOut, RunOptions, Table, TableOptions, output, own_workers
+from shortlist.cli.options.shared import (
+    Json,
+    ReportOut,
+    RunOptions,
+    TableFile,
+    TableOptions,
+    output,
+    own_workers,
+)
 from shortlist.cli.options.study_options import StudyOptions
 from shortlist.cli.options.unused import refuse_unused
 from shortlist.cli.text.measured_table import one_answer_notes
@@ -30,7 +38,7 @@ if TYPE_CHECKING:
 @grouped
 def prune(
     context: typer.Context,
-    table: Table,
+    table: TableFile,
     *,
     rows: TableOptions,
     how: MethodOptions,
@@ -70,8 +78,8 @@ def prune(
     from shortlist.ensembles.studies.holdout import prune_table
     from shortlist.tables.fingerprints import table_fingerprint
 
-    check_numbers(context.params)
-    refuse_unused(context, USES)
+    check_prune_numbers(context.params)
+    refuse_unused(context, PRUNE_USES)
     X, y = rows.read(table, notes)
     given = pool.given()
     n_threads = 1 if how.methods is not None else own_workers(run.workers, "prune without --methods")
@@ -79,14 +87,14 @@ def prune(
     print_notes(notes)  # now, while there is time to stop
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
     if how.methods is not None:
-        from shortlist.cli.commands.prune_methods import Files, Folds, compare
+        from shortlist.cli.commands.prune_methods import Files, Folds, compare_pruning
 
         folds = Folds(how.folds, how.repeats, pool.classifiers, run.seed, run.workers)
         name = Path(table).name.split(".")[0]
         about |= {"notes": notes}
         place = kept.place(context, about["data"]["sha256"], former=study)
         with place.opened(context) as opened:
-            compare(
+            compare_pruning(
                 name, X, y.to_numpy(), how.chosen(exact), folds,
                 study=opened, files=Files(out, report), about=about, json=json,
             )  # fmt: skip

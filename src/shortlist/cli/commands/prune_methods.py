@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json
-from shortlist.cli.text.pruning_comparison import PruningComparison, comparison_facts, print_comparison
+from shortlist.cli.text.pruning_comparison import (
+    PruningComparison,
+    print_pruning_comparison,
+    pruning_comparison_facts,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +35,7 @@ class Folds(NamedTuple):
     workers: int | str
 
 
-def compare(
+def compare_pruning(
     name: str,
     X: "pd.DataFrame",
     y: Any,
@@ -73,9 +77,9 @@ def compare(
     n_wanted = how.folds * how.repeats
     found = PruningComparison(name, results, rank_folds(results), n_wanted, how.classifiers, seconds)
     if json:
-        print_json(comparison_facts(found, out, study.path) | page_path(report) | about)
+        print_json(pruning_comparison_facts(found, out, study.path) | page_path(report) | about)
     else:
-        print_comparison(found, out)
+        print_pruning_comparison(found, out)
         tell_page(report)
 
 

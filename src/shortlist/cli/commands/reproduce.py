@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.groups import grouped
-from shortlist.cli.options.shared import Data, Json, Workers, check_shared
+from shortlist.cli.options.shared import Data, Json, WorkersOrAddress, check_shared
 from shortlist.cli.options.study_options import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
@@ -31,7 +31,7 @@ def reproduce(
     out_folder: Annotated[
         str | None, typer.Option("--out", help="Folder for the tables as CSV and Markdown; made if need be.")
     ] = None,
-    workers: Workers = 1,
+    workers: WorkersOrAddress = 1,
     json: Json = False,
 ) -> None:
     """Run a paper's experiments again, and print its tables with what it reports beside what came out."""

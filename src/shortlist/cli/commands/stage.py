@@ -9,24 +9,24 @@ import typer
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.shared import (
     Json,
+    MostPoints,
     ReportOut,
-    Rows,
     RunOptions,
-    Table,
+    TableFile,
     TableOptions,
     output,
     own_workers,
 )
 from shortlist.cli.options.stage_options import (
-    USES,
+    STAGE_USES,
     GoalOptions,
     PriceOptions,
     StageSearchOptions,
-    check_numbers,
+    check_stage_numbers,
     is_opponent,
-    objective_names,
     output_files,
     read_prices,
+    stage_objective_names,
 )
 from shortlist.cli.options.study_options import StudyOptions
 from shortlist.cli.options.unused import refuse_unused
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 @grouped
 def stage(
     context: typer.Context,
-    table: Table,
+    table: TableFile,
     *,
     read: TableOptions,
     prices: PriceOptions,
@@ -65,7 +65,7 @@ def stage(
     search: StageSearchOptions,
     run: RunOptions,
     kept: StudyOptions,
-    rows: Rows = 20,
+    rows: MostPoints = 20,
     out: Annotated[
         Path | None,
         output(
@@ -100,15 +100,15 @@ def stage(
             "--report": PAGE_FILE,
         },
     )
-    from shortlist.cli.options.limits import read_limits
+    from shortlist.cli.options.points import read_limits
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.tables.fingerprints import table_fingerprint
 
-    check_numbers(context.params)
-    refuse_unused(context, USES)
+    check_stage_numbers(context.params)
+    refuse_unused(context, STAGE_USES)
     output_files(out, model_out)  # two files of one kind are refused before any work
     paper = prices.paper()
-    limits = read_limits(goals.limit or (), objective_names(goals.objectives))
+    limits = read_limits(goals.limit or (), stage_objective_names(goals.objectives))
     notes: list[str] = []
     X, y = read.read(table, notes)
     labels, names = y.to_numpy(), [str(name) for name in X.columns]

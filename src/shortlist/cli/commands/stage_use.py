@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from shortlist.cli.options.shared import POINT, Json, Limit, SavedModelFile, Trust, output
+from shortlist.cli.options.shared import POINT, Json, LimitTexts, SavedModelFile, Trust, output
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
@@ -20,7 +20,7 @@ def use(
             help=f"{POINT}, which predicts: one-se, norm, ideal, knee, weights, lexicographic; or its number."
         ),
     ] = "one-se",
-    limit: Limit = None,
+    limit: LimitTexts = None,
     out: Annotated[Path | None, output("the model, ending in .joblib; default: only show the point.")] = None,
     trust: Trust = False,
     json: Json = False,
@@ -36,7 +36,7 @@ def use(
     check_files(inputs={"MODEL": model}, outputs={"--out": out}, endings={"--out": MODEL_FILE})
     from dataclasses import replace
 
-    from shortlist.cli.options.limits import read_limits
+    from shortlist.cli.options.points import read_limits
     from shortlist.cli.options.stage_options import point_or_rule
     from shortlist.cli.text.front_text import no_point
     from shortlist.cli.text.stage_report import chosen_facts, print_chosen

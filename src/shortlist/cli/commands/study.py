@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="What studies hold, and going on with one.", no_args_is_help=True)
 
-StudyFile = Annotated[Path, typer.Argument(help="Study written with --study, or one of the cache.")]
+StudyFileArgument = Annotated[Path, typer.Argument(help="Study written with --study, or one of the cache.")]
 
 
 @app.callback()
@@ -49,7 +49,7 @@ def list_studies(
 
 
 @app.command()
-def show(file: StudyFile, *, json: Json = False) -> None:
+def show(file: StudyFileArgument, *, json: Json = False) -> None:
     """Print what was asked, units done, running and failed, time left, and the best so far."""
     from shortlist.cli.files import check_files
 
@@ -79,7 +79,7 @@ def show(file: StudyFile, *, json: Json = False) -> None:
 
 
 @app.command()
-def resume(file: StudyFile) -> None:
+def resume(file: StudyFileArgument) -> None:
     """Run the command of a study again, with its options and in its folder, to go on from there."""
     from shortlist.cli.files import check_files
 
@@ -97,7 +97,7 @@ def resume(file: StudyFile) -> None:
     before, sys.argv[1:] = sys.argv[1:], words
     try:
         with contextlib.chdir(folder):
-            main.run()
+            main.run_command()
     except SystemExit as stop:
         raise typer.Exit(int(stop.code or 0)) from None
     finally:

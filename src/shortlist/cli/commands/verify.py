@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shortlist.cli.options.shared import POOL, Json, SavedModelFile, Table, Trust, output
+from shortlist.cli.options.shared import POOL, Json, SavedModelFile, TableFile, Trust, output
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes
 
@@ -19,7 +19,7 @@ EXIT_CODES = {"invalid": 1, "counted": 3}
 
 def verify(
     model: SavedModelFile,
-    table: Table,
+    table: TableFile,
     *,
     pool: Annotated[
         Path | None,

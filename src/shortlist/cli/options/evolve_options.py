@@ -10,7 +10,7 @@ from shortlist.cli.options.unused import Use
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 
-USES = (
+EVOLVE_USES = (
     Use(
         ("gamma", "criterion", "max_members"),
         lambda given: given["mode"] != "single",

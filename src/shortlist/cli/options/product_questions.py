@@ -9,7 +9,7 @@ import typer
 
 from shortlist.cli.files import Named
 from shortlist.cli.options.pairs import read_pairs
-from shortlist.cli.options.shared import WHAT_MATTERS, Limit
+from shortlist.cli.options.shared import WHAT_MATTERS, LimitTexts
 
 if TYPE_CHECKING:
     from shortlist.products.attributes.attribute import Attribute, AttributeTable
@@ -99,7 +99,7 @@ class QuestionOptions:
         list[str] | None, typer.Option(help="ATTRIBUTE=VALUE for features without a value.")
     ] = None
     decimals: Annotated[int | None, typer.Option(help="Round attributes to so many decimals.")] = None
-    limit: Limit = None
+    limit: LimitTexts = None
     select: Annotated[list[str] | None, typer.Option(help="Feature that must be in.")] = None
     deselect: Annotated[list[str] | None, typer.Option(help="Feature that must be out.")] = None
     fixed: Annotated[
@@ -119,7 +119,7 @@ class QuestionOptions:
 def read_question(model: Path, given: QuestionOptions) -> AskedQuestion:
     """Read model, attributes and requirements, and choose objectives if none are named."""
     from shortlist._validation import as_count
-    from shortlist.cli.options.limits import read_limits
+    from shortlist.cli.options.points import read_limits
     from shortlist.errors import BadInputError
     from shortlist.exact import MOST_DECIMALS
     from shortlist.products.attributes.attribute import BUILT_IN, chosen_attributes, needs_rounding

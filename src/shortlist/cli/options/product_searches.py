@@ -10,7 +10,7 @@ from shortlist.cli.options.shared import NODES, SOLVER
 
 
 @dataclass(frozen=True)
-class SearchOptions:
+class ProductSearchOptions:
     """Options of one method or another; None leaves it as the method has it."""
 
     points: Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.pairs import read_names, read_numbers
-from shortlist.cli.options.shared import POOL, SECONDS, SOLVER, Positive, Trust, check_shared
+from shortlist.cli.options.shared import POOL, SECONDS_HELP, SOLVER, Positive, Trust, check_shared
 from shortlist.cli.options.unused import Use
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class SelectionOptions:
         Path | None, typer.Option(help="CSV with columns name,cost: one row per classifier.")
     ] = None
     max_cost: Annotated[float | None, typer.Option(help="Most that the members may cost together.")] = None
-    time_limit: Annotated[float, typer.Option(help=f"{SECONDS}, which is that for a proof.")] = 60.0
+    time_limit: Annotated[float, typer.Option(help=f"{SECONDS_HELP}, which is that for a proof.")] = 60.0
     solver: Annotated[
         str,
         typer.Option(
@@ -167,7 +167,7 @@ def _methods(given: Mapping[str, Any]) -> set[str]:
     return {given["method"]} if methods is None else set(read_names(methods))
 
 
-USES = (
+PRUNE_USES = (
     Use(("method", "pool"), lambda given: given["methods"] is None, "a run without --methods"),
     Use(
         ("folds", "repeats", "study", "store"),
@@ -214,7 +214,7 @@ USES = (
 """When each option of prune is used. ``--workers`` always says what may be taken at most."""
 
 
-def check_numbers(given: Mapping[str, Any]) -> None:
+def check_prune_numbers(given: Mapping[str, Any]) -> None:
     """Refuse numbers that are out of range whatever the table holds, and methods that there are not."""
     from shortlist._validation import as_choice, as_count
     from shortlist.ensembles.studies.method_comparison import pruning_methods

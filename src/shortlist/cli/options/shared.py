@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SEED = "Seed of all randomness."
 WORKERS = "Workers or threads at a time; -1 for every core; or the address of a Dask scheduler."
-SECONDS = "Seconds for the search"
+SECONDS_HELP = "Seconds for the search"
 POOL = "joblib file with fitted classifiers"
 WHAT_MATTERS = "What matters"
 POINT = "Point by a rule"
@@ -32,7 +32,7 @@ def read_workers(given: int | str) -> int | str:
         return given
 
 
-Table: TypeAlias = Annotated[
+TableFile: TypeAlias = Annotated[
     str, typer.Argument(help="CSV, Parquet or Excel file, - for stdin, or example:breast-cancer.")
 ]
 FeatureModelFile: TypeAlias = Annotated[
@@ -50,7 +50,7 @@ Drop: TypeAlias = Annotated[
 Positive: TypeAlias = Annotated[
     str | None, typer.Option(help="Class that counts as positive; default the last, sorted.")
 ]
-Limit: TypeAlias = Annotated[
+LimitTexts: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(help="Only within it, such as 'cost<=120'; with <=, <, >=, > or ==; may be repeated."),
 ]
@@ -58,12 +58,12 @@ Trust: TypeAlias = Annotated[
     bool, typer.Option("--trust", help="Load joblib files of others although loading runs the code in them.")
 ]
 Seed: TypeAlias = Annotated[int, typer.Option(help=SEED)]
-Workers: TypeAlias = Annotated[
+WorkersOrAddress: TypeAlias = Annotated[
     Any,  # a number or an address; typer knows no unions
     typer.Option(parser=read_workers, metavar="N|ADDRESS", help=WORKERS),
 ]
 Data: TypeAlias = Annotated[str | None, typer.Option(help="Folder with data sets that is looked into first.")]
-Rows: TypeAlias = Annotated[int, typer.Option(help="Most points to print; 0 for all.")]
+MostPoints: TypeAlias = Annotated[int, typer.Option(help="Most points to print; 0 for all.")]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
 
@@ -114,7 +114,7 @@ class RunOptions:
     """What every command has that learns from a table."""
 
     seed: Seed = 0
-    workers: Workers = -1
+    workers: WorkersOrAddress = -1
 
 
 def check_shared(given: Mapping[str, Any]) -> None:

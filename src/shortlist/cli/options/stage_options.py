@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.pairs import read_names, read_numbers, read_pairs
-from shortlist.cli.options.shared import POINT, SECONDS, WHAT_MATTERS, Limit, Positive, check_shared
+from shortlist.cli.options.shared import POINT, SECONDS_HELP, WHAT_MATTERS, LimitTexts, Positive, check_shared
 from shortlist.cli.options.unused import Use
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class GoalOptions:
             "answers), norm (the paper's), ideal, knee, weights, lexicographic; or its number."
         ),
     ] = "one-se"
-    limit: Limit = None
+    limit: LimitTexts = None
     positive: Positive = None
     penalty: Annotated[
         list[str] | None,
@@ -89,7 +89,7 @@ class GoalOptions:
     def arguments(self, labels: Any) -> dict[str, Any]:
         """Return the options by the names that the library has for them."""
         return {
-            "objectives": objective_names(self.objectives),
+            "objectives": stage_objective_names(self.objectives),
             "pick": point_or_rule(self.pick),
             "positive": None if self.positive is None else as_label(self.positive, labels),
             "penalties": read_penalties(self.penalty or (), labels),
@@ -142,7 +142,7 @@ class StageSearchOptions:
             help="Enumerate, run emsco once per seed, so many, and report how much of the front it finds."
         ),
     ] = None
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS}; default: none.")] = None
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default: none.")] = None
 
     def evolution(self, paper: "Preset | None") -> "EmscoOptions":
         """Return the preset's parameters of the evolution, with those that were given."""
@@ -212,10 +212,10 @@ def _evolves(given: Mapping[str, Any]) -> bool:
 
 
 def _measures(objective: str) -> Callable[[Mapping[str, Any]], bool]:
-    return lambda given: objective in objective_names(given["objectives"])
+    return lambda given: objective in stage_objective_names(given["objectives"])
 
 
-USES = (
+STAGE_USES = (
     Use(
         ("seeds", "study", "no_wait"),
         lambda given: given["methods"] is not None,
@@ -290,7 +290,7 @@ measures its cost.
 """
 
 
-def check_numbers(given: Mapping[str, Any]) -> None:
+def check_stage_numbers(given: Mapping[str, Any]) -> None:
     """Refuse what is out of range whatever the table holds, and names that there are not."""
     from shortlist._validation import as_count
     from shortlist.multistage.search.stage_objectives import check_objectives
@@ -304,7 +304,7 @@ def check_numbers(given: Mapping[str, Any]) -> None:
     if given["recall"] is not None:
         as_count(given["recall"], "--recall")
     point_or_rule(given["pick"])
-    check_objectives(objective_names(given["objectives"]))
+    check_objectives(stage_objective_names(given["objectives"]))
 
 
 def _check_methods(given: Mapping[str, Any]) -> None:
@@ -327,13 +327,13 @@ def _check_methods(given: Mapping[str, Any]) -> None:
 
 def point_or_rule(pick: str) -> int | str:
     """Return the point that predicts, by its number or a rule."""
-    from shortlist.cli.options.picks import read_pick
+    from shortlist.cli.options.points import read_pick
     from shortlist.multistage.predict.point_choice import PICKS
 
     return read_pick(pick, PICKS)
 
 
-def objective_names(text: str) -> list[str]:
+def stage_objective_names(text: str) -> list[str]:
     """Return the names in ``--objectives``."""
     return [name.replace("-", "_") for name in read_names(text)]
 

@@ -27,7 +27,7 @@ PAIRS = (
 )
 
 
-def summary(model: Path, comparison: "Comparison", asked: "AskedQuestion") -> list[str]:
+def summary_lines(model: Path, comparison: "Comparison", asked: "AskedQuestion") -> list[str]:
     """Return sentences on what was compared, the joint front and the box of the indicators."""
     from shortlist.cli.text.front_text import front_status
     from shortlist.results.proof_words import proof_text
@@ -121,7 +121,7 @@ def comparison_tables(comparison: "Comparison") -> "list[Table]":
     return found
 
 
-def comparison_facts(comparison: "Comparison", asked: "AskedQuestion") -> dict[str, Any]:
+def product_comparison_facts(comparison: "Comparison", asked: "AskedQuestion") -> dict[str, Any]:
     """Return what the JSON of the command says."""
     from shortlist.cli.text.front_text import front_facts, front_status
     from shortlist.products.comparison.product_comparison import run_quality
@@ -190,18 +190,18 @@ def write_report(path: Path, model: Path, comparison: "Comparison", asked: "Aske
     from shortlist.report.comparisons import product_comparison_parts
     from shortlist.report.page import page, write_page
 
-    notes = [*asked.notes, *summary(model, comparison, asked)]
+    notes = [*asked.notes, *summary_lines(model, comparison, asked)]
     parts = [*comparison_tables(comparison), *product_comparison_parts(comparison)]
     write_page(path, page(f"Methods on {model.name}", parts, notes=notes))
 
 
-def print_comparison(
+def print_product_comparison(
     model: Path, comparison: "Comparison", asked: "AskedQuestion", paths: dict[str, Path | None]
 ) -> None:
     """Print the comparison for people."""
     from shortlist.cli.text.front_text import look_at
 
-    for line in summary(model, comparison, asked):
+    for line in summary_lines(model, comparison, asked):
         print(line)
     tables: list[Table] = [] if comparison.conflict else comparison_tables(comparison)
     for table in tables:

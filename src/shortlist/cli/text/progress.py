@@ -55,7 +55,7 @@ def shown_progress(*, announce: bool = True) -> Iterator[Display]:
         with Bars(Console(stderr=True)) as bars:
             yield bars
         return
-    lines = Lines(_print_line, announce=announce)
+    lines = ProgressLines(_print_line, announce=announce)
     over = threading.Event()
 
     def beat() -> None:
@@ -136,7 +136,7 @@ class _Stages:
         return [*opened, *([self.known[self._latest]] if self._latest else [])]
 
 
-class Lines:
+class ProgressLines:
     """Progress off a terminal: the name of each stage, then a line every 15 seconds.
 
     Parameters

@@ -44,7 +44,9 @@ class PruningComparison:
         return int(self.ranked["n_folds"].iloc[0])
 
 
-def comparison_facts(found: PruningComparison, out: Path | None, study: Path | None) -> dict[str, Any]:
+def pruning_comparison_facts(
+    found: PruningComparison, out: Path | None, study: Path | None
+) -> dict[str, Any]:
     """Return the contract of every command, and what only a comparison has."""
     return {
         "command": "prune",
@@ -63,7 +65,7 @@ def comparison_facts(found: PruningComparison, out: Path | None, study: Path | N
     }
 
 
-def print_comparison(found: PruningComparison, out: Path | None) -> None:
+def print_pruning_comparison(found: PruningComparison, out: Path | None) -> None:
     """Print the table for people."""
     if found.n_done < found.n_wanted:
         print(f"Stopped after {found.n_done} of {found.n_wanted} folds.")

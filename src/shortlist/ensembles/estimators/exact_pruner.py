@@ -45,7 +45,7 @@ class ExactPruner(PoolPruner):
         :meth:`fit` splits its rows, stratified, fits :func:`shortlist.ensembles.make_pool` on 70 % and prunes
         on 30 %.
     objective : str or mapping, default="accuracy"
-        A name in :data:`shortlist.ensembles.goals.weights.OBJECTIVES`, or weights such as
+        A name in :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES`, or weights such as
         ``{"tp": 1, "fp": -5}``, or by class ``{"setosa": 1, "virginica": 5}``: what a right decision on its
         rows is worth. With more than two classes the names are ``accuracy`` and ``balanced-accuracy``.
         A name may be followed by ``+margin`` (among equals, the better margins),

@@ -6,13 +6,13 @@ import numpy as np
 
 from shortlist.arrays import Labels
 from shortlist.errors import BadInputError
-from shortlist.tables.splits import Rows, hold_out
+from shortlist.tables.splits import RowNumbers, hold_out
 
 VALIDATION_SHARE = 0.3
 """Without a pool, this share of the rows prunes and the rest fits it: the paper's 27 : 63."""
 
 
-def rows_to_fit_and_prune(y: Labels, seed: int) -> tuple[Rows, Rows]:
+def rows_to_fit_and_prune(y: Labels, seed: int) -> tuple[RowNumbers, RowNumbers]:
     """Split rows 70 : 30, stratified; a class with one row only is fitted and takes no part in pruning.
 
     Raises

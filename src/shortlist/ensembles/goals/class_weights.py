@@ -66,7 +66,7 @@ class ClassWeights:
 
     def total(self, votes: ClassVotes, mask: Mask) -> int:
         """Count what the plurality vote of the members in `mask` is worth, from the votes alone."""
-        return int(self.row_gains(votes)[decide(votes, mask) == votes.labels].sum())
+        return int(self.row_gains(votes)[decided_classes(votes, mask) == votes.labels].sum())
 
     def value(self, total: int) -> float:
         """Turn a weighted sum into the user's unit."""
@@ -202,7 +202,7 @@ def for_classes(
     return weights
 
 
-def decide(votes: ClassVotes, mask: Mask) -> NDArray[np.uint8]:
+def decided_classes(votes: ClassVotes, mask: Mask) -> NDArray[np.uint8]:
     """Return the class that the members in `mask` decide for on every row."""
     return plurality(class_tally(votes.codes[:, mask], votes.n_classes))
 
@@ -213,5 +213,5 @@ def decision_table(votes: ClassVotes, mask: Mask) -> NDArray[np.int64]:
     Right ones stand on the diagonal.
     """
     table = np.zeros((votes.n_classes, votes.n_classes), dtype=np.int64)
-    np.add.at(table, (votes.labels, decide(votes, mask)), votes.counts)
+    np.add.at(table, (votes.labels, decided_classes(votes, mask)), votes.counts)
     return table

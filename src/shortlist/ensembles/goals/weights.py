@@ -19,7 +19,7 @@ from shortlist.results.objective import Objective, Sense
 WEIGHT_NAMES = ("tp", "fn", "tn", "fp")
 """W_T+, W_F-, W_T- and W_F+ of the paper, by what they weigh."""
 
-OBJECTIVES = {
+PRUNING_OBJECTIVES = {
     "accuracy": "share of right decisions",
     "balanced-accuracy": "mean of the shares of right decisions in the two classes",
     "theta-weighted": "the paper's weights 1 - θ and θ: the same best selections as balanced-accuracy "
@@ -95,7 +95,7 @@ def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights
     Parameters
     ----------
     objective : str or mapping
-        A name in :data:`OBJECTIVES` (``_`` and ``-`` are the same), or weights per decision by the names
+        A name in :data:`PRUNING_OBJECTIVES` (``_`` and ``-`` are the same), or weights per decision by the names
         ``tp``, ``fn``, ``tn``, ``fp``; those left out are 0. Weights of any sign; each must be a decimal
         number.
     votes : Votes
@@ -124,8 +124,8 @@ def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights
     }.get(name)
     if parts is None:
         raise BadInputError(
-            f"objective must be {any_of(sorted(OBJECTIVES))}, or weights, got "
-            f"{objective!r}.{did_you_mean(name, OBJECTIVES)}"
+            f"objective must be {any_of(sorted(PRUNING_OBJECTIVES))}, or weights, got "
+            f"{objective!r}.{did_you_mean(name, PRUNING_OBJECTIVES)}"
         )
     return Weights(Objective(name, Sense.MAX, scale=None), *parts)
 

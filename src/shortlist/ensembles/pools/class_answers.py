@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from shortlist._words import all_of
-from shortlist.ensembles.pools.pool import Pool, ask, matched_columns, positive_probabilities
+from shortlist.ensembles.pools.pool import Pool, ask_classifier, matched_columns, positive_probabilities
 from shortlist.ensembles.votes.binary_votes import round_votes
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.errors import BadInputError
@@ -61,14 +61,14 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
 def _codes(name: str, classifier: Any, rows: Any, pool: Pool) -> NDArray[np.intp]:
     """Return one classifier's class indices, checked."""
     if hasattr(classifier, "predict_proba"):
-        probabilities = ask(name, classifier.predict_proba, rows, (len(pool.classes),))
+        probabilities = ask_classifier(name, classifier.predict_proba, rows, (len(pool.classes),))
         if np.isnan(probabilities).any():
             raise BadInputError(
                 f"classifier {name} answers NaN on {np.isnan(probabilities).any(axis=1).sum()} of "
                 f"{len(probabilities)} rows. Leave it out of the pool, or fit it again."
             )
         return np.asarray(probabilities.argmax(axis=1))
-    answers = ask(name, classifier.predict, rows, ())
+    answers = ask_classifier(name, classifier.predict, rows, ())
     index = {label: code for code, label in enumerate(pool.classes.tolist())}
     unknown = [label for label in set(answers.tolist()) if label not in index]
     if unknown:

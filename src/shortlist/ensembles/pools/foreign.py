@@ -23,7 +23,7 @@ POOL_SOURCES = (
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class PoolParts:
     """What a pool is made of; `names` None: number them by family."""
 
     classifiers: tuple[Any, ...]
@@ -35,7 +35,7 @@ class Parts:
     feature_names_in: tuple[str, ...] | None = None
 
 
-def parts_of(source: Any) -> Parts:
+def parts_of(source: Any) -> PoolParts:
     """Return the classifiers in `source`; see :func:`shortlist.ensembles.pools.pool.as_pool`."""
     if isinstance(source, list | tuple):
         return _of_list(source)
@@ -54,7 +54,7 @@ def to_array(X: Any, dtype: Any = None) -> Any:
     return np.asarray(X, dtype=dtype)
 
 
-def _of_list(source: Sequence[Any]) -> Parts:
+def _of_list(source: Sequence[Any]) -> PoolParts:
     if not source:
         raise BadInputError("pool must hold at least one fitted classifier, got an empty list.")
     all_classes = [_classes_of(member, f"pool[{index}]") for index, member in enumerate(source)]
@@ -67,7 +67,7 @@ def _of_list(source: Sequence[Any]) -> Parts:
             )
     names = [_feature_names(member) for member in source]
     counts = [getattr(member, "n_features_in_", None) for member in source]
-    return Parts(
+    return PoolParts(
         tuple(source),
         all_classes[0],
         tuple(type(member).__name__ for member in source),
@@ -76,7 +76,7 @@ def _of_list(source: Sequence[Any]) -> Parts:
     )
 
 
-def _of_pipeline(source: Pipeline) -> Parts:
+def _of_pipeline(source: Pipeline) -> PoolParts:
     """Return the parts of the last step, which see what the steps before it make."""
     last = source.steps[-1][1]
     if not _is_ensemble(last):
@@ -110,7 +110,7 @@ def _is_ensemble(source: Any) -> bool:
     )
 
 
-def _of_ensemble(source: Any) -> Parts:
+def _of_ensemble(source: Any) -> PoolParts:
     """Return the members of a fitted ensemble, which know class indices only, as answering its labels."""
     from sklearn.ensemble import BaggingClassifier, VotingClassifier
 
@@ -128,7 +128,7 @@ def _of_ensemble(source: Any) -> Parts:
     members = tuple(
         Member(estimator, classes, seen) for estimator, seen in zip(source.estimators_, columns, strict=True)
     )
-    return Parts(
+    return PoolParts(
         members,
         classes,
         tuple(type(estimator).__name__ for estimator in source.estimators_),

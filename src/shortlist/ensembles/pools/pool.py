@@ -16,7 +16,7 @@ from shortlist._words import all_of, any_of, counted
 from shortlist.arrays import Labels
 from shortlist.ensembles.pools.encoder import as_classes, as_frame, fit_table
 from shortlist.ensembles.pools.families import FAMILIES
-from shortlist.ensembles.pools.foreign import Parts, parts_of
+from shortlist.ensembles.pools.foreign import PoolParts, parts_of
 from shortlist.ensembles.pools.members import calm_fits, fit_member
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.files import load_object
@@ -230,7 +230,7 @@ def as_pool(source: Any) -> Pool:
     """
     if isinstance(source, Pool):
         return source
-    parts: Parts = parts_of(source)
+    parts: PoolParts = parts_of(source)
     return Pool(
         parts.classifiers,
         parts.classes,
@@ -303,7 +303,9 @@ def positive_probabilities(pool: Pool, X: Any, positive: Any) -> NDArray[np.floa
     return probabilities
 
 
-def ask(name: str, method: Callable[[Any], Any], rows: Any, width: tuple[int, ...]) -> NDArray[Any]:
+def ask_classifier(
+    name: str, method: Callable[[Any], Any], rows: Any, width: tuple[int, ...]
+) -> NDArray[Any]:
     """Return what a classifier answers on rows; it may be anybody's, so it may fail in any way.
 
     Parameters
@@ -343,9 +345,11 @@ def ask(name: str, method: Callable[[Any], Any], rows: Any, width: tuple[int, ..
 def _answers(name: str, classifier: Any, rows: Any, classes: Labels, index: int) -> NDArray[np.float64]:
     """Return one classifier's probabilities of one class, checked."""
     if not hasattr(classifier, "predict_proba"):
-        return np.asarray(ask(name, classifier.predict, rows, ()) == classes[index], dtype=np.float64)
+        return np.asarray(
+            ask_classifier(name, classifier.predict, rows, ()) == classes[index], dtype=np.float64
+        )
     answers = np.asarray(
-        ask(name, classifier.predict_proba, rows, (len(classes),))[:, index], dtype=np.float64
+        ask_classifier(name, classifier.predict_proba, rows, (len(classes),))[:, index], dtype=np.float64
     )
     if np.isnan(answers).any():
         raise BadInputError(

@@ -46,7 +46,7 @@ class FormRows(NamedTuple):
     """What being right on a row adds, ``(n_rows,)``, at least 1."""
 
 
-class Limits(NamedTuple):
+class WalkLimits(NamedTuple):
     """What a selection must keep."""
 
     sizes: Longs
@@ -72,8 +72,8 @@ class Walk(NamedTuple):
     """The best selection so far, 1 for a member."""
 
 
-@kernel("boolean(Limits, Walk)")
-def is_diverse(limits: Limits, walk: Walk) -> bool:
+@kernel("boolean(WalkLimits, Walk)")
+def is_diverse(limits: WalkLimits, walk: Walk) -> bool:
     """Whether the members, all classifiers being decided, have the failure credit that is wanted."""
     size, sizes = walk.scalars[SIZE], limits.sizes
     if not len(limits.credit) or size < 2:
@@ -91,8 +91,8 @@ def is_diverse(limits: Limits, walk: Walk) -> bool:
     return bool(total // 2 >= sizes[MEAN] * (size * (size - 1) // 2) - sizes[SLACK])
 
 
-@kernel("void(int64, int64, FormRows, Limits, Walk)")
-def decide(decision: int, step: int, rows: FormRows, limits: Limits, walk: Walk) -> None:
+@kernel("void(int64, int64, FormRows, WalkLimits, Walk)")
+def decide(decision: int, step: int, rows: FormRows, limits: WalkLimits, walk: Walk) -> None:
     """Take a decision (step −1) or take it back (1)."""
     counters, levels, items = walk.counters, walk.levels, rows.items
     if limits.sizes[COUNTED]:
@@ -121,8 +121,8 @@ def decide(decision: int, step: int, rows: FormRows, limits: Limits, walk: Walk)
                     walk.scalars[REACH] += rows.gains[i]
 
 
-@kernel("UniTuple(int64, 2)(Limits, Walk)")
-def reach(limits: Limits, walk: Walk) -> tuple[np.int64, np.int64]:
+@kernel("UniTuple(int64, 2)(WalkLimits, Walk)")
+def reach(limits: WalkLimits, walk: Walk) -> tuple[np.int64, np.int64]:
     """Return the most that the descendants of a node can be worth, and the threshold for that."""
     half, levels = limits.sizes[COUNTED], walk.levels
     if not half:
@@ -142,8 +142,8 @@ def reach(limits: Limits, walk: Walk) -> tuple[np.int64, np.int64]:
     return most, threshold
 
 
-@kernel("void(int64, FormRows, Limits, Walk)")
-def walk_on(n_nodes: int, rows: FormRows, limits: Limits, walk: Walk) -> None:
+@kernel("void(int64, FormRows, WalkLimits, Walk)")
+def walk_on(n_nodes: int, rows: FormRows, limits: WalkLimits, walk: Walk) -> None:
     """Go on with a walk for so many nodes; ``scalars[DONE]`` says whether it is over."""
     choices, scalars, sizes = walk.choices, walk.scalars, limits.sizes
     n = len(choices)

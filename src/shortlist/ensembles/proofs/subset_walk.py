@@ -134,7 +134,7 @@ def walk_subsets(
     )
 
 
-def _limits(limits: SelectionLimits, order: NDArray[np.intp], half: int) -> kernels.Limits:
+def _limits(limits: SelectionLimits, order: NDArray[np.intp], half: int) -> kernels.WalkLimits:
     """Return limits as the kernel wants them, classifiers in the order in which they are decided."""
     diversity = limits.diversity
     sizes = np.zeros(kernels.COUNTED + 1, dtype=np.int64)
@@ -145,10 +145,10 @@ def _limits(limits: SelectionLimits, order: NDArray[np.intp], half: int) -> kern
         sizes[kernels.EACH], sizes[kernels.MEAN] = diversity.each, diversity.mean
         credit = np.ascontiguousarray(diversity.credit[np.ix_(order, order)])
     costs = np.zeros(0, dtype=np.int64) if limits.costs is None else limits.costs[order]
-    return kernels.Limits(sizes, costs, credit)
+    return kernels.WalkLimits(sizes, costs, credit)
 
 
-def n_selections(rows: RightRows) -> int:
+def count_selections(rows: RightRows) -> int:
     """Count the selections of every size that is allowed."""
     n = rows.n_classifiers
     return sum(math.comb(n, size) for size in range(rows.limits.min_size, min(rows.limits.max_size, n) + 1))

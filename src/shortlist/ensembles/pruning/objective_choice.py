@@ -125,7 +125,7 @@ def choose_objective(
     votes : Votes or ClassVotes
         Validation rows.
     metric : str or mapping
-        What the user is after: a name in :data:`shortlist.ensembles.goals.weights.OBJECTIVES` or
+        What the user is after: a name in :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES` or
         :data:`shortlist.ensembles.goals.class_weights.CLASS_OBJECTIVES`, such as ``"accuracy"``, or weights.
     limits : SelectionLimits
         Size, cost and diversity; the latter two stay as they are.

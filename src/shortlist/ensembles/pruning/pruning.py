@@ -9,7 +9,7 @@ from shortlist._words import any_of, did_you_mean
 from shortlist.ensembles.goals.class_weights import CLASS_OBJECTIVES, ClassWeights, weights_of
 from shortlist.ensembles.goals.margin_worth import MarginUtility, split_objective
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
-from shortlist.ensembles.goals.weights import OBJECTIVES, Weights
+from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, Weights
 from shortlist.ensembles.proofs.incumbent import PrunedSelection
 from shortlist.ensembles.pruning.engine import prove
 from shortlist.ensembles.pruning.evidence import AUTO, solver_name
@@ -71,7 +71,7 @@ def parse_objective(
     first, _, second = name.partition("+")
     if name == AUTO:
         first, second = "accuracy", AUTO
-    known = OBJECTIVES if n_classes == 2 else CLASS_OBJECTIVES
+    known = PRUNING_OBJECTIVES if n_classes == 2 else CLASS_OBJECTIVES
     if first not in known:
         of_classes = f" with {n_classes} classes" if n_classes > 2 else ""
         raise BadInputError(

@@ -20,7 +20,7 @@ from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound, make_cut
 from shortlist.ensembles.proofs.incumbent import PrunedSelection
 from shortlist.ensembles.proofs.programs.repeated_solves import limit_of, solutions_until_kept
 from shortlist.ensembles.proofs.row_forms import RightRows
-from shortlist.ensembles.proofs.subset_walk import n_selections, walk_subsets
+from shortlist.ensembles.proofs.subset_walk import count_selections, walk_subsets
 from shortlist.ensembles.pruning.problems import PruningProblem, SolverProgram
 from shortlist.ensembles.pruning.run import Run, Step
 from shortlist.milp import Program
@@ -49,7 +49,7 @@ class VoteSteps:
 
     def certified(self, result: PrunedSelection) -> PrunedSelection:
         """Add what proves the bound of the cuts, or that every selection was looked at where they are few."""
-        best, found = self.run.best, n_selections(self.problem.rows)
+        best, found = self.run.best, count_selections(self.problem.rows)
         walked = best.bound_by == WALK and found <= self.run.settings.few_selections
         # without a cut all gain is the bound, which a selection that is right everywhere meets at once
         no_cuts = CutBound(self.problem.rows.total_gain, (), np.zeros(0, dtype=np.int64), 1)
@@ -65,7 +65,7 @@ class VoteSteps:
             self.solve(self.problem.plain_program(), run.budget)
             return
         run.best.lower_bound_to(self.problem.first_bound, CUTS)
-        if n_selections(rows) <= settings.few_selections:
+        if count_selections(rows) <= settings.few_selections:
             self._walk(run.budget)
         if not run.is_open:
             return
@@ -75,7 +75,7 @@ class VoteSteps:
         run.tell("searching")
         yield self._search, run.budget
         few = rows.n_classifiers <= settings.walk_classifiers
-        if few or n_selections(rows) * rows.n_classifiers <= settings.walk_nodes:
+        if few or count_selections(rows) * rows.n_classifiers <= settings.walk_nodes:
             yield self._walk, run.budget.until(settings.walk_share)
         for step, share in self._turns():
             yield step, run.budget.until(share)

@@ -27,7 +27,7 @@ from shortlist.errors import BadInputError
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
-from shortlist.tables.splits import Rows, hold_out
+from shortlist.tables.splits import RowNumbers, hold_out
 
 if TYPE_CHECKING:  # their kernels take seconds to load, which exact pruning need not wait for
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
@@ -335,7 +335,7 @@ def _measure(
     return Measured(decisions, classes, positive, size, statistics.median(times) * 1e6, truth == decided)
 
 
-def _split(rows: Rows, y: Labels, share: float, seed: int) -> tuple[Rows, Rows]:
+def _split(rows: RowNumbers, y: Labels, share: float, seed: int) -> tuple[RowNumbers, RowNumbers]:
     """Split row numbers in two, stratified, the second part with this share."""
     classes, counts = np.unique(y, return_counts=True)
     if counts.min() < 2:

@@ -33,7 +33,16 @@ from shortlist.tables.splits import shuffled_folds
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = ("dataset", "repeat", "fold", "method", "accuracy", "balanced_accuracy", "size", "seconds")
+COMPARISON_COLUMNS = (
+    "dataset",
+    "repeat",
+    "fold",
+    "method",
+    "accuracy",
+    "balanced_accuracy",
+    "size",
+    "seconds",
+)
 """Of a result: where and what; shares of the test rows; members, or missing; seconds of fitting without the
 pool.
 """
@@ -109,7 +118,7 @@ def compare_methods(
     -------
     results : DataFrame
         One row per table, repeat, fold and method, with the columns of
-        :data:`~shortlist.ensembles.studies.method_comparison.COLUMNS`, in that order.
+        :data:`~shortlist.ensembles.studies.method_comparison.COMPARISON_COLUMNS`, in that order.
 
     Raises
     ------
@@ -230,11 +239,13 @@ def fold_pool(fold: "Fold", cancellation: Cancellation | None = None) -> tuple[P
         cancellation=cancellation,
     )
     asked = np.concatenate([validation, fold.test])
-    return remembered(pool, class_answers(pool, take_rows(fold.X, asked)), asked, len(fold.y)), validation
+    return remembered_pool(
+        pool, class_answers(pool, take_rows(fold.X, asked)), asked, len(fold.y)
+    ), validation
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class FittedMethod:
     """A fitted method, to be asked for rows of its table by their numbers."""
 
     estimator: Any
@@ -253,7 +264,7 @@ def fit_method(
     pool: Pool | None,
     validation: NDArray[np.intp],
     cancellation: Cancellation | None = None,
-) -> Answer:
+) -> FittedMethod:
     """Fit one method on a fold: a pruner on `validation`, the rows that prune `pool`.
 
     Other methods are fitted on all training rows.
@@ -272,7 +283,7 @@ def fit_method(
             )
     else:
         estimator.fit(take_rows(fold.X, fold.train), fold.y[fold.train], **stop)
-    return Answer(estimator, _prunes(method), fold.X)
+    return FittedMethod(estimator, _prunes(method), fold.X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,7 +328,7 @@ class RememberedClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[self.codes[np.asarray(X)[:, 0]]])
 
 
-def remembered(pool: Pool, answers: NDArray[np.uint8], rows: NDArray[np.intp], n_rows: int) -> Pool:
+def remembered_pool(pool: Pool, answers: NDArray[np.uint8], rows: NDArray[np.intp], n_rows: int) -> Pool:
     """Return a pool for row numbers, so that all methods prune the same answers, asked for once."""
     codes = np.zeros((len(pool), n_rows), dtype=np.uint8)
     codes[:, rows] = answers.T
@@ -381,10 +392,11 @@ def _frame(finished: Sequence[Result], order: Sequence[str]) -> "pd.DataFrame":
     import pandas as pd
 
     places = {name: place for place, name in enumerate(order)}
-    frame = pd.DataFrame(finished, columns=list(COLUMNS))
+    frame = pd.DataFrame(finished, columns=list(COMPARISON_COLUMNS))
     named = ("dataset", "method")
     return frame.sort_values(
-        list(COLUMNS[:4]), key=lambda column: column.map(places) if column.name in named else column
+        list(COMPARISON_COLUMNS[:4]),
+        key=lambda column: column.map(places) if column.name in named else column,
     ).reset_index(drop=True)
 
 

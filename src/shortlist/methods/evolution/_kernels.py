@@ -31,7 +31,7 @@ def is_violated(clause: int, bits: Bytes, clauses: ClauseLists) -> bool:
 
 
 @kernel("void(uint8[:, ::1], ClauseLists, int64[:, ::1], int64[:, ::1])")
-def evaluate(selections: Bytes, clauses: ClauseLists, costs: Longs, points: Longs) -> None:
+def evaluate_selections(selections: Bytes, clauses: ClauseLists, costs: Longs, points: Longs) -> None:
     """Write for each selection how many clauses it violates, then its costs."""
     for row in range(len(selections)):
         bits = selections[row]

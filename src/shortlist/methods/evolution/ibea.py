@@ -11,12 +11,12 @@ from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver
 from shortlist.methods.evolution import _kernels as kernels
 from shortlist.methods.evolution.variation import (
-    DEFAULTS,
+    DEFAULT_EVOLUTION,
     Evolution,
     EvolvedProblem,
-    evolve,
     random_state,
     repaired,
+    run_generations,
 )
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
@@ -30,7 +30,7 @@ def ibea(
     candidates: Sequence[str],
     *,
     offsets: ArrayLike | None = None,
-    settings: Evolution = DEFAULTS,
+    settings: Evolution = DEFAULT_EVOLUTION,
     seeds: ArrayLike | None = None,
     budget: Budget | None = None,
 ) -> Front:
@@ -101,7 +101,7 @@ def ibea(
         )
         return True
 
-    limit = evolve(problem, settings, budget, step)
+    limit = run_generations(problem, settings, budget, step)
     return problem.front(
         population,
         objectives,

@@ -10,7 +10,13 @@ from shortlist.arrays import Mask, Points
 from shortlist.logic.clauses import Clauses
 from shortlist.methods.evolution import _kernels as kernels
 from shortlist.methods.evolution.ibea import fitness_of, offspring, survivors
-from shortlist.methods.evolution.variation import DEFAULTS, Evolution, EvolvedProblem, evolve, random_state
+from shortlist.methods.evolution.variation import (
+    DEFAULT_EVOLUTION,
+    Evolution,
+    EvolvedProblem,
+    random_state,
+    run_generations,
+)
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.runs.budget import Budget
@@ -23,7 +29,7 @@ def ibed(
     candidates: Sequence[str],
     *,
     offsets: ArrayLike | None = None,
-    settings: Evolution = DEFAULTS,
+    settings: Evolution = DEFAULT_EVOLUTION,
     seeds: ArrayLike | None = None,
     budget: Budget | None = None,
 ) -> Front:
@@ -84,7 +90,7 @@ def ibed(
         )
         return True
 
-    limit = evolve(problem, settings, budget, step)
+    limit = run_generations(problem, settings, budget, step)
     return problem.front(
         np.vstack([population, rivals]),
         objectives,

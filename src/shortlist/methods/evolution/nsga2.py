@@ -9,7 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist._validation import as_seed
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.logic.clauses import Clauses
-from shortlist.methods.evolution.variation import DEFAULTS, Evolution, EvolvedProblem, evolve
+from shortlist.methods.evolution.variation import (
+    DEFAULT_EVOLUTION,
+    Evolution,
+    EvolvedProblem,
+    run_generations,
+)
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.runs.budget import Budget
@@ -32,7 +37,7 @@ def nsga2(
     candidates: Sequence[str],
     *,
     offsets: ArrayLike | None = None,
-    settings: Evolution = DEFAULTS,
+    settings: Evolution = DEFAULT_EVOLUTION,
     crossover: float = 0.9,
     seeds: ArrayLike | None = None,
     budget: Budget | None = None,
@@ -90,7 +95,7 @@ def nsga2(
             algorithm.tell(infills=children)
             return True
 
-        limit = evolve(problem, settings, budget, step)
+        limit = run_generations(problem, settings, budget, step)
         if algorithm.pop is not None and len(algorithm.pop):
             population = np.ascontiguousarray(algorithm.pop.get("X"), dtype=np.uint8)
     return problem.front(

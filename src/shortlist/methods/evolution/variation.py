@@ -81,7 +81,7 @@ class Evolution:
             raise BadInputError(f"repair must be a share from 0 to 1, got {self.repair}.")
 
 
-DEFAULTS = Evolution()
+DEFAULT_EVOLUTION = Evolution()
 
 
 class EvolvedProblem:
@@ -154,7 +154,7 @@ class EvolvedProblem:
         points: Points = np.zeros((len(selections), 1 + self._costs.shape[1]), dtype=np.int64)
         smaller = self.presolved.clauses
         clauses = kernels.ClauseLists(smaller.literals, smaller.offsets)
-        kernels.evaluate(selections, clauses, self._costs, points)
+        kernels.evaluate_selections(selections, clauses, self._costs, points)
         self.n_evaluated += len(selections)
         return points
 
@@ -214,7 +214,9 @@ class EvolvedProblem:
         )
 
 
-def evolve(problem: EvolvedProblem, settings: Evolution, budget: Budget, step: Callable[[int], bool]) -> str:
+def run_generations(
+    problem: EvolvedProblem, settings: Evolution, budget: Budget, step: Callable[[int], bool]
+) -> str:
     """Take steps, each a generation, until all evaluations are used; return the limit that came before.
 
     `step` gets the number of evaluations that are left, and returns whether there may be another one.

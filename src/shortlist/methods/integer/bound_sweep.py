@@ -8,7 +8,6 @@ import numpy as np
 
 from shortlist._validation import as_choice
 from shortlist._words import all_of
-from shortlist.arrays import Points
 from shortlist.errors import BadInputError
 from shortlist.methods.integer.bounded_solves import BoundedSolves, LimitReachedError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
@@ -165,13 +164,3 @@ def sweep_order(integers: IntegerObjectives, order: Sequence[str] | None) -> lis
     if len(set(order)) != len(names) or len(order) != len(names):
         raise BadInputError(f"order must name each of {all_of(names)} once, got {all_of(order)}.")
     return [names.index(name) for name in order]
-
-
-def nondominated(points: Sequence[Vector]) -> list[int]:
-    """Return the numbers of the points, all different, that no other one dominates."""
-    if not points:
-        return []
-    array: Points = np.array(points)
-    return [
-        number for number, point in enumerate(array) if np.count_nonzero((array <= point).all(axis=1)) == 1
-    ]

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from shortlist.errors import BadInputError
-from shortlist.methods.integer.bound_sweep import Ends, bounds_by_solves, nondominated, sweep_all, sweep_order
+from shortlist.methods.integer.bound_sweep import Ends, bounds_by_solves, sweep_all, sweep_order
 from shortlist.methods.integer.bounded_solves import BoundedSolves
 from shortlist.methods.integer.integer_objectives import UNLIMITED
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver
+from shortlist.pareto.dominance import nondominated
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind
 from shortlist.runs.budget import Budget
@@ -90,8 +91,9 @@ def epsilon_constraint(
         lambda: find_ends(solves, numbers[1:]),
         lambda _, bounds: solves.minimise(only_first, bounds),
     )
+    marks = nondominated(np.array(swept.answers)) if swept.answers else ()
     return solves.front(
-        [swept.answers[number] for number in nondominated(swept.answers)],
+        [answer for answer, kept in zip(swept.answers, marks, strict=True) if kept],
         swept.proof(ProofKind.APPROXIMATE),
         method="epsilon_constraint",
         candidates=candidates,

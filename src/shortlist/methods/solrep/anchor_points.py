@@ -112,7 +112,7 @@ def best_start(known: Sequence[Vector], weights: Vector, upper: Vector) -> Vecto
     return within[np.argmin(within @ weights)] if len(within) else None
 
 
-def remembered(solves: LimitedSolves, outcomes: Sequence[Outcome]) -> list[Vector]:
+def remembered_vectors(solves: LimitedSolves, outcomes: Sequence[Outcome]) -> list[Vector]:
     """Let a session know the answers among `outcomes`, to start from; return their vectors."""
     vectors = []
     for outcome in outcomes:

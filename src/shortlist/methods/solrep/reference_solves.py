@@ -11,7 +11,7 @@ from shortlist.arrays import Points
 from shortlist.errors import BadInputError
 from shortlist.methods.integer.bounded_solves import LimitReachedError, safe_weights
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
-from shortlist.methods.solrep.anchor_points import SolveSetting, best_start, remembered
+from shortlist.methods.solrep.anchor_points import SolveSetting, best_start, remembered_vectors
 from shortlist.methods.solrep.limited_solves import Outcome
 from shortlist.methods.solrep.reference_points import neighbour_order
 from shortlist.methods.solrep.relaxed_bounds import RelaxedBounds
@@ -98,7 +98,7 @@ def _solve_chunk(
 ) -> tuple[dict[str, Record], str]:
     """Solve for reference points one after the other; return their records, and the limit that was hit."""
     solves = setting.open()
-    known = remembered(solves, chunk.anchors)
+    known = remembered_vectors(solves, chunk.anchors)
     corners = np.array(known)
     weights, _ = safe_weights(
         solves.integers, chunk.first, corners.min(axis=0), corners.max(axis=0), solves.largest_objective
@@ -121,7 +121,7 @@ def _solve_chunk(
             except LimitReachedError as stop:
                 return solved, stop.limit
         solved[key] = record
-        known += remembered(solves, [record.outcome])
+        known += remembered_vectors(solves, [record.outcome])
         answered.append((upper, record.outcome))
         if tell is not None:
             tell(done)
@@ -157,7 +157,7 @@ def solve_adaptively(
     if (integers.upper >= UNLIMITED).any() or (integers.lower <= -UNLIMITED).any():
         raise BadInputError("objectives must be bounded for rule 'adaptive'. Bound the columns.")
     relaxed = RelaxedBounds(setting.program, setting.budget)
-    known = remembered(solves, anchors)
+    known = remembered_vectors(solves, anchors)
     boxes = _first_boxes(integers, anchors, records)
     tell(0)
     limit = ""
@@ -183,7 +183,7 @@ def solve_adaptively(
         outcome = records[key].outcome
         boxes.add_bound(corner, weights, outcome.bound)
         if outcome.vector is not None:
-            known += remembered(solves, [outcome])
+            known += remembered_vectors(solves, [outcome])
             boxes.add_vector(outcome.vector)
         elif inner:
             boxes.tried[chosen] = True

@@ -85,12 +85,12 @@ class SolRepSettings:
         return Limits(as_positive_seconds(self.solve_limit_s, "solve_limit_s"), self.solve_limit_nodes)
 
 
-DEFAULTS = SolRepSettings()
+DEFAULT_SETTINGS = SolRepSettings()
 
 
 def solrep(
     program: Program,
-    settings: SolRepSettings = DEFAULTS,
+    settings: SolRepSettings = DEFAULT_SETTINGS,
     *,
     clauses: Clauses | None = None,
     solver: str | Solver = "highs",

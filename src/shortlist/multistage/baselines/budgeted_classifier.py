@@ -16,7 +16,7 @@ from shortlist.multistage.baselines.budgeted_models import BudgetedModel
 from shortlist.multistage.judging_rows import judging_rows, labels_of, reject_label_for
 from shortlist.multistage.predict.prediction import REJECTED, Decisions
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
-from shortlist.multistage.problem.reject_rules import RejectRule, decide, reject_rule
+from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, reject_rule
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows
 from shortlist.runs import Cancellation, Progress, Report, silent
 from shortlist.tables.fit_inputs import checked_rows
@@ -194,7 +194,7 @@ class BudgetedClassifier(TableClassifier):
 
     def _judged(self, model: BudgetedModel, rows: StageRows) -> dict[str, float]:
         """Measure a candidate on the validation rows."""
-        labels, confident = decide(model.probabilities(rows.validation_rows), self._rule)
+        labels, confident = confident_answers(model.probabilities(rows.validation_rows), self._rule)
         right = confident & (labels == rows.validation_labels)
         coverage = float(confident.mean())
         accuracy = float(right.sum() / max(1, confident.sum()))
@@ -237,7 +237,7 @@ class BudgetedClassifier(TableClassifier):
     def decisions(self, X: Any) -> Decisions:
         """Return what is decided about every row, and what it pays."""
         rows = self._encoded(X)
-        found, confident = decide(self.model_.probabilities(rows), self._rule)
+        found, confident = confident_answers(self.model_.probabilities(rows), self._rule)
         labels = np.where(confident, found, REJECTED)
         costs = self.costs_.price(self.model_.bought(rows)) / self.costs_.scale
         n = len(rows)

@@ -136,7 +136,7 @@ def _path(node: int) -> list[int]:
     return path
 
 
-def descend(
+def lower_loss(
     loss: TreeLoss, coefficients: Floats, thresholds: Floats, *, free: Flags, n_sweeps: int, tolerance: float
 ) -> list[float]:
     """Lower the loss in place, a node at a time, and return its value before and after every sweep.
@@ -203,14 +203,14 @@ def train_tree(loss: TreeLoss, *, n_sweeps: int = 60, tolerance: float = 1e-4) -
         if n_levels > 1:
             coefficients, thresholds = _with_children(part, coefficients, thresholds)
         free = np.ones(coefficients.shape, dtype=bool)
-        descend(part, coefficients, thresholds, free=free, n_sweeps=n_sweeps, tolerance=tolerance)
+        lower_loss(part, coefficients, thresholds, free=free, n_sweeps=n_sweeps, tolerance=tolerance)
     kept = np.zeros((len(coefficients), len(loss.prices)))
     np.add.at(kept.T, loss.feature_of, (coefficients[:, :-1] ** 2).sum(axis=2).T)
     free = np.ones(coefficients.shape, dtype=bool)
     free[:, :-1] = (kept >= TINY**2)[:, loss.feature_of][:, :, None] & (coefficients[:, :-1] != 0)
     coefficients[~free] = 0.0
     refit = _with_levels(loss, loss.n_levels, priced=False)
-    descend(refit, coefficients, thresholds, free=free, n_sweeps=n_sweeps, tolerance=tolerance)
+    lower_loss(refit, coefficients, thresholds, free=free, n_sweeps=n_sweeps, tolerance=tolerance)
     return coefficients, thresholds
 
 

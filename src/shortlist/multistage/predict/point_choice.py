@@ -11,7 +11,7 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, OutOfReachError, UnmetChoiceError
 from shortlist.multistage.search.stage_objectives import StageProblem, merits
 from shortlist.results.front import Front
-from shortlist.results.picking import PICK_RULES, Limits, numbered_point, pick_index, within_limits
+from shortlist.results.picking import PICK_RULES, LimitsAsked, numbered_point, pick_index, within_limits
 
 USUAL = "one-se"
 PICKS = (USUAL, "norm", *PICK_RULES)
@@ -24,7 +24,7 @@ LEAST_COVERAGE = 0.5
 """A choice that answers a smaller share of the rows than this is pointed out."""
 
 
-def choose_point(front: Front, pick: str | int, limits: Limits = None) -> int:
+def choose_point(front: Front, pick: str | int, limits: LimitsAsked = None) -> int:
     """Return the number of the point that a rule names, among those within the limits.
 
     ``one-se`` is the one-standard-error rule (Section 3.4.3 of :cite:t:`Breiman1984`): of all points with as
@@ -64,7 +64,7 @@ def choose_point(front: Front, pick: str | int, limits: Limits = None) -> int:
     return pick_index(front, pick, limits=limits)
 
 
-def check_choice(problem: StageProblem, pick: str | int, limits: Limits) -> None:
+def check_choice(problem: StageProblem, pick: str | int, limits: LimitsAsked) -> None:
     """Refuse, before any search, what no front of the problem can give.
 
     Raises

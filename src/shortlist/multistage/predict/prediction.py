@@ -12,7 +12,7 @@ from shortlist._words import all_of
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError
 from shortlist.multistage.problem.costs import FeatureCosts
-from shortlist.multistage.problem.reject_rules import RejectRule, decide
+from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers
 from shortlist.multistage.subclassifiers._logistic import Confidence, decide_rows
 from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
@@ -212,7 +212,7 @@ def _decide(
             Confidence(np.array(model.rule.thresholds), model.rule.scores), stage.least, labels,
         )  # fmt: skip
         return active[:left]
-    found, confident = decide(stage.model.probabilities(rows[active]), model.rule, stage.least)
+    found, confident = confident_answers(stage.model.probabilities(rows[active]), model.rule, stage.least)
     labels[active[confident]] = found[confident]
     return active[~confident]
 

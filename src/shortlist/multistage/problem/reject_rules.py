@@ -85,7 +85,7 @@ def raised_threshold(
     """
     assert rule.risk is not None
     wanted = min(rule.thresholds)
-    answers, confident = decide(probabilities, rule)
+    answers, confident = confident_answers(probabilities, rule)
     best = probabilities.max(axis=1)[confident]
     order = np.argsort(-best, kind="stable")
     right = np.cumsum((answers == labels)[confident][order])
@@ -96,7 +96,7 @@ def raised_threshold(
     return float(best[order][good].min()) if good.any() else 2.0
 
 
-def decide(
+def confident_answers(
     probabilities: NDArray[np.float64], rule: RejectRule, least: float = 0.0
 ) -> tuple[NDArray[np.int64], Mask]:
     """Return the most probable class per row, the first of equals, and whether it is confident."""

@@ -79,7 +79,7 @@ def measure(
 
 
 @kernel("int64(int64[:, ::1], int64[::1], int64[::1], int64, int64)")
-def compare(points: Longs, credits_: Longs, conclusive: Longs, a: int, b: int) -> int:
+def compare_rows(points: Longs, credits_: Longs, conclusive: Longs, a: int, b: int) -> int:
     """Return 1 when row a is better than b somewhere, plus 2 when it is worse somewhere.
 
     `points` are minimised; ``credits_ / conclusive`` (0 / 0 is 0) is maximised and compared by
@@ -109,7 +109,7 @@ def domination_levels(points: Longs, credits_: Longs, conclusive: Longs) -> Long
     dominates = np.zeros((n, n), dtype=np.bool_)
     for a in range(n):
         for b in range(a):
-            # `compare`, written out: a call per pair would double the time
+            # `compare_rows`, written out: a call per pair would double the time
             left = credits_[a] * max(1, conclusive[b])
             right = credits_[b] * max(1, conclusive[a])
             better = left > right
@@ -155,7 +155,7 @@ def nondominated_rows(points: Longs, credits_: Longs, conclusive: Longs) -> Flag
     keep = np.ones(n, dtype=np.bool_)
     for a in range(n):
         for b in range(n):
-            if keep[b] and compare(points, credits_, conclusive, b, a) == 1:
+            if keep[b] and compare_rows(points, credits_, conclusive, b, a) == 1:
                 keep[a] = False
                 break
     return keep

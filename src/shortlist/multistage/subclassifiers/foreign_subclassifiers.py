@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shortlist._bits import pack
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
-from shortlist.multistage.problem.reject_rules import RejectRule, decide, raised_threshold
+from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, raised_threshold
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows, SubsetPlaces
 from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, Unit, Work, run_units, silent
@@ -74,7 +74,7 @@ class ForeignSubclassifiers:
         """Write into ``bits[slot]`` who is confident and who is confident and right."""
         for slot in slots.tolist():
             probabilities = self._models[slot].probabilities(self.rows.validation_rows)
-            labels, confident = decide(probabilities, rule, self.least_probability(slot, rule))
+            labels, confident = confident_answers(probabilities, rule, self.least_probability(slot, rule))
             bits[slot, 0] = pack(confident, self.rows.n_words)
             bits[slot, 1] = pack(confident & (labels == self.rows.validation_labels), self.rows.n_words)
 

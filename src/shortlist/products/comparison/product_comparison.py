@@ -53,7 +53,7 @@ OWN_OPTIONS = ("seed", "study", "workers", "tolerance")
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class ComparedRun:
     """One run of one method: what it found, and the seed."""
 
     method: str
@@ -110,7 +110,7 @@ class Comparison:
 
     Attributes
     ----------
-    runs : tuple of Run
+    runs : tuple of ComparedRun
         The finished runs, methods as named, seeds rising.
     n_wanted : int
         How many there were to be.
@@ -122,7 +122,7 @@ class Comparison:
         The unions of the methods side by side; None without a finished run.
     """
 
-    runs: tuple[Run, ...]
+    runs: tuple[ComparedRun, ...]
     n_wanted: int
     conflict: tuple[str, ...]
     rows: tuple[MethodRow, ...]
@@ -208,7 +208,7 @@ def compare_products(
         task = _Task(method, seed, own, time_limit_s)
         units.append(Unit(key, _run, (question, task, tell, work.cancellation)))
     runs = tuple(
-        Run(*by_key[key], _from_record(question, by_key[key][0], record, study))
+        ComparedRun(*by_key[key], _from_record(question, by_key[key][0], record, study))
         for key, record in run_units(units, work, stage="runs")
         if record is not None
     )
@@ -242,7 +242,7 @@ def check_methods(methods: Sequence[str], options: Mapping[str, Any]) -> dict[st
     }
 
 
-def tabulated(runs: Sequence[Run], n_wanted: int) -> Comparison:
+def tabulated(runs: Sequence[ComparedRun], n_wanted: int) -> Comparison:
     """Return the tables of finished runs."""
     if not runs:
         return Comparison((), n_wanted, (), (), None)
@@ -251,7 +251,7 @@ def tabulated(runs: Sequence[Run], n_wanted: int) -> Comparison:
     return Comparison(tuple(runs), n_wanted, (), rows, tables)
 
 
-def unions(runs: Sequence[Run]) -> dict[str, Front]:
+def unions(runs: Sequence[ComparedRun]) -> dict[str, Front]:
     """Return the non-dominated points of all runs of each method; a single run's front as it is."""
     found: dict[str, Front] = {}
     for name in dict.fromkeys(run.method for run in runs):
@@ -261,12 +261,12 @@ def unions(runs: Sequence[Run]) -> dict[str, Front]:
     return found
 
 
-def run_quality(run: Run, tables: FrontTables) -> Quality:
+def run_quality(run: ComparedRun, tables: FrontTables) -> Quality:
     """Return the quality of one run beside the joint front of all methods."""
     return quality_of(run.front.points, tables.joint.points, tables.box)
 
 
-def _row(method: str, runs: Sequence[Run], tables: FrontTables) -> MethodRow:
+def _row(method: str, runs: Sequence[ComparedRun], tables: FrontTables) -> MethodRow:
     """Return the row of one method."""
     shares, seconds = [run.valid_share for run in runs], [run.front.seconds for run in runs]
     each = [dataclasses.asdict(run_quality(run, tables)) for run in runs]

@@ -14,7 +14,7 @@ from shortlist.products.feature_models.model import FeatureModel
 from shortlist.products.formats.uvl_writer import product_text
 from shortlist.tables.csv_cells import guarded
 
-ENDINGS = (".uvl", ".csv", ".config")
+CONFIGURATION_ENDINGS = (".uvl", ".csv", ".config")
 """Endings of the files that :func:`write_configuration` can write."""
 
 
@@ -45,9 +45,9 @@ def write_configuration(path: str | Path, model: FeatureModel, selection: ArrayL
     if chosen.shape != (model.n_features,):
         raise BadInputError(f"selection must have shape ({model.n_features},), got {chosen.shape}.")
     ending = Path(path).suffix.lower()
-    if ending not in ENDINGS:
+    if ending not in CONFIGURATION_ENDINGS:
         raise BadInputError(
-            f"a product must be written to a file ending in {any_of(ENDINGS)}, got {str(path)!r}."
+            f"a product must be written to a file ending in {any_of(CONFIGURATION_ENDINGS)}, got {str(path)!r}."
         )
     writers = {".uvl": product_text, ".csv": _csv_text, ".config": _config_text}
     write_text(path, writers[ending](model, chosen.tolist()))

@@ -16,7 +16,7 @@ from shortlist.runs.studies.question import versions
 MOST_DAYS = 30
 """Days after which a study that nobody went on with is removed."""
 
-MOST_BYTES = 2 * 10**9
+MOST_CACHED_BYTES = 2 * 10**9
 """Bytes that all studies of the cache may have together; the oldest go first."""
 
 AFTER_S = 1.0
@@ -52,7 +52,7 @@ def studies_in_cache() -> list[Path]:
     return []
 
 
-def clear_cache(*, most_days: float = MOST_DAYS, most_bytes: int = MOST_BYTES) -> list[Path]:
+def clear_cache(*, most_days: float = MOST_DAYS, most_bytes: int = MOST_CACHED_BYTES) -> list[Path]:
     """Remove the studies that are too old, and the oldest while all are too large; return those removed.
 
     Studies that a process works on stay.

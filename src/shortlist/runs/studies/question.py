@@ -14,7 +14,7 @@ import shortlist
 from shortlist.runs.studies.own import opened, signed
 from shortlist.runs.studies.study import Study
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "highspy", "ortools", "joblib")
+PACKAGES_THAT_SHOW = ("numpy", "scipy", "scikit-learn", "numba", "highspy", "ortools", "joblib")
 """Packages whose versions may show in results."""
 
 
@@ -70,7 +70,7 @@ def _said(words: Sequence[str], folder: str) -> bytes:
 def versions() -> dict[str, str]:
     """Return the versions of Shortlist, Python, and the packages that may show in results."""
     found = {"shortlist": shortlist.__version__, "python": platform.python_version()}
-    for name in PACKAGES:
+    for name in PACKAGES_THAT_SHOW:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             found[name] = importlib.metadata.version(name)
     return found

@@ -9,7 +9,7 @@ from typing import Any
 from shortlist._words import counted
 from shortlist.runs.studies.schema import migrate
 
-KEPT = ("asked", "parts", "machines", "settings", "units", "checkpoints", "stages")
+RESCUED_TABLES = ("asked", "parts", "machines", "settings", "units", "checkpoints", "stages")
 """Tables in an order in which none refers to a later one; the counts are made by triggers."""
 
 
@@ -23,7 +23,7 @@ def rescue(path: Path) -> str:
             with contextlib.closing(
                 sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
             ) as source:
-                for table in KEPT:
+                for table in RESCUED_TABLES:
                     _copy(source, target, table)
             (n_units,) = target.execute("SELECT count(*) FROM units").fetchone()
     except (sqlite3.Error, OSError) as error:

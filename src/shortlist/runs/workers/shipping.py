@@ -98,7 +98,7 @@ def parcels(units: "Sequence[Unit]", shelf: Shelf) -> Iterator[Parcel]:
         )
 
 
-def unpack(
+def unpack_call(
     parcel: Parcel, values: Mapping[str, Any], cancellation: Cancellation
 ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Return the call of a parcel and its arguments.

@@ -17,7 +17,7 @@ import numpy as np
 from shortlist.errors import ShortlistError
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.workers.completed import Completed, machine_name
-from shortlist.runs.workers.shipping import Parcel, restored, unpack
+from shortlist.runs.workers.shipping import Parcel, restored, unpack_call
 from shortlist.runs.workers.versions import refusal, versions
 
 STOP_FILE = "stop"
@@ -181,7 +181,7 @@ def _answer(parcel: Parcel, run: _Run) -> Answer:
     start = time.perf_counter()
     result, error = b"", b""
     try:
-        call, arguments = unpack(parcel, run.values, run.cancellation)
+        call, arguments = unpack_call(parcel, run.values, run.cancellation)
         start = time.perf_counter()
         found = call(*arguments)
         seconds = time.perf_counter() - start

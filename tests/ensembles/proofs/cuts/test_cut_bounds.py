@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.goals.weights import OBJECTIVES, Weights, best_threshold, named_weights
+from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, Weights, best_threshold, named_weights
 from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
 from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.proofs.cuts.cuts import certified_bound
@@ -143,7 +143,7 @@ def test_a_limit_stops_the_cuts_in_their_round_with_a_proved_bound(kind: str) ->
 @pytest.mark.slow
 @settings(max_examples=25)
 @given(
-    rows=strategies.labelled_votes(max_classifiers=10, max_rows=24), name=st.sampled_from(sorted(OBJECTIVES)),
+    rows=strategies.labelled_votes(max_classifiers=10, max_rows=24), name=st.sampled_from(sorted(PRUNING_OBJECTIVES)),
     least=st.integers(0, 3), fewer=st.integers(0, 3),
 )  # fmt: skip
 def test_named_objectives_of_larger_pools_are_bounded(

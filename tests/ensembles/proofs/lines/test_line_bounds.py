@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.proofs.lines import _kernels as kernels
-from shortlist.ensembles.proofs.lines.line_bounds import LineBounds, Part
+from shortlist.ensembles.proofs.lines.line_bounds import LineBounds, TreePart
 from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows, slope_rows
 from shortlist.ensembles.votes.binary_votes import merge_rows, tally
 from shortlist.runs.budget import Budget
@@ -53,7 +53,7 @@ def test_no_completion_of_a_node_is_worth_more_than_its_bound(
     )
     best = every_total(votes, weights, slope, masks, range(first, last + 1)).max()
     start = np.random.default_rng(seed).integers(0, 2**28, normal.forms.n_forms).astype(np.int32)
-    part, bounds = Part(size, first, last, fixed), LineBounds(normal)
+    part, bounds = TreePart(size, first, last, fixed), LineBounds(normal)
     tilts = bounds.better_tilts(part, start, 30, Budget(), value=int(best) if known else None)
     bound, gains = bounds.by_tilts(part, tilts)
 
@@ -97,7 +97,7 @@ def _distances(
 
 def test_steps_in_blocks_are_the_same_steps() -> None:
     rows = small_problem().rows
-    part = Part(5, 0, 5, np.zeros(14, dtype=np.uint8))
+    part = TreePart(5, 0, 5, np.zeros(14, dtype=np.uint8))
     whole, more = (LineBounds(rows).better_tilts(part, None, steps, Budget()) for steps in (10, 60))
     parts = LineBounds(rows, block_votes=3 * rows.forms.signs.size).better_tilts(part, None, 10, Budget())
 

@@ -9,9 +9,9 @@ from shortlist.ensembles.goals.margin_worth import (
     utility_total,
 )
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.goals.weights import OBJECTIVES, named_weights
+from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, named_weights
 from shortlist.ensembles.proofs.incumbent import Incumbent
-from shortlist.ensembles.proofs.lines.line_bounds import LineBounds, Part, affordable
+from shortlist.ensembles.proofs.lines.line_bounds import LineBounds, TreePart, affordable
 from shortlist.ensembles.proofs.lines.slope_proof import prove_slope, twins
 from shortlist.ensembles.proofs.lines.slope_settings import SlopeSettings
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
@@ -92,7 +92,7 @@ def test_many_made_pools_equal_brute_force(seed: int) -> None:
     assert decided > 5  # not all by their thresholds
 
 
-@pytest.mark.parametrize("metric", sorted(OBJECTIVES))
+@pytest.mark.parametrize("metric", sorted(PRUNING_OBJECTIVES))
 @pytest.mark.parametrize("slope", [2.0, 16.0])
 def test_twelve_classifiers_with_twins_equal_brute_force(metric: str, slope: float) -> None:
     votes = hard_votes(30, 10, seed=3)
@@ -178,7 +178,7 @@ def test_a_cover_has_every_threshold_of_every_size_once_and_bounds_it(cost: floa
     for line in answer.cover:
         of_size = masks[masks.sum(axis=1) == line.size]
         best = every_total(votes, weights, 8.0, of_size, range(line.first, line.last + 1)).max()
-        part = Part(line.size, line.first, line.last, affordable(rows))
+        part = TreePart(line.size, line.first, line.last, affordable(rows))
         assert bounds.by_tilts(part, line.tilts)[0] == line.bound >= best
 
 

@@ -18,7 +18,7 @@ Tilts = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class TreePart:
     """Selections of one size, with thresholds from `first` to `last`, and classifiers FREE, IN or OUT.
 
     Attributes
@@ -76,7 +76,7 @@ class LineBounds:
 
     def better_tilts(
         self,
-        part: Part,
+        part: TreePart,
         start: Tilts | None,
         n_steps: int,
         budget: Budget,
@@ -89,7 +89,7 @@ class LineBounds:
 
         Parameters
         ----------
-        part : Part
+        part : TreePart
             ``0 <= need <= n_free``.
         start : ndarray of int32, shape (n_forms,), or None
             Where to begin.
@@ -115,7 +115,7 @@ class LineBounds:
                 break
         return np.rint(descent.tilts).astype(np.int32)
 
-    def by_tilts(self, part: Part, tilts: Tilts) -> tuple[int, NDArray[np.int64]]:
+    def by_tilts(self, part: TreePart, tilts: Tilts) -> tuple[int, NDArray[np.int64]]:
         """Return the bound of a part by these tilts, in integers, and what every classifier adds to it."""
         rows = self.rows
         noted = self._note_ranges(part)
@@ -124,12 +124,12 @@ class LineBounds:
         largest = np.sort(gains[self._ranges.free[: noted.n_free]])[noted.n_free - part.need :]
         return rows.constant + int(fixed_part) + int(largest.sum()), gains
 
-    def distances(self, part: Part) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def distances(self, part: TreePart) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the least and the largest distance of every row, ``(n_rows,)``."""
         self._note_ranges(part)
         return self._ranges.low.copy(), self._ranges.high.copy()
 
-    def _note_ranges(self, part: Part) -> kernels.LinePart:
+    def _note_ranges(self, part: TreePart) -> kernels.LinePart:
         """Note the range of every row's distance."""
         size, first, last = part.size, part.first, part.last
         n_free = kernels.note_ranges(self._lines, self._ranges, part.fixed, size, first, last)

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.proofs.incumbent import Incumbent
-from shortlist.ensembles.proofs.lines.line_bounds import LineBounds, Part
+from shortlist.ensembles.proofs.lines.line_bounds import LineBounds, TreePart
 from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows, first_bounds
 from shortlist.ensembles.proofs.lines.slope_settings import SlopeSettings
 from shortlist.ensembles.proofs.programs.pruning_program import (
@@ -69,7 +69,7 @@ def slope_program(rows: SlopeRows, size: int) -> SlopeProgram:
     n, forms = rows.n_classifiers, rows.forms
     table, middle = rows.table[size], rows.n_classifiers + 2
     limits = dataclasses.replace(rows.limits, min_size=size, max_size=size)
-    everyone = Part(size, 0, size if rows.has_threshold else 0, np.zeros(n, dtype=np.uint8))
+    everyone = TreePart(size, 0, size if rows.has_threshold else 0, np.zeros(n, dtype=np.uint8))
     low, high = LineBounds(rows).distances(everyone)
     n_steps = high - low
     of_row = np.repeat(np.arange(forms.n_rows), n_steps)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from shortlist.arrays import Mask
 from shortlist.ensembles.proofs.incumbent import Incumbent
 from shortlist.ensembles.proofs.lines._kernels import FREE, IN, OUT
-from shortlist.ensembles.proofs.lines.line_bounds import LineBounds, Part, Tilts, affordable
+from shortlist.ensembles.proofs.lines.line_bounds import LineBounds, Tilts, TreePart, affordable
 from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows, first_bounds
 from shortlist.ensembles.proofs.lines.slope_settings import SlopeSettings
 from shortlist.runs.budget import Budget
@@ -72,7 +72,7 @@ class Grown:
 
 
 @dataclass(frozen=True, eq=False)
-class _Node(Part):
+class _Node(TreePart):
     """Selections that are not ruled out.
 
     `tilts` are None before it is bounded, `pick` is the classifier to decide next.

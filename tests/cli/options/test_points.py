@@ -1,8 +1,8 @@
-"""The option --limit, the same in every command."""
+"""The options --pick and --limit, the same in every command."""
 
 import pytest
 
-from shortlist.cli.options.limits import read_limits
+from shortlist.cli.options.points import read_limits, read_pick
 from shortlist.errors import BadInputError
 
 
@@ -19,3 +19,13 @@ def test_an_unknown_name_is_told_with_what_it_may_have_meant() -> None:
         read_limits(["xyz<=1"], ["cost", "defects", "time"])
     with pytest.raises(BadInputError, match=r"^--limit must read like"):
         read_limits(["cost"], ["cost"])
+
+
+def test_a_point_is_picked_by_its_number_or_by_a_rule() -> None:
+    assert read_pick("0", ["ideal", "knee"]) == 0
+    assert read_pick("knee", ["ideal", "knee"]) == "knee"
+    for wrong in ("kneee", "-1", "1.5", "²"):
+        with pytest.raises(BadInputError, match=f"^--pick must be the number of a point.*got '{wrong}'"):
+            read_pick(wrong, ["ideal", "knee"])
+    with pytest.raises(BadInputError, match="Did you mean 'knee'"):
+        read_pick("kneee", ["ideal", "knee"])

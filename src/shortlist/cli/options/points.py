@@ -1,4 +1,4 @@
-"""The option ``--limit``, the same in every command."""
+"""Which points of a front: the options ``--pick`` and ``--limit``, the same in every command."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -7,7 +7,33 @@ if TYPE_CHECKING:
     from shortlist.results.limits import Limit
 
 
-def read_limit(text: str, names: Sequence[str]) -> "Limit":
+def read_pick(text: str, rules: Sequence[str]) -> int | str:
+    """Return the number of a point, or one of the `rules`.
+
+    Raises
+    ------
+    BadInputError
+        If it is neither.
+
+    Examples
+    --------
+    >>> read_pick("12", ["ideal", "knee"]), read_pick("knee", ["ideal", "knee"])
+    (12, 'knee')
+    """
+    from shortlist._words import any_of, did_you_mean
+    from shortlist.errors import BadInputError
+
+    if text.isascii() and text.isdecimal():
+        return int(text)
+    if text in rules:
+        return text
+    raise BadInputError(
+        f"--pick must be the number of a point, from 0, or a rule, {any_of(rules)}, got "
+        f"{text!r}.{did_you_mean(text, rules)}"
+    )
+
+
+def read_limit_among(text: str, names: Sequence[str]) -> "Limit":
     """Read one ``--limit`` on one of the `names`.
 
     A name is found as written first, then without case, spaces and signs if exactly one fits, so that
@@ -20,7 +46,7 @@ def read_limit(text: str, names: Sequence[str]) -> "Limit":
 
     Examples
     --------
-    >>> read_limit("conclusive-accuracy >= 0.9", ["coverage", "conclusive_accuracy"])
+    >>> read_limit_among("conclusive-accuracy >= 0.9", ["coverage", "conclusive_accuracy"])
     Limit(name='conclusive_accuracy', operator='>=', value=Decimal('0.9'))
     """
     from dataclasses import replace
@@ -43,8 +69,8 @@ def read_limit(text: str, names: Sequence[str]) -> "Limit":
 
 
 def read_limits(texts: Sequence[str], names: Sequence[str]) -> "tuple[Limit, ...]":
-    """Read every ``--limit`` of a command; see :func:`read_limit`."""
-    return tuple(read_limit(text, names) for text in texts)
+    """Read every ``--limit`` of a command; see :func:`read_limit_among`."""
+    return tuple(read_limit_among(text, names) for text in texts)
 
 
 def _plain(name: str) -> str:
