@@ -4,6 +4,9 @@ from collections.abc import Sequence
 
 from shortlist.errors import BadInputError
 
+ALL = "all"
+"""What stands for every name there is."""
+
 
 def read_names(text: str) -> list[str]:
     """Read ``NAME,NAME``.

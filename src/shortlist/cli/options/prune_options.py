@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.pairs import read_names, read_numbers
+from shortlist.cli.options.pairs import ALL, read_names, read_numbers
 from shortlist.cli.options.shared import POOL, SECONDS_HELP, SOLVER, Positive, Trust, check_shared
 from shortlist.cli.options.unused import Use
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from shortlist.ensembles.pools.pool import Pool
 
 EXACT = "exact"
-ALL = "all"
 
 
 @dataclass(frozen=True)

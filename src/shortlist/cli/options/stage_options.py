@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.pairs import read_names, read_numbers, read_pairs
+from shortlist.cli.options.pairs import ALL, read_names, read_numbers, read_pairs
 from shortlist.cli.options.shared import POINT, SECONDS_HELP, WHAT_MATTERS, LimitTexts, Positive, check_shared
 from shortlist.cli.options.unused import Use
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 USUAL_CONFIDENCE = 0.75
 FRONT_METHODS = ("auto", "emsco", "enumerate")
 """What ``--method`` may be where there is a front; the others are opponents."""
-ALL = "all"
 
 
 @dataclass(frozen=True)
