@@ -14,7 +14,7 @@ import typer
 import typer.core
 
 from shortlist import __version__
-from shortlist.cli.commands import datasets, front, model, study
+from shortlist.cli.commands import front, model
 from shortlist.cli.commands.compare import compare
 from shortlist.cli.commands.configure import configure
 from shortlist.cli.commands.evolve import evolve
@@ -22,9 +22,10 @@ from shortlist.cli.commands.pages.opened import open_result
 from shortlist.cli.commands.pages.report import report
 from shortlist.cli.commands.predict import predict
 from shortlist.cli.commands.prune import prune
-from shortlist.cli.commands.reproduce import reproduce
 from shortlist.cli.commands.stage import stage
 from shortlist.cli.commands.stage_use import use
+from shortlist.cli.commands.studies import datasets, study
+from shortlist.cli.commands.studies.reproduce import reproduce
 from shortlist.cli.commands.verify import verify
 from shortlist.cli.failures import BAD_INPUT, NOT_WRITTEN, UsageError, ended, misread
 from shortlist.cli.options.arguments import as_typed, in_options, speaking

@@ -86,7 +86,7 @@ def compare(
     )
     from shortlist._validation import as_count
     from shortlist.cli.studies import digest_of
-    from shortlist.cli.text.product_comparison import (
+    from shortlist.cli.text.comparisons.product_comparison import (
         print_product_comparison,
         product_comparison_facts,
         write_report,

@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json
-from shortlist.cli.text.pruning_comparison import (
+from shortlist.cli.text.comparisons.pruning_comparison import (
     PruningComparison,
     print_pruning_comparison,
     pruning_comparison_facts,
 )
+from shortlist.cli.text.delivery import save
+from shortlist.cli.text.output import print_json
 
 if TYPE_CHECKING:
     import pandas as pd

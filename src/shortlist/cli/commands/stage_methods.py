@@ -3,15 +3,15 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json
-from shortlist.cli.text.stage_methods_text import (
+from shortlist.cli.text.comparisons.stage_methods_text import (
     StageComparison,
     compared_facts,
     opponent_facts,
     print_compared,
     print_opponent,
 )
+from shortlist.cli.text.delivery import save
+from shortlist.cli.text.output import print_json
 
 if TYPE_CHECKING:
     import pandas as pd

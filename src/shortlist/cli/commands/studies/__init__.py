@@ -1,0 +1,1 @@
+"""Studies: what is kept of long work, the papers run again, and their data."""

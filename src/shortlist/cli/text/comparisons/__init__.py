@@ -1,0 +1,1 @@
+"""Methods side by side, as text."""
