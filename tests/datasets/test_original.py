@@ -17,7 +17,7 @@ ROWS = b"1;a;?\n?;b;2.50\n"
 
 def _source(content: bytes = ROWS, **more: object) -> SetSource:
     digest = hashlib.sha256(content).hexdigest()
-    return SetSource("https://example.org/it.data", digest, len(content), **more)  # type: ignore[arg-type]
+    return SetSource("https://example.org/it.data", digest, len(content), **more)  # type: ignore[arg-type]  # fields of any type
 
 
 @pytest.mark.parametrize(

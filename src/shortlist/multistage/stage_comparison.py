@@ -40,7 +40,7 @@ OPPONENTS: dict[str, type[BudgetedClassifier]] = {
 SEARCHES = ("emsco", "enumerate")
 """The ways to find stage assignments, which are compared with them."""
 COLUMNS = ("seed", "method", "coverage", "accuracy", "cost", "aggregate", "seconds")
-"""Of a result: the split, what was fitted, what it does on the test rows, and processor seconds of fitting."""
+"""Of a result: the split, the method, what it does on the test rows, and processor seconds of fitting."""
 
 
 def stage_methods(names: Sequence[str] | None = None, **options: Any) -> dict[str, Any]:

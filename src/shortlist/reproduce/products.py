@@ -311,8 +311,8 @@ PRODUCTS = Paper(
             "data and code confirm."
         ),
         (
-            "Programs are solved by HiGHS where the paper had CPLEX, and without a limit each but on Linux, so "
-            "that points are proved."
+            "Programs are solved by HiGHS where the paper had CPLEX, and without a limit each but on Linux, "
+            "so that points are proved."
         ),
         (
             "IBED judges products by whether they are valid first; the paper counts violated clauses as one "

@@ -70,7 +70,7 @@ class Budget:
             object.__setattr__(self, "start", self.clock())
 
     def __getstate__(self) -> dict[str, Any]:
-        """Tell how long the budget has been running, because clocks of two machines have nothing in common."""
+        """Tell how long the budget has been running: clocks of two machines have nothing in common."""
         return self.__dict__ | {"start": self.elapsed}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

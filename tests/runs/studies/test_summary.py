@@ -19,7 +19,7 @@ def test_counts_are_those_of_the_units_and_time_left_is_measured(tmp_path: Path)
         for _ in range(3):
             next(runs)
         found = summary(tmp_path / "s.db")  # while it is open
-        runs.close()  # type: ignore[attr-defined]
+        runs.close()  # type: ignore[attr-defined]  # a generator
         study.part("inner").record(Finished("x", 1, 2.0))
         study.fail("late", ValueError("no\nreason"))
     [stage] = found.stages

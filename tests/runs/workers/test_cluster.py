@@ -68,7 +68,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with scheduler() as (_, at), ExitStack() as stack:
         for _ in range(2):
             stack.enter_context(worker(at, tmp_path_factory.mktemp("worker")))
-        with Client(at, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+        with Client(at, set_as_default=False) as client:  # type: ignore[no-untyped-call]  # Dask
             client.wait_for_workers(2, timeout=WAIT_S)
         yield at
 

@@ -17,8 +17,8 @@ class StudyOptions:
     study: Annotated[
         Path | None,
         typer.Option(
-            help="File of finished parts, ending in .db, from which a stopped or killed run goes on; default: "
-            "one in the cache, until the answer is there."
+            help="File of finished parts, ending in .db, from which a stopped or killed run goes on; "
+            "default: one in the cache, until the answer is there."
         ),
     ] = None
     no_study: Annotated[

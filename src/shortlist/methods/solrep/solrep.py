@@ -118,8 +118,9 @@ def solrep(
         Where each finished program is recorded. With the same problem and settings, a later call goes on from
         there, to the same answer.
     workers : int, str or None, default=1
-        What solves for hit-and-run points; see :func:`shortlist.runs.workers.open_workers`. The answer does not depend on it, unless a wall-clock limit is hit:
-        points are split into chunks beforehand, each with a session of its own.
+        What solves for hit-and-run points; see :func:`shortlist.runs.workers.open_workers`. The answer
+        does not depend on it, unless a wall-clock limit is hit: points are split into chunks beforehand, each
+        with a session of its own.
     candidates : sequence of str, optional
         Names of the integer columns; ``x0``, ``x1``, ... by column number if not given.
     budget : Budget, optional

@@ -1,4 +1,4 @@
-"""What every opponent does alike: prices, the terminal reject, tuning on validation rows, accounts per row."""
+"""What every opponent does alike: prices, the terminal reject, tuning on validation rows, costs per row."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence

@@ -22,9 +22,11 @@ class TreeLoss:
         Σ_k [ mean_i p_i^k ‖y_i - x_iᵀβ^k‖² + ρ‖β^k‖₁ ]
             + λ Σ_leaves p^l Σ_a c_a √( Σ_{j on path to l} Σ_{t of a} ‖β_t^j‖² )
 
-    The tree and its two prices are those of :cite:t:`Xu2014`; the formula is the usual form and was not checked
-    against that paper's numbering. Evaluating weak learners is free here, since each column is its own. Below :data:`SMOOTH`, z, the root √u is (u/z + z)/2, its upper bound at that z. The bound at each node's
-    own z is the paper's way to a smooth problem, and touches the loss where z = √u: both have one gradient.
+    The tree and its two prices are those of :cite:t:`Xu2014`; the formula is the usual form and was not
+    checked against that paper's numbering. Evaluating weak learners is free here, since each column is its
+    own. Below :data:`SMOOTH`, z, the root √u is (u/z + z)/2, its upper bound at that z. The bound at each
+    node's own z is the paper's way to a smooth problem, and touches the loss where z = √u: both have
+    one gradient.
 
     Attributes
     ----------

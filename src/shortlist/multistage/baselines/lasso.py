@@ -50,8 +50,8 @@ def lasso_path(
     Yields
     ------
     coefficients : ndarray of float, shape (n_scores, n_columns + 1)
-        A fresh array for each penalty; the intercepts of several classes sum to 0. Where λ is 0 and the classes can be separated there is no minimum;
-        then it is the point after 50 steps.
+        A fresh array for each penalty; the intercepts of several classes sum to 0. Where λ is 0 and the
+        classes can be separated there is no minimum; then it is the point after 50 steps.
     """
     n_scores = 1 if n_classes == 2 else n_classes
     indicators = np.eye(n_classes)[labels]

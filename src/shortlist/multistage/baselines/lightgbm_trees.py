@@ -74,8 +74,8 @@ def leaf_paths(booster: Any, feature_of: Longs, n_features: int) -> tuple[Mask, 
 class CostAwareLightGBM(BudgetedClassifier):
     """LightGBM that pays for every feature it is first to use, with a terminal reject.
 
-    Gradient boosting with ``cegb_penalty_feature_coupled`` (after :cite:t:`Peter2017`), what many people would
-    take today. A feature's penalty is its price alone, relative to the price of all features, times
+    Gradient boosting with ``cegb_penalty_feature_coupled`` (after :cite:t:`Peter2017`), what many people
+    would take today. A feature's penalty is its price alone, relative to the price of all features, times
     `trade_off` and the number of rows. A row pays for the features on its paths over all trees, each once.
     Needs the extra ``lightgbm``.
 

@@ -17,7 +17,7 @@ def grow_submodular(
     design: Floats, targets: Floats, gate: Floats, feature_of: Longs, costs: FeatureCosts, *,
     node_budget: float, n_levels: int,
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:  # fmt: skip
-    """Grow the tree of :cite:t:`Kusner2014`: each node buys features greedily and sends half its rows each way.
+    """Grow the tree of :cite:t:`Kusner2014`: each node buys features greedily and halves its rows.
 
     A node knows what the nodes above it bought, and may spend `node_budget` times the price of all features
     on more. It takes the feature with the largest fall of the squared error per price added

@@ -164,8 +164,8 @@ def compare_products(
         Limit of each run.
     work : Work, optional
         How many runs at a time; what is found does not depend on it, unless a limit in seconds is hit. Its
-        study keeps finished runs, and a part of it the programs of ``solrep``. It is bound to the question and the options; methods and seeds may be added later. A run
-        that is stopped is left out.
+        study keeps finished runs, and a part of it the programs of ``solrep``. It is bound to the
+        question and the options; methods and seeds may be added later. A run that is stopped is left out.
     **options
         Those of :class:`~shortlist.products.configuration.search_options.SearchOptions` but
         :data:`OWN_OPTIONS`, each for the methods that use it. `n_evaluations` is 100,000 by default.
@@ -358,6 +358,7 @@ def _from_record(question: Question, method: str, record: Mapping[str, Any], stu
         )
     except (KeyError, TypeError, ValueError):
         raise BadFileError(
-            f"the study {study.path} holds a run of {method} that cannot be read. Name another file, or delete it."
+            f"the study {study.path} holds a run of {method} that cannot be read. "
+            "Name another file, or delete it."
         ) from None
     return dataclasses.replace(checked_front(question, front, method), seconds=front.seconds)

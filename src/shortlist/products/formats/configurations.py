@@ -47,7 +47,8 @@ def write_configuration(path: str | Path, model: FeatureModel, selection: ArrayL
     ending = Path(path).suffix.lower()
     if ending not in CONFIGURATION_ENDINGS:
         raise BadInputError(
-            f"a product must be written to a file ending in {any_of(CONFIGURATION_ENDINGS)}, got {str(path)!r}."
+            f"a product must be written to a file ending in {any_of(CONFIGURATION_ENDINGS)}, "
+            f"got {str(path)!r}."
         )
     writers = {".uvl": product_text, ".csv": _csv_text, ".config": _config_text}
     write_text(path, writers[ending](model, chosen.tolist()))

@@ -1,4 +1,4 @@
-"""Studies that nobody named: in the user's cache, found again by what was asked, and cleared by age and size."""
+"""Studies that nobody named: in the user's cache, found again by question, and cleared by age and size."""
 
 import contextlib
 import hashlib

@@ -1,4 +1,4 @@
-"""What this user's own Shortlist wrote on this machine is known again by a signature with a key of the user."""
+"""What this user's Shortlist wrote on this machine is known again by a signature with the user's key."""
 
 import contextlib
 import hashlib
@@ -20,7 +20,7 @@ def signed(content: bytes) -> bytes:
 
 
 def opened(content: bytes) -> bytes | None:
-    """Return the bytes that :func:`signed` was given, or None unless this user signed them on this machine."""
+    """Return the bytes that :func:`signed` was given; None unless this user signed them on this machine."""
     key = _key()
     length = len(MARK) + hashlib.sha256().digest_size
     body = content[length:]

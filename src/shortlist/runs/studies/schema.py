@@ -28,8 +28,8 @@ CREATE TABLE stages (
     running INTEGER NOT NULL, best TEXT NOT NULL, updated REAL NOT NULL, PRIMARY KEY (part, name)
 ) WITHOUT ROWID;
 CREATE TABLE counts (
-    part INTEGER NOT NULL REFERENCES parts, state TEXT NOT NULL, units INTEGER NOT NULL, seconds REAL NOT NULL,
-    PRIMARY KEY (part, state)
+    part INTEGER NOT NULL REFERENCES parts, state TEXT NOT NULL, units INTEGER NOT NULL,
+    seconds REAL NOT NULL, PRIMARY KEY (part, state)
 ) WITHOUT ROWID;
 CREATE TRIGGER unit_added AFTER INSERT ON units BEGIN
     INSERT INTO counts VALUES (new.part, new.state, 1, new.seconds)

@@ -93,7 +93,8 @@ class Study:
         for name, value in wanted.items():
             if name in known and known[name] != value:
                 raise BadInputError(
-                    f"the study {self._file.path} belongs to another question: {name} was {_shown(known[name])} "
+                    f"the study {self._file.path} belongs to another question: "
+                    f"{name} was {_shown(known[name])} "
                     f"there and is {_shown(value)} now. Name another file, or ask the same again."
                 )
         new = {name: value for name, value in wanted.items() if name not in known}
@@ -242,8 +243,8 @@ class Study:
         """Return the number of a part or a machine, within a transaction."""
         if (table, name) not in self._ids:
             connection.execute(f"INSERT OR IGNORE INTO {table} (name) VALUES (?)", (name,))  # noqa: S608
-            row = connection.execute(f"SELECT id FROM {table} WHERE name = ?", (name,)).fetchone()  # noqa: S608
-            self._ids[table, name] = row[0]
+            found = connection.execute(f"SELECT id FROM {table} WHERE name = ?", (name,))  # noqa: S608
+            self._ids[table, name] = found.fetchone()[0]
         return self._ids[table, name]
 
     def _note(self, connection: Any, part: int, stage: "StageNote") -> None:

@@ -173,7 +173,8 @@ def check_version(path: Path, found: int) -> None:
     """
     if found > VERSION:
         raise BadFileError(
-            f"the study {path} has version {found} of the format, and this Shortlist knows {VERSION} and before. "
+            f"the study {path} has version {found} of the format, "
+            f"and this Shortlist knows {VERSION} and before. "
             "Install the Shortlist that wrote it, or name another file."
         )
 

@@ -112,7 +112,7 @@ class ClusterEngine:
         self._client.run(stop_run, self._setting.run, on_error="ignore")
 
     def abandon(self, futures: Sequence[Any]) -> None:
-        """Cancel what has not begun; what runs goes on to its end, or to where it looks at the cancellation."""
+        """Cancel what has not begun; what runs goes on to its end, or until it sees the cancellation."""
         if futures and self._client.status == "running":
             self.stop()
             self._client.cancel(list(futures))
@@ -148,10 +148,11 @@ def connect(address: str) -> Any:
             "a scheduler's address needs the package distributed. Install it: pip install 'shortlist[dask]'"
         ) from None
     try:
-        return Client(address, timeout=CONNECT_S, set_as_default=False)  # type: ignore[no-untyped-call]
+        return Client(address, timeout=CONNECT_S, set_as_default=False)  # type: ignore[no-untyped-call]  # Dask
     except OSError as error:
         raise WorkerError(
-            f"no Dask scheduler answers at {address}. Start one with `dask scheduler`, or correct the address."
+            f"no Dask scheduler answers at {address}. "
+            "Start one with `dask scheduler`, or correct the address."
         ) from error
     except ValueError as error:
         raise BadInputError(

@@ -61,7 +61,7 @@ class Engine(Protocol):
 def drive(
     engine: Engine, units: "Sequence[Unit]", cancellation: Cancellation, *, check_s: float = 1.0
 ) -> Iterator[Completed]:
-    """Yield what each unit came to, in the order in which they end; those not begun at a cancellation are left out.
+    """Yield what each unit came to, in the order in which they end, without those that never began.
 
     Parameters
     ----------

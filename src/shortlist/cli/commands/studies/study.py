@@ -63,7 +63,8 @@ def show(file: StudyFileArgument, *, json: Json = False) -> None:
         return
     print(f"study      {file}, {found.size / 1e6:.3g} MB\nasked      {_asked(found)}")
     print(
-        f"in         {found.asked.get('folder', 'unknown')}\nbegun      {_begun(found).removeprefix('begun ')}{_running(found)}"
+        f"in         {found.asked.get('folder', 'unknown')}\n"
+        f"begun      {_begun(found).removeprefix('begun ')}{_running(found)}"
     )
     print(f"units      {_units(found)}, {duration(found.seconds)} of work")
     for stage in found.stages:
@@ -146,8 +147,8 @@ def _check_resumable(study: Path, found: "Summary", words: list[str] | None, fol
         raise BadInputError(f"the study {study} holds no command. Name it with --study in the command.")
     if words is None:
         raise BadInputError(
-            f"the command of {study} was not noted by your Shortlist on this machine. If you want what it says, "
-            f"type it: {command}"
+            f"the command of {study} was not noted by your Shortlist on this machine. If you want what it "
+            f"says, type it: {command}"
         )
     if "-" in words:
         raise BadInputError(f"the rows came from a pipe, which is gone. Pipe them again into: {command}")

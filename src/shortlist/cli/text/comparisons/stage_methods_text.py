@@ -121,7 +121,8 @@ def print_compared(found: StageComparison, out: Path | None) -> None:
     print(f"{found.table}: {found.n_done} splits 50 : 25 : 25; the same for every method.")
     print()
     print(
-        f"{'on the test rows':<18}{'sum':>7}{'±':>7}{'coverage':>10}{'accuracy':>10}{'cost':>11}{'±':>9}{'seconds':>9}"
+        f"{'on the test rows':<18}{'sum':>7}{'±':>7}{'coverage':>10}{'accuracy':>10}"
+        f"{'cost':>11}{'±':>9}{'seconds':>9}"
     )
     for row in found.means.itertuples():
         print(
