@@ -146,12 +146,20 @@ def test_few_names_are_defined_in_two_modules() -> None:
     places: dict[str, set[str]] = {}
     for path in SOURCES:
         tree = ast.parse(path.read_text())
-        commands = {one.name for one in _functions(tree)} if path.parent.name == "commands" else set()
+        commands = {one.name for one in _functions(tree)} if "commands" in path.parts else set()
         for name in _defined(tree):
             if not name.startswith("_") and name not in {"app", "main", *commands}:
                 places.setdefault(name, set()).add(str(path.relative_to(ROOT / "src" / "shortlist")))
     repeated = {name: sorted(found) for name, found in places.items() if len(found) > 1}
     assert len(repeated) <= MOST_REPEATED_NAMES, repeated
+
+
+CLOCKS = re.compile(r"^\s*(import time\b|from time import)|\bdatetime\.(now|today)\(", flags=re.MULTILINE)
+
+
+def test_only_runs_reads_a_clock() -> None:
+    outside = [path for path in SOURCES if "runs" not in path.parts]
+    assert [str(path.relative_to(ROOT)) for path in outside if CLOCKS.search(path.read_text())] == []
 
 
 def test_most_tests_lie_where_the_module_lies_that_they_test() -> None:

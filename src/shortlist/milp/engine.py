@@ -2,7 +2,6 @@
 
 import functools
 import math
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
@@ -19,6 +18,7 @@ from shortlist.milp.watch import PATIENCE, NotStoppedError, OnBound, Patience, P
 from shortlist.milp.whole_rows import tells_apart
 from shortlist.results.proof import Status
 from shortlist.runs.cancellation import Cancellation
+from shortlist.runs.clock import seconds_now
 
 
 class Engine(Protocol):
@@ -114,7 +114,7 @@ class CheckedSession:
         cancellation: Cancellation | None = None,
     ) -> Solution:
         """Solve as the model now stands."""
-        begin = time.monotonic()
+        begin = seconds_now()
         claim = self._plain_claim(limits, cancellation)
         handed_over = False
         if claim is None:
@@ -130,7 +130,7 @@ class CheckedSession:
             if not decides:
                 claim = claim.lowered()
         claim = self._or_start(claim)
-        solution = checked_solution(self._current, claim, limits, seconds=time.monotonic() - begin)
+        solution = checked_solution(self._current, claim, limits, seconds=seconds_now() - begin)
         solution = replace(solution, handed_over=handed_over)
         self._current.start = None
         if on_bound is not None:

@@ -9,12 +9,12 @@ import contextlib
 import math
 import queue
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from shortlist.runs.cancellation import Cancellation
+from shortlist.runs.clock import seconds_now
 
 Watched = TypeVar("Watched")
 
@@ -89,12 +89,12 @@ def run_watched(
 
     worker = threading.Thread(target=work, daemon=True)
     tell = _Stop(stop, left_alone, patience.told_s)
-    deadline = time.monotonic() + seconds + patience.late_s
+    deadline = seconds_now() + seconds + patience.late_s
     worker.start()
     best, bound = math.inf, -math.inf
     try:
         while not results and not failures:
-            if time.monotonic() > deadline or (cancellation is not None and cancellation.cancelled):
+            if seconds_now() > deadline or (cancellation is not None and cancellation.cancelled):
                 tell()
             try:
                 news = inbox.get(timeout=POLL_S)
@@ -124,7 +124,7 @@ class _Stop:
 
     def __call__(self) -> None:
         """Tell it once more, or give it up."""
-        now = time.monotonic()
+        now = seconds_now()
         self._first = min(self._first, now)
         self._stop()
         if now - self._first > self._told_s:

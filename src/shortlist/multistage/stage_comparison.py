@@ -1,7 +1,6 @@
 """Multi-stage classifiers and their opponents side by side, on the same splits of one table."""
 
 import hashlib
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import measure_on, split_three
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.runs import Unit, Work, run_units
+from shortlist.runs.clock import processor_seconds
 from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
 
@@ -133,10 +133,10 @@ def measure_split(X: Any, y: Labels, name: str, method: Any, seed: int) -> dict[
     from sklearn.base import clone
 
     fit, judge, test = split_three(y, seed=seed)
-    start = time.process_time()
+    start = processor_seconds()
     classifier = clone(method).set_params(random_state=seed)
     fitted = fit_quietly(classifier, take_rows(X, fit), y[fit], (take_rows(X, judge), y[judge]))
-    seconds = time.process_time() - start
+    seconds = processor_seconds() - start
     found = measure_on(fitted, take_rows(X, test), y[test])
     values = (found.coverage, found.accuracy, found.cost, found.aggregate)
     return dict(zip(COLUMNS, (seed, name, *values, seconds), strict=True))

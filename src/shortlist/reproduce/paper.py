@@ -1,7 +1,6 @@
 """One paper: units that measure, and tables that put what it reports beside what they measured."""
 
 import hashlib
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from shortlist.datasets.registry import public_set
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.runs import Unit, Work, run_units
+from shortlist.runs.clock import seconds_now
 from shortlist.tables.sets import read_set
 
 if TYPE_CHECKING:
@@ -152,9 +152,9 @@ def reproduce(paper: Paper, plan: Plan, work: Work | None = None) -> Reproductio
 
 def _timed(call: Callable[..., Rows], *arguments: Any) -> dict[str, Any]:
     """Run a unit, and say how long it took."""
-    start = time.perf_counter()
+    start = seconds_now()
     rows = call(*arguments)
-    return {"seconds": time.perf_counter() - start, "rows": rows}
+    return {"seconds": seconds_now() - start, "rows": rows}
 
 
 def sets_of(names: Sequence[str], folder: Path | None) -> tuple[dict[str, "pd.DataFrame"], tuple[str, ...]]:

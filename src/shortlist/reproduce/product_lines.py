@@ -4,7 +4,6 @@ import dataclasses
 import functools
 import gzip
 import os
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +32,7 @@ from shortlist.products.configuration.product_objectives import parse_objectives
 from shortlist.products.configuration.search_options import search_options
 from shortlist.results.front import Front
 from shortlist.runs.budget import Budget
+from shortlist.runs.clock import seconds_now
 
 OBJECTIVES = "min deselected, min not_used_before, min defects, min cost"
 """In the order by which the study sorts points."""
@@ -146,7 +146,7 @@ def prepared_question(folder: Path, name: str, number: int, *, fixed: bool) -> t
     if name != "jcs":  # import and compile outside the clock
         small = prepared_question(folder, "jcs", 0, fixed=True)[0]
         find_front(small, "solrep", search_options("solrep", n_points=5), Budget())
-    start = time.perf_counter()
+    start = seconds_now()
     system, place = SYSTEMS[name], folder / "feature-models" / "paper-instances"
     model = read_model(folder / "feature-models" / system.model)
     renames = RENAMES if name == "jcs" else {}
@@ -156,7 +156,7 @@ def prepared_question(folder: Path, name: str, number: int, *, fixed: bool) -> t
     wanted = make_requirements(model, fixed=lists if fixed else [])
     question, feasibility = make_question(model, parse_objectives(OBJECTIVES, model, attributes), (), wanted)
     assert not feasibility.conflict
-    return question, time.perf_counter() - start
+    return question, seconds_now() - start
 
 
 def published_product(folder: Path, question: Question) -> NDArray[np.bool_]:

@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ from shortlist.ensembles.studies.method_comparison import (
 from shortlist.ensembles.studies.ranks import rank_methods
 from shortlist.reproduce.paper import Paper, Plan, ResultTable, Rows, fingerprints, sets_of
 from shortlist.runs import Unit
+from shortlist.runs.clock import seconds_now
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,9 +182,9 @@ def measure_pool(  # noqa: PLR0917  # what is measured, and by what
     for size in sizes:
         part = pool.subset(first_of_each(pool, size))
         for method, unfitted in methods.items():
-            begun = time.perf_counter()
+            begun = seconds_now()
             answer = fit_method(fold, unfitted, part, validation)
-            took = time.perf_counter() - begun
+            took = seconds_now() - begun
             y, predicted = fold.y[fold.test], answer(fold.test)
             gap = getattr(answer.estimator, "gap_", None)
             rows.append(

@@ -2,12 +2,12 @@
 
 import dataclasses
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from shortlist.runs.cancellation import Cancellation
+from shortlist.runs.clock import seconds_now
 from shortlist.runs.progress import SECONDS, Progress, Report, silent
 
 LEAST_SECONDS = 0.01
@@ -37,7 +37,7 @@ class Budget:
         Receives progress.
     cancellation : Cancellation, optional
         Stops the method with what it has.
-    clock : callable, default=time.monotonic
+    clock : callable, default=seconds_now
         Tells the time in seconds.
     start : float, optional
         When the budget began, on that clock; default now.
@@ -60,7 +60,7 @@ class Budget:
     threads: int = 1
     report: Report = silent
     cancellation: Cancellation = field(default_factory=Cancellation)
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = seconds_now
     start: float = math.nan
     begin: float = 0.0
     part: float = 1.0

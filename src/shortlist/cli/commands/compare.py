@@ -74,9 +74,8 @@ def compare(
 
     Writes the front of all methods together. Ctrl-C stops and compares the runs that have ended.
     """
-    import time
-
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
+    from shortlist.runs.clock import seconds_now
 
     study = kept.study
     check_files(
@@ -96,7 +95,7 @@ def compare(
     from shortlist.products.comparison.product_comparison import check_methods, compare_products
     from shortlist.runs import Work
 
-    started = time.perf_counter()
+    started = seconds_now()
     chosen = read_names(methods)
     options = search.arguments()
     check_methods(chosen, options)  # before files are read
@@ -125,7 +124,7 @@ def compare(
             "command": "compare",
             "method": "comparison",
             **product_comparison_facts(comparison, asked),
-            "seconds": time.perf_counter() - started,
+            "seconds": seconds_now() - started,
             **{name: None if path is None else str(path) for name, path in paths.items()},
         }
         print_json(facts | run_facts(context))

@@ -31,9 +31,8 @@ def info(
     json: Json = False,
 ) -> None:
     """Print features, constraints, core and dead features, and the number of products."""
-    import time
-
     from shortlist.cli.files import check_files
+    from shortlist.runs.clock import seconds_now
 
     check_files(inputs={"MODEL": model}, outputs={})
     from shortlist._validation import as_count
@@ -42,15 +41,15 @@ def info(
 
     if max_nodes is not None and max_nodes != 0:
         as_count(max_nodes, "--max-nodes", at_least=16)
-    started = time.perf_counter()
+    started = seconds_now()
     line = read_model(model)
-    read_s = time.perf_counter() - started
+    read_s = seconds_now() - started
     summary = summarise(line, max_nodes=max_nodes)
     facts: dict[str, Any] = {
         "command": "model info",
         "method": "diagram" if summary.n_products is not None else "satisfiability",
         "status": "feasible" if summary.satisfiable else "infeasible",
-        "seconds": time.perf_counter() - started,
+        "seconds": seconds_now() - started,
         "seconds_reading": read_s,
         "name": line.name,
         "n_features": line.n_features,

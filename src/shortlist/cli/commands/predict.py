@@ -35,9 +35,8 @@ def predict(
     json: Json = False,
 ) -> None:
     """Answer new rows with a saved model: one line per row, in order."""
-    import time
-
     from shortlist.cli.files import TABLE_FILE, check_files
+    from shortlist.runs.clock import seconds_now
 
     check_files(
         inputs={"MODEL": model, "TABLE": table}, outputs={"--out": out}, endings={"--out": TABLE_FILE}
@@ -50,7 +49,7 @@ def predict(
 
     if json and out is None:
         raise BadInputError("--json prints facts on stdout, so the answers need a file. Pass --out.")
-    start = time.monotonic()
+    start = seconds_now()
     saved = load_model(model, trust=trust)
     notes: list[str] = []
     rows = select_columns(read_table(table, notes), saved.features)
@@ -85,7 +84,7 @@ def predict(
                 "command": "predict",
                 "method": type(estimator).__name__,
                 "status": "feasible",
-                "seconds": time.monotonic() - start,
+                "seconds": seconds_now() - start,
                 "n_rows": len(answers),
                 **facts,
                 "notes": notes,

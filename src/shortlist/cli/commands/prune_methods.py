@@ -48,8 +48,6 @@ def compare_pruning(
     json: bool,
 ) -> None:
     """Measure the methods in every fold, rank them, and print the table."""
-    import time
-
     from shortlist.cli.text.result_page import page_path, save_page, tell_page
     from shortlist.cli.work import long_work
     from shortlist.ensembles.pools.members import calm_fits
@@ -58,16 +56,17 @@ def compare_pruning(
     from shortlist.ensembles.studies.ranks import rank_folds
     from shortlist.errors import ShortlistError
     from shortlist.runs import Work
+    from shortlist.runs.clock import seconds_now
 
     for pruner in methods.values():
         check_pruner(pruner, y, how.classifiers)
-    start = time.monotonic()
+    start = seconds_now()
     with calm_fits(), long_work(study.path) as (cancellation, tell):
         results = compare_methods(
             {name: (X, y)}, methods, n_folds=how.folds, n_repeats=how.repeats, n_classifiers=how.classifiers,
             random_state=how.seed, work=Work(how.workers, study, tell, cancellation),
         )  # fmt: skip
-        seconds = time.monotonic() - start
+        seconds = seconds_now() - start
         if results.empty:
             raise ShortlistError("the comparison was stopped before a fold was finished.")
         out = files.out

@@ -163,19 +163,18 @@ def _find_front(
     about: dict[str, Any],
 ) -> None:
     """Search stage assignments, write what was asked for, and print the answer."""
-    import time
-
     from shortlist.cli.text.front_text import no_point
     from shortlist.cli.work import long_work
     from shortlist.errors import BadInputError
+    from shortlist.runs.clock import seconds_now
 
     found = None
-    json, start = wanted.json, time.perf_counter()
+    json, start = wanted.json, seconds_now()
     seed, options = int(classifier.random_state), classifier.emsco_options
     limited = _limits_in_reach(classifier.method, notes, about, json=json)
     with limited, long_work() as (cancellation, tell):
         staged, unmet = _staged(X, labels, classifier, seed, report=tell, cancellation=cancellation)
-        seconds = time.perf_counter() - start
+        seconds = seconds_now() - start
         names = [str(name) for name in X.columns]
         front_file, model_file = _save(classifier, names, wanted.target, wanted.front, wanted.model)
         report = save_page(wanted.report, wanted.title, lambda: _parts(classifier, staged))
@@ -214,15 +213,14 @@ def _parts(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> 
 @contextlib.contextmanager
 def _limits_in_reach(method: str, notes: list[str], about: dict[str, Any], *, json: bool) -> "Iterator[None]":
     """End the command with its answer where a limit is out of reach, so that nothing is fitted."""
-    import time
-
     from shortlist.errors import OutOfReachError
+    from shortlist.runs.clock import seconds_now
 
-    start = time.perf_counter()
+    start = seconds_now()
     try:
         yield
     except OutOfReachError as error:
-        facts = unreachable(str(error), method, time.perf_counter() - start)
+        facts = unreachable(str(error), method, seconds_now() - start)
         if json:
             print_json(facts | {"notes": notes} | about)
         else:

@@ -48,22 +48,21 @@ def fit_opponent(
     json: bool,
 ) -> None:
     """Fit one opponent on the paper's split, measure it on the test rows, and write its model."""
-    import time
-
     from shortlist.cli.work import long_work
     from shortlist.multistage.holdout import measure_on, split_three
+    from shortlist.runs.clock import seconds_now
     from shortlist.saved_models import SavedModel, save_model
     from shortlist.tables.fit_inputs import take_rows
 
     opponent.check_options(labels)
     fit, judge, test = split_three(labels, seed=int(opponent.random_state))
-    start = time.perf_counter()
+    start = seconds_now()
     with long_work() as (cancellation, report):
         opponent.fit(
             take_rows(X, fit), labels[fit], validation=(take_rows(X, judge), labels[judge]),
             report=report, cancellation=cancellation,
         )  # fmt: skip
-        seconds = time.perf_counter() - start
+        seconds = seconds_now() - start
         measured = measure_on(opponent, take_rows(X, test), labels[test])
         out = kept.out
         if out is not None:
@@ -89,8 +88,6 @@ def compare_on_splits(
     json: bool,
 ) -> None:
     """Measure the methods on the splits of several seeds, and print the table."""
-    import time
-
     from shortlist.cli.work import long_work
     from shortlist.errors import ShortlistError
     from shortlist.multistage.stage_comparison import (
@@ -99,10 +96,11 @@ def compare_on_splits(
         write_stage_results,
     )
     from shortlist.runs import Work
+    from shortlist.runs.clock import seconds_now
 
     for method in methods.values():
         method.check_options(labels)
-    start = time.perf_counter()
+    start = seconds_now()
     with long_work(study.path) as (cancellation, report):
         results = compare_stage_methods(
             X, labels, methods, n_seeds=how.seeds, random_state=how.first,
@@ -112,7 +110,7 @@ def compare_on_splits(
             raise ShortlistError("the comparison was stopped before a split was finished.")
         if out is not None:
             out = save(out, lambda path: write_stage_results(results, path))
-    seconds = time.perf_counter() - start
+    seconds = seconds_now() - start
     found = StageComparison(how.table, results, with_margins(results), how.seeds, seconds)
     if json:
         print_json(compared_facts(found, out, study.path) | about)

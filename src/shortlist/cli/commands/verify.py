@@ -34,9 +34,8 @@ def verify(
     Without a certificate, as of a named solver, a rule or evolution, the value is counted again. Exits with 1
     if something is not as the model claims, and with 3 if it claims a bound and nothing proves one.
     """
-    import time
-
     from shortlist.cli.files import check_files
+    from shortlist.runs.clock import seconds_now
 
     check_files(
         inputs={"MODEL": model, "TABLE": table, "--pool": pool},
@@ -51,7 +50,7 @@ def verify(
     from shortlist.saved_models import load_model
     from shortlist.tables.learning import read_table, select_columns
 
-    start = time.monotonic()
+    start = seconds_now()
     saved = load_model(model, trust=trust)
     if not (hasattr(saved.estimator, "validation_") or hasattr(saved.estimator, "training_")):
         raise BadInputError(
@@ -79,7 +78,7 @@ def verify(
                 "command": "verify",
                 "status": found.status,
                 "method": "certificate" if found.parts else "count",
-                "seconds": time.monotonic() - start,
+                "seconds": seconds_now() - start,
                 "failures": list(found.failures),
                 "notes": notes,
                 "value": found.value,

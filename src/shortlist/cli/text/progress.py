@@ -4,7 +4,6 @@ import contextlib
 import math
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from shortlist.results.proof import relative_gap
 from shortlist.runs import Progress
 from shortlist.runs.cancellation import say_on_stderr
+from shortlist.runs.clock import seconds_now
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -150,7 +150,7 @@ class ProgressLines:
     """
 
     def __init__(
-        self, write: Callable[[str], None], clock: Clock = time.monotonic, *, announce: bool = True
+        self, write: Callable[[str], None], clock: Clock = seconds_now, *, announce: bool = True
     ) -> None:
         self._write = write
         self._announce = announce
@@ -185,7 +185,7 @@ class ProgressLines:
 class Bars:
     """Progress in a terminal: a bar for each stage that is open, and for the latest."""
 
-    def __init__(self, console: "Console", clock: Clock = time.monotonic) -> None:
+    def __init__(self, console: "Console", clock: Clock = seconds_now) -> None:
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
         from rich.table import Column
 

@@ -97,13 +97,13 @@ def evolve(
 
     Every generation weighs the rows anew
     (:func:`shortlist.ensembles.evolution.reference_rows.row_weights`), and an individual's fitness is the
-    weight of the rows that it gets right. Parents win tournaments; children are recombined or copied, then
-    mutated. In ``offline`` (Section 3.3 of :cite:t:`Gagne2007`) the whole population is the reference set,
-    and the ensemble is chosen from the last one, starting from its most accurate individual. In ``online``
-    (Section 3.4) the ensemble is the reference set: the best individual in generation 1, from then on Figure 1 started
-    from the ensemble with the new population as pool, so that it never shrinks within a selection.
-    Individuals with the votes of another or of a member are duplicates, and never join. A plurality's ties go
-    to the lowest class.
+    weight of the rows that it gets right. Parents win tournaments; children are recombined or copied,
+    then mutated. In ``offline`` (Section 3.3 of :cite:t:`Gagne2007`) the whole population is the
+    reference set, and the ensemble is chosen from the last one, starting from its most accurate
+    individual. In ``online`` (Section 3.4) the ensemble is the reference set: the best individual in
+    generation 1, from then on Figure 1 started from the ensemble with the new population as pool, so that
+    it never shrinks within a selection. Individuals with the votes of another or of a member are
+    duplicates, and never join. A plurality's ties go to the lowest class.
 
     Parameters
     ----------

@@ -2,7 +2,6 @@
 
 import dataclasses
 import statistics
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows,
 from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally, plurality
 from shortlist.errors import BadInputError
 from shortlist.runs import Cancellation, Report, silent
+from shortlist.runs.clock import seconds_now
 from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import RowNumbers, hold_out
@@ -114,9 +114,9 @@ def prune_table(
     else:
         validation = rest
         n_rows |= {"train": 0, "validation": len(rest)}
-    start = time.perf_counter()
+    start = seconds_now()
     pruner.fit(take_rows(X, validation), y[validation], report=report, cancellation=cancellation)
-    seconds = time.perf_counter() - start
+    seconds = seconds_now() - start
     pruner.validation_ = _in_table(pruner.validation_, validation, X, y)
     pool = pruner.pool
     measured: dict[str, Measured] = {}
@@ -174,9 +174,9 @@ def evolve_table(
     classifier.check_options(y)
     train, test = _split(np.arange(len(y)), y, TEST_SHARE, seed)
     X_train = take_rows(X, train)
-    start = time.perf_counter()
+    start = seconds_now()
     classifier.fit(X_train, y[train], report=report, cancellation=cancellation)
-    seconds = time.perf_counter() - start
+    seconds = seconds_now() - start
     classifier.training_ = _in_table(classifier.training_, train, X, y)
     population = classifier.result_.population
     codes = classifier.space_.predict(population, classifier.encoder_.transform(X_train))
@@ -320,18 +320,18 @@ def _measure(
 
     Time them, three times on at least 1,000 rows unless somebody waits for the end.
     """
-    start = time.perf_counter()
+    start = seconds_now()
     truth, decided = np.searchsorted(classes, y), ask(X)
-    times = [(time.perf_counter() - start) / len(y)]
+    times = [(seconds_now() - start) / len(y)]
     decisions = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(decisions, (truth, decided), 1)
     if cancellation is None or not cancellation.cancelled:
         many = take_rows(X, np.arange(max(1000, len(y))) % len(y))
         times = []
         for _ in range(3):
-            start = time.perf_counter()
+            start = seconds_now()
             ask(many)
-            times.append((time.perf_counter() - start) / len(many))
+            times.append((seconds_now() - start) / len(many))
     return Measured(decisions, classes, positive, size, statistics.median(times) * 1e6, truth == decided)
 
 

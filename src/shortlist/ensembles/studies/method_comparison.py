@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,7 @@ from shortlist.errors import BadInputError, ShortlistError
 from shortlist.files import write_parquet
 from shortlist.pickles import saved_path
 from shortlist.runs import Cancellation, Finished, Unit, Work, run_units
+from shortlist.runs.clock import seconds_now
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import shuffled_folds
 
@@ -205,9 +205,9 @@ def measure_fold(
                 return measured
             raise
     for name, method in methods.items():
-        start = time.perf_counter()
+        start = seconds_now()
         answer = fit_method(fold, method, pool, validation, stop)
-        seconds = time.perf_counter() - start
+        seconds = seconds_now() - start
         if stop.cancelled:
             break
         right = answer(fold.test) == fold.y[fold.test]

@@ -1,6 +1,5 @@
 """Anchors: for each objective a non-dominated vector with its least value, and the solves that find them."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from shortlist.milp.session import Solver, open_solver
 from shortlist.milp.solution import Limits
 from shortlist.results.proof import Status
 from shortlist.runs import Budget, Study
+from shortlist.runs.clock import seconds_now
 
 STAGE = "reference points"
 
@@ -53,10 +53,10 @@ class SolveSetting:
         self, solves: LimitedSolves, key: str, weights: Vector, upper: Vector, start: Vector | None
     ) -> Record:
         """Solve one program and write down what came out."""
-        begun = time.perf_counter()
+        begun = seconds_now()
         outcome = solves.attempt(weights, upper, start=start, each=self.each)
         record = Record(key, outcome, 1)
-        self.study.record(finished(record, time.perf_counter() - begun))
+        self.study.record(finished(record, seconds_now() - begun))
         return record
 
 

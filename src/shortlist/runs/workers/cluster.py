@@ -148,7 +148,8 @@ def connect(address: str) -> Any:
             "a scheduler's address needs the package distributed. Install it: pip install 'shortlist[dask]'"
         ) from None
     try:
-        return Client(address, timeout=CONNECT_S, set_as_default=False)  # type: ignore[no-untyped-call]  # Dask
+        options = {"timeout": CONNECT_S, "set_as_default": False}
+        return Client(address, **options)  # type: ignore[no-untyped-call]  # Dask has no types
     except OSError as error:
         raise WorkerError(
             f"no Dask scheduler answers at {address}. "

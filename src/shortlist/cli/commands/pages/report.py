@@ -26,16 +26,15 @@ def report(
     json: Json = False,
 ) -> None:
     """Write a saved result as one HTML page, which opens anywhere, loads nothing and sends nothing."""
-    import time
-
     from shortlist.cli.files import PAGE_FILE, check_files
+    from shortlist.runs.clock import seconds_now
 
     check_files(inputs={"FILE": file, "--model": model}, outputs={"--out": out}, endings={"--out": PAGE_FILE})
     from shortlist.cli.text.delivery import save
     from shortlist.report.page import write_page
     from shortlist.report.saved import result_page
 
-    start = time.monotonic()
+    start = seconds_now()
     line = None
     if model is not None:
         from shortlist.products.formats import read_model
@@ -48,7 +47,7 @@ def report(
             "command": "report",
             "method": "page",
             "status": "optimal",
-            "seconds": time.monotonic() - start,
+            "seconds": seconds_now() - start,
             "bytes": len(text.encode()),
             "out": str(out),
             "notes": [],
