@@ -9,7 +9,7 @@ from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner as Bac
 from shortlist.ensembles.estimators.rule_pruners import MarginPruner as MarginPruner
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner as OrderedPruner
 from shortlist.ensembles.evolution.evolution import Evolved as Evolved
-from shortlist.ensembles.evolution.evolution import Generation as Generation
+from shortlist.ensembles.evolution.evolution import Generation  # noqa: F401
 from shortlist.ensembles.evolution.spaces import SPACES as SPACES
 from shortlist.ensembles.evolution.spaces import SearchSpace as SearchSpace
 
@@ -32,7 +32,7 @@ from shortlist.ensembles.pruning.objective_choice import (
     Setting,  # noqa: F401
     Tried,  # noqa: F401
 )
-from shortlist.ensembles.rules.backfitting import Backfitted as Backfitted
+from shortlist.ensembles.rules.backfitting import Backfitted  # noqa: F401
 from shortlist.ensembles.rules.orderings import RULES as RULES
 from shortlist.ensembles.rules.orderings import Ordering as Ordering
 from shortlist.ensembles.studies.method_comparison import compare_methods as compare_methods
