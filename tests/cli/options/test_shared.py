@@ -29,6 +29,7 @@ DEFAULTS = {
     "--workers": {
         "configure": "1 by the method, which refuses workers that it does not use",
         "compare": "1, as runs side by side are timed",
+        "reproduce": "1, as runs side by side are timed",
     },
     "--generations": {"stage": "by the preset"},
     "--population": {"stage": "by the preset"},

@@ -32,7 +32,7 @@ class Folds(NamedTuple):
     repeats: int
     classifiers: int
     seed: int
-    workers: int | str
+    workers: int | str | None
 
 
 def compare_pruning(

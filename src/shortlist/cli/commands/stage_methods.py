@@ -34,7 +34,7 @@ class Splits(NamedTuple):
     table: str
     seeds: int
     first: int
-    workers: int | str
+    workers: int | str | None
 
 
 def fit_opponent(

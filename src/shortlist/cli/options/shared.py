@@ -67,8 +67,8 @@ MostPoints: TypeAlias = Annotated[int, typer.Option(help="Most points to print; 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
 
-def own_workers(workers: int | str, what: str) -> int:
-    """Return a number of workers of this machine.
+def own_workers(workers: int | str | None, what: str) -> int:
+    """Return a number of threads of this machine, by default one for every core.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def own_workers(workers: int | str, what: str) -> int:
             f"--workers must be a number with {what}, which runs on this machine, got {workers}. An address "
             "goes with prune --methods, compare, and configure --method solrep."
         )
-    return workers
+    return -1 if workers is None else workers
 
 
 def output(what: str) -> Any:
@@ -111,10 +111,22 @@ class TableOptions:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What every command has that learns from a table."""
+    """What every command has that learns from a table.
+
+    Without `workers` threads take every core, and comparisons run in this process: starting others takes
+    longer than small comparisons do.
+    """
 
     seed: Seed = 0
-    workers: WorkersOrAddress = -1
+    workers: Annotated[
+        Any,
+        typer.Option(
+            parser=read_workers,
+            metavar="N|ADDRESS",
+            show_default="every core; with --methods 1",
+            help=WORKERS,
+        ),
+    ] = None
 
 
 def check_shared(given: Mapping[str, Any]) -> None:
