@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -105,3 +106,34 @@ def test_a_kernel_that_is_made_counts_as_compiling() -> None:
 
     Deferred(make)()
     assert COMPILING.seconds > seen[0]
+
+
+RENAMED = """
+from typing import NamedTuple
+
+import numpy as np
+
+from shortlist._jit import kernel
+from shortlist.arrays import Longs
+
+
+class {name}(NamedTuple):
+    numbers: Longs
+
+
+@kernel("int64({name})")
+def first(pair):
+    return pair.numbers[0]
+
+
+print(first({name}(np.array([7]))))
+"""
+
+
+def test_a_kernel_on_disk_that_names_a_tuple_of_another_version_is_compiled_again(tmp_path: Path) -> None:
+    script = tmp_path / "kernels.py"
+    for name in ("Before", "After"):
+        script.write_text(RENAMED.format(name=name))
+        ran = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+        assert (ran.stdout, ran.returncode) == ("7\n", 0), ran.stderr
+        assert list((tmp_path / "__pycache__").glob("*.nbi"))

@@ -100,11 +100,25 @@ def kernel(signature: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                     names[name] = names[name].made()
             options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
             types = _signature_types(signature, names)
-            return cast("Callable[P, R]", numba.njit(types, **options)(function))
+            try:
+                return cast("Callable[P, R]", numba.njit(types, **options)(function))
+            except (
+                AttributeError,
+                ImportError,
+            ):  # a kernel on disk names a tuple that is called otherwise now
+                _forget(function)
+                return cast("Callable[P, R]", numba.njit(types, **options)(function))
 
         return Deferred(compile_kernel)
 
     return defer_kernel
+
+
+def _forget(function: Callable[..., Any]) -> None:
+    """Empty what is on disk for a kernel, such as what another version of Shortlist has left there."""
+    from numba.core.caching import FunctionCache
+
+    FunctionCache(function).flush()
 
 
 def _signature_types(signature: str, names: dict[str, Any]) -> Any:
