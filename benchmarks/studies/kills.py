@@ -28,10 +28,15 @@ COMMANDS = {
     "configure": ["configure", *ASKED, "--method", "solrep", "--points", "300"],
     "compare": ["compare", *ASKED, "--methods", "solrep,ibea", "--points", "50", "--seeds", "20",
                 "--evaluations", "2000"],
+    "configure satibea": ["configure", *ASKED, "--method", "satibea", "--evaluations", "200000"],
+    "configure ibed": ["configure", *ASKED, "--method", "ibed", "--evaluations", "200000"],
+    "evolve": ["evolve", "example:breast-cancer", "--generations", "200", "--population", "100"],
+    "evolve online": ["evolve", "example:breast-cancer", "--generations", "100", "--population", "100",
+                      "--mode", "online", "--space", "rules", "--max-members", "100"],
     "prune": ["prune", "example:breast-cancer", "--methods", "uwa,full,margin", "--folds", "10",
               "--classifiers", "10"],
 }  # fmt: skip
-"""Commands whose study has some dozens of units or more."""
+"""Commands whose study has some dozens of units, or states that are kept for some seconds."""
 
 
 def kills(n_kills: int = 200, seed: int = 0) -> Iterator[dict[str, Any]]:

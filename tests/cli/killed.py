@@ -28,8 +28,8 @@ study.Study.record = counted(study.Study.record)
 study.Study.keep = counted(study.Study.keep)
 study.KEEP_EVERY_S = study.KEEP_SHARE = 0.0
 study.KEEP_SHARE = 1.0
-from shortlist.cli.main import run
-run()
+from shortlist.cli.main import run_command
+run_command()
 """
 """Runs the command line behind a number, and kills the process after so many records."""
 

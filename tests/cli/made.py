@@ -58,6 +58,16 @@ WRITING = {
 
 ADDING = {
     "configure --study": [*CONFIGURE, "--method", "solrep", "--points", "3", "--study", "w.db"],
+    "configure --study of evolution": [
+        *CONFIGURE,
+        "--method",
+        "ibea",
+        "--evaluations",
+        "200",
+        "--study",
+        "w.db",
+    ],
+    "evolve --study": [*EVOLVE, "--study", "w.db"],
     "compare --study": [*COMPARE, "--study", "w.db"],
     "prune --study": [*FOLDS, "--study", "w.db"],
 }

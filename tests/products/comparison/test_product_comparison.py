@@ -158,6 +158,27 @@ def test_a_comparison_that_stops_within_solrep_keeps_its_programs(tmp_path: Path
     assert content(again) == content(compared(["solrep", "ibea"], n_points=5))
 
 
+def test_a_comparison_that_stops_within_evolution_goes_on_from_its_last_state(tmp_path: Path) -> None:
+    begun = list[float]()
+
+    def stop(event: Progress) -> None:
+        if event.stage.startswith("ibed 1, generations") and event.done > 250:
+            raise KeyboardInterrupt
+
+    def note(event: Progress) -> None:
+        if event.stage.startswith("ibed 1, generations"):
+            begun.append(event.done)
+
+    with open_study(tmp_path / "study.db") as study:
+        with pytest.raises(KeyboardInterrupt):
+            compared(["ibed"], work=Work(1, study, stop))
+        assert set(study.results()) == {"ibed 0"}
+        assert study.part("ibed 1").kept("generations") is not None
+        again = compared(["ibed"], work=Work(1, study, note))
+    assert begun[0] > 100  # the first population is not evaluated again
+    assert content(again) == content(compared(["ibed"]))
+
+
 def test_methods_and_seeds_may_be_added_to_a_study_but_settings_stay(tmp_path: Path) -> None:
     events = list[Progress]()
     with open_study(tmp_path / "study.db") as study:

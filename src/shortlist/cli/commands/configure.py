@@ -63,7 +63,8 @@ def configure(
 ) -> None:
     """Find every non-dominated product of a feature model, with proof, or a good part of them.
 
-    Only solrep goes on from a --study and has --workers. Ctrl-C stops the search and keeps what was found.
+    Only solrep, ibea, satibea and ibed go on from a --study, and only solrep has --workers. Ctrl-C stops the
+    search and keeps what was found.
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
 

@@ -16,6 +16,7 @@ from shortlist.cli.options.shared import (
     check_shared,
     own_workers,
 )
+from shortlist.cli.options.study_options import StudyOptions
 from shortlist.cli.options.unused import refuse_unused
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
@@ -32,6 +33,7 @@ def evolve(
     *,
     rows: TableOptions,
     breeding: BreedingOptions,
+    kept: StudyOptions,
     run: RunOptions,
     out: ModelOut = None,
     report: ReportOut = None,
@@ -40,14 +42,15 @@ def evolve(
     """Breed classifiers that are right where others are wrong, and choose an ensemble of them by margins.
 
     Splits the rows 90 : 10, evolves on the first part, and reports on the second. Any number of classes; text
-    columns and missing values are fine. Ctrl-C stops evolution and keeps the ensemble so far.
+    columns and missing values are fine. Ctrl-C stops evolution and keeps the ensemble so far; with --study the
+    same command goes on from there.
     """
-    from shortlist.cli.files import MODEL_FILE, PAGE_FILE, check_files
+    from shortlist.cli.files import MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files
 
     check_files(
         inputs={"TABLE": table},
-        outputs={"--out": out, "--report": report},
-        endings={"--out": MODEL_FILE, "--report": PAGE_FILE},
+        outputs={"--out": out, "--report": report, "--study": kept.study},
+        endings={"--out": MODEL_FILE, "--report": PAGE_FILE, "--study": STUDY_FILE},
     )
     from joblib import effective_n_jobs
     from threadpoolctl import threadpool_limits
@@ -73,11 +76,16 @@ def evolve(
             "--max-members bounds it."
         )
     print_notes(notes)  # now, while there is time to stop
+    fingerprint = table_fingerprint(X, y)
+    place = kept.place(context, fingerprint.digest)
     with (
         threadpool_limits(limits=effective_n_jobs(n_threads)),
-        long_work() as (cancellation, tell),
+        place.opened(context) as study,
+        long_work(place.path) as (cancellation, tell),
     ):
-        evolved = evolve_table(X, labels, classifier, seed=run.seed, report=tell, cancellation=cancellation)
+        evolved = evolve_table(
+            X, labels, classifier, seed=run.seed, report=tell, cancellation=cancellation, study=study
+        )
         if out is not None:
             model = SavedModel(classifier, tuple(str(column) for column in X.columns), rows.target)
             out = save(out, lambda path: save_model(model, path))
@@ -85,7 +93,7 @@ def evolve(
     found = evolved_notes(evolved)
     print_notes(found)
     if json:
-        about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
+        about = run_facts(context) | {"data": fingerprint.as_dict()}
         print_json(evolved_facts(evolved, out) | page_path(report) | {"notes": notes + found} | about)
     else:
         print_evolved(evolved, out)

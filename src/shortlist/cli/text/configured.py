@@ -67,7 +67,7 @@ def print_configured(
         for line in (*work_lines(front), *range_lines(front)):
             print(line)
     if study is not None and front.proof.limit:
-        print(f"The programs that have ended are in {study}; the same command goes on from there.")
+        print(f"What has been finished is in {study}; the same command goes on from there.")
     if saved is not None:
         print(f"Saved to {saved}{look_at(saved)}")
 

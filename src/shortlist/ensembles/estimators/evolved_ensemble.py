@@ -15,7 +15,7 @@ from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
 from shortlist.ensembles.evolution.spaces import SPACES, SpaceFactory, open_space
 from shortlist.ensembles.pools.encoder import fit_table
 from shortlist.pickles import saved_from
-from shortlist.runs import Cancellation, Report, silent
+from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.tables.fit_inputs import checked_rows
 
 
@@ -125,6 +125,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         callback: Any = None,
         report: Report = silent,
         cancellation: Cancellation | None = None,
+        study: Study = NO_STUDY,
         **unsupported: Any,
     ) -> Self:
         """Evolve on these rows.
@@ -139,6 +140,9 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
             Receives a :class:`shortlist.ensembles.evolution.evolution.Generation` after each.
         report, cancellation : optional
             Progress events, and a way to stop with the ensemble of the generations so far.
+        study : Study, optional
+            Keeps the state after a generation, from which the same fit goes on; `random_state` is to be a
+            number then.
         **unsupported
             Nothing: weights of rows (``sample_weight``) are refused.
 
@@ -166,6 +170,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
             callback=callback,
             report=report,
             cancellation=cancellation,
+            study=study,
         )
         self.members_ = self.result_.members
         self.training_: RecordedRows = record_rows(X, y, None, codes)

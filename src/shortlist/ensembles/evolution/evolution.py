@@ -1,6 +1,6 @@
 """Evolutionary ensemble learning: a population that covers the hard rows, and an ensemble chosen from it."""
 
-import itertools
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -9,11 +9,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist.ensembles.evolution.breeding import Breeding, counted_population
 from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
+from shortlist.ensembles.evolution.evolution_state import (
+    evolution_checkpoint,
+    evolution_state,
+    opened_evolution,
+)
 from shortlist.ensembles.evolution.reference_rows import GrownEnsemble, ReferenceRows
 from shortlist.ensembles.evolution.spaces import Population, SearchSpace
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.pickles import saved_from
-from shortlist.runs import Cancellation, Progress, Report, silent
+from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, silent
+from shortlist.runs.clock import seconds_now
+from shortlist.runs.studies.checkpoints import State
 
 
 @saved_from("shortlist.ensembles")
@@ -92,6 +99,7 @@ def evolve(
     callback: Callable[[Generation], None] | None = None,
     report: Report = silent,
     cancellation: Cancellation | None = None,
+    study: Study = NO_STUDY,
 ) -> Evolved:
     """Evolve classifiers that are right where others are wrong, and choose an ensemble of them by margins.
 
@@ -123,11 +131,15 @@ def evolve(
         Receives every :class:`Generation`.
     report, cancellation : optional
         Progress events, one per generation, and a way to stop with the ensemble of the generations so far.
+    study : Study, optional
+        Where the state is kept after a generation, at most once a second, and from where it is taken; the
+        callback gets the generations from there on.
 
     Raises
     ------
     BadInputError
-        If the space answers no class indices of the right shape.
+        If the space answers no class indices of the right shape, the study belongs to something else, or it
+        is to keep individuals that are Python objects.
 
     Examples
     --------
@@ -137,33 +149,34 @@ def evolve(
     >>> evolve(LinearClassifiers(1, 2), X, [0, 0, 1, 1], few, n_classes=2).error
     0.0
     """
-    mode, survivors = settings.mode, settings.survivors
-    size, total, elites = settings.population_size, settings.n_generations, settings.n_elites
+    start = seconds_now()
+    mode, size, total = settings.mode, settings.population_size, settings.n_generations
     rng = np.random.default_rng(0) if rng is None else rng
     rows = ReferenceRows(space, X, np.asarray(labels), n_classes, settings.criterion)
     breed = Breeding(space, settings.tournament, settings.crossover_rate, rng)
 
-    population = counted_population(space.sample(size, rng), size, "sample")
-    codes = rows.codes(population)
-    ensemble = rows.single_best(population, codes)
     history: list[Generation] = []
     stopped = ""
-    report(Progress("evolving", 0, total))
-    for number in itertools.count(1):
+    checkpoint = evolution_checkpoint(study, rows, settings, rng)
+    known = checkpoint.last()
+    if known is None:
+        population = counted_population(space.sample(size, rng), size, "sample")
+        codes = rows.codes(population)
+        ensemble = rows.single_best(population, codes)
+    else:
+        population, codes, ensemble, numbers = opened_evolution(known, rng)
+        history = [Generation(*generation) for generation in numbers]
+        stopped = "" if len(history) == total else _reason_to_stop(history, settings.patience, None)
+    report(Progress("evolving", len(history), total))
+
+    def state() -> State:
+        numbers = [dataclasses.astuple(generation) for generation in history]
+        return evolution_state(population, codes, ensemble, numbers, rng)
+
+    while not stopped and len(history) < total:
+        number = len(history) + 1
         if number > 1:
-            weights = rows.weights(mode, codes, ensemble, settings.gamma)
-            fitness = rows.fitness(codes, weights)
-            children = breed(population, fitness, size - elites if survivors == "children" else size)
-            if survivors == "children":
-                kept = np.argsort(-fitness, kind="stable")[:elites]
-                population = np.concatenate([population[kept], children])
-                codes = np.hstack([codes[:, kept], rows.codes(children)])
-            else:
-                everyone = np.concatenate([population, children])
-                everyones = np.hstack([codes, rows.codes(children)])
-                judged = rows.fitness(everyones, rows.weights(mode, everyones, ensemble, settings.gamma))
-                kept = np.sort(np.argsort(-judged, kind="stable")[:size])
-                population, codes = everyone[kept], everyones[:, kept]
+            population, codes = _bred(rows, breed, settings, population, codes, ensemble=ensemble)
             if mode == "online":
                 room = room_for_members(settings.max_members, number, total)
                 ensemble = rows.grown(ensemble, population, codes, room)
@@ -173,14 +186,40 @@ def evolve(
         report(Progress("evolving", number, total, history[-1].ensemble_error))
         if callback is not None:
             callback(history[-1])
-        if number == total:
-            break
-        stopped = _reason_to_stop(history, settings.patience, cancellation)
-        if stopped:
-            break
+        if number < total:
+            stopped = _reason_to_stop(history, settings.patience, cancellation)
+        checkpoint.keep(state)
+    if stopped == "interrupted":
+        checkpoint.keep(state, now=True)
+    else:
+        checkpoint.finish(state, seconds_now() - start)
     if mode == "offline":
         ensemble = rows.grown(ensemble, population, codes, settings.max_members)
     return Evolved(ensemble.genomes, population, tuple(history), rows.error(ensemble), stopped)
+
+
+def _bred(
+    rows: ReferenceRows,
+    breed: Breeding,
+    settings: EvolutionSettings,
+    population: Population,
+    codes: ClassCodes,
+    *,
+    ensemble: GrownEnsemble,
+) -> tuple[Population, ClassCodes]:
+    """Return the next population and its answers."""
+    mode, gamma, size = settings.mode, settings.gamma, settings.population_size
+    fitness = rows.fitness(codes, rows.weights(mode, codes, ensemble, gamma))
+    if settings.survivors == "children":
+        children = breed(population, fitness, size - settings.n_elites)
+        kept = np.argsort(-fitness, kind="stable")[: settings.n_elites]
+        return np.concatenate([population[kept], children]), np.hstack([codes[:, kept], rows.codes(children)])
+    children = breed(population, fitness, size)
+    everyone = np.concatenate([population, children])
+    everyones = np.hstack([codes, rows.codes(children)])
+    judged = rows.fitness(everyones, rows.weights(mode, everyones, ensemble, gamma))
+    kept = np.sort(np.argsort(-judged, kind="stable")[:size])
+    return everyone[kept], everyones[:, kept]
 
 
 def _measured(rows: ReferenceRows, number: int, codes: ClassCodes, ensemble: GrownEnsemble) -> Generation:

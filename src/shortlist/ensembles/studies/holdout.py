@@ -23,7 +23,7 @@ from shortlist.ensembles.studies.reached import Reached, what_was_reached
 from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows, round_votes
 from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally, plurality
 from shortlist.errors import BadInputError
-from shortlist.runs import Cancellation, Report, silent
+from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.runs.clock import seconds_now
 from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
@@ -151,6 +151,7 @@ def evolve_table(
     seed: int = 0,
     report: Report = silent,
     cancellation: Cancellation | None = None,
+    study: Study = NO_STUDY,
 ) -> EvolvedTable:
     """Split the rows 90 : 10, stratified; evolve an ensemble on the first part, and measure on the second.
 
@@ -165,6 +166,8 @@ def evolve_table(
         Of the split.
     report, cancellation : optional
         Progress events, and a way to stop with the ensemble of the generations so far.
+    study : Study, optional
+        Keeps the state of evolution, to go on from there.
 
     Raises
     ------
@@ -175,7 +178,7 @@ def evolve_table(
     train, test = _split(np.arange(len(y)), y, TEST_SHARE, seed)
     X_train = take_rows(X, train)
     start = seconds_now()
-    classifier.fit(X_train, y[train], report=report, cancellation=cancellation)
+    classifier.fit(X_train, y[train], report=report, cancellation=cancellation, study=study)
     seconds = seconds_now() - start
     classifier.training_ = _in_table(classifier.training_, train, X, y)
     population = classifier.result_.population

@@ -1,6 +1,7 @@
 """Indicator-based evolution (IBEA, Zitzler & Künzli 2004), "f+p" and with repair (SATIBEA)."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,11 +17,14 @@ from shortlist.methods.evolution.variation import (
     EvolvedProblem,
     random_state,
     repaired,
+    run_checkpoint,
     run_generations,
 )
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.runs.budget import Budget
+from shortlist.runs.studies import NO_STUDY, Study
+from shortlist.runs.studies.checkpoints import State, random_facts
 
 
 def ibea(
@@ -33,6 +37,7 @@ def ibea(
     settings: Evolution = DEFAULT_EVOLUTION,
     seeds: ArrayLike | None = None,
     budget: Budget | None = None,
+    study: Study = NO_STUDY,
 ) -> Front:
     """Return products found by indicator-based evolution.
 
@@ -59,6 +64,9 @@ def ibea(
         Products that the first population starts with.
     budget : Budget, optional
         How long the evolution may take, the seed of all randomness, and who is told, with a total.
+    study : Study, optional
+        Where the state is kept after a generation, at most once a second, and from where it is taken. What
+        repairs have asked is asked again then, because a solver learns from its questions.
 
     Returns
     -------
@@ -69,7 +77,8 @@ def ibea(
     Raises
     ------
     BadInputError
-        If shapes disagree, the clauses have no model, or a seed is no product.
+        If shapes disagree, the clauses have no model, a seed is no product, or the study belongs to something
+        else.
 
     Examples
     --------
@@ -83,30 +92,52 @@ def ibea(
     budget = budget or Budget()
     problem = EvolvedProblem(clauses, costs, offsets)
     problem.check(objectives)
+    method = "satibea" if settings.repair else "ibea"
     rng = np.random.default_rng(as_seed(budget.seed))
     solver = SatSolver(problem.presolved.clauses) if settings.repair else None
     size = settings.population_size
     population = problem.first_population(size, seeds, rng)
-    points = problem.evaluate(population)
     state = random_state(rng)
-    fitness = fitness_of(points, settings.kappa)
+    asked = population[:0]
+    checkpoint = run_checkpoint(study, problem, settings, {"method": method, "seed": budget.seed}, population)
+    known = checkpoint.last()
+    if known is None:
+        points = problem.evaluate(population)
+        fitness = fitness_of(points, settings.kappa)
+    else:
+        population, asked = (problem.unpacked(known.arrays[name]) for name in ("population", "asked"))
+        points, fitness, state = (known.arrays[name] for name in ("points", "fitness", "state"))
+        problem.n_evaluated, rng.bit_generator.state = known.facts["n_evaluated"], known.facts["random"]
+        if solver is not None:
+            for bits in asked:
+                repaired(solver, bits)
 
     def step(left: int) -> bool:
-        nonlocal population, points, fitness
+        nonlocal population, points, fitness, asked
         children = offspring(problem, population, fitness, settings, n_children=min(size, left), state=state)
         if solver is not None:
-            repair_some(solver, children, settings.repair, rng)
+            asked = np.vstack([asked, repair_some(solver, children, settings.repair, rng)])
         population, points, fitness = survivors(
             np.vstack([population, children]), np.vstack([points, problem.evaluate(children)]), settings
         )
         return True
 
-    limit = run_generations(problem, settings, budget, step)
+    def reached() -> State:
+        arrays: dict[str, NDArray[Any]] = {
+            "population": problem.packed(population),
+            "asked": problem.packed(asked),
+            "points": points,
+            "fitness": fitness,
+            "state": state,
+        }
+        return State(arrays, {"n_evaluated": problem.n_evaluated, "random": random_facts(rng)})
+
+    limit = run_generations(problem, settings, budget, step, checkpoint=checkpoint, state=reached)
     return problem.front(
         population,
         objectives,
         candidates,
-        method="satibea" if settings.repair else "ibea",
+        method=method,
         seconds=budget.elapsed,
         limit=limit,
         extras={"seed": budget.seed},
@@ -142,10 +173,13 @@ def offspring(
 
 def repair_some(
     solver: SatSolver, children: NDArray[np.uint8], share: float, rng: np.random.Generator
-) -> None:
-    """Repair each child with probability `share`, in place."""
-    for row in np.flatnonzero(rng.random(len(children)) < share).tolist():
+) -> NDArray[np.uint8]:
+    """Repair each child with probability `share`, in place; return what they were before."""
+    rows = np.flatnonzero(rng.random(len(children)) < share)
+    before = children[rows]
+    for row in rows.tolist():
         children[row] = repaired(solver, children[row])
+    return before
 
 
 def fitness_of(points: Points, kappa: float) -> NDArray[np.float64]:

@@ -1,6 +1,7 @@
 """Indicator-based evolution beside differential evolution, in two populations (IBED, Xue et al. 2016)."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,11 +16,14 @@ from shortlist.methods.evolution.variation import (
     Evolution,
     EvolvedProblem,
     random_state,
+    run_checkpoint,
     run_generations,
 )
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.runs.budget import Budget
+from shortlist.runs.studies import NO_STUDY, Study
+from shortlist.runs.studies.checkpoints import State
 
 
 def ibed(
@@ -32,6 +36,7 @@ def ibed(
     settings: Evolution = DEFAULT_EVOLUTION,
     seeds: ArrayLike | None = None,
     budget: Budget | None = None,
+    study: Study = NO_STUDY,
 ) -> Front:
     """Return products found by two populations, one led by the ε-indicator and one by differential evolution.
 
@@ -44,7 +49,7 @@ def ibed(
 
     Parameters
     ----------
-    clauses, costs, objectives, candidates, offsets, settings, seeds, budget
+    clauses, costs, objectives, candidates, offsets, settings, seeds, budget, study
         As in :func:`shortlist.methods.evolution.ibea.ibea`. Both populations have the size of `settings`, and
         offspring of both count as evaluations.
 
@@ -69,10 +74,19 @@ def ibed(
     rng = np.random.default_rng(as_seed(budget.seed))
     size = settings.population_size
     population = problem.first_population(size, seeds, rng)
-    points = problem.evaluate(population)
-    rivals, rival_points = population.copy(), points.copy()
     state = random_state(rng)
-    fitness = fitness_of(points, settings.kappa)
+    asked = {"method": "ibed", "seed": budget.seed}
+    checkpoint = run_checkpoint(study, problem, settings, asked, population)
+    known = checkpoint.last()
+    if known is None:
+        points = problem.evaluate(population)
+        fitness = fitness_of(points, settings.kappa)
+        rivals, rival_points = population.copy(), points.copy()
+    else:
+        population, rivals = (problem.unpacked(known.arrays[name]) for name in ("population", "rivals"))
+        points, rival_points = known.arrays["points"], known.arrays["rival_points"]
+        fitness, state = known.arrays["fitness"], known.arrays["state"]
+        problem.n_evaluated = known.facts["n_evaluated"]
 
     def step(left: int) -> bool:
         nonlocal population, points, fitness
@@ -90,7 +104,18 @@ def ibed(
         )
         return True
 
-    limit = run_generations(problem, settings, budget, step)
+    def reached() -> State:
+        arrays: dict[str, NDArray[Any]] = {
+            "population": problem.packed(population),
+            "rivals": problem.packed(rivals),
+            "points": points,
+            "rival_points": rival_points,
+            "fitness": fitness,
+            "state": state,
+        }
+        return State(arrays, {"n_evaluated": problem.n_evaluated})
+
+    limit = run_generations(problem, settings, budget, step, checkpoint=checkpoint, state=reached)
     return problem.front(
         np.vstack([population, rivals]),
         objectives,

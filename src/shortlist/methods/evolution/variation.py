@@ -1,5 +1,7 @@
 """What the evolutionary algorithms share: their settings, the problem they evolve on, and repair."""
 
+import dataclasses
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +22,11 @@ from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 from shortlist.runs.progress import Progress
+from shortlist.runs.studies import Study
+from shortlist.runs.studies.checkpoints import Checkpoint, State
+
+GENERATIONS = "generations"
+"""What progress says is being done, and the unit of a study whose state is kept."""
 
 PROBABILITIES = ("error_mutation", "mutation", "crossover", "differential_weight", "differential_crossover")
 """Settings that are probabilities."""
@@ -180,6 +187,14 @@ class EvolvedProblem:
         population[:shared, places[live]] = given[:shared, live] == polarities[live]
         return population
 
+    def packed(self, selections: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return selections in bits, as a study keeps them."""
+        return np.packbits(selections, axis=1)
+
+    def unpacked(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Undo :meth:`packed`."""
+        return np.unpackbits(bits, axis=1, count=self.n_variables)
+
     def front(
         self,
         population: NDArray[np.uint8],
@@ -215,22 +230,58 @@ class EvolvedProblem:
 
 
 def run_generations(
-    problem: EvolvedProblem, settings: Evolution, budget: Budget, step: Callable[[int], bool]
+    problem: EvolvedProblem,
+    settings: Evolution,
+    budget: Budget,
+    step: Callable[[int], bool],
+    *,
+    checkpoint: Checkpoint | None = None,
+    state: Callable[[], State] = State,
 ) -> str:
     """Take steps, each a generation, until all evaluations are used; return the limit that came before.
 
-    `step` gets the number of evaluations that are left, and returns whether there may be another one.
+    `step` gets the number of evaluations that are left, and returns whether there may be another one. What
+    `state` returns after a step is kept by the checkpoint.
     """
+    checkpoint = Checkpoint(GENERATIONS) if checkpoint is None else checkpoint
     limit = ""
     while (left := settings.n_evaluations - problem.n_evaluated) > 0:
-        budget.report(Progress("generations", problem.n_evaluated, settings.n_evaluations))
+        budget.report(Progress(GENERATIONS, problem.n_evaluated, settings.n_evaluations))
         if budget.stopped:
             limit = budget.limit_text
             break
         if not step(left):
             break
-    budget.report(Progress("generations", problem.n_evaluated, settings.n_evaluations))
+        checkpoint.keep(state)
+    budget.report(Progress(GENERATIONS, problem.n_evaluated, settings.n_evaluations))
+    if limit:
+        checkpoint.keep(state, now=True)
+    else:
+        checkpoint.finish(state, budget.elapsed)
     return limit
+
+
+def run_checkpoint(
+    study: Study,
+    problem: EvolvedProblem,
+    settings: Evolution,
+    asked: Mapping[str, Any],
+    population: NDArray[np.uint8],
+) -> Checkpoint:
+    """Bind a study to a run and its first population, and return where its state is kept.
+
+    Raises
+    ------
+    BadInputError
+        If the study belongs to something else.
+    """
+    if study.keeps:
+        digest = hashlib.sha256()
+        clauses = problem.clauses
+        for array in (clauses.literals, clauses.offsets, problem.costs, problem.offsets, population):
+            digest.update(str(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+        study.bind({**asked, **dataclasses.asdict(settings), "the question": digest.hexdigest()})
+    return Checkpoint(GENERATIONS, study)
 
 
 def random_state(rng: np.random.Generator) -> NDArray[np.uint64]:

@@ -6,7 +6,7 @@ from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.products.configuration.feasibility import some_models
 from shortlist.products.configuration.front_search import Question, padded_costs
-from shortlist.products.configuration.search_options import POPULATION, SearchOptions
+from shortlist.products.configuration.search_options import POPULATION, SearchOptions, takes
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.model import with_constraints
 from shortlist.results.front import Front
@@ -39,6 +39,7 @@ def front_by_evolution(
         population_size=POPULATION,
         repair=REPAIR_SHARE if method == "satibea" else 0.0,
     )
+    kept = {"study": options.study} if takes(method, "study") else {}
     return _evolutionary_method(method)(
         clauses,
         costs,
@@ -48,6 +49,7 @@ def front_by_evolution(
         settings=settings,
         seeds=some_models(clauses, n_models=options.n_starts, seed=budget.seed) if options.n_starts else None,
         budget=budget,
+        **kept,
     )
 
 

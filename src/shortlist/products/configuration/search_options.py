@@ -36,7 +36,8 @@ _TAKEN: Mapping[str, tuple[str, ...]] = {
     "diagram": _DIAGRAM,
     **dict.fromkeys(EXACT_METHODS, _PROGRAMS),
     "solrep": (*_PROGRAMS, "n_points", "rule", "solve_limit_s", "study", "workers"),
-    **dict.fromkeys(EVOLUTIONARY_METHODS, ("n_evaluations", "n_starts", "seed")),
+    **dict.fromkeys(EVOLUTIONARY_METHODS, ("n_evaluations", "n_starts", "seed", "study")),
+    "nsga2": ("n_evaluations", "n_starts", "seed"),
 }
 
 _EXTRAS: Mapping[str, tuple[str, str]] = {"nsga2": ("NSGA-II", "pymoo"), "scip": ("SCIP", "pyscipopt")}
@@ -64,7 +65,8 @@ class SearchOptions:
     solve_limit_s : float or None
         Limit of each program of ``solrep``; None: each is proved.
     study : Study
-        Where ``solrep`` records finished programs, to go on from there.
+        Where ``solrep`` records finished programs, and ``ibea``, ``satibea`` and ``ibed`` keep the state of
+        the last generation, to go on from there.
     workers : int or str
         What solves programs of ``solrep``; see :func:`shortlist.runs.workers.open_workers`.
     n_evaluations : int

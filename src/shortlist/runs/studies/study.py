@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ KEEP_EVERY_S = 1.0
 
 KEEP_SHARE = 0.02
 """Share of the time, at most, that keeping states may take."""
+
+MOST_STATE_BYTES = 500_000_000
+"""Size of a state, at most; a unit with larger ones keeps none. SQLite ends at twice as much."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +197,7 @@ class Study:
             with self._write() as connection:
                 self._note(connection, self._id(connection, "parts", self.name), stage)
 
-    def keep(self, key: str, state: Callable[[], Any]) -> None:
+    def keep(self, key: str, state: Callable[[], Any], *, now: bool = False) -> None:
         """Keep the state of a unit that goes on, in place of its last one, if it is time to.
 
         Parameters
@@ -202,12 +206,18 @@ class Study:
             The unit; recording it drops the state.
         state : callable
             Returns what JSON holds exactly, or bytes. Called only when the last state is
-            :data:`KEEP_EVERY_S` old and keeping takes no more than :data:`KEEP_SHARE` of the time.
+            :data:`KEEP_EVERY_S` old and keeping takes no more than :data:`KEEP_SHARE` of the time. One of
+            more than :data:`MOST_STATE_BYTES` is not kept.
+        now : bool, default=False
+            Keep it whatever the time.
         """
-        start = time.perf_counter()
-        if self._file is None or start < self._due.get(key, 0.0):
+        start, due = time.perf_counter(), self._due.get(key, 0.0)
+        if self._file is None or (start < due and not now) or due == math.inf:
             return
         packed = _packed(state())
+        if len(packed) > MOST_STATE_BYTES:
+            self._due[key] = math.inf
+            return
         with self._write() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?)",

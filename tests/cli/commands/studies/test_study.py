@@ -14,7 +14,7 @@ from shortlist.products.configuration import found_front
 from shortlist.runs import open_study
 from shortlist.runs.studies.cache import studies_in_cache
 from tests.cli.killed import kill_after, without_times
-from tests.cli.made import COMPARE, CONFIGURE, FOLDS
+from tests.cli.made import COMPARE, CONFIGURE, EVOLVE, FOLDS
 from tests.cli.running import shortlist
 
 SOLREP = [*CONFIGURE, "--method", "solrep", "--points", "6"]
@@ -35,6 +35,13 @@ KILLED = {
     "configure solrep adaptive": ([*SOLREP, "--rule", "adaptive"], [4]),
     "compare": (RUNS, [3, 12]),
     "prune --methods": (FOLDS, [1]),
+    "configure satibea": ([*CONFIGURE, "--method", "satibea", "--evaluations", "900"], [1, 6]),
+    "configure ibed": ([*CONFIGURE, "--method", "ibed", "--evaluations", "900"], [3]),
+    "evolve": ([*EVOLVE[:2], "--generations", "8", "--population", "10", "--space", "networks"], [1, 5]),
+    "evolve online": (
+        [*EVOLVE[:2], "--generations", "8", "--population", "10", "--mode", "online", "--patience", "6"],
+        [4],
+    ),
 }
 """Commands, and after how many records each is killed."""
 
