@@ -86,6 +86,6 @@ def _timeless(facts: Any) -> Any:
         return {
             name: _timeless(value)
             for name, value in facts.items()
-            if "seconds" not in name and name not in {"study", "options"}
+            if "seconds" not in name and name not in {"study", "options", "ms_per_1000_predictions"}
         }
     return [_timeless(one) for one in facts] if isinstance(facts, list) else facts

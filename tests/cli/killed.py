@@ -50,6 +50,6 @@ def without_times(facts: Any) -> Any:
         return {
             name: without_times(value)
             for name, value in facts.items()
-            if "seconds" not in name and name not in {"study", "options"}
+            if "seconds" not in name and name not in {"study", "options", "ms_per_1000_predictions"}
         }
     return [without_times(one) for one in facts] if isinstance(facts, list) else facts
