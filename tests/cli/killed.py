@@ -34,10 +34,10 @@ run_command()
 """Runs the command line behind a number, and kills the process after so many records."""
 
 
-def kill_after(n_records: int, *words: str, cwd: Path) -> bool:
-    """Run a command that is killed so; return whether it was, and did not end before."""
+def kill_after(n_records: int, *words: str, cwd: Path, first: str = "") -> bool:
+    """Run a command that is killed so, after the lines `first`; return whether it was, and did not end before."""
     run = subprocess.run(
-        [sys.executable, "-c", KILLING, str(n_records), *words], cwd=cwd, check=False, timeout=300,
+        [sys.executable, "-c", first + KILLING, str(n_records), *words], cwd=cwd, check=False, timeout=300,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ}, text=True,
     )  # fmt: skip
     assert run.returncode in {0, -signal.SIGKILL}, run.stderr

@@ -8,9 +8,10 @@ import pytest
 
 from shortlist.reproduce.emsco import EMSCO, EmscoSize, emsco_tables, plan_emsco
 from shortlist.reproduce.paper import reproduce
+from shortlist.reproduce.stage_opponents import OpponentsSize
 from tests.reproduce.made_sets import write_made_set
 
-SMALLEST = EmscoSize(("pima", "heart"), (1, 2), 1, 1, 20, 10, (0.6,), 1, 3)
+SMALLEST = EmscoSize(("pima", "heart"), (1, 2), 1, 1, 20, 10, (0.6,), 1, 3, OpponentsSize((), (), 0))
 
 
 def _write_example(folder: Path) -> None:

@@ -9,10 +9,21 @@ import pytest
 
 from shortlist.reproduce.evolution import EVOLUTION, EvolutionSize, plan_evolution
 from shortlist.reproduce.papers import PAPERS
+from shortlist.runs import open_study
+from tests.cli.killed import kill_after, without_times
 from tests.cli.running import shortlist
 from tests.reproduce.made_sets import write_made_set
+from tests.reproduce.small_emsco import SMALL_EMSCO
 
 SMALLEST = EvolutionSize(("bld", "pid"), 10, 1, 20, 2, 5)
+SMALL_FIRST = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parents[3])!r})
+from shortlist.reproduce.papers import PAPERS
+from tests.reproduce.small_emsco import SMALL_EMSCO
+PAPERS["emsco"] = SMALL_EMSCO
+"""
+"""Makes the paper small in another process."""
 
 
 @pytest.fixture
@@ -54,6 +65,29 @@ def test_tables_are_printed_and_written_and_a_study_is_gone_on_from(sets: Path) 
     assert (facts["status"], facts["units"], facts["units_wanted"]) == ("complete", 1, 1)
     assert [row["error %"] for row in facts["tables"][0]["rows"]] == [float(row["error %"]) for row in rows]
     assert facts["unit_seconds"] > 0
+
+
+@pytest.mark.slow
+def test_a_killed_reproduction_and_one_with_two_workers_give_the_tables_of_an_undisturbed_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PAPERS, "emsco", SMALL_EMSCO)
+    line = ["reproduce", "emsco", "--json"]
+    study = tmp_path / "s.db"
+    assert kill_after(3, *line, "--study", str(study), cwd=tmp_path, first=SMALL_FIRST), "it ended before"
+    with open_study(study) as opened:
+        kept = opened.results()
+    assert len(kept) == 3
+    resumed = shortlist(*line, "--study", study, cwd=tmp_path)
+    assert resumed.returncode == 0, resumed.stderr
+    with open_study(study) as opened:
+        assert kept.items() <= opened.results().items()
+    shared = shortlist(*line, "--no-study", "--workers", "2", cwd=tmp_path)
+    fresh = shortlist(*line, "--no-study", cwd=tmp_path)
+    facts = without_times(json.loads(fresh.stdout))
+    assert (facts["status"], facts["units"], facts["units_wanted"]) == ("complete", 6, 6)
+    assert without_times(json.loads(resumed.stdout)) == facts
+    assert without_times(json.loads(shared.stdout)) == facts
 
 
 def test_a_machine_without_any_of_the_data_is_told_how_to_get_it(sets: Path) -> None:

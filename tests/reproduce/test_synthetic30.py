@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.data.synthetic30 import synthetic30
+from shortlist.reproduce.synthetic30 import synthetic30
 
 
 @pytest.mark.slow
