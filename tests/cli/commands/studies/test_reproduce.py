@@ -18,7 +18,7 @@ from tests.reproduce.small_emsco import SMALL_EMSCO
 SMALLEST = EvolutionSize(("bld", "pid"), 10, 1, 20, 2, 5)
 SMALL_FIRST = f"""
 import sys
-sys.path.insert(0, {str(Path(__file__).parents[3])!r})
+sys.path.insert(0, {str(Path(__file__).parents[4])!r})
 from shortlist.reproduce.papers import PAPERS
 from tests.reproduce.small_emsco import SMALL_EMSCO
 PAPERS["emsco"] = SMALL_EMSCO
