@@ -89,7 +89,7 @@ QUICK = EmscoSize(
 
 
 def plan_emsco(folder: Path | None, size: EmscoSize) -> Plan:
-    """Return units for fronts and recall of every set that is there, the authors' example and the opponents."""
+    """Return units for fronts and recall of every set that is there, the example and the opponents."""
     wanted = dict.fromkeys((*size.sets, *(name for name in size.opponents.tables if name != SYNTHETIC30)))
     tables, missing = sets_of([SETS[name] for name in wanted], folder)
     there = [name for name in wanted if SETS[name] in tables]
@@ -168,7 +168,7 @@ def measure_level(folder: Path, level: float, size: EmscoSize) -> Rows:
 
 
 def emsco_tables(rows: "pd.DataFrame") -> list[ResultTable]:
-    """Return fronts, recall and the example beside the paper's and the authors' figures, and the opponents."""
+    """Return fronts, recall and the example beside published figures, and the opponents."""
     kinds = dict(list(rows.groupby("kind", sort=False)))
     tables = []
     if "front" in kinds:
@@ -240,8 +240,8 @@ EMSCO = Paper(
         "The paper's splits are not public, so sizes of fronts need not be its own.",
         "The costs of Heart and Credit are 10^T here, where the paper prints 10Ti.",
         (
-            "The opponents are compared on splits of several seeds, where the paper ran EMSCO 50 times on one; "
-            "LightGBM, L1 paths and the exact front are not in the paper."
+            "The opponents are compared on splits of several seeds, where the paper ran EMSCO 50 times "
+            "on one; LightGBM, L1 paths and the exact front are not in the paper."
         ),
         (
             "The authors' program differs from the paper in its draws of mutations and in rounding; here the "

@@ -103,7 +103,7 @@ def paper_table(folder: Path | None, name: str) -> PaperTable:
 
 
 def paper_stages(n_features: int) -> int:
-    """Return k. The text prints max(⌈n/2⌉, 10), more stages than Pima has features; Figure 13 shows at most the min."""
+    """Return k. The text prints max(⌈n/2⌉, 10), more than Pima has; Figure 13 shows the min."""
     return min(math.ceil(n_features / 2), 10)
 
 
@@ -217,8 +217,8 @@ def sums(rows: "pd.DataFrame") -> ResultTable:
                 }
             )  # fmt: skip
     note = (
-        "The sum is coverage + accuracy + 1 - cost / price of all features. Margins are at 95 %. Seconds are of "
-        "the processor."
+        "The sum is coverage + accuracy + 1 - cost / price of all features. Margins are at 95 %. "
+        "Seconds are of the processor."
     )
     return ResultTable("opponents", "EMSCO and its opponents on new rows, as in Figure 12", found, note)
 

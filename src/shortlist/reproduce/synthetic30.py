@@ -1,4 +1,4 @@
-"""Synthetic30, the made table of the multi-stage paper, with its confidence and its parameters of evolution."""
+"""Synthetic30, the made table of the multi-stage paper, with its confidence and parameters of evolution."""
 
 from typing import Any
 
