@@ -47,7 +47,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--objective", "acuracy"], "Did you mean 'accuracy'?"),
         (["--objective", "accuracy+slope-x"], "'+slope-A' with a number A"),
         (["--objective", "accuracy+slope-900"], "slope"),
-        (["--objective", "tp=1,tq=2"], "must be named tp, fn, tn or fp, got 'tp' and 'tq'"),
+        (["--objective", "tp=1,tq=2"], "must be named tp, fn, tn, fp, ill or well, got 'tq'"),
         (["--objective", "tp=nan"], "must be a finite number"),
         (["--methods", "exact,uwa", "--objective", "acuracy"], "Did you mean 'accuracy'?"),
         (["three.csv", "--objective", "recall"], "accuracy or balanced-accuracy with 3 classes"),
@@ -129,6 +129,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--methods", "uwa", "--store", "no/x.jsonl"], "folder does not exist"),
         (["--methods", "uwa", "--store", "s.jsonl", "--study", "t.db"], "--store is the former name of --study"),
     ],
+    "--report": [(["--report", "page.txt"], "--report must end in .html")],
     "--out": [
         (["--out", "no/x.joblib"], "folder does not exist"),
         (["--out", "model.csv"], "--out must end in .joblib"),
@@ -172,6 +173,7 @@ EVOLVE: dict[str, list[tuple[list[str], str]]] = {
     "--drop": [(["--drop", "x"], "a column 'x'"), (["--drop", "target"], "--drop target is the target")],
     "--seed": [(["--seed", "4294967296"], "--seed must be at least 0 and at most 4294967295")],
     "--workers": [(["--workers", "0"], "--workers must be")],
+    "--report": [(["--report", "page.txt"], "--report must end in .html")],
     "--out": [(["--out", "no/x.joblib"], "folder does not exist"), (["--out", "m.csv"], "--out must end in")],
 }
 """The same of evolve."""

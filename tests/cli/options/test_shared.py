@@ -14,6 +14,9 @@ MEANINGS = {
     "MODEL": {"predict": "a saved model", "verify": "a saved model", "stage use": "a saved model"},
     "--rule": {"front pick": "a rule that takes a point; elsewhere where reference points lie"},
     "--elites": {"stage": "what is kept; elsewhere how many"},
+    "--out": {"reproduce": "a folder of tables; elsewhere a file"},
+    "FILE": {"report": "any result", "open": "any result"},
+    "FILES": {"study clear": "studies to remove"},
     "--seeds": {"stage": "splits of a comparison; elsewhere runs of evolution"},
 }
 """Commands in which a flag means something else than elsewhere, with what it means."""

@@ -145,7 +145,9 @@ def test_the_search_stops_for_a_deadline_a_cancellation_and_a_target() -> None:
 
     assert search_selection(votes, weights, limits, Budget(0)) is None
     assert search_selection(votes, weights, limits, Budget(cancellation=stopped)) is None
-    found = search_selection(votes, weights, limits, target=1, starts=[np.eye(10, dtype=bool)[0]])
+    found = search_selection(
+        votes, weights, limits, starts=[np.eye(10, dtype=bool)[0]], settings=TabuSettings(target=1)
+    )
     assert found is not None
     assert found.total >= 1
 

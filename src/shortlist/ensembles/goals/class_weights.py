@@ -189,10 +189,16 @@ def for_classes(
     places = {str(label): place for place, label in enumerate(classes.tolist())}
     known = [*WEIGHT_NAMES, *places] if two else list(places)
     weights: dict[Any, float] = {}
+    for label in objective:
+        if label not in known and str(label) not in places:
+            raise BadInputError(
+                f"objective weights must be named {any_of(known)}, got {label!r}.{did_you_mean(label, known)}"
+            )
     for label, weight in objective.items():
         if str(label) not in places:
             raise BadInputError(
-                f"objective weights must be named {any_of(known)}, got {label!r}.{did_you_mean(label, known)}"
+                f"objective weights must be named by kinds of decisions or by classes, got both: {label!r} is "
+                "a kind of decision. Name all of them alike."
             )
         place = places[str(label)]
         if two:

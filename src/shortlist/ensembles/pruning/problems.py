@@ -33,7 +33,7 @@ from shortlist.ensembles.proofs.programs.tight_program import as_votes, tight_pr
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
 from shortlist.ensembles.pruning.engine_settings import SearchEffort
 from shortlist.ensembles.search.search_starts import rule_selections
-from shortlist.ensembles.search.tabu_search import FoundSelection, search_selection
+from shortlist.ensembles.search.tabu_search import FoundSelection, TabuSettings, search_selection
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion, tally
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_tally, plurality
 from shortlist.milp import Program
@@ -288,7 +288,7 @@ class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
             budget,
             starts=[mask for _, _, mask in ranked[: effort.n_starts]],
             max_steps=effort.steps if budget.is_counted else effort.patient_steps,
-            target=target,
+            settings=TabuSettings(target=target),
         )
         if found is not None:
             offer(found.mask)

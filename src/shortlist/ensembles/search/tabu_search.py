@@ -43,6 +43,8 @@ class TabuSettings:
         milliseconds.
     fewest_tried : int
         How many flips a step tries at least, however many votes each of them reads.
+    target : int or None
+        Weighted sum to be content with.
     """
 
     tenures: tuple[int, ...] = (2, 2, 3, 6)
@@ -50,6 +52,7 @@ class TabuSettings:
     n_elites: int = 8
     work: int = 4_000_000
     fewest_tried: int = 32
+    target: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +92,6 @@ def search_selection(
     starts: Sequence[Mask] | None = None,
     utility: MarginUtility | None = None,
     max_steps: int = 20_000,
-    target: int | None = None,
     on_better: Callable[[FoundSelection], None] | None = None,
     settings: TabuSettings | None = None,
 ) -> FoundSelection | None:
@@ -121,8 +123,6 @@ def search_selection(
         is maximised itself, and the weighted sum tells apart. For two classes only.
     max_steps : int, default=20000
         Limit in moves: with it alone the answer depends on nothing but the arguments.
-    target : int, optional
-        Weighted sum to be content with.
     on_better : callable, optional
         Receives better selections as they are found, a few milliseconds late.
     settings : TabuSettings, optional
@@ -180,7 +180,7 @@ def search_selection(
         if on_better is not None and walker.best_key() != last:
             last = walker.best_key()
             on_better(walker.report(budget.elapsed - begin))
-        if budget.stopped or (target is not None and walker.has_reached(target)):
+        if budget.stopped or (settings.target is not None and walker.has_reached(settings.target)):
             break
     if not walker.best_key():
         return None

@@ -187,8 +187,8 @@ def train_tree(loss: TreeLoss, *, n_sweeps: int = 60, tolerance: float = 1e-4) -
     """Train a tree level by level, then fix which features are bought, and refit without their price.
 
     The root starts from least squares. When a level has settled, its nodes get children that start as copies
-    of them, with the median gate score of the rows that reach them as θ, and all nodes go on together
-    (a top-down start, as :cite:t:`Xu2014` have one). At last coefficients of features that are nearly
+    of them, with the median gate score of the rows that reach them as θ. All nodes then go on together,
+    a top-down start as :cite:t:`Xu2014` have one. At last coefficients of features that are nearly
     absent at a node become 0, λ and ρ are dropped, and the others are fitted again.
 
     Returns

@@ -104,18 +104,38 @@ def negative_gradient(scores: Floats, targets: Floats, loss: str) -> Floats:
     return targets - (probabilities[:, 1:] if targets.shape[1] == 1 else probabilities)
 
 
+@dataclass(frozen=True)
+class MiserSettings:
+    """How Greedy Miser grows.
+
+    Parameters
+    ----------
+    loss : {"logistic", "squared"}
+    trade_off : float
+        λ, per row and relative to the price of all features, so that neither the number of rows nor the unit
+        of the prices matters.
+    n_trees : int
+        Rounds.
+    learning_rate : float
+        ν.
+    n_levels : int
+        Splits between root and leaf at most.
+    """
+
+    loss: str = "logistic"
+    trade_off: float = 0.1
+    n_trees: int = 100
+    learning_rate: float = 0.1
+    n_levels: int = 3
+
+
 def grow_miser(
     rows: Floats,
     labels: Longs,
     n_classes: int,
     feature_of: Longs,
     costs: FeatureCosts,
-    *,
-    loss: str = "logistic",
-    trade_off: float = 0.1,
-    n_trees: int = 100,
-    learning_rate: float = 0.1,
-    n_levels: int = 3,
+    settings: MiserSettings,
 ) -> MiserTrees:
     """Grow boosted trees, ``H ← H + ν·h``, which pay for features (after :cite:t:`Xu2012`).
 
@@ -137,16 +157,7 @@ def grow_miser(
     feature_of : ndarray of int64, shape (n_columns,)
         Feature of each column.
     costs : FeatureCosts
-    loss : {"logistic", "squared"}
-    trade_off : float
-        λ, per row and relative to the price of all features, so that neither the number of rows nor the unit
-        of the prices matters.
-    n_trees : int
-        Rounds.
-    learning_rate : float
-        ν.
-    n_levels : int
-        Splits between root and leaf at most.
+    settings : MiserSettings
 
     Notes
     -----
@@ -154,11 +165,11 @@ def grow_miser(
     nothing; the paper does not say where it starts. Takes O(n_trees · n_outputs · n_levels · n_rows ·
     n_columns) time.
     """
-    n_rows, n_nodes = len(rows), 2 ** (n_levels + 1) - 1
+    n_rows, n_nodes = len(rows), 2 ** (settings.n_levels + 1) - 1
     indicators = np.eye(n_classes)[labels]
     targets = indicators[:, 1:] if n_classes == 2 else indicators
     shares = np.clip(indicators.mean(axis=0), 1e-9, 1.0)
-    if loss == "squared":
+    if settings.loss == "squared":
         start = targets.mean(axis=0)
     else:
         start = np.log(shares[1:] / shares[0]) if n_classes == 2 else np.log(shares)
@@ -167,25 +178,25 @@ def grow_miser(
     orders = np.argsort(columns, axis=1, kind="stable").astype(np.int64)
     sorted_columns = SortedColumns(columns, orders, feature_of)
     scores = np.tile(start, (n_rows, 1))
-    shape = (n_trees * n_outputs, n_nodes)
+    shape = (settings.n_trees * n_outputs, n_nodes)
     split_columns, thresholds, values = np.full(shape, -1, dtype=np.int64), np.zeros(shape), np.zeros(shape)
     leaves, room = np.zeros(n_rows, dtype=np.int64), np.zeros((6, n_nodes))
     paid = np.zeros(len(costs.names), dtype=bool)
-    unit = trade_off * n_rows / max(1, costs.total)
+    unit = settings.trade_off * n_rows / max(1, costs.total)
     charges = (unit * added_prices(costs, paid)).astype(np.float64)
-    for tree in range(n_trees * n_outputs):
+    for tree in range(settings.n_trees * n_outputs):
         output = tree % n_outputs
         if output == 0:
-            residuals = np.ascontiguousarray(negative_gradient(scores, targets, loss).T)
+            residuals = np.ascontiguousarray(negative_gradient(scores, targets, settings.loss).T)
         grown = GrownTree(split_columns[tree], thresholds[tree], values[tree], leaves, room)
-        grow_tree(sorted_columns, residuals[output], charges, n_levels, grown)
-        values[tree] *= learning_rate
+        grow_tree(sorted_columns, residuals[output], charges, settings.n_levels, grown)
+        values[tree] *= settings.learning_rate
         scores[:, output] += values[tree][leaves]
         used = feature_of[split_columns[tree][split_columns[tree] >= 0]]
         if not paid[used].all():
             paid[used] = True
             charges = (unit * added_prices(costs, paid)).astype(np.float64)
-    return MiserTrees(split_columns, thresholds, values, start, feature_of, loss, len(costs.names))
+    return MiserTrees(split_columns, thresholds, values, start, feature_of, settings.loss, len(costs.names))
 
 
 def added_prices(costs: FeatureCosts, known: Mask) -> NDArray[np.int64]:
@@ -280,10 +291,7 @@ class GreedyMiser(BudgetedClassifier):
         rounds = sorted(tried(self.n_trees, "n_trees", as_count))
         feature_of = feature_of_columns(rows)
         for trade_off in tried(self.trade_off, "trade_off", as_not_negative):
-            grown = grow_miser(
-                rows.fit_rows, rows.fit_labels, rows.n_classes, feature_of, costs, loss=self.loss,
-                trade_off=trade_off, n_trees=rounds[-1], learning_rate=self.learning_rate,
-                n_levels=self.n_levels,
-            )  # fmt: skip
+            settings = MiserSettings(self.loss, trade_off, rounds[-1], self.learning_rate, self.n_levels)
+            grown = grow_miser(rows.fit_rows, rows.fit_labels, rows.n_classes, feature_of, costs, settings)
             for n_trees in rounds:
                 yield {"trade_off": trade_off, "n_trees": n_trees}, grown.first(n_trees)
