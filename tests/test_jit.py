@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from shortlist._bits import Words
-from shortlist._compiling import COMPILING
-from shortlist._jit import Deferred, kernel
+from shortlist._jit import COMPILING, CompilingClock, Deferred, kernel
 from shortlist.arrays import FloatTable, Longs
 
 
@@ -125,3 +124,17 @@ def test_a_kernel_on_disk_that_names_a_tuple_of_another_version_is_compiled_agai
         ran = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
         assert (ran.stdout, ran.returncode) == ("7\n", 0), ran.stderr
         assert list((tmp_path / "__pycache__").glob("*.nbi"))
+
+
+def test_time_that_goes_into_compiling_is_counted_once_while_and_after_it() -> None:
+    now = [10.0]
+    compiling = CompilingClock(lambda: now[0])
+    assert compiling.seconds == 0
+    with compiling:
+        now[0] = 13.0
+        assert compiling.seconds == 3
+        with compiling:
+            now[0] = 14.0
+        now[0] = 15.0
+    now[0] = 100.0
+    assert compiling.seconds == 5

@@ -173,6 +173,7 @@ EVOLVE: dict[str, list[tuple[list[str], str]]] = {
     "--drop": [(["--drop", "x"], "a column 'x'"), (["--drop", "target"], "--drop target is the target")],
     "--seed": [(["--seed", "4294967296"], "--seed must be at least 0 and at most 4294967295")],
     "--workers": [(["--workers", "0"], "--workers must be")],
+    "--study": [(["--study", "no/x.db"], "folder does not exist")],
     "--report": [(["--report", "page.txt"], "--report must end in .html")],
     "--out": [(["--out", "no/x.joblib"], "folder does not exist"), (["--out", "m.csv"], "--out must end in")],
 }

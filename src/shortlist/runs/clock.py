@@ -2,7 +2,7 @@
 
 import time
 
-from shortlist._compiling import COMPILING
+from shortlist._jit import COMPILING
 
 
 def seconds_now() -> float:

@@ -51,7 +51,7 @@ def test_every_split_is_a_best_one_and_every_leaf_a_mean(
         n_classes,
         feature_of,
         costs,
-        MiserSettings(loss=loss, trade_off=trade_off, n_trees=3, n_levels=2),
+        settings=MiserSettings(loss=loss, trade_off=trade_off, n_trees=3, n_levels=2),
     )
     targets = np.eye(n_classes)[labels]
     targets = targets[:, 1:] if n_classes == 2 else targets
@@ -129,7 +129,7 @@ def test_a_row_pays_for_its_own_paths_and_prefixes_are_shorter_runs() -> None:
     rng = np.random.default_rng(1)
     rows, costs = rng.normal(size=(80, 3)), feature_costs([1, 2, 3], "abc")
     labels = (rows[:, 0] + rows[:, 1] * (rows[:, 0] > 0) > 0).astype(np.int64)
-    trees = grow_miser(rows, labels, 2, np.arange(3), costs, MiserSettings(trade_off=0.1, n_trees=6))
+    trees = grow_miser(rows, labels, 2, np.arange(3), costs, settings=MiserSettings(trade_off=0.1, n_trees=6))
     scores, bought = np.tile(trees.start, (80, 1)), np.zeros((80, 3), dtype=bool)
     for i, row in enumerate(rows):
         for columns, thresholds, values in zip(
@@ -143,7 +143,7 @@ def test_a_row_pays_for_its_own_paths_and_prefixes_are_shorter_runs() -> None:
     assert (trees.bought(rows) == bought).all()
     assert len(np.unique(bought.sum(axis=1))) > 1
     assert trees.probabilities(rows) == pytest.approx(score_probabilities(scores, "logistic"))
-    short = grow_miser(rows, labels, 2, np.arange(3), costs, MiserSettings(trade_off=0.1, n_trees=2))
+    short = grow_miser(rows, labels, 2, np.arange(3), costs, settings=MiserSettings(trade_off=0.1, n_trees=2))
     assert (trees.first(2).values == short.values).all()
 
 

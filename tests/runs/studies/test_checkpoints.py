@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as arrays
 from shortlist.errors import BadFileError
 from shortlist.runs import Finished, open_study
 from shortlist.runs.studies import study as study_module
-from shortlist.runs.studies.checkpoints import Checkpoint, State, opened_state, random_facts
+from shortlist.runs.studies.checkpoints import Checkpoint, KeptState, opened_state, random_facts
 
 
 @given(
@@ -24,7 +24,7 @@ from shortlist.runs.studies.checkpoints import Checkpoint, State, opened_state, 
     )
 )
 def test_arrays_come_back_byte_by_byte(array: np.ndarray) -> None:
-    found = opened_state(State({"a": array}, {"n": 0.1}).packed())
+    found = opened_state(KeptState({"a": array}, {"n": 0.1}).packed())
     assert (found.arrays["a"].dtype, found.arrays["a"].shape) == (array.dtype, array.shape)
     assert found.arrays["a"].tobytes() == array.tobytes()
     assert found.facts == {"n": 0.1}
@@ -32,7 +32,7 @@ def test_arrays_come_back_byte_by_byte(array: np.ndarray) -> None:
 
 def test_python_objects_are_refused() -> None:
     with pytest.raises(ValueError, match="Object arrays cannot be saved"):
-        State({"a": np.array([{}], dtype=object)}).packed()
+        KeptState({"a": np.array([{}], dtype=object)}).packed()
 
 
 @pytest.mark.parametrize("kind", [np.random.PCG64, np.random.MT19937, np.random.Philox])
@@ -51,11 +51,11 @@ def test_the_last_state_is_that_of_the_end_once_the_unit_is_finished(tmp_path: P
         checkpoint = Checkpoint("run", study)
         assert checkpoint.last() is None
         for number in (1, 2):
-            checkpoint.keep(lambda number=number: State(facts={"n": number}), now=True)
+            checkpoint.keep(lambda number=number: KeptState(facts={"n": number}), now=True)
             last = checkpoint.last()
             assert last is not None
             assert last.facts == {"n": number}
-        checkpoint.finish(lambda: State(facts={"n": 3}), 0.5)
+        checkpoint.finish(lambda: KeptState(facts={"n": 3}), 0.5)
         last = checkpoint.last()
         assert last is not None
         assert (last.facts, study.kept("run"), study.n_finished) == ({"n": 3}, None, 1)
@@ -66,12 +66,12 @@ def test_states_that_are_too_large_are_not_kept(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(study_module, "MOST_STATE_BYTES", 10_000)
     with open_study(tmp_path / "s.db") as study:
         checkpoint = Checkpoint("run", study)
-        checkpoint.keep(lambda: State({"a": np.zeros(20_000, np.uint8)}))
+        checkpoint.keep(lambda: KeptState({"a": np.zeros(20_000, np.uint8)}))
         checkpoint.keep(lambda: pytest.fail("the first one was too large"), now=True)
         assert checkpoint.last() is None
 
 
-@pytest.mark.parametrize("content", [b"", b"PK nothing", State().packed()[:40], "text", {"a": 1}])
+@pytest.mark.parametrize("content", [b"", b"PK nothing", KeptState().packed()[:40], "text", {"a": 1}])
 def test_a_state_that_cannot_be_read_is_one_sentence(content: object, tmp_path: Path) -> None:
     with open_study(tmp_path / "s.db") as study:
         study.record(Finished("run", content))

@@ -20,7 +20,7 @@ from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.pickles import saved_from
 from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, silent
 from shortlist.runs.clock import seconds_now
-from shortlist.runs.studies.checkpoints import State
+from shortlist.runs.studies.checkpoints import KeptState
 
 
 @saved_from("shortlist.ensembles")
@@ -169,7 +169,7 @@ def evolve(
         stopped = "" if len(history) == total else _reason_to_stop(history, settings.patience, None)
     report(Progress("evolving", len(history), total))
 
-    def state() -> State:
+    def state() -> KeptState:
         numbers = [dataclasses.astuple(generation) for generation in history]
         return evolution_state(population, codes, ensemble, numbers, rng)
 

@@ -13,7 +13,7 @@ from shortlist.ensembles.evolution.spaces import Population
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.errors import BadInputError
 from shortlist.runs import Study
-from shortlist.runs.studies.checkpoints import Checkpoint, State, random_facts
+from shortlist.runs.studies.checkpoints import Checkpoint, KeptState, random_facts
 
 DIGEST_BYTES = 16
 """Size of the digests by which members with the same votes are known."""
@@ -52,7 +52,7 @@ def evolution_state(
     ensemble: GrownEnsemble,
     history: Sequence[Sequence[float]],
     rng: np.random.Generator,
-) -> State:
+) -> KeptState:
     """Return the state after the last generation of the history.
 
     What the individuals answer is kept, because to ask them in another grouping may round otherwise.
@@ -64,8 +64,8 @@ def evolution_state(
     """
     if population.dtype.hasobject:
         raise BadInputError(
-            "a study keeps individuals of numbers, truth values or text, got Python objects from the space. Leave "
-            "the study out."
+            "a study keeps individuals of numbers, truth values or text, got Python objects from the space. "
+            "Leave the study out."
         )
     known = np.frombuffer(b"".join(sorted(ensemble.known)), dtype=np.uint8)
     arrays = {
@@ -75,11 +75,11 @@ def evolution_state(
         "tally": ensemble.tally,
         "known": known,
     }
-    return State(arrays, {"history": history, "random": random_facts(rng)})
+    return KeptState(arrays, {"history": history, "random": random_facts(rng)})
 
 
 def opened_evolution(
-    state: State, rng: np.random.Generator
+    state: KeptState, rng: np.random.Generator
 ) -> tuple[Population, ClassCodes, GrownEnsemble, list[list[Any]]]:
     """Undo :func:`evolution_state`: return its first four arguments, and set the generator."""
     arrays = state.arrays

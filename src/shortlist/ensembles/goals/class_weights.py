@@ -197,8 +197,8 @@ def for_classes(
     for label, weight in objective.items():
         if str(label) not in places:
             raise BadInputError(
-                f"objective weights must be named by kinds of decisions or by classes, got both: {label!r} is "
-                "a kind of decision. Name all of them alike."
+                f"objective weights must be named by kinds of decisions or by classes, got both: {label!r} "
+                "is a kind of decision. Name all of them alike."
             )
         place = places[str(label)]
         if two:

@@ -186,7 +186,7 @@ def drain(recent: NDArray[np.int16], scores: Longs) -> None:
 
 @kernel("void(uint8[::1], uint8, int16, int16[::1])")
 def note_change(codes: ClassCodes, label: np.uint8, change: np.int16, recent: NDArray[np.int16]) -> None:
-    """Add a change to the recent ones of the classifiers that are right on a row; compiled alone, for speed."""
+    """Add a change to the recent ones of classifiers that are right on a row; compiled alone, for speed."""
     for k in range(len(recent)):
         recent[k] += change if codes[k] == label else np.int16(0)
 

@@ -24,7 +24,7 @@ from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies import NO_STUDY, Study
-from shortlist.runs.studies.checkpoints import State, random_facts
+from shortlist.runs.studies.checkpoints import KeptState, random_facts
 
 
 def ibea(
@@ -122,7 +122,7 @@ def ibea(
         )
         return True
 
-    def reached() -> State:
+    def reached() -> KeptState:
         arrays: dict[str, NDArray[Any]] = {
             "population": problem.packed(population),
             "asked": problem.packed(asked),
@@ -130,7 +130,7 @@ def ibea(
             "fitness": fitness,
             "state": state,
         }
-        return State(arrays, {"n_evaluated": problem.n_evaluated, "random": random_facts(rng)})
+        return KeptState(arrays, {"n_evaluated": problem.n_evaluated, "random": random_facts(rng)})
 
     limit = run_generations(problem, settings, budget, step, checkpoint=checkpoint, state=reached)
     return problem.front(

@@ -23,7 +23,7 @@ from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies import NO_STUDY, Study
-from shortlist.runs.studies.checkpoints import State
+from shortlist.runs.studies.checkpoints import KeptState
 
 
 def ibed(
@@ -104,7 +104,7 @@ def ibed(
         )
         return True
 
-    def reached() -> State:
+    def reached() -> KeptState:
         arrays: dict[str, NDArray[Any]] = {
             "population": problem.packed(population),
             "rivals": problem.packed(rivals),
@@ -113,7 +113,7 @@ def ibed(
             "fitness": fitness,
             "state": state,
         }
-        return State(arrays, {"n_evaluated": problem.n_evaluated})
+        return KeptState(arrays, {"n_evaluated": problem.n_evaluated})
 
     limit = run_generations(problem, settings, budget, step, checkpoint=checkpoint, state=reached)
     return problem.front(

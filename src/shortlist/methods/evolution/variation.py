@@ -23,7 +23,7 @@ from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 from shortlist.runs.progress import Progress
 from shortlist.runs.studies import Study
-from shortlist.runs.studies.checkpoints import Checkpoint, State
+from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
 
 GENERATIONS = "generations"
 """What progress says is being done, and the unit of a study whose state is kept."""
@@ -236,7 +236,7 @@ def run_generations(
     step: Callable[[int], bool],
     *,
     checkpoint: Checkpoint | None = None,
-    state: Callable[[], State] = State,
+    state: Callable[[], KeptState] = KeptState,
 ) -> str:
     """Take steps, each a generation, until all evaluations are used; return the limit that came before.
 

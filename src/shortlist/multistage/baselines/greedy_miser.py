@@ -135,6 +135,7 @@ def grow_miser(
     n_classes: int,
     feature_of: Longs,
     costs: FeatureCosts,
+    *,
     settings: MiserSettings,
 ) -> MiserTrees:
     """Grow boosted trees, ``H ← H + ν·h``, which pay for features (after :cite:t:`Xu2012`).
@@ -292,6 +293,8 @@ class GreedyMiser(BudgetedClassifier):
         feature_of = feature_of_columns(rows)
         for trade_off in tried(self.trade_off, "trade_off", as_not_negative):
             settings = MiserSettings(self.loss, trade_off, rounds[-1], self.learning_rate, self.n_levels)
-            grown = grow_miser(rows.fit_rows, rows.fit_labels, rows.n_classes, feature_of, costs, settings)
+            grown = grow_miser(
+                rows.fit_rows, rows.fit_labels, rows.n_classes, feature_of, costs, settings=settings
+            )
             for n_trees in rounds:
                 yield {"trade_off": trade_off, "n_trees": n_trees}, grown.first(n_trees)

@@ -18,7 +18,7 @@ FACTS = "facts"
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class KeptState:
     """Where a unit is.
 
     Parameters
@@ -37,7 +37,7 @@ class State:
 
         Examples
         --------
-        >>> state = opened_state(State({"a": np.arange(3)}, {"b": 2}).packed())
+        >>> state = opened_state(KeptState({"a": np.arange(3)}, {"b": 2}).packed())
         >>> state.arrays["a"].tolist(), state.facts
         ([0, 1, 2], {'b': 2})
         """
@@ -47,8 +47,8 @@ class State:
         return packed.getvalue()
 
 
-def opened_state(content: bytes) -> State:
-    """Undo :meth:`State.packed`.
+def opened_state(content: bytes) -> KeptState:
+    """Undo :meth:`KeptState.packed`.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def opened_state(content: bytes) -> State:
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as opened:
             arrays = {name: opened[name] for name in opened.files}
-        return State(arrays, json.loads(arrays.pop(FACTS).tobytes()))
+        return KeptState(arrays, json.loads(arrays.pop(FACTS).tobytes()))
     except (zipfile.BadZipFile, AttributeError, EOFError, KeyError, OSError, TypeError) as error:
         raise ValueError(str(error)) from None
 
@@ -78,7 +78,7 @@ class Checkpoint:
     key: str
     study: Study = NO_STUDY
 
-    def last(self) -> State | None:
+    def last(self) -> KeptState | None:
         """Return the last state that was kept, that of its end if the unit is finished; None without one.
 
         Raises
@@ -94,15 +94,15 @@ class Checkpoint:
             return opened_state(content)
         except ValueError:
             raise BadFileError(
-                f"the study {self.study.path} holds a state of {self.key} that cannot be read. Name another file, or "
-                "delete it."
+                f"the study {self.study.path} holds a state of {self.key} that cannot be read. Name another "
+                "file, or delete it."
             ) from None
 
-    def keep(self, state: Callable[[], State], *, now: bool = False) -> None:
-        """Keep a state if it is time to, as :meth:`shortlist.runs.studies.study.Study.keep` says, or `now`."""
+    def keep(self, state: Callable[[], KeptState], *, now: bool = False) -> None:
+        """Keep a state if it is time to, or `now`: see :meth:`shortlist.runs.studies.study.Study.keep`."""
         self.study.keep(self.key, lambda: state().packed(), now=now)
 
-    def finish(self, state: Callable[[], State], seconds: float) -> None:
+    def finish(self, state: Callable[[], KeptState], seconds: float) -> None:
         """Record the unit as finished, with the state of its end."""
         if self.study.keeps:
             self.study.record(Finished(self.key, state().packed(), seconds))
