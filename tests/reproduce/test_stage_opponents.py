@@ -18,7 +18,7 @@ from shortlist.reproduce.stage_opponents import (
     paper_stages,
     paper_table,
     stage_means,
-    sums,
+    sums_of_measures,
 )
 from shortlist.runs import Work, open_study
 from tests.reproduce.made_sets import write_made_set
@@ -92,7 +92,7 @@ def test_the_sum_of_figure_12_is_the_mean_over_splits() -> None:
             for method, accuracy, seed in [("a", 0.5, 0), ("b", 0.8, 0), ("a", 0.7, 1), ("b", 0.8, 1)]
         ]
     )  # fmt: skip
-    first, second = sums(rows).rows
+    first, second = sums_of_measures(rows).rows
     assert (first["method"], first["sum"], first["margin"]) == ("b", 2.55, 0.0)
     assert (second["sum"], second["accuracy %"], second["of all %"]) == (2.35, 60.0, 25.0)
     assert second["margin"] == pytest.approx(12.706 * np.std([2.25, 2.45], ddof=1) / np.sqrt(2), abs=0.001)

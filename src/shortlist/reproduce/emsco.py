@@ -17,7 +17,7 @@ from shortlist.reproduce.stage_opponents import (
     OpponentsSize,
     opponent_units,
     stage_means,
-    sums,
+    sums_of_measures,
 )
 from shortlist.reproduce.stage_problems import (
     PAPER_EXAMPLE,
@@ -178,7 +178,7 @@ def emsco_tables(rows: "pd.DataFrame") -> list[ResultTable]:
     if "example" in kinds:
         tables.append(_example(kinds["example"]))
     if "opponents" in kinds:
-        tables.append(sums(kinds["opponents"]))
+        tables.append(sums_of_measures(kinds["opponents"]))
     if "feature" in kinds:
         tables.append(stage_means(kinds["feature"]))
     return tables

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 SYNTHETIC30 = "synthetic30"
 """The table that is made, so that it is always there."""
-EXACT = "exact front"
+EXACT_FRONT = "exact front"
 """The fittest point of the complete front, in place of an evolved one."""
-SEARCHED = ("emsco", EXACT)
+SEARCHED = ("emsco", EXACT_FRONT)
 """What is compared with the opponents."""
 MOST_FEATURES_ENUMERATED = 14
 MOST_STAGES_ENUMERATED = 4
 """More stages are walked in minutes per split."""
-PATIENCE = 20
+GENERATIONS_WITHOUT_GAIN = 20
 """Generations without a better front after which evolution ends."""
 
 
@@ -124,7 +124,7 @@ def opponent_units(
             continue
         for seed in range(size.seeds):
             for method in methods:
-                if method != EXACT or name != SYNTHETIC30:
+                if method != EXACT_FRONT or name != SYNTHETIC30:
                     arguments = (folder, name, method, seed, size)
                     units.append(Unit(f"opponents/{name}/{seed}/{method}", measure_method, arguments))
     return units, missing
@@ -150,7 +150,10 @@ def measure_search(name: str, table: PaperTable, search: str, seed: int, size: O
     fit, judge, test = split_three(y, seed=seed)
     k = paper_stages(X.shape[1])
     options = dataclasses.replace(
-        table.options, population=size.population, generations=size.generations, patience=PATIENCE
+        table.options,
+        population=size.population,
+        generations=size.generations,
+        patience=GENERATIONS_WITHOUT_GAIN,
     )
     classifier = MultiStageClassifier(
         feature_costs=table.costs, confidence=table.confidence, pick="norm", random_state=seed,
@@ -200,7 +203,7 @@ def _compile(method: str) -> None:
         measure_split(table.X, table.y, method, fitted, 0)
 
 
-def sums(rows: "pd.DataFrame") -> ResultTable:
+def sums_of_measures(rows: "pd.DataFrame") -> ResultTable:
     """Return what every method does on new rows, best sum first in every set (Figures 8 to 12)."""
     found: Rows = []
     for name, part in rows.groupby("set", sort=False):

@@ -11,6 +11,8 @@ import pytest
 
 import shortlist as library
 from shortlist.cli.options.arguments import as_typed, in_options, speaking
+from shortlist.datasets.registry import public_set
+from shortlist.datasets.store import fetch
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rule_pruners import MarginPruner, OrderedPruner
@@ -32,6 +34,7 @@ from shortlist.products.configuration.requirements import make_requirements
 from shortlist.products.configuration.search_options import search_options
 from shortlist.products.formats import read_model
 from shortlist.report.saved import result_page
+from shortlist.reproduce.paper import reproduce as run_again
 from shortlist.results.front import Front
 from shortlist.results.picture import save_figure
 from shortlist.saved_models import load_model
@@ -56,6 +59,14 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "front plot": [Front.load, save_figure, result_page],
     "front pick": [Front.load, Front.pick, read_model],
     "model info": [read_model, summarise],
+    "datasets fetch": [fetch],
+    "datasets show": [public_set],
+    "datasets list": [],
+    "reproduce": [run_again],
+    "study list": [],
+    "study show": [],
+    "study resume": [],
+    "study clear": [],
 }  # fmt: skip
 """What each command passes options on to. A new call of the library belongs here."""
 
@@ -63,7 +74,7 @@ NOT_TYPED = {
     "self", "cls", "X", "y", "table", "model", "path", "source", "classifier", "pruner", "estimator", "front",
     "report", "following", "cancellation", "work", "literals", "attributes", "kwargs", "options", "costs_given", "tables", "methods",
     "fields", "n_rows", "sense", "problem", "truth", "unsupported", "warnings", "notes",
-    "given", "requirements", "side_files", "name", "names", "dropped",
+    "given", "requirements", "side_files", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
 }  # fmt: skip
 """Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
 
@@ -75,6 +86,8 @@ ON_THEIR_OWN = {
     "stage": {"C", "answer_rejected", "beta", "epsilon", "mutation", "patience", "recombination", "scale", "subclassifier",
               "tries", "validation_share"},
     "front show": {"order", "weights"},
+    "front plot": {"trust"},
+    "datasets fetch": {"silence_s"},
 }  # fmt: skip
 """Arguments that the command leaves as they are by default, so that no message is about them."""
 

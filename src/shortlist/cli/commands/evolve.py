@@ -42,8 +42,8 @@ def evolve(
     """Breed classifiers that are right where others are wrong, and choose an ensemble of them by margins.
 
     Splits the rows 90 : 10, evolves on the first part, and reports on the second. Any number of classes;
-    text columns and missing values are fine. Ctrl-C stops evolution and keeps the ensemble so far; with --study the
-    same command goes on from there.
+    text columns and missing values are fine. Ctrl-C stops evolution and keeps the ensemble so far. With
+    --study the same command goes on from there.
     """
     from shortlist.cli.files import MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files
 
