@@ -1,5 +1,6 @@
 """Evolution of products that is killed after a number of kept states, and gone on with."""
 
+import functools
 import itertools
 from collections.abc import Callable
 from pathlib import Path
@@ -75,7 +76,7 @@ def test_a_killed_run_ends_like_one_that_nobody_disturbed(name: str, tmp_path: P
     for kills in ([1], [n_states // 2], [n_states], [2, 1, 4]):
         with open_study(tmp_path / f"{kills}.db") as study:
             for n_kept in kills:
-                _killed_after(n_kept, lambda study=study: _run(name, study))
+                _killed_after(n_kept, functools.partial(_run, name, study))
                 assert study.kept("generations") is not None
             assert _same(_run(name, study), whole)
             assert (study.n_finished, study.kept("generations")) == (1, None)

@@ -1,7 +1,9 @@
 """States of units that go on inside."""
 
+import functools
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,12 +16,14 @@ from shortlist.runs import Finished, open_study
 from shortlist.runs.studies import study as study_module
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState, opened_state, random_facts
 
+DTYPES: Any = st.sampled_from(
+    [np.uint8, np.float32, np.float64, np.bool_, "U3", [("a", np.int32, (2,)), ("b", "f8")]]
+)
+
 
 @given(
     array=arrays.arrays(
-        st.sampled_from(
-            [np.uint8, np.float32, np.float64, np.bool_, "U3", [("a", np.int32, (2,)), ("b", "f8")]]
-        ),
+        DTYPES,
         arrays.array_shapes(min_dims=0, max_dims=3, min_side=0),
     )
 )
@@ -51,7 +55,7 @@ def test_the_last_state_is_that_of_the_end_once_the_unit_is_finished(tmp_path: P
         checkpoint = Checkpoint("run", study)
         assert checkpoint.last() is None
         for number in (1, 2):
-            checkpoint.keep(lambda number=number: KeptState(facts={"n": number}), now=True)
+            checkpoint.keep(functools.partial(KeptState, facts={"n": number}), now=True)
             last = checkpoint.last()
             assert last is not None
             assert last.facts == {"n": number}
