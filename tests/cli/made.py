@@ -58,7 +58,7 @@ WRITING = {
 
 ADDING = {
     "configure --study": [*CONFIGURE, "--method", "solrep", "--points", "3", "--study", "w.db"],
-    "configure --study of evolution": [
+    "configure --method ibea --study": [
         *CONFIGURE,
         "--method",
         "ibea",
@@ -68,6 +68,16 @@ ADDING = {
         "w.db",
     ],
     "evolve --study": [*EVOLVE, "--study", "w.db"],
+    "stage --methods --study": [
+        "stage",
+        "table.csv",
+        "--methods",
+        "single,l1-path",
+        "--seeds",
+        "6",
+        "--study",
+        "w.db",
+    ],
     "compare --study": [*COMPARE, "--study", "w.db"],
     "prune --study": [*FOLDS, "--study", "w.db"],
 }

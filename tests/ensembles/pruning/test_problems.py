@@ -287,7 +287,7 @@ def test_contradicting_limits_say_so() -> None:
 
 def test_unknown_names_are_refused() -> None:
     votes = made_votes(20, 4, 3, seed=1)
-    with pytest.raises(BadInputError, match="objective must be one of"):
+    with pytest.raises(BadInputError, match="objective must be auto"):
         prune_classes(votes, "recall", selection_limits(4))
     with pytest.raises(BadInputError, match="solver must be one of"):
         prune_classes(votes, "accuracy", selection_limits(4), solver="higs")

@@ -22,6 +22,7 @@ from shortlist.cli.options.stage_options import (
     GoalOptions,
     PriceOptions,
     StageSearchOptions,
+    check_stage_methods,
     check_stage_numbers,
     is_opponent,
     output_files,
@@ -90,6 +91,8 @@ def stage(
     from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
 
     alone = is_opponent(context.params)
+    if alone or search.methods is not None:  # which decides what the files may be
+        check_stage_methods(context.params)
     check_files(
         inputs={"TABLE": table, "--costs": prices.costs},
         outputs={"--out": out, "--model-out": model_out, "--study": kept.study, "--report": report},

@@ -299,14 +299,13 @@ def check_stage_numbers(given: Mapping[str, Any]) -> None:
     if given["max_stages"] is not None:
         as_count(given["max_stages"], "--max-stages")
     as_count(given["seeds"], "--seeds")
-    _check_methods(given)
     if given["recall"] is not None:
         as_count(given["recall"], "--recall")
     point_or_rule(given["pick"])
     check_objectives(stage_objective_names(given["objectives"]))
 
 
-def _check_methods(given: Mapping[str, Any]) -> None:
+def check_stage_methods(given: Mapping[str, Any]) -> None:
     """Refuse names of methods that there are not."""
     from shortlist._validation import as_choice
     from shortlist.errors import BadInputError
