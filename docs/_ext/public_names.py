@@ -90,6 +90,10 @@ def write_pages(app: Any, _config: Any) -> None:
         page = folder / f"{package}.rst"
         if not page.exists() or page.read_text() != text:
             page.write_text(text)
+    paths = {path for package in PACKAGES for kind in public_names(package).values() for path in kind}
+    for page in (folder / "names").glob("*.rst"):
+        if page.stem not in paths:  # of a name that is public no longer
+            page.unlink()
 
 
 def setup(app: Any) -> dict[str, bool]:
