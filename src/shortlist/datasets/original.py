@@ -90,6 +90,7 @@ def _member(content: bytes, member: str, most: int, name: str) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive, archive.open(member) as file:
             found = file.read(most + 1)
+    # zipfile raises RuntimeError for a password and NotImplementedError for a compression it does not know
     except (KeyError, OSError, EOFError, RuntimeError, NotImplementedError, zlib.error, zipfile.BadZipFile):
         raise BadFileError(
             f"{name} must be a zip archive with a file {member}, got another one. Fetch it again."

@@ -162,16 +162,14 @@ def decide_on_demand(
         wanted = tuple(features[feature] for feature in stage.bought)
         try:
             values = acquire(active.copy(), wanted)
-        # whatever the user's function raises ends the run, with what it paid for
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001  # the user's function; what it paid for is kept
             return _unfinished(model, labels, reached, active), _failure(number, wanted, error), error
         reached[active] = number
         try:
             encoded = model.encoding.encode(stage.bought.tolist(), _shaped(values, len(active), wanted))
         except BadInputError as error:
             return _unfinished(model, labels, reached, active), f"acquire for stage {number}: {error}", None
-        # whatever cannot be read was paid for, and so were the rows before
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001  # what cannot be read was paid for all the same
             return _unfinished(model, labels, reached, active), _unreadable(number, wanted, error), error
         place = 0
         for feature in stage.bought:
