@@ -15,3 +15,14 @@ class Opened:
 
 
 Open = Callable[..., Opened]
+"""Shows HTML in a window of its own."""
+
+
+def watched(context: Any) -> Opened:
+    """Return a new page of a browser that remembers what it complains about and asks for."""
+    context.set_default_timeout(120_000)
+    opened = Opened(context.new_page())
+    opened.page.on("console", lambda message: opened.complaints.append(message.text))
+    opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
+    opened.page.on("request", lambda request: opened.requests.append(request.url))
+    return opened

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.report.browsing import Open, Opened
+from tests.report.browsing import Open, Opened, watched
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 NO_BROWSER = "no Chromium is installed for the tests of pages: make browser"
@@ -37,11 +37,7 @@ def open_page(chromium: Any, tmp_path: Path) -> Iterator[Open]:
             viewport={"width": width, "height": height}, color_scheme=theme, accept_downloads=True
         )
         contexts.append(context)
-        context.set_default_timeout(120_000)
-        opened = Opened(context.new_page())
-        opened.page.on("console", lambda message: opened.complaints.append(message.text))
-        opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
-        opened.page.on("request", lambda request: opened.requests.append(request.url))
+        opened = watched(context)
         opened.page.goto(file.as_uri())
         opened.page.wait_for_selector("html[data-ready]")
         opened.requests.remove(file.as_uri())

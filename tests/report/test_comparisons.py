@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
-from shortlist.report.comparisons import alike, pruning_comparison_parts
+from shortlist.report.comparisons import alike, joint_picks, pruning_comparison_parts
 from shortlist.report.parts import Chart, Text
+from tests.report.made import front_of
 
 
 def results(n_tables: int) -> pd.DataFrame:
@@ -54,3 +55,16 @@ def test_groups_hold_exactly_the_pairs_that_are_closer_than_the_difference(
         for high in ordered[i + 1 :]:
             joined = any(start <= low and high <= end for start, end in groups)
             assert joined == (high - low < wide)
+
+
+def test_the_picks_are_those_of_the_joint_front_as_the_first_method_that_has_them() -> None:
+    joint = front_of([[1, 0, 9], [2, 5, 5], [9, 9, 1]])
+    fronts = {"a": front_of([[1, 0, 9], [9, 9, 1]]), "b": front_of([[2, 5, 5], [9, 9, 1]])}
+    for name, pick, why in joint_picks(fronts, joint):
+        wanted = joint.pick(pick.rule)
+        assert pick.values == wanted.values
+        assert fronts[name].point(pick.index).values == wanted.values
+        assert name == ("b" if pick.values["cost"] == 2 else "a")
+        assert why.startswith("Of the joint front. ")
+    assert [pick.rule for _, pick, _ in joint_picks(fronts, joint)] == ["ideal", "knee"]
+    assert joint_picks(fronts, front_of([])) == []

@@ -1,10 +1,12 @@
 """Products as trees: sums of branches are those of the features in them."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError
-from shortlist.products import configure
+from shortlist.products import chosen_attributes, configure, model_attributes, read_model
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.feature_models.model import make_group, make_model
 from shortlist.report.parts import Branch, Tree
@@ -44,3 +46,23 @@ def test_a_page_of_products_has_the_tree_of_the_pick_and_refuses_another_model()
     assert tree.branches[0].text.endswith(f"cost {pick.values['cost']:g} EUR)")
     with pytest.raises(BadInputError, match="its features differ"):
         product_parts(answer.front, make_model(["a"]))
+
+
+def test_attributes_of_the_models_own_file_are_added_up_where_they_are_those_of_the_front(
+    tmp_path: Path,
+) -> None:
+    lines = "features\n  Phone\n    optional\n      Camera {cost 18, grams 3}\n      Stylus {cost 9}\n"
+    (tmp_path / "phone.uvl").write_text(lines)
+    line = read_model(tmp_path / "phone.uvl")
+    names_ = ("cost", "grams")
+    own = chosen_attributes(names_, [model_attributes(line)], line, defaults=dict.fromkeys(names_, 0))
+    answer = configure(line, "max selected, min cost, min grams", attributes=own)
+    pick = answer.front.point(len(answer.front) - 1)
+    (tree,) = [part for part in product_parts(answer.front, line, pick=pick) if isinstance(part, Tree)]
+    known = [f"{name} {pick.values[name]:g}" for name in names_ if pick.values[name]]
+    assert all(word in tree.branches[0].text for word in known)
+    dearer = {**own, "cost": Attribute("cost", 2 * own["cost"].values, scale=1)}
+    other = configure(line, "max selected, min cost", attributes=dearer).front
+    (tree,) = [part for part in product_parts(other, line, pick=other.point(0)) if isinstance(part, Tree)]
+    assert other.point(0).values["cost"] > 0
+    assert "cost" not in tree.branches[0].text

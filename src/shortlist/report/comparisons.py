@@ -1,14 +1,18 @@
 """Comparisons of methods as parts of a page: runs as boxes, quality against time, ranks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from shortlist._words import counted
 from shortlist.errors import BadInputError
 from shortlist.products.comparison.product_comparison import run_quality
-from shortlist.report.fronts import front_parts
+from shortlist.report.fronts import RULES, front_parts
 from shortlist.report.parts import Chart, Heading, Parts, Table, Text
+from shortlist.results.front import Front
+from shortlist.results.picking import Pick
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +38,9 @@ MEASURES = {
 
 def product_comparison_parts(comparison: "Comparison") -> Parts:
     """Return the fronts of all methods, the quality of every run, and hypervolume against time."""
-    parts: list[Any] = list(front_parts(comparison.fronts))
     tables = comparison.tables
+    picks = [] if tables is None else joint_picks(comparison.fronts, tables.joint)
+    parts: list[Any] = list(front_parts(comparison.fronts, picks=picks))
     if tables is None or tables.box is None or not comparison.runs:
         return parts
     methods = list(dict.fromkeys(run.method for run in comparison.runs))
@@ -66,6 +71,21 @@ def product_comparison_parts(comparison: "Comparison") -> Parts:
         )
     )  # fmt: skip
     return parts
+
+
+def joint_picks(fronts: Mapping[str, Front], joint: Front) -> list[tuple[str, Pick, str]]:
+    """Return the points that the usual rules take from the joint front, each as the first front that has it."""
+    if not len(joint):
+        return []
+    found = []
+    for rule, why in RULES.items():
+        wanted = joint.values[joint.pick(rule).index]
+        for name, front in fronts.items():
+            here = np.flatnonzero((front.values == wanted).all(axis=1))
+            if len(here):
+                found.append((name, front.point(int(here[0]), rule), f"Of the joint front. {why}"))
+                break
+    return found
 
 
 def box_chart(title: str, values: "dict[str, list[float]]", *, noun: str) -> Chart:

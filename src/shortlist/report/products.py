@@ -7,7 +7,7 @@ import numpy as np
 
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
-from shortlist.products.attributes.attribute import Attribute
+from shortlist.products.attributes.attribute import Attribute, exact_attribute, model_attributes
 from shortlist.products.feature_models.model import FeatureModel
 from shortlist.report.fronts import RULES, frequency_chart, front_parts
 from shortlist.report.parts import Branch, Heading, Parts, Text, Tree
@@ -34,7 +34,8 @@ def product_parts(
     model : FeatureModel, optional
         What the products are configurations of; without it there is no tree.
     attributes : mapping of str to Attribute, optional
-        What is added up per branch of the tree.
+        What is added up per branch of the tree. By default the objectives that are attributes in the
+        model's own file, where they add up to the values of the point.
     pick : Pick, optional
         The point whose product is the tree; by default the one at the knee.
 
@@ -56,12 +57,28 @@ def product_parts(
         parts += [
             Heading("The product of the pick"),
             Text(f"Point {chosen.index}, by {chosen.rule}: {words}."),
-            configuration_tree(model, selected, attributes or {}),
+            configuration_tree(
+                model, selected, _own_attributes(model, chosen) if attributes is None else attributes
+            ),
         ]
     elif model is None and len(front):
         parts.append(Text("Without the feature model there is no tree of the product.", note=True))
     chart = frequency_chart(front, noun="feature")
     return [*parts, *([chart] if chart else [])]
+
+
+def _own_attributes(model: FeatureModel, pick: Pick) -> dict[str, Attribute]:
+    """Return the attributes of the model's file that add up to what the point says of them.
+
+    Others were given apart from the model, or have features without a value, and are not known here.
+    """
+    found = {}
+    table = model_attributes(model)
+    for name in set(table.columns) & set(pick.values):
+        attribute = exact_attribute(table, name, model, default=0)
+        if int(attribute.values @ pick.decision) == round(pick.values[name] * attribute.scale):
+            found[name] = attribute
+    return {name: found[name] for name in pick.values if name in found}
 
 
 def configuration_tree(model: FeatureModel, selected: Mask, attributes: Mapping[str, Attribute]) -> Tree:

@@ -16,12 +16,22 @@ class Chart {
   }
 }
 
-const STYLE = { size: 12, letter: 6.6 };
+const LETTERS = "12px system-ui, 'DejaVu Sans', sans-serif";
+const pen = document.createElement("canvas").getContext("2d");
+
+function inked(text) {
+  pen.font = LETTERS;
+  return pen.measureText(text).width;
+}
+
+function widest(names) {
+  return names.reduce((most, name) => Math.max(most, inked(name.slice(0, 60))), 0);
+}
 
 function svgText(x, y, text, attributes, room) {
-  const most = room ? Math.max(1, Math.floor(room / STYLE.letter)) : Infinity;
-  const cut = text.length > most ? `${text.slice(0, most - 1)}…` : text;
-  const node = svgEl("text", { x, y, "font-size": STYLE.size, ...attributes }, cut);
+  pen.font = LETTERS;
+  const cut = room ? clipped(pen, text, room) : text;
+  const node = svgEl("text", { x, y, "font-size": 12, ...attributes }, cut);
   if (cut !== text) node.append(svgEl("title", {}, text));
   return node;
 }
@@ -31,7 +41,7 @@ function keys(names, width, at) {
   let x = 8;
   let y = at;
   names.forEach((name, i) => {
-    const wide = Math.min(name.length * STYLE.letter + 40, width - 16);
+    const wide = Math.min(inked(name.slice(0, 200)) + 40, width - 16);
     if (x + wide > width) {
       x = 8;
       y += 18;
@@ -65,10 +75,17 @@ function axisFrame(data, width, height, top, x, y) {
   return { left, right, bottom, across, up, parts };
 }
 
+// Powers of ten, and where there are few of them also what is twice and five times as much.
 function powers(low, high) {
+  const steps = high / low < 1000 ? [1, 2, 5] : [1];
   const found = [];
-  for (let power = Math.ceil(Math.log10(low) - 1e-9); 10 ** power <= high * 1.0001; power += 1) found.push(10 ** power);
-  return found;
+  for (let power = Math.floor(Math.log10(low)); 10 ** power <= high * 1.0001; power += 1) {
+    for (const step of steps) {
+      const at = Number((step * 10 ** power).toPrecision(3));
+      if (at >= low * 0.9999 && at <= high * 1.0001) found.push(at);
+    }
+  }
+  return found.length ? found : [low, high];
 }
 
 function ends(values, pad) {
@@ -108,7 +125,7 @@ function lineChart(data, width) {
   for (const { at, text } of data.marks || []) {
     const onLeft = across(at) > width * 0.7;
     parts.push(svgEl("line", { x1: across(at), x2: across(at), y1: top, y2: height - 44, stroke: colour("mark"), "stroke-width": 2, "stroke-dasharray": "4 3" }),
-      svgText(across(at) + (onLeft ? -6 : 6), top + 12, text, { "text-anchor": onLeft ? "end" : "start" }));
+      svgText(across(at) + (onLeft ? -6 : 6), top + 12, text, { "text-anchor": onLeft ? "end" : "start", class: "over" }));
   }
   return { height, parts: [...legend.parts, ...parts] };
 }
@@ -119,7 +136,7 @@ function barChart(data, width) {
   const legend = several ? keys(data.series.map((one) => one.name), width, 14) : { parts: [], height: 4 };
   const thick = several ? 11 : 16;
   const step = data.series.length * thick + 8;
-  const left = Math.min(width * 0.4, Math.max(60, ...data.names.map((name) => name.length * STYLE.letter + 12)));
+  const left = Math.min(width * 0.4, Math.max(60, widest(data.names) + 12));
   const [, most] = data.x.range || ends([0, ...data.series.flatMap((one) => one.values)], 0);
   const [least] = ends([0, ...data.series.flatMap((one) => one.values)], 0);
   const across = (value) => left + ((value - least) / (most - least || 1)) * (width - left - 64);
@@ -148,7 +165,7 @@ function quantile(sorted, share) {
 
 // A box from quartile to quartile with the median, whiskers to the ends, and every run as a dot.
 function boxChart(data, width) {
-  const left = Math.min(width * 0.38, Math.max(60, ...data.names.map((name) => name.length * STYLE.letter + 12)));
+  const left = Math.min(width * 0.38, Math.max(60, widest(data.names) + 12));
   const [low, high] = ends(data.values.flat(), 0.03);
   const across = (value) => left + ((value - low) / (high - low || 1)) * (width - left - 16);
   const step = 36;
@@ -176,7 +193,7 @@ function boxChart(data, width) {
 // Numbers in cells, the larger the stronger: confusion of classes, agreement of members.
 function countChart(data, width) {
   const names = data.rows;
-  const left = Math.min(width * 0.35, Math.max(50, ...names.map((name) => name.length * STYLE.letter + 10)));
+  const left = Math.min(width * 0.35, Math.max(50, widest(names) + 10));
   const cell = Math.min(72, (width - left - 8) / data.columns.length);
   const tall = Math.min(cell, 44);
   const top = 52;
@@ -205,14 +222,15 @@ function rankChart(data, width) {
   const [left, right] = [24, width - 24];
   const across = (rank) => left + ((rank - 1) / Math.max(1, n - 1)) * (right - left);
   const order = data.names.map((_, i) => i).sort((a, b) => data.ranks[a] - data.ranks[b]);
-  const base = 54;
+  const base = 60;
   const parts = [svgEl("line", { x1: left, x2: right, y1: base, y2: base, stroke: colour("ink") })];
-  for (let rank = 1; rank <= n; rank += 1) {
+  const every = Math.ceil((20 * n) / (right - left));
+  for (let rank = 1; rank <= n; rank += every) {
     parts.push(svgEl("line", { x1: across(rank), x2: across(rank), y1: base - 5, y2: base, stroke: colour("ink") }), svgText(across(rank), base - 10, String(rank), { "text-anchor": "middle" }));
   }
   if (data.critical) {
-    parts.push(svgEl("line", { x1: left, x2: Math.min(right, across(1 + data.critical)), y1: 16, y2: 16, stroke: colour("mark"), "stroke-width": 3 }),
-      svgText(left, 10, `critical difference ${short(data.critical)}`, { class: "soft" }));
+    parts.push(svgEl("line", { x1: left, x2: Math.min(right, across(1 + data.critical)), y1: 22, y2: 22, stroke: colour("mark"), "stroke-width": 3 }),
+      svgText(left, 14, `critical difference ${short(data.critical)}`, { class: "soft" }));
   }
   let y = base + 8;
   for (const [from, to] of data.groups) {
@@ -226,7 +244,7 @@ function rankChart(data, width) {
     const row = first + k * 18;
     const onLeft = x < width / 2;
     parts.push(svgEl("line", { x1: x, x2: x, y1: base, y2: row, stroke: colour("soft") }),
-      svgText(onLeft ? x + 6 : x - 6, row + 4, `${data.names[method]} ${data.ranks[method].toFixed(2)}`, { "text-anchor": onLeft ? "start" : "end" }, onLeft ? width - x - 12 : x - 12));
+      svgText(onLeft ? x + 6 : x - 6, row + 4, `${data.names[method]} ${data.ranks[method].toFixed(2)}`, { "text-anchor": onLeft ? "start" : "end", class: "over" }, onLeft ? width - x - 12 : x - 12));
   });
   return { height: first + n * 18 + 12, parts };
 }

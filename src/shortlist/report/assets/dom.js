@@ -57,7 +57,7 @@ function groupColour(group) {
 
 function clipped(context, text, width) {
   if (context.measureText(text).width <= width) return text;
-  let end = text.length;
+  let end = Math.min(text.length, Math.ceil(width / 2));
   while (end > 1 && context.measureText(`${text.slice(0, end)}…`).width > width) end -= 1;
   return `${text.slice(0, end)}…`;
 }

@@ -130,7 +130,9 @@ class Parallel {
       context.textBaseline = "top";
       context.fillText(clipped(context, view.objectives[objective].label, room), x, 4);
       context.fillStyle = colour("soft");
-      context.fillText(clipped(context, view.betterWords(objective), room), x, 20);
+      const better = view.betterWords(objective);
+      const fits = context.measureText(better).width <= room;
+      context.fillText(fits ? better : `better ${better.slice(-1)}`, x, 20);
       context.textAlign = "left";
       context.textBaseline = "middle";
       for (const [share, text] of view.ticksOf(objective, 5)) {

@@ -1,7 +1,7 @@
 // Points in planes of two objectives: one large plane, a triangle of planes for all pairs, or on a narrow screen
 // the same planes in a row. All planes are parts of one canvas.
 const MANY = 3000;
-const PAD = { left: 64, right: 14, top: 26, bottom: 44 };
+const PAD = { left: 64, right: 14, top: 26, bottom: 44, between: 24 };
 
 class Planes {
   constructor(view, box) {
@@ -28,10 +28,10 @@ class Planes {
       const tall = axes.length === 2 ? Math.min(520, Math.max(240, inner * 0.6)) : Math.min(inner, 300);
       for (const [x, y, column, row] of pairs) {
         const gap = axes.length === 2 ? 0 : 12;
-        this.panels.push({ x, y, left: PAD.left + column * inner, top: PAD.top + row * (tall + 14), width: inner - gap,
+        this.panels.push({ x, y, left: PAD.left + column * inner, top: PAD.top + row * (tall + PAD.between), width: inner - gap,
           height: tall, xLabel: row === across - 1, yLabel: column === 0 });
       }
-      this.height = PAD.top + across * (tall + 14) + PAD.bottom;
+      this.height = PAD.top + across * (tall + PAD.between) + PAD.bottom;
     } else {
       const columns = Math.max(1, Math.floor(width / 330));
       const cell = width / columns;
