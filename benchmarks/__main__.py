@@ -26,6 +26,7 @@ from benchmarks.studies import (
     stage_picks,
     start,
     study_store,
+    workers,
 )
 
 STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
@@ -56,11 +57,12 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "solrep-quality": large_products.quality,
     "stage-picks": stage_picks.stage_picks,
     "start": start.starts,
+    "workers": workers.workers,
 }
 """Studies, each with a file of its name in results/."""
 WITHOUT_DATA = ("kills", "pruning-large", "start", "study-million", "study-overhead")
 """Studies that need no real data."""
-SEEDED = ("emsco-opponents", "multistage-recall", "stage-picks")
+SEEDED = ("emsco-opponents", "multistage-recall", "stage-picks", "workers")
 """Studies that run once per seed."""
 
 

@@ -121,6 +121,19 @@ def test_any_classifier_with_probabilities_will_do() -> None:
         ForeignSubclassifiers(rows, LinearSVC())
 
 
+@pytest.mark.slow
+def test_classifiers_fitted_in_other_processes_are_the_same() -> None:
+    rows = stage_rows(2)
+    some = subset_masks(4)[[0, 6, 14]]
+    here = ForeignSubclassifiers(rows, DecisionTreeClassifier(random_state=0))
+    elsewhere = ForeignSubclassifiers(rows, DecisionTreeClassifier(random_state=0), n_jobs=2)
+    for subset in some:
+        elsewhere.slots(some)
+        expected = here.model(subset).probabilities(rows.validation_rows)
+        assert elsewhere.model(subset).probabilities(rows.validation_rows).tolist() == expected.tolist()
+    assert elsewhere.n_fits == 3
+
+
 def test_a_raised_threshold_keeps_accuracy_on_the_fitted_rows() -> None:
     rows = stage_rows(2)
     rule = reject_rule(0.6, np.array([0, 1]), risk=0.2, max_stages=3)

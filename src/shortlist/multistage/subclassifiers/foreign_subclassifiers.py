@@ -13,6 +13,7 @@ from shortlist.multistage.problem.reject_rules import RejectRule, confident_answ
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows, SubsetPlaces
 from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, Unit, Work, run_units, silent
+from shortlist.runs.workers import Where
 
 
 class ForeignSubclassifiers:
@@ -26,7 +27,7 @@ class ForeignSubclassifiers:
         rows: StageRows,
         estimator: Any,
         *,
-        n_jobs: int | None = 1,
+        n_jobs: Where = 1,
         report: Report = silent,
         cancellation: Cancellation | None = None,
     ) -> None:
@@ -50,7 +51,11 @@ class ForeignSubclassifiers:
         slots, new = self.places.place(subsets)
         if self.places.epoch != before:
             self._models.clear()
-        units = [Unit(str(slots[i]), self._fit, (subsets[i],)) for i in new]
+        columns = [np.flatnonzero(self.rows.encoding.columns(subsets[i])) for i in new]
+        units = [
+            Unit(str(slots[i]), fit_clone, (self.estimator, self.rows, own))
+            for i, own in zip(new, columns, strict=True)
+        ]
         try:
             work = Work(self.n_jobs, report=self.report, cancellation=self.cancellation or Cancellation())
             for key, model in run_units(units, work, stage="fitting subclassifiers"):
@@ -62,13 +67,6 @@ class ForeignSubclassifiers:
             self.places.forget(slots[new])
             raise
         return slots
-
-    def _fit(self, subset: Mask) -> "ForeignModel":
-        from sklearn.base import clone
-
-        columns = np.flatnonzero(self.rows.encoding.columns(subset))
-        model = clone(self.estimator).fit(self.rows.fit_rows[:, columns], self.rows.fit_labels)
-        return ForeignModel(model, columns, self.rows.n_classes)
 
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
         """Write into ``bits[slot]`` who is confident and who is confident and right."""
@@ -106,3 +104,11 @@ class ForeignModel:
         probabilities = np.zeros((len(rows), self.n_classes))
         probabilities[:, self.estimator.classes_] = known
         return probabilities
+
+
+def fit_clone(estimator: Any, rows: StageRows, columns: NDArray[np.int64]) -> ForeignModel:
+    """Fit a clone of a classifier on some columns."""
+    from sklearn.base import clone
+
+    model = clone(estimator).fit(rows.fit_rows[:, columns], rows.fit_labels)
+    return ForeignModel(model, columns, rows.n_classes)

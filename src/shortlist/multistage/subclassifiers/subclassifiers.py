@@ -14,13 +14,13 @@ from shortlist.multistage.subclassifiers._logistic import (
     Confidence,
     LabelledRows,
     decision_bits,
-    fit_binary,
-    sums,
     write_probabilities,
 )
 from shortlist.multistage.subclassifiers.encoding import Encoding
+from shortlist.multistage.subclassifiers.logistic_fits import fit_subsets, prepared_rows
 from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, Unit, Work, run_units, silent
+from shortlist.runs.workers import Where
 
 DENSE_FEATURES = 18
 """Up to this many features every subset has a place of its own, found by its bit mask."""
@@ -166,8 +166,8 @@ class LogisticSubclassifiers:
     scale : bool, default=True
         Penalise the coefficients of standardised columns, so that units do not matter; False: of the columns
         as they are.
-    n_jobs : int or None, default=1
-        Threads that fit.
+    n_jobs : int, str or None, default=1
+        Threads that fit, or the address of a Dask scheduler.
     capacity : int, default=200_000
         Most subsets kept at a time, where the number of features exceeds :data:`DENSE_FEATURES`.
     report, cancellation : optional
@@ -184,7 +184,7 @@ class LogisticSubclassifiers:
         *,
         C: float = 1.0,
         scale: bool = True,
-        n_jobs: int | None = 1,
+        n_jobs: Where = 1,
         capacity: int = 200_000,
         report: Report = silent,
         cancellation: Cancellation | None = None,
@@ -198,16 +198,11 @@ class LogisticSubclassifiers:
         self.places = SubsetPlaces(rows.n_features, min(capacity, max(LEAST_PLACES, room)))
         self.n_fits = 0
         self.n_scores = n_scores
-        self._centres = rows.fit_rows.mean(axis=0)
-        spreads = rows.fit_rows.std(axis=0)
-        self._spreads = np.where(spreads > 1e-12 * (1 + np.abs(self._centres)), spreads, 1.0)
-        standardised = (rows.fit_rows - self._centres) / self._spreads
         self._transposed = np.ascontiguousarray(rows.validation_rows.T)
-        self._standardised = np.ascontiguousarray(np.vstack([standardised.T, np.ones(len(standardised))]))
-        self._gram = sums(self._standardised)
-        per_column = 1.0 / C if scale else 1.0 / (C * self._spreads**2)
-        self._penalties = np.append(np.broadcast_to(per_column, standardised.shape[1]), 0.0)
-        n_columns = standardised.shape[1]
+        self._fit_rows = prepared_rows(
+            rows.encoding, rows.fit_rows, rows.fit_labels, n_scores=n_scores, C=C, scale=scale
+        )
+        n_columns = rows.fit_rows.shape[1]
         _check_memory(rows, self.places.capacity * self.n_scores * (n_columns + 1) * 8)
         self._coefficients = np.empty((self.places.capacity, self.n_scores, n_columns + 1))
         self._subsets = np.empty((self.places.capacity, rows.n_features), dtype=bool)
@@ -229,13 +224,15 @@ class LogisticSubclassifiers:
             if self.cancellation is not None and self.cancellation.cancelled:
                 raise FitsStoppedError(STOPPED)
             with _blas().limit(limits=1):
-                self._coefficients[slots] = self._fit_batch(subsets)
+                self._coefficients[slots] = fit_subsets(self._fit_rows, subsets)
             self._subsets[slots] = subsets
             self.n_fits += len(slots)
             return
         size = max(1, min(BATCH, -(-len(slots) // 4)))
         pieces = [slice(start, start + size) for start in range(0, len(slots), size)]
-        units = [Unit(str(i), self._fit_batch, (subsets[piece],)) for i, piece in enumerate(pieces)]
+        units = [
+            Unit(str(i), fit_subsets, (self._fit_rows, subsets[piece])) for i, piece in enumerate(pieces)
+        ]
         done = 0
         work = Work(self.n_jobs, report=self.report, cancellation=self.cancellation or Cancellation())
         with _blas().limit(limits=1), pooled_threads():
@@ -247,31 +244,6 @@ class LogisticSubclassifiers:
         self.n_fits += done
         if done < len(slots):
             raise FitsStoppedError(STOPPED)
-
-    def _fit_batch(self, subsets: Mask) -> NDArray[np.float64]:
-        """Fit some subsets, and turn the coefficients back to the columns' own units."""
-        columns = np.ascontiguousarray(self.rows.encoding.columns(subsets))
-        coefficients = np.empty((len(subsets), self.n_scores, columns.shape[1] + 1))
-        if self.n_scores == 1:
-            failed = fit_binary(
-                self._standardised, self.rows.fit_labels.astype(np.float64), self._gram,
-                self._penalties, columns, coefficients,
-            )  # fmt: skip
-        else:
-            # seconds to compile at first, and two classes never need it
-            from shortlist.multistage.subclassifiers._multinomial import fit_multinomial
-
-            failed = fit_multinomial(
-                self._standardised, self.rows.fit_labels, self._penalties, columns, coefficients
-            )
-        if failed:
-            raise BadInputError(
-                f"logistic regression must converge on every feature subset, got {failed} that did not. "
-                "Scale the columns or lower C."
-            )
-        coefficients[:, :, :-1] /= self._spreads
-        coefficients[:, :, -1] -= coefficients[:, :, :-1] @ self._centres
-        return coefficients
 
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
         """Write into ``bits[slot]`` who is confident and who is confident and right."""

@@ -19,14 +19,13 @@ FIRST_WORKER_S = 30.0
 WITHOUT_WORKERS_S = 30.0
 """Seconds that a run waits for a worker after the last one has gone."""
 
-MOST_LOSSES = 3
-"""How often what was shipped may be lost with the workers that had it, and is shipped again."""
-
 KEPT = "What was finished before is kept where a study was named."
 
 
 class ClusterEngine:
     """Runs parcels on the workers of a cluster; what calls have in common is sent to each worker once.
+
+    Each thread of a worker is a place for one unit, which takes one core, as Dask means it.
 
     Raises
     ------
@@ -42,20 +41,13 @@ class ClusterEngine:
         self._client = connect(address)
         try:
             workers = self._first_workers()
-            n_cores = check_workers(self._client.run(worker_facts, on_error="return"), versions())
+            check_workers(self._client.run(versions, on_error="return"), versions())
         except BaseException:
             self._client.close()
             raise
         self.n_workers = sum(worker["nthreads"] for worker in workers.values())
-        slots: dict[str, int] = {}
-        cores: dict[str, int] = {}
-        for name, worker in workers.items():
-            slots[worker["host"]] = slots.get(worker["host"], 0) + worker["nthreads"]
-            cores[worker["host"]] = n_cores.get(name, 1)
-        n_threads = min(max(1, cores[host] // slots[host]) for host in slots)
-        self._setting = Setting(uuid.uuid4().hex, n_threads, versions())
+        self._setting = Setting(uuid.uuid4().hex, 1, versions())
         self._shipped: dict[str, Any] = {}
-        self._losses = 0
         self._alone_since: float | None = None
 
     def submit(self, batch: Sequence[Parcel], shelf: Shelf) -> Any:
@@ -92,7 +84,6 @@ class ClusterEngine:
 
     def mend(self) -> bool:
         """Ship again what is needed; the scheduler itself runs the other batches elsewhere."""
-        self._losses += 1
         self._shipped.clear()
         return False
 
@@ -161,20 +152,13 @@ def connect(address: str) -> Any:
         ) from None
 
 
-def worker_facts() -> dict[str, Any]:
-    """Return what is asked of each worker: its versions and how many cores it may use."""
-    from joblib import cpu_count
-
-    return {"versions": versions(), "n_cores": cpu_count()}
-
-
-def check_workers(facts: Mapping[str, Any], ours: Mapping[str, str]) -> dict[str, int]:
-    """Return the number of cores of each worker.
+def check_workers(answers: Mapping[str, Any], ours: Mapping[str, str]) -> None:
+    """Refuse a worker that cannot run units.
 
     Parameters
     ----------
-    facts : mapping of str to object
-        By the worker's address what :func:`worker_facts` returned there, or the error that it raised.
+    answers : mapping of str to object
+        By the worker's address its versions, or the error that asking for them raised there.
     ours : mapping of str to str
         The versions of this process.
 
@@ -183,17 +167,16 @@ def check_workers(facts: Mapping[str, Any], ours: Mapping[str, str]) -> dict[str
     WorkerError
         For the first worker that lacks the package, or has other versions.
     """
-    for worker in sorted(facts):
-        found = facts[worker]
+    for worker in sorted(answers):
+        found = answers[worker]
         # Dask hands some errors on as text in another one
         if isinstance(found, ImportError | AttributeError) or "ModuleNotFoundError" in str(found):
             raise WorkerError(_no_package(f"worker {worker}", found))
         if isinstance(found, BaseException):
             raise WorkerError(f"worker {worker} cannot be used: {found}")
-        refused = refusal(f"worker {worker}", found["versions"], ours)
+        refused = refusal(f"worker {worker}", found, ours)
         if refused:
             raise WorkerError(refused)
-    return {worker: found["n_cores"] for worker, found in facts.items()}
 
 
 def _no_package(worker: str, error: BaseException) -> str:

@@ -22,7 +22,10 @@ MOST_IN_BATCH = 200
 """Units in a batch at most."""
 
 IN_FLIGHT = 2
-"""Batches in flight per worker: one that runs, and one that waits for its end."""
+"""Short batches in flight per worker: one that runs, and one that waits for its end."""
+
+LONG_S = 1.0
+"""From so many seconds on a unit is long: none waits behind another one while some worker may be idle."""
 
 MOST_DEATHS = 2
 """How often a unit may end the worker that it has for itself."""
@@ -111,7 +114,7 @@ class _Trip:
             if not self.flying:
                 self._send([self.alone[0]])
         else:
-            while len(self.flying) < IN_FLIGHT * self.engine.n_workers:
+            while len(self.flying) < self.pace.room:
                 batch = self.pace.batch(self.fresh)
                 if not batch:
                     break
@@ -173,6 +176,12 @@ class _Pace:
 
     def note(self, seconds: float) -> None:
         self.seconds = seconds if self.seconds is None else 0.8 * self.seconds + 0.2 * seconds
+
+    @property
+    def room(self) -> int:
+        """How many batches may be in flight; one for each worker until it is known that units are short."""
+        is_short = self.seconds is not None and self.seconds < LONG_S
+        return self.n_workers * (IN_FLIGHT if is_short else 1)
 
     def batch(self, fresh: Iterator[Parcel]) -> list[Parcel]:
         """Take the next batch; empty if nothing is left."""

@@ -1,0 +1,97 @@
+"""The logistic regressions of several subsets as one call, which any worker can run."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask
+from shortlist.errors import BadInputError
+from shortlist.multistage.subclassifiers._logistic import fit_binary, sums
+from shortlist.multistage.subclassifiers.encoding import Encoding
+
+
+@dataclass(frozen=True, eq=False)
+class FitRows:
+    """The rows that fit, prepared once for all subsets.
+
+    Attributes
+    ----------
+    encoding : Encoding
+        Which columns belong to which feature.
+    labels : ndarray of int64, shape (n_rows,)
+        Class numbers.
+    n_scores : int
+        1 for two classes, else one per class.
+    centres, spreads : ndarray of float, shape (n_columns,)
+        Means and standard deviations of the columns; 1 where a column is constant.
+    standardised : ndarray of float, shape (n_columns + 1, n_rows)
+        The columns without mean and spread, and ones.
+    gram : ndarray of float
+        Sums of their products.
+    penalties : ndarray of float, shape (n_columns + 1,)
+        Of each coefficient; none of the intercept, which is last.
+    """
+
+    encoding: Encoding
+    labels: NDArray[np.int64]
+    n_scores: int
+    centres: NDArray[np.float64]
+    spreads: NDArray[np.float64]
+    standardised: NDArray[np.float64]
+    gram: NDArray[np.float64]
+    penalties: NDArray[np.float64]
+
+
+def prepared_rows(
+    encoding: Encoding,
+    rows: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    *,
+    n_scores: int,
+    C: float,
+    scale: bool,
+) -> FitRows:
+    """Standardise encoded rows, ``(n_rows, n_columns)``."""
+    centres, spreads = rows.mean(axis=0), rows.std(axis=0)
+    spreads = np.where(spreads > 1e-12 * (1 + np.abs(centres)), spreads, 1.0)
+    columns = ((rows - centres) / spreads).T
+    standardised = np.ascontiguousarray(np.vstack([columns, np.ones(len(rows))]))
+    per_column = 1.0 / C if scale else 1.0 / (C * spreads**2)
+    penalties = np.append(np.broadcast_to(per_column, len(columns)), 0.0)
+    return FitRows(encoding, labels, n_scores, centres, spreads, standardised, sums(standardised), penalties)
+
+
+def fit_subsets(rows: FitRows, subsets: Mask) -> NDArray[np.float64]:
+    """Fit subsets, ``(n_subsets, n_features)``, and turn coefficients back to the columns' own units.
+
+    Returns
+    -------
+    coefficients : ndarray of float, shape (n_subsets, n_scores, n_columns + 1)
+        The intercept is last.
+
+    Raises
+    ------
+    BadInputError
+        If one does not converge.
+    """
+    columns = np.ascontiguousarray(rows.encoding.columns(subsets))
+    coefficients = np.empty((len(subsets), rows.n_scores, columns.shape[1] + 1))
+    if rows.n_scores == 1:
+        failed = fit_binary(
+            rows.standardised, rows.labels.astype(np.float64), rows.gram, rows.penalties, columns,
+            coefficients,
+        )  # fmt: skip
+    else:
+        # seconds to compile at first, and two classes never need it
+        from shortlist.multistage.subclassifiers._multinomial import fit_multinomial
+
+        failed = fit_multinomial(rows.standardised, rows.labels, rows.penalties, columns, coefficients)
+    if failed:
+        raise BadInputError(
+            f"logistic regression must converge on every feature subset, got {failed} that did not. "
+            "Scale the columns or lower C."
+        )
+    coefficients[:, :, :-1] /= rows.spreads
+    coefficients[:, :, -1] -= coefficients[:, :, :-1] @ rows.centres
+    return coefficients
