@@ -80,11 +80,14 @@ class Deferred(Generic[P, R]):
             return self._made
 
 
-def kernel(signature: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def kernel(signature: str, *, makes_arrays: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Compile for one explicit `signature`, without Python objects, and keep the result on disk.
 
     A signature is text as numba reads it, in which the name of a named tuple may stand for one: what its
     fields are is read from their annotations (:mod:`shortlist.arrays`), and they may be named tuples too.
+
+    A kernel only borrows its arrays from the caller, unless it says that it `makes_arrays`. Then numba does
+    not count who holds which array, which takes longer than a small kernel's own work.
     """
 
     def defer_kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -97,6 +100,7 @@ def kernel(signature: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 if isinstance(names.get(name), Deferred):
                     names[name] = names[name].made()
             options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
+            options["_nrt"] = makes_arrays
             types = _signature_types(signature, names)
             try:
                 return cast("Callable[P, R]", numba.njit(types, **options)(function))

@@ -205,7 +205,7 @@ def learn(
     return kept
 
 
-@kernel("void(ClauseStore, int32[::1], int64[::1])")
+@kernel("void(ClauseStore, int32[::1], int64[::1])", makes_arrays=True)
 def forget(store: ClauseStore, ranks: Shorts, counts: Longs) -> None:
     """Drop about half of the learned clauses, those that span most levels; only at level 0."""
     arena, starts = store.arena, store.starts

@@ -398,7 +398,7 @@ def climb_by_margins(
             tally[i, columns[pick, i]] += 1
 
 
-@kernel("void(CodedRows, Climb, int64[::1], int64[::1], int64[:, ::1], int64[::1])")
+@kernel("void(CodedRows, Climb, int64[::1], int64[::1], int64[:, ::1], int64[::1])", makes_arrays=True)
 def climb_with_backfitting(
     rows: CodedRows, climb: Climb, listed: Longs, near: Longs, members: Longs, right: Longs
 ) -> None:

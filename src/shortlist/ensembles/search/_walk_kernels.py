@@ -182,13 +182,15 @@ def note_selection(limits: SearchLimits, walk: SearchWalk) -> None:
         scalars[RUN_TOTAL] = total
         scalars[RUN_WORTH] = worth
         scalars[STALLED] = 0
-        best[1] = member
+        for k in range(len(member)):
+            best[1, k] = member[k]
     if better(scalars[KNOWN] == 1, mode, total, worth, scalars[BEST_TOTAL], scalars[BEST_WORTH]):
         scalars[KNOWN] = 1
         scalars[BEST_TOTAL] = total
         scalars[BEST_WORTH] = worth
         scalars[BEST_THRESHOLD] = scalars[THRESHOLD]
-        best[0] = member
+        for k in range(len(member)):
+            best[0, k] = member[k]
 
 
 @kernel("int64(int64, SearchRows, SearchLimits, SearchWalk, SearchRoom)")
@@ -225,7 +227,8 @@ def walk_selections(
                     other[PICK_SCORE] > choice[PICK_SCORE]
                     or (other[PICK_SCORE] == choice[PICK_SCORE] and other[PICK_WORTH] > choice[PICK_WORTH])
                 ):
-                    choice[:] = other
+                    for i in range(len(choice)):
+                        choice[i] = other[i]
                     out = k
         scalars[STEP] += 1
         if choice[PICK] == NONE:

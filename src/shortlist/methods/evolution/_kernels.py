@@ -45,7 +45,7 @@ def evaluate_selections(selections: Bytes, clauses: ClauseLists, costs: Longs, p
                     points[row, objective + 1] += costs[variable, objective]
 
 
-@kernel("void(int64[:, ::1], float64, int64, int64[::1], float64[::1])")
+@kernel("void(int64[:, ::1], float64, int64, int64[::1], float64[::1])", makes_arrays=True)
 def select_by_indicator(points: Longs, kappa: float, n_kept: int, kept: Longs, fitness: Floats) -> None:
     """Keep the fittest by the binary additive ε-indicator (Zitzler & Künzli 2004, Algorithm 1).
 
@@ -117,7 +117,8 @@ def mutate_with_feedback(
 
 
 @kernel(
-    "void(uint8[:, ::1], float64[::1], ClauseLists, float64, float64, float64, uint64[::1], uint8[:, ::1])"
+    "void(uint8[:, ::1], float64[::1], ClauseLists, float64, float64, float64, uint64[::1], uint8[:, ::1])",
+    makes_arrays=True,
 )
 def breed(
     parents: Bytes,
@@ -147,7 +148,10 @@ def breed(
             mutate_with_feedback(children[row], clauses, marks, error_rate, rate, state)
 
 
-@kernel("void(uint8[:, ::1], ClauseLists, float64, float64, float64, float64, uint64[::1], uint8[:, ::1])")
+@kernel(
+    "void(uint8[:, ::1], ClauseLists, float64, float64, float64, float64, uint64[::1], uint8[:, ::1])",
+    makes_arrays=True,
+)
 def breed_by_differences(
     population: Bytes,
     clauses: ClauseLists,

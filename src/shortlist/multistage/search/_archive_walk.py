@@ -165,7 +165,7 @@ def advance(
         following[WORST] = prices[mask]
 
 
-@kernel("int64(int64[::1], Space, uint64[::1], Scoring, Rules, Archive, Blocks)")
+@kernel("int64(int64[::1], Space, uint64[::1], Scoring, Rules, Archive, Blocks)", makes_arrays=True)
 def walk_archive(
     firsts: Longs,
     space: Space,

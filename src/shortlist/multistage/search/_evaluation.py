@@ -31,7 +31,8 @@ class Scoring(NamedTuple):
 
 @kernel(
     "void(int64[:, ::1], int64[:, ::1], int64[:, ::1], uint64[:, :, ::1], uint64[::1], Scoring, "
-    "int64[:, ::1])"
+    "int64[:, ::1])",
+    makes_arrays=True,
 )
 def measure(
     slots: Longs,
@@ -100,7 +101,7 @@ def compare_rows(points: Longs, credits_: Longs, conclusive: Longs, a: int, b: i
     return answer
 
 
-@kernel("int64[::1](int64[:, ::1], int64[::1], int64[::1])")
+@kernel("int64[::1](int64[:, ::1], int64[::1], int64[::1])", makes_arrays=True)
 def domination_levels(points: Longs, credits_: Longs, conclusive: Longs) -> Longs:
     """Return t for the rows of E_t (Sec. 3.3.1): 0 for the non-dominated, 1 once these are gone, …."""
     n = len(points)
@@ -148,7 +149,7 @@ def domination_levels(points: Longs, credits_: Longs, conclusive: Longs) -> Long
     return levels
 
 
-@kernel("bool_[::1](int64[:, ::1], int64[::1], int64[::1])")
+@kernel("bool_[::1](int64[:, ::1], int64[::1], int64[::1])", makes_arrays=True)
 def nondominated_rows(points: Longs, credits_: Longs, conclusive: Longs) -> Flags:
     """Mark the rows that no other row dominates; needs no square of memory."""
     n = len(points)

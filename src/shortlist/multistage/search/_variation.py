@@ -28,7 +28,7 @@ class Mutation(NamedTuple):
     """How likely a feature that moves is removed."""
 
 
-@kernel("int64(int8[::1])")
+@kernel("int64(int8[::1])", makes_arrays=True)
 def compress_row(assignment: Chromosomes) -> int:
     """Renumber the stages of one assignment densely, in place; return how many there are."""
     used = np.zeros(129, dtype=np.int64)
@@ -46,7 +46,7 @@ def compress_row(assignment: Chromosomes) -> int:
     return count
 
 
-@kernel("void(int8[::1], Mutation, float64[::1], float64[::1])")
+@kernel("void(int8[::1], Mutation, float64[::1], float64[::1])", makes_arrays=True)
 def mutate_row(assignment: Chromosomes, mutation: Mutation, gates: Floats, draws: Floats) -> None:
     """Mutate one assignment in place (Algorithm 1).
 

@@ -69,19 +69,19 @@ def solve_positive(matrix: Floats, size: int, right: Floats, solution: Floats) -
         solution[i] = total / matrix[i, i]
 
 
-@kernel("void(float64[:, ::1], float64[::1], float64[::1])")
+@kernel("void(float64[:, ::1], float64[::1], float64[::1])", makes_arrays=True)
 def combine(design: Floats, beta: Floats, scores: Floats) -> None:
     """Score every row: ``scores = designᵀ beta``."""
     np.dot(beta, design, scores)
 
 
-@kernel("void(float64[:, ::1], float64[::1], float64[::1])")
+@kernel("void(float64[:, ::1], float64[::1], float64[::1])", makes_arrays=True)
 def pull_back(design: Floats, residuals: Floats, gradient: Floats) -> None:
     """Sum residuals per column: ``gradient = design residuals``."""
     np.dot(design, residuals, gradient)
 
 
-@kernel("void(float64[:, ::1], float64[::1], float64[:, ::1], float64[:, ::1])")
+@kernel("void(float64[:, ::1], float64[::1], float64[:, ::1], float64[:, ::1])", makes_arrays=True)
 def weighted_products(design: Floats, weights: Floats, scaled: Floats, products: Floats) -> None:
     """Sum weighted products of columns: ``products = (design · weights) designᵀ``.
 
@@ -111,7 +111,8 @@ def choose_columns(rows: Floats, subset: Flags, chosen: Longs, design: Floats) -
 
 
 @kernel(
-    "int64(float64[:, ::1], float64[::1], float64[:, ::1], float64[::1], bool_[:, ::1], float64[:, :, ::1])"
+    "int64(float64[:, ::1], float64[::1], float64[:, ::1], float64[::1], bool_[:, ::1], float64[:, :, ::1])",
+    makes_arrays=True,
 )
 def fit_binary(
     rows: Floats, truth: Floats, gram: Floats, penalties: Floats, subsets: Flags, coefficients: Floats
@@ -246,7 +247,7 @@ def decide_row(
     return label if p >= confidence.thresholds[label] and p >= least else -1 - label
 
 
-@kernel("void(float64[:, ::1], float64[:, ::1], int64[::1], float64[:, ::1])")
+@kernel("void(float64[:, ::1], float64[:, ::1], int64[::1], float64[:, ::1])", makes_arrays=True)
 def write_probabilities(rows: Floats, coefficients: Floats, chosen: Longs, probabilities: Floats) -> None:
     """Write the class probabilities of every row, the very numbers that :func:`decide_row` compares."""
     n_scores, intercept = coefficients.shape[0], coefficients.shape[1] - 1
@@ -272,7 +273,8 @@ def write_probabilities(rows: Floats, coefficients: Floats, chosen: Longs, proba
 
 @kernel(
     "void(LabelledRows, float64[:, :, ::1], int64[::1], bool_[:, ::1], Confidence, float64[::1], "
-    "uint64[:, :, ::1])"
+    "uint64[:, :, ::1])",
+    makes_arrays=True,
 )
 def decision_bits(
     labelled: LabelledRows,
@@ -339,7 +341,10 @@ def decision_bits(
                     bits[slot, 1, row >> 6] |= bit
 
 
-@kernel("int64(float64[:, ::1], int64[::1], float64[:, ::1], int64[::1], Confidence, float64, int64[::1])")
+@kernel(
+    "int64(float64[:, ::1], int64[::1], float64[:, ::1], int64[::1], Confidence, float64, int64[::1])",
+    makes_arrays=True,
+)
 def decide_rows(
     rows: Floats,
     active: Longs,

@@ -18,7 +18,9 @@ from shortlist.multistage.subclassifiers._logistic import (
 )
 
 
-@kernel("int64(float64[:, ::1], int64[::1], float64[::1], bool_[:, ::1], float64[:, :, ::1])")
+@kernel(
+    "int64(float64[:, ::1], int64[::1], float64[::1], bool_[:, ::1], float64[:, :, ::1])", makes_arrays=True
+)
 def fit_multinomial(
     rows: Floats, truth: Longs, penalties: Floats, subsets: Flags, coefficients: Floats
 ) -> int:

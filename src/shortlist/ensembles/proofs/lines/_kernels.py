@@ -43,6 +43,10 @@ class LineForms(NamedTuple):
     """The first form of each row, and the end, ``(n_rows + 1,)``."""
     worth: Longs
     """What utility 1 is worth, ``(n_rows,)``, above 0."""
+    above: Longs
+    """How many classifiers add 1 to a form, ``(n_forms,)``."""
+    below: Longs
+    """How many take 1 from it."""
 
 
 class Ranges(NamedTuple):
@@ -56,6 +60,10 @@ class Ranges(NamedTuple):
     """The largest distance of each row."""
     free: Longs
     """The free classifiers come first."""
+    plus: Longs
+    """How many free classifiers add 1 to each form."""
+    minus: Longs
+    """How many take 1 from it."""
 
 
 class LinePart(NamedTuple):
@@ -100,29 +108,32 @@ def note_ranges(forms: LineForms, ranges: Ranges, fixed: Bytes, size: int, first
 
     `size` members are wanted of those that are not OUT, with a threshold from `first` to `last`.
     """
+    base, plus, minus = ranges.base, ranges.plus, ranges.minus
+    n_forms = len(base)
+    for f in range(n_forms):
+        base[f] = 0
+        plus[f] = forms.above[f]
+        minus[f] = forms.below[f]
     n_free = 0
     need = size
     for k in range(len(fixed)):
-        if fixed[k] == IN:
-            need -= 1
-        elif fixed[k] == FREE:
+        if fixed[k] == FREE:
             ranges.free[n_free] = k
             n_free += 1
+            continue
+        for f in range(n_forms):
+            plus[f] -= forms.columns[k, f] > 0
+            minus[f] -= forms.columns[k, f] < 0
+        if fixed[k] == IN:
+            need -= 1
+            for f in range(n_forms):
+                base[f] += forms.columns[k, f]
     for r in range(len(forms.worth)):
         low = high = np.int64(2**62)
         for f in range(forms.starts[r], forms.starts[r + 1]):
-            base = plus = minus = np.int64(0)
-            for k in range(len(fixed)):
-                sign = np.int64(forms.signs[f, k])
-                if fixed[k] == IN:
-                    base += sign
-                elif fixed[k] == FREE:
-                    plus += sign > 0
-                    minus += sign < 0
-            ranges.base[f] = base
-            level, start = forms.levels[f], base - forms.least[f] + 1
-            most = start + min(need, plus) - max(0, need - (n_free - minus))
-            least = start - min(need, minus) + max(0, need - (n_free - plus))
+            level, start = forms.levels[f], base[f] - forms.least[f] + 1
+            most = start + min(need, plus[f]) - max(0, need - (n_free - minus[f]))
+            least = start - min(need, minus[f]) + max(0, need - (n_free - plus[f]))
             high = min(high, most + max(level * first, level * last))
             low = min(low, least + min(level * first, level * last))
         ranges.low[r] = low
@@ -230,7 +241,8 @@ def descend(forms: LineForms, part: LinePart, descent: Descent, target: float, n
         if bound < state[BEST]:
             state[BEST] = bound
             state[IDLE] = 0
-            descent.tilts[:] = now
+            for f in range(n_forms):
+                descent.tilts[f] = now[f]
             if bound <= target:
                 return
         else:

@@ -65,6 +65,8 @@ class LineBounds:
             low=np.empty(n_rows, dtype=np.int64),
             high=np.empty(n_rows, dtype=np.int64),
             free=np.empty(n_classifiers, dtype=np.int64),
+            plus=np.empty(n_forms, dtype=np.int64),
+            minus=np.empty(n_forms, dtype=np.int64),
         )
         now, step, reached, tilts = np.empty((4, n_forms))
         order = np.empty(n_classifiers, dtype=np.int64)

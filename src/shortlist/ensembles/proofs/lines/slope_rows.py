@@ -73,6 +73,8 @@ class SlopeRows:
             least=rows.least,
             starts=np.searchsorted(rows.row_of, np.arange(rows.n_rows + 1)).astype(np.int64),
             worth=rows.gains,
+            above=(rows.signs > 0).sum(axis=1, dtype=np.int64),
+            below=(rows.signs < 0).sum(axis=1, dtype=np.int64),
         )
 
     def reach(self, mask: Mask) -> NDArray[np.int64]:
