@@ -15,7 +15,6 @@ from shortlist.ensembles.goals.class_weights import weights_of
 from shortlist.ensembles.goals.margin_worth import MarginUtility, split_objective
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.pruning.problems import PluralityProblem, ThresholdProblem, problem_of
-from shortlist.ensembles.search.margin_search import search_margins
 from shortlist.ensembles.search.tabu_search import search_selection
 from shortlist.ensembles.votes.binary_votes import Votes, confusion
 from shortlist.ensembles.votes.class_votes import ClassVotes
@@ -248,20 +247,14 @@ class _Searches:
             min_size=max(of.limits.min_size, setting.min_size),
             max_size=min(of.limits.max_size, setting.max_size),
         )
-        found: Any
-        if isinstance(of, ThresholdProblem):
-            found = search_selection(
-                of.votes, of.weights, limits, self.budget, utility=utility, max_steps=self.max_steps
-            )
-        elif utility is None:
-            full = np.ones(of.n_classifiers, dtype=bool)
-            found = search_selection(
-                of.votes, of.weights, limits, self.budget, starts=[full], max_steps=self.max_steps
-            )
-        else:
-            steps = -(-self.max_steps // CLASS_STEP_COST)
-            found = search_margins(of.votes, of.weights, limits, utility, self.budget, max_steps=steps)
-        return None if found is None else (found.mask, getattr(found, "threshold", 0))
+        steps, starts = self.max_steps, None
+        if isinstance(of, PluralityProblem):
+            starts = [np.ones(of.n_classifiers, dtype=bool)]
+            steps = steps if utility is None else -(-steps // CLASS_STEP_COST)
+        found = search_selection(
+            of.votes, of.weights, limits, self.budget, starts=starts, utility=utility, max_steps=steps
+        )
+        return None if found is None else (found.mask, found.threshold)
 
 
 def _held_out_value(

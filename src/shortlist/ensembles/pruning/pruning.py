@@ -16,8 +16,7 @@ from shortlist.ensembles.pruning.evidence import AUTO, solver_name
 from shortlist.ensembles.pruning.objective_choice import Choice, choose_objective
 from shortlist.ensembles.pruning.problems import PluralityProblem, ThresholdProblem, problem_of
 from shortlist.ensembles.pruning.slope_problem import SlopeProblem, named
-from shortlist.ensembles.search.margin_search import FoundMargins, search_margins
-from shortlist.ensembles.search.tabu_search import FoundSelection, search_selection
+from shortlist.ensembles.search.tabu_search import search_selection
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import ClassVotes, merge_class_rows
 from shortlist.errors import BadInputError
@@ -216,24 +215,15 @@ def _with_better_margins(
     budget: Budget,
 ) -> PrunedSelection:
     """Replace the selection by one that is worth at least as much and has better margins."""
-    better: FoundSelection | FoundMargins | None
-    if isinstance(of, ThresholdProblem):
-        better = search_selection(
-            of.votes, of.weights, of.limits, budget, starts=[result.mask], utility=utility,
-            max_steps=UTILITY_STEPS,
-        )  # fmt: skip
-    else:
-        better = search_margins(
-            of.votes, of.weights, of.limits, utility, budget, starts=[result.mask],
-            max_steps=CLASS_UTILITY_STEPS,
-        )  # fmt: skip
+    by_threshold = isinstance(of, ThresholdProblem)
+    better = search_selection(
+        of.votes, of.weights, of.limits, budget, starts=[result.mask], utility=utility,
+        max_steps=UTILITY_STEPS if by_threshold else CLASS_UTILITY_STEPS,
+    )  # fmt: skip
     objective = named(of.objective, utility)
     if better is None:
         return dataclasses.replace(result, objective=objective)
-    mask = better.mask
-    total, threshold = of.rate(of.tally(mask), int(mask.sum()))
-    if isinstance(better, FoundSelection):  # of several thresholds worth as much, the one with better margins
-        total, threshold = better.total, better.threshold
+    mask, total, threshold = better.mask, better.total, better.threshold
     value = of.value(total)
     optimal = result.bound - value <= of.tolerance
     certificate = result.certificate

@@ -22,7 +22,6 @@ from shortlist.ensembles.proofs.lines.slope_rows import (
 )
 from shortlist.ensembles.proofs.lines.slope_settings import SlopeSettings
 from shortlist.ensembles.pruning.problems import Offer, PluralityProblem, ThresholdProblem
-from shortlist.ensembles.search.margin_search import FoundMargins, search_margins
 from shortlist.ensembles.search.tabu_search import FoundSelection, search_selection
 from shortlist.results.objective import Objective, Sense
 from shortlist.runs.budget import Budget
@@ -108,21 +107,14 @@ class SlopeProblem:
     def search(self, budget: Budget, offer: Offer, settings: SlopeSettings) -> None:
         """Offer what tabu walks find, as it is found."""
 
-        def on_better(found: FoundSelection | FoundMargins) -> None:
+        def on_better(found: FoundSelection) -> None:
             offer(found.mask)
 
-        of = self.of
-        if isinstance(of, ThresholdProblem):
-            search_selection(
-                of.votes, of.weights, of.limits, budget, utility=self.utility,
-                max_steps=settings.search_steps,
-                on_better=on_better,
-            )  # fmt: skip
-        else:
-            search_margins(
-                of.votes, of.weights, of.limits, self.utility, budget, max_steps=settings.class_steps,
-                on_better=on_better,
-            )  # fmt: skip
+        of, by_threshold = self.of, isinstance(self.of, ThresholdProblem)
+        search_selection(
+            of.votes, of.weights, of.limits, budget, utility=self.utility, on_better=on_better,
+            max_steps=settings.search_steps if by_threshold else settings.class_steps,
+        )  # fmt: skip
 
     def certificate(
         self, proof: tuple[Lines, ...] | int, mask: Mask, threshold: int, total: int

@@ -94,7 +94,9 @@ class SearchWalk(NamedTuple):
     tally: ShortTable
     """Positive votes of the members, ``(1, n_rows)``, or votes for each class, ``(n_rows, n_classes)``."""
     levels: LongTable
-    """With a threshold the gains above 0, and minus those below 0, of the rows by tally."""
+    """With a threshold the gains above 0, and minus those below 0, of the rows by tally; by most votes and with
+    a utility the gains of the rows by distance.
+    """
     leads: Longs
     """By most votes the lead of each row: right iff it is at least 0."""
     sums: Longs

@@ -4,9 +4,15 @@ import numpy as np
 
 from shortlist._jit import kernel
 from shortlist._random import draw_below
-from shortlist.arrays import Longs, Whole
+from shortlist.arrays import Bytes, Longs, Whole
 from shortlist.ensembles.search._limit_kernels import adapt_penalty, count_limits, missed_after, priced
-from shortlist.ensembles.search._plurality_kernels import count_classes, rate_classes
+from shortlist.ensembles.search._plurality_kernels import (
+    class_worth_after,
+    count_classes,
+    rate_class_worths,
+    rate_classes,
+    set_class_worth,
+)
 from shortlist.ensembles.search._search_arrays import (
     BEST_THRESHOLD,
     BEST_TOTAL,
@@ -72,6 +78,8 @@ def settle(rows: SearchRows, limits: SearchLimits, walk: SearchWalk) -> None:
     walk.scalars[MISSED] = missed_after(NONE, limits, walk)
     if not len(rows.labels):
         set_threshold(rows.table, limits, walk)
+    elif limits.options[UTILITY]:
+        set_class_worth(rows.table, walk)
 
 
 @kernel("void(int64, int64, SearchRows, SearchLimits, SearchWalk, SearchRoom)")
@@ -79,9 +87,12 @@ def rate_flips(
     start: Whole, stop: Whole, rows: SearchRows, limits: SearchLimits, walk: SearchWalk, room: SearchRoom
 ) -> None:
     """Rate the flips of classifiers start to stop."""
-    if len(rows.labels):
+    by_worth = limits.options[UTILITY] == 2
+    if len(rows.labels) and by_worth:
+        rate_class_worths(start, stop, rows, walk, room)
+    elif len(rows.labels):
         rate_classes(start, stop, rows, walk, room)
-    elif limits.options[UTILITY] == 2:
+    elif by_worth:
         rate_worths(start, stop, rows, walk, room)
     else:
         rate_totals(start, stop, rows, walk, room)
@@ -147,7 +158,9 @@ def choose_flip(
         n_seen += 1
         place = 2 if member[k] else 0
         worth: Whole = np.int64(0)
-        if options[BY_WORTH]:
+        if options[BY_WORTH] and len(rows.labels):
+            worth = class_worth_after(k, rows, walk)
+        elif options[BY_WORTH]:
             worth = worth_after(k, ratings[place + 1, k], rows, walk)
         if choice[PICK] == NONE or worth > choice[PICK_WORTH]:
             choice[PICK] = k
@@ -191,6 +204,19 @@ def note_selection(limits: SearchLimits, walk: SearchWalk) -> None:
         scalars[BEST_THRESHOLD] = scalars[THRESHOLD]
         for k in range(len(member)):
             best[0, k] = member[k]
+
+
+@kernel("void(uint8[::1], SearchRows, SearchLimits, SearchWalk)")
+def go_to(mask: Bytes, rows: SearchRows, limits: SearchLimits, walk: SearchWalk) -> None:
+    """Move to a selection, and forget the walk so far."""
+    for k in range(len(mask)):
+        if walk.member[k] != mask[k]:
+            flip(k, rows, limits, walk)
+        walk.tabu[k] = 0
+    settle(rows, limits, walk)
+    walk.scalars[RUN_KNOWN] = 0
+    note_selection(limits, walk)
+    walk.scalars[STALLED] = 0
 
 
 @kernel("int64(int64, SearchRows, SearchLimits, SearchWalk, SearchRoom)")

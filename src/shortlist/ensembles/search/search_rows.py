@@ -7,7 +7,13 @@ import numpy as np
 
 from shortlist.arrays import Longs, Mask, Shorts
 from shortlist.ensembles.goals.class_weights import ClassWeights
-from shortlist.ensembles.goals.margin_worth import MarginUtility, utility_scale, utility_table, utility_total
+from shortlist.ensembles.goals.margin_worth import (
+    MarginUtility,
+    class_utility_total,
+    utility_scale,
+    utility_table,
+    utility_total,
+)
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.search._search_arrays import SearchRows
 from shortlist.ensembles.search._threshold_kernels import WINDOW
@@ -59,6 +65,12 @@ class CountedRows:
             return 2, int(self.tally.shape[1])
         return 2 * WINDOW + 2, self.n_classifiers
 
+    @property
+    def n_deep(self) -> tuple[int, int, int]:
+        """Signs, tallies and classifiers that gains are sorted by where a utility leads."""
+        n = self.n_classifiers
+        return (2, n + 1, n) if self.utility_mode == 2 and not len(self.rows.labels) else (1, 1, 1)
+
 
 def threshold_search_rows(votes: Votes, weights: Weights, utility: MarginUtility | None) -> CountedRows:
     """Return rows of two classes, decided positive by more votes than a threshold."""
@@ -95,29 +107,37 @@ def threshold_search_rows(votes: Votes, weights: Weights, utility: MarginUtility
     )
 
 
-def class_search_rows(votes: ClassVotes, weights: ClassWeights) -> CountedRows:
+def class_search_rows(votes: ClassVotes, weights: ClassWeights, utility: MarginUtility | None) -> CountedRows:
     """Return rows of several classes, decided by most votes."""
     gains = weights.row_gains(votes)
     matter = gains != 0
     codes = np.require(votes.codes[matter], np.uint8, ["C", "W"])
     labels = np.require(votes.labels[matter], np.uint8, ["C", "W"])
     gains = gains[matter].astype(np.int64)
+    leads = np.where(labels == 0, 0, -1)
+    scale = 1 if utility is None else utility_scale(votes, weights)
+    table, levels = np.zeros((1, 1), dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
+    if utility is not None:
+        table = utility_table(utility, votes.n_classifiers, scale, by_plurality=True)
+        levels = np.zeros((1, table.shape[1]), dtype=np.int64)
+        np.add.at(levels[0], table.shape[1] // 2 + 1 + leads, gains)
+
+    def recount(mask: Mask, _threshold: int) -> tuple[int, int | None]:
+        worth = None if utility is None else class_utility_total(votes, weights, utility, mask)
+        return weights.total(votes, mask), worth
+
     return CountedRows(
         rows=SearchRows(
-            votes=codes,
-            columns=np.ascontiguousarray(codes.T),
-            labels=labels,
-            gains=gains,
-            table=np.zeros((1, 1), dtype=np.int64),
+            votes=codes, columns=np.ascontiguousarray(codes.T), labels=labels, gains=gains, table=table
         ),
         tally=np.zeros((len(labels), votes.n_classes), dtype=np.int32),
-        levels=np.zeros((0, 0), dtype=np.int64),
-        leads=np.where(labels == 0, 0, -1),
+        levels=levels,
+        leads=leads,
         total=int(gains[labels == 0].sum()),
         offset=0,
-        utility_mode=0,
-        usual=_usual(gains),
-        recount=lambda mask, _: (weights.total(votes, mask), None),
+        utility_mode=0 if utility is None else 1 + utility.leads,
+        usual=_usual(gains) * (scale if utility is not None and utility.leads else 1),
+        recount=recount,
     )
 
 

@@ -163,7 +163,7 @@ def search_selection(
         return None
     if isinstance(votes, ClassVotes):
         assert isinstance(weights, ClassWeights), "class votes are worth class weights"
-        counted, starts = class_search_rows(votes, weights), () if starts is None else starts
+        counted, starts = class_search_rows(votes, weights, utility), () if starts is None else starts
     else:
         assert isinstance(weights, Weights), "votes of two classes are worth their weights"
         starts = ordering_starts(votes, weights, limits, budget) if starts is None else starts
@@ -235,7 +235,7 @@ class _Walker:
         )
         self.room = SearchRoom(
             near=np.zeros(counted.n_rating, dtype=np.int64),
-            deep=np.zeros((2, n + 1, n) if counted.utility_mode == 2 else (1, 1, 1), dtype=np.int64),
+            deep=np.zeros(counted.n_deep, dtype=np.int64),
             ratings=np.zeros((5, n), dtype=np.int64),
             choices=np.zeros((2, entries.PICK_SCORE + 1), dtype=np.int64),
         )
@@ -244,13 +244,7 @@ class _Walker:
 
     def go_to(self, mask: NDArray[np.uint8]) -> None:
         """Move to a selection, and forget the walk so far."""
-        for k in np.flatnonzero(self.state.member != mask):
-            self.flip(int(k))
-        kernels.settle(self.rows, self.limits, self.state)
-        self.scalars[entries.RUN_KNOWN] = 0
-        kernels.note_selection(self.limits, self.state)
-        self.scalars[entries.STALLED] = 0
-        self.state.tabu[:] = 0
+        kernels.go_to(mask, self.rows, self.limits, self.state)
 
     def flip(self, k: int) -> None:
         """Let one classifier join or leave."""
