@@ -94,7 +94,7 @@ class SearchWalk(NamedTuple):
     tally: ShortTable
     """Positive votes of the members, ``(1, n_rows)``, or votes for each class, ``(n_rows, n_classes)``."""
     levels: LongTable
-    """With a threshold the gains above 0, and minus those below 0, of the rows by tally; by most votes and with
+    """With a threshold the gains above 0, and minus those below 0, of the rows by tally. By most votes with
     a utility the gains of the rows by distance.
     """
     leads: Longs
