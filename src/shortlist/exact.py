@@ -27,9 +27,13 @@ LARGEST_INTEGER = 2**53
 LARGEST_EXPONENT = 18
 """Numbers of 10^19 and more are refused: no value can be that large and exact."""
 
+MOST_PLACES = 1100
+"""Numbers with more decimals than this are refused: no double needs more, and as fractions they would fill
+the memory."""
+
 
 def as_decimal(text: str) -> Decimal | None:
-    """Return a finite number below 10^19 in size, or None where the text is none.
+    """Return a finite number below 10^19 in size with at most 1,100 decimals, or None where the text is none.
 
     Examples
     --------
@@ -40,7 +44,10 @@ def as_decimal(text: str) -> Decimal | None:
         number = Decimal(text.strip())
     except InvalidOperation:
         return None
-    if not number.is_finite() or number.adjusted() > LARGEST_EXPONENT or "_" in text:
+    exponent = number.as_tuple().exponent
+    if not isinstance(exponent, int) or exponent < -MOST_PLACES:
+        return None
+    if number.adjusted() > LARGEST_EXPONENT or "_" in text:
         return None
     return number
 
@@ -104,8 +111,16 @@ def n_decimals(numbers: Iterable[Decimal]) -> int:
     >>> n_decimals([Decimal("1.50"), Decimal("3")]), n_decimals([])
     (1, 0)
     """
-    exponents = (number.normalize().as_tuple().exponent for number in numbers)
-    return max((-exponent for exponent in exponents if isinstance(exponent, int) and exponent < 0), default=0)
+    return max((_n_decimals(number) for number in numbers), default=0)
+
+
+def _n_decimals(number: Decimal) -> int:
+    """Return how many decimals a number needs, whatever its number of digits."""
+    _, digits, exponent = number.as_tuple()
+    if not isinstance(exponent, int) or exponent >= 0 or not any(digits):
+        return 0
+    zeros = next(place for place, digit in enumerate(reversed(digits)) if digit)
+    return max(0, -exponent - zeros)
 
 
 def are_integers_over(values: NDArray[np.float64], scales: NDArray[np.float64] | float) -> NDArray[np.bool_]:

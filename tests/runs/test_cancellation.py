@@ -31,6 +31,19 @@ def test_the_first_signal_cancels_and_says_so_at_once_and_the_second_raises(
     assert [signal.getsignal(number) for number in SIGNALS] == before
 
 
+def test_a_signal_right_behind_the_sentence_counts() -> None:
+    said = []
+
+    def press_again(sentence: str) -> None:
+        said.append(sentence)
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt), cancel_on_interrupt(press_again) as cancellation:
+        signal.raise_signal(signal.SIGINT)
+    assert cancellation.cancelled
+    assert said == [STOPPING]
+
+
 def test_the_sentence_is_a_line_on_stderr(capfd: pytest.CaptureFixture[str]) -> None:
     with cancel_on_interrupt():
         os.kill(os.getpid(), signal.SIGTERM)

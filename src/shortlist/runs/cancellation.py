@@ -56,7 +56,7 @@ def cancel_on_interrupt(say: Callable[[str], None] = say_on_stderr) -> Iterator[
     """Yield a cancellation that the first Ctrl-C or SIGTERM sets; the second raises KeyboardInterrupt.
 
     Outside the main thread, where signals cannot be caught, both keep their usual meaning. Signals that come
-    while another is being answered say nothing new, and are dropped.
+    before the first one is answered say nothing new, and are dropped.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ def cancel_on_interrupt(say: Callable[[str], None] = say_on_stderr) -> Iterator[
             restore()  # a third one is not for the work, which is given up
             raise KeyboardInterrupt
         cancellation.cancel()
+        answering = False  # whoever reads the sentence may press again at once
         say(STOPPING)
-        answering = False
 
     def restore() -> None:
         for number, handler in before.items():

@@ -11,6 +11,8 @@ _LIKE_A_NUMBER = re.compile(
     r"[^\w\s.,]?\s?[+-]?(\d{1,3}([.,'\s]\d{3})+|\d*)([.,]?\d+)([eE][+-]?\d+)?\s?[^\w\s.,]?"
 )
 """A number with a sign of currency or percent, a decimal comma, groups of thousands, or an unusual size."""
+_LONGEST = 60
+"""Characters of a value that are looked at for this."""
 
 
 def numeric_attributes(table: AttributeTable, model: FeatureModel) -> tuple[list[str], dict[str, str]]:
@@ -81,7 +83,11 @@ def _reason(table: AttributeTable, name: str) -> str:
 def _is_like_a_number(value: Value) -> bool:
     """Whether a value is a number, or was meant as one."""
     text = str(value).strip()
-    return isinstance(value, bool) or as_decimal(text) is not None or bool(_LIKE_A_NUMBER.fullmatch(text))
+    return (
+        isinstance(value, bool)
+        or as_decimal(text) is not None
+        or bool(_LIKE_A_NUMBER.fullmatch(text[:_LONGEST]))
+    )
 
 
 def _check_reuse(table: AttributeTable, model: FeatureModel) -> None:

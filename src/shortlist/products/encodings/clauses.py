@@ -117,8 +117,10 @@ def _bounded(parent: int, literals: list[int], least: int, definitions: Definiti
     if least > n:
         return [(-parent,)]
     condition = () if literals[0] < 0 else (-parent,)
-    if comb(n, n - least + 1) <= max(definitions.limits.distribution, n * n):
-        return [(*condition, *chosen) for chosen in combinations(literals, n - least + 1)]
+    size, limits = n - least + 1, definitions.limits
+    n_clauses = comb(n, size)
+    if n_clauses <= max(limits.distribution, n * n) and n_clauses * size <= limits.group_literals:
+        return [(*condition, *chosen) for chosen in combinations(literals, size)]
     signs = tuple(-1 if literal > 0 else 1 for literal in literals)
     bound = -least if literals[0] > 0 else n - least
     result = linear_literal(Linear(signs, tuple(map(abs, literals)), bound), definitions)

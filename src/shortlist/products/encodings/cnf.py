@@ -28,6 +28,9 @@ class ClauseLimits:
     ----------
     distribution : int, default=256
         Most clauses that one conjunct of a formula may become without auxiliary variables.
+    group_literals : int, default=2,000,000
+        Most literals that the bound of one group may become without them: an alternative of n children is one
+        clause of two literals for every two of them.
     formula_nodes : int, default=20,000
         Most parts of a formula without them: nested equivalences double it at every level.
     diagram_nodes : int, default=20,000
@@ -35,6 +38,7 @@ class ClauseLimits:
     """
 
     distribution: int = 256
+    group_literals: int = 2_000_000
     formula_nodes: int = 20_000
     diagram_nodes: int = 20_000
 

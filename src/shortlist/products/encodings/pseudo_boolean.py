@@ -80,7 +80,10 @@ def _diagram(
             return rests[level], math.inf, _TRUE
         return _find(levels[level], rest)
 
-    most, n_nodes, stack = definitions.limits.diagram_nodes, 0, [(0, upper)]
+    most = definitions.limits.diagram_nodes
+    if terms and terms[0][0] == terms[-1][0]:
+        most = max(most, 4 * len(terms))  # what an alternative of many features takes
+    n_nodes, stack = 0, [(0, upper)]
     while stack:
         level, rest = stack[-1]
         if known(level, rest) is not None:

@@ -195,26 +195,45 @@ def formula_text(
     >>> formula_text(Implies(Literal(1), Or((Literal(-2), And((Literal(3), Literal(1)))))), "ABC")
     'A => !B | C & A'
     """
-
-    def visit(node: Formula, parts: list[tuple[str, int]]) -> tuple[str, int]:
-        strength = _STRENGTH[type(node)]
+    anything = names[0] if names else "A"
+    pieces: list[str] = []
+    stack: list[Formula | str] = [formula]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, str):
+            pieces.append(node)
+            continue
+        node = _shown(node)
         if isinstance(node, Literal):
-            return ("" if node.value > 0 else "!") + names[abs(node.value) - 1], strength
-        if isinstance(node, Linear):
-            return linear(node) if linear else _linear_text(node, names), strength
-        if isinstance(node, And | Or) and len(parts) < 2:
-            if parts:
-                return parts[0]
-            anything = names[0] if names else "A"
-            sign = "|" if isinstance(node, And) else "&"
-            return f"({anything} {sign} !{anything})", 6
-        texts = [
-            text if other > strength or (other == strength and isinstance(node, Not)) else f"({text})"
-            for text, other in parts
-        ]
-        return ("!" + texts[0] if isinstance(node, Not) else _SIGNS[type(node)].join(texts)), strength
+            pieces.append(("" if node.value > 0 else "!") + names[abs(node.value) - 1])
+        elif isinstance(node, Linear):
+            pieces.append(linear(node) if linear else _linear_text(node, names))
+        elif not children(node):
+            pieces.append(f"({anything} {'|' if isinstance(node, And) else '&'} !{anything})")
+        else:
+            stack += reversed(_spelled(node))
+    return "".join(pieces)
 
-    return fold(formula, visit)[0]
+
+def _shown(node: Formula) -> Formula:
+    """Return what a conjunction or disjunction of a single part stands for."""
+    while isinstance(node, And | Or) and len(node.parts) == 1:
+        node = node.parts[0]
+    return node
+
+
+def _spelled(node: Formula) -> list[Formula | str]:
+    """Return the parts of a node with signs and brackets between them."""
+    spelled: list[Formula | str] = ["!"] if isinstance(node, Not) else []
+    for place, part in enumerate(map(_shown, children(node))):
+        if place:
+            spelled.append(_SIGNS[type(node)])
+        constant = isinstance(part, And | Or) and not part.parts
+        strength = 6 if constant else _STRENGTH[type(part)]
+        own = _STRENGTH[type(node)]
+        bare = strength > own or (strength == own and isinstance(node, Not))
+        spelled += [part] if bare else ["(", part, ")"]
+    return spelled
 
 
 def _linear_text(node: Linear, names: Sequence[str]) -> str:

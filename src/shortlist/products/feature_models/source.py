@@ -11,6 +11,9 @@ from shortlist.files import read_bytes
 MAX_BYTES = 2**29
 """A compressed file that holds more than this is refused."""
 
+MOST_DIGITS = 18
+"""A whole number in a model has at most as many digits."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -23,6 +26,15 @@ class Source:
         """Return the error to raise: file, line and column from 1 where known, then the sentence."""
         place = "".join(f":{number}" for number in (line, column) if number is not None)
         return BadFileError(f"{self.path}{place}: {sentence}")
+
+    def whole_number(self, text: str, what: str, line: int | None) -> int:
+        """Return the number that digits spell, of which there may be 18; `what` begins the sentence if not."""
+        if not text.isdecimal() or len(text) > MOST_DIGITS:
+            raise self.error(
+                f"{what} must be a whole number of at most {MOST_DIGITS} digits, got {text[:40]!r}.",
+                line=line,
+            )
+        return int(text)
 
     def located(self, error: BadInputError) -> BadFileError:
         """Return an error with its file; one that has its place already stays as it is."""
@@ -47,7 +59,8 @@ def read_source(path: str | Path) -> Source:
     encoding = _declared_encoding(content)
     try:
         text = content.decode(encoding)
-    except (UnicodeDecodeError, LookupError):
+        text.encode()  # some encodings spell half of a character, which no file can hold
+    except (UnicodeError, LookupError):
         raise BadFileError(f"{path} must be text in {encoding}, but is not. Save it as UTF-8.") from None
     return Source(str(path), text.replace("\r\n", "\n").replace("\r", "\n"))
 

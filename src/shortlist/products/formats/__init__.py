@@ -80,19 +80,18 @@ def recognise(source: Source) -> Format:
     """
     start = source.text.lstrip()
     if start.startswith("<"):
-        bare = re.sub(r"<\?.*?\?>|<!--.*?-->|<!.*?>", "", start[:100_000], flags=re.DOTALL)
-        root = re.search(r"<\s*([A-Za-z_][\w.-]*)", bare)
+        root = _root_tag(start)
         names = {"feature_model": Format.SXFM, "featureModel": Format.FEATUREIDE}
         names["extendedFeatureModel"] = Format.FEATUREIDE
-        if root and root[1] in names:
-            return names[root[1]]
-        tag = f"<{root[1]}>" if root else "no element"
+        if root in names:
+            return names[root]
+        tag = f"<{root[:40]}>" if root else "no element"
         raise source.error(f"an XML model must be a <feature_model> or a <featureModel>, got {tag}.")
-    if re.match(r"(?:c(?:[ \t].*)?\n|\s*\n)*p[ \t]", start):
+    if re.match(r"(?:c(?:[ \t].*+)?+\n|[ \t\f\v]*+\n)*+p[ \t]", start):
         return Format.DIMACS
-    if re.match(r"objectives\s*==", start):
+    if re.match(r"objectives\s*+==", start):
         return Format.PROGRAM
-    code = re.sub(r"\A(?:\s|//[^\n]*|/\*.*?\*/)*", "", start, flags=re.DOTALL)
+    code = re.sub(r"\A(?:\s|//[^\n]*+|/\*.*?\*/)*+", "", start, flags=re.DOTALL)
     if re.match(r"(features|namespace|imports|include|constraints)\b", code):
         return Format.UVL
     first = start.split("\n", 1)[0][:40]
@@ -101,6 +100,22 @@ def recognise(source: Source) -> Format:
         "one of them.",
         line=1,
     )
+
+
+def _root_tag(text: str) -> str:
+    """Return the name of the first element behind declarations, instructions and comments, or nothing."""
+    place = 0
+    while (place := text.find("<", place)) >= 0:
+        for opening, closing in (("<!--", "-->"), ("<?", "?>"), ("<!", ">")):
+            if text.startswith(opening, place):
+                place = text.find(closing, place + len(opening))
+                break
+        else:
+            found = re.compile(r"<\s*+([A-Za-z_][\w.-]*+)").match(text, place)
+            return found[1] if found else ""
+        if place < 0:
+            break
+    return ""
 
 
 def model_text(model: FeatureModel, kind: str) -> str:

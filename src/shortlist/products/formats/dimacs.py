@@ -12,7 +12,7 @@ from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.model import FeatureModel, make_model, with_details
 from shortlist.products.feature_models.source import Source, read_source
 
-_NAME = re.compile(r"^c[ \t]+(\d+)(\$?)[ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
+_NAME = re.compile(r"^c[ \t]++(\d{1,10}+)(\$?)[ \t]++(\S.*)$", re.MULTILINE)
 _HEADER = re.compile(r"^p[ \t].*$", re.MULTILINE)
 SIDE_FILES = ("augment", "dead", "mandatory")
 """Endings of the files beside an LVAT model."""
@@ -37,9 +37,11 @@ def read_dimacs(source: Source) -> FeatureModel:
         )
     header = headers[0]
     line = source.text.count("\n", 0, header.start()) + 1
-    found = re.fullmatch(r"p\s+cnf\s+(\d+)\s+(\d+)\s*", header[0])
+    found = re.fullmatch(r"p\s++cnf\s++(\d{1,10})\s++(\d{1,10})\s*+", header[0])
     if found is None or not int(found[1]):
-        raise source.error(f"the header must read 'p cnf VARIABLES CLAUSES', got {header[0]!r}.", line=line)
+        raise source.error(
+            f"the header must read 'p cnf VARIABLES CLAUSES', got {header[0][:60]!r}.", line=line
+        )
     n_variables, n_clauses = int(found[1]), int(found[2])
     if n_variables >= 2**31 or n_variables > 10 * len(source.text) + 10**6:
         raise source.error(
@@ -50,15 +52,15 @@ def read_dimacs(source: Source) -> FeatureModel:
     given: dict[int, str] = {}
     generated = []
     for comment in _NAME.finditer(source.text):
-        number = int(comment[1])
+        number, name = int(comment[1]), comment[3].rstrip()
         if not 1 <= number <= n_variables:
             continue  # a comment that only looks like a name, such as a year
-        if given.get(number, comment[3]) != comment[3]:
+        if given.get(number, name) != name:
             raise source.error(
-                f"variable {number} is called {given[number]!r} and {comment[3]!r}. Keep one name.",
+                f"variable {number} is called {given[number]!r} and {name!r}. Keep one name.",
                 line=source.text.count("\n", 0, comment.start()) + 1,
             )
-        given[number] = names[number - 1] = comment[3]
+        given[number] = names[number - 1] = name
         if comment[2]:
             generated.append(number - 1)
     ids = [str(number) for number in range(1, n_variables + 1)]
@@ -104,7 +106,7 @@ def _bad_literal(source: Source, body: str, n_variables: int, header_line: int) 
         for word in re.finditer(r"\S+", text):
             if not re.fullmatch(r"[+-]?\d{1,10}", word[0]) or abs(int(word[0])) > n_variables:
                 return source.error(
-                    f"a literal must be a number from -{n_variables} to {n_variables}, got {word[0]!r}.",
+                    f"a literal must be a number from -{n_variables} to {n_variables}, got {word[0][:40]!r}.",
                     line=line,
                     column=word.start() + 1,
                 )

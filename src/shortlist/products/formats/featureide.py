@@ -1,6 +1,7 @@
 """FeatureIDE's XML (Thüm, Kästner, Benduhn, Meinicke, Saake & Leich 2014)."""
 
 from itertools import combinations
+from math import comb
 
 from shortlist.errors import BadInputError
 from shortlist.exact import as_decimal
@@ -20,6 +21,8 @@ from shortlist.products.formats.xml_tree import Element, parse_xml
 _KINDS = {"and": "and", "or": "or", "alt": "alternative", "feature": "and"}
 _BESIDE = {"description", "graphics", "property", "attribute", "tags", "imports"}
 _CONNECTIVES = {"var", "not", "conj", "disj", "imp", "eq", "atmost1"}
+_MOST_PAIRS = 100_000
+"""An ``atmost1`` becomes one formula for every two of its parts."""
 
 
 def read_featureide(source: Source) -> FeatureModel:
@@ -196,12 +199,24 @@ def _node(  # noqa: PLR0911  # one return per kind of node
         case "eq", [left, right]:
             return Iff(left, right)
         case "atmost1", _:
-            return And(tuple(Not(And(pair)) for pair in combinations(parts, 2)))
+            return _at_most_one(source, element, parts)
     raise source.error(
         f"<{element.tag}> cannot have {len(parts)} parts. Give not one, imp and eq two.",
         line=element.line,
         column=element.column,
     )
+
+
+def _at_most_one(source: Source, element: Element, parts: list[Formula]) -> Formula:
+    """Forbid every two of the parts."""
+    if comb(len(parts), 2) > _MOST_PAIRS:
+        raise source.error(
+            f"<atmost1> may have parts for {_MOST_PAIRS:,} pairs, got {len(parts)} parts. Make the features an "
+            "alternative group.",
+            line=element.line,
+            column=element.column,
+        )
+    return And(tuple(Not(And(pair)) for pair in combinations(parts, 2)))
 
 
 def _unknown(source: Source, element: Element) -> BadInputError:

@@ -102,11 +102,12 @@ def _names(source: Source, lines: list[tuple[int, str]]) -> tuple[str, ...]:
     for line, text in lines:
         for entry in text.strip("{} ").split(", "):
             name, _, number = entry.rpartition("=")
-            if not name or not number.strip().isdecimal():
+            if not name:
                 raise source.error(f"a variable must read name=column, got {entry[:40]!r}.", line=line)
-            if int(number) in numbered:
-                raise source.error(f"column {number} has two names. Keep one.", line=line)
-            numbered[int(number)] = name.strip()
+            column = source.whole_number(number.strip(), "a variable's column", line)
+            if column in numbered:
+                raise source.error(f"column {column} has two names. Keep one.", line=line)
+            numbered[column] = name.strip()
     if not numbered or sorted(numbered) != list(range(len(numbered))):
         raise source.error(
             "the columns must be numbered from 0 without gaps.", line=lines[0][0] if lines else None
@@ -142,14 +143,15 @@ def _rows(source: Source, lines: list[tuple[int, str]], n_columns: int) -> list[
         for row in re.findall(r"\{([^{}]*)\}", text):
             entries: dict[int, Decimal] = {}
             for entry in row.split(","):
-                column, _, factor = entry.partition("=")
-                if not column.strip().isdecimal() or int(column) > n_columns or int(column) in entries:
+                key, _, factor = entry.partition("=")
+                column = source.whole_number(key.strip(), "the column of an entry column=factor", line)
+                if column > n_columns or column in entries:
                     raise source.error(
-                        f"an entry must read column=factor with columns 0 to {n_columns}, got "
-                        f"{entry.strip()!r}.",
+                        f"an entry must read column=factor with columns 0 to {n_columns}, each once, got "
+                        f"{entry.strip()[:40]!r}.",
                         line=line,
                     )
-                entries[int(column)] = _number(source, factor, line)
+                entries[column] = _number(source, factor, line)
             if n_columns not in entries:
                 raise source.error(
                     f"a row must give its right-hand side as {n_columns}=..., got {{{row}}}.", line=line

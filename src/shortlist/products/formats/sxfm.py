@@ -16,8 +16,8 @@ from shortlist.products.feature_models.model import (
 from shortlist.products.feature_models.source import Source
 from shortlist.products.formats.xml_tree import Element, parse_xml
 
-_LINE = re.compile(r"^(\s*):([rmog]?)(?:\s+(.*?))?\s*$")
-_BOUNDS = re.compile(r"\[\s*(\d+)\s*,\s*(\d+|\*)\s*\]\s*$")
+_LINE = re.compile(r"(\s*+):([rmog]?)(?:\s(.*))?", re.DOTALL)
+_BOUNDS = re.compile(r"\[\s*+(\d++)\s*+,\s*+(\d++|\*)\s*+\]$")
 _BARE_AMPERSAND = re.compile(r"&(?!(?:#\d+|#x[0-9a-fA-F]+|[A-Za-z_][\w.-]*);)")
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
@@ -78,20 +78,21 @@ def _tree_lines(source: Source, tree: Element) -> list[_Node]:
     for line, text in tree.numbered_lines():
         if not text.strip():
             continue
-        found = _LINE.match(text)
+        found = _LINE.fullmatch(text.rstrip())
         if found is None:
             raise source.error(
                 f"a line of the tree must start with :r, :m, :o, :g or :, got {text.strip()!r}.",
                 line=line,
                 column=len(text) - len(text.lstrip()) + 1,
             )
-        indent, kind, rest = found[1], found[2], found[3] or ""
+        indent, kind, rest = found[1], found[2], (found[3] or "").strip()
         bounds: tuple[int, int | None] = (0, 0)
         if kind == "g":
             cut = _BOUNDS.search(rest)
             if cut is None:
                 raise source.error(f"a group must end in bounds like [1,*], got {text.strip()!r}.", line=line)
-            bounds = int(cut[1]), None if cut[2] == "*" else int(cut[2])
+            upper = None if cut[2] == "*" else source.whole_number(cut[2], "a group's bound", line)
+            bounds = source.whole_number(cut[1], "a group's bound", line), upper
             rest = rest[: cut.start()].rstrip()
         name, identifier = rest, ""
         if rest.endswith(")") and "(" in rest:
@@ -157,6 +158,7 @@ def _built(source: Source, nodes: list[_Node]) -> tuple[list[str], list[str], li
     """Return names, identifiers, groups, and features by identifier."""
     names: list[str] = []
     numbers: dict[str, int] = {}
+    counts: dict[str, int] = {}
     slots: list[tuple[int, str, list[int], _Node]] = []  # parent, kind, children, node
     path: list[tuple[int, int, int | None]] = []  # indent, feature, slot of an open group
     for node in nodes:
@@ -171,7 +173,7 @@ def _built(source: Source, nodes: list[_Node]) -> tuple[list[str], list[str], li
             continue
         number = len(names)
         names.append(node.name or node.identifier)
-        numbers[node.identifier or _free(node.name, numbers)] = number
+        numbers[node.identifier or _free(node.name, numbers, counts)] = number
         if in_group:
             slots[path[-1][2] or 0][2].append(number)
         elif path:
@@ -181,11 +183,15 @@ def _built(source: Source, nodes: list[_Node]) -> tuple[list[str], list[str], li
     return names, list(numbers), [_group(source, *slot) for slot in slots], numbers
 
 
-def _free(name: str, taken: dict[str, int]) -> str:
-    """Return an identifier for a feature without one: its name, with a number behind it if that is taken."""
-    identifier, number = name, 1
+def _free(name: str, taken: dict[str, int], counts: dict[str, int]) -> str:
+    """Return an identifier for a feature without one: its name, with a number behind it if that is taken.
+
+    `counts` keeps by name how far the numbers have come.
+    """
+    identifier = name
     while identifier in taken:
-        identifier, number = f"{name}_{number}", number + 1
+        counts[name] = counts.get(name, 0) + 1
+        identifier = f"{name}_{counts[name]}"
     return identifier
 
 
@@ -226,7 +232,7 @@ def _constraints(source: Source, element: Element, numbers: dict[str, int]) -> l
         if not text.strip():
             continue
         name, colon, body = text.partition(":")
-        literals = re.split(r"\s+or\s+", body.strip(), flags=re.IGNORECASE)
+        literals = re.split(r"(?<!\s)\s++or\s++", body.strip(), flags=re.IGNORECASE)
         if not colon or not body.strip():
             raise source.error(f"a constraint must read like 'c1: ~a or b', got {text.strip()!r}.", line=line)
         parts = tuple(_literal(source, literal, numbers, text, line) for literal in literals)

@@ -19,14 +19,17 @@ from shortlist.products.formats.uvl_expressions import ExpressionReader
 
 _SECTIONS = ("namespace", "include", "imports", "features", "constraints")
 _GROUPS = ("or", "alternative", "optional", "mandatory")
-_BOUNDS = re.compile(r"\[\s*(?:(\d+)\s*\.\.\s*)?(\d+|\*)\s*\]")
+_BOUNDS = re.compile(r"\[\s*+(?:(\d++)\s*+\.\.\s*+)?+(\d++|\*)\s*+\]")
 _FEATURE = re.compile(
-    r"""(?:(Boolean|String|Integer|Real)\s+(?=["\w]))?
-    (?:"([^"\n]*)"|([^\s"'{}\[\],()]+))
-    (?:\s+cardinality\s*(\[[^\]\n]*\]))?\s*(\{.*\})?\s*""",
+    r"""(?:(Boolean|String|Integer|Real)\s++(?=["\w]))?
+    (?:"([^"\n]*+)"|([^\s"'{}\[\],()]++))
+    (?:\s++cardinality\s*+(\[[^\]\n]*+\]))?+\s*+(\{.*\})?+\s*+""",
     re.VERBOSE | re.DOTALL,
 )
-_COMMENT = re.compile(r"""("[^"\n]*"|'[^'\n]*')|//[^\n]*|/\*.*?\*/""", re.DOTALL)
+_COMMENT = re.compile(r"""("[^"\n]*+"|'[^'\n]*+')|//[^\n]*+|/\*.*?(?:\*/|\Z)""", re.DOTALL)
+_TEXT = re.compile(r""""[^"\n]*+"|'[^'\n]*+'""")
+_MOST_SPACE = 100_000
+"""Columns that a line may be indented."""
 _TAB = 8
 
 
@@ -68,7 +71,7 @@ def read_uvl(source: Source) -> FeatureModel:
     """
     text = source.text
     if "//" in text or "/*" in text:
-        text = _COMMENT.sub(lambda found: found[1] or "\n" * found[0].count("\n"), text)
+        text = _without_comments(source, text)
     sections, name = _sections(source, _lines(source, text))
     tree = _Tree()
     if not sections["features"]:
@@ -88,35 +91,47 @@ def read_uvl(source: Source) -> FeatureModel:
     return with_details(model, abstract=tree.abstract, attributes=tree.attributes, lines=tree.lines)
 
 
+def _without_comments(source: Source, text: str) -> str:
+    """Take comments out; the lines keep their numbers."""
+
+    def shortened(found: re.Match[str]) -> str:
+        if found[1]:
+            return found[1]
+        if found[0].startswith("/*") and (len(found[0]) < 4 or not found[0].endswith("*/")):
+            line = text.count("\n", 0, found.start()) + 1
+            raise source.error("the comment is never closed. Close it with */.", line=line)
+        return "\n" * found[0].count("\n")
+
+    return _COMMENT.sub(shortened, text)
+
+
 def _lines(source: Source, text: str) -> list[_Line]:
-    """Split the text into lines that say something."""
+    """Split the text into lines that say something; open brackets draw the next lines into theirs."""
     lines: list[_Line] = []
-    pending = ""
+    pieces: list[str] = []
+    place = (0, 0, 0)
+    braces = brackets = 0
     for number, raw in enumerate(text.split("\n"), start=1):
         body = raw.strip()
         if not body:
             continue
-        if pending:
-            last = lines[-1]
-            lines[-1] = _Line(last.number, last.indent, last.column, f"{last.text} {body}")
-        else:
+        if not pieces:
             white = raw[: len(raw) - len(raw.lstrip())]
-            lines.append(_Line(number, len(white.expandtabs(_TAB)), len(white) + 1, body))
-        pending = _open_brackets(lines[-1].text)
-    if pending:
-        raise source.error(f"the bracket {pending!r} is never closed.", line=lines[-1].number)
+            if _TAB * len(white) > _MOST_SPACE and len(white.expandtabs(_TAB)) > _MOST_SPACE:
+                raise source.error(f"a line may be indented by {_MOST_SPACE:,} columns.", line=number)
+            place = number, len(white.expandtabs(_TAB)), len(white) + 1
+        pieces.append(body)
+        if any(sign in body for sign in "{}()"):
+            bare = _TEXT.sub("", body)
+            braces += bare.count("{") - bare.count("}")
+            brackets += bare.count("(") - bare.count(")")
+        if braces <= 0 and brackets <= 0:
+            lines.append(_Line(*place, " ".join(pieces)))
+            pieces, braces, brackets = [], 0, 0
+    if pieces:
+        opening = "{" if braces > 0 else "("
+        raise source.error(f"the bracket {opening!r} is never closed.", line=place[0])
     return lines
-
-
-def _open_brackets(text: str) -> str:
-    """Return the kind of bracket that is still open at the end, or an empty text."""
-    if "{" not in text and "(" not in text:
-        return ""
-    bare = re.sub(r"""\"[^"\n]*"|'[^'\n]*'""", "", text)
-    for opening, closing in ("{}", "()"):
-        if bare.count(opening) > bare.count(closing):
-            return opening
-    return ""
 
 
 def _sections(source: Source, lines: list[_Line]) -> tuple[dict[str, list[_Line]], str]:
@@ -253,8 +268,11 @@ def _groups(source: Source, parent: int, kind: str, children: list[int], line: _
     bounds = _BOUNDS.fullmatch(kind)
     if bounds is None:
         return [make_group(parent, children, kind)]
-    upper = len(children) if bounds[2] == "*" else int(bounds[2])
-    lower = int(bounds[1]) if bounds[1] else (0 if bounds[2] == "*" else upper)
+    every = bounds[2] == "*"
+    upper = len(children) if every else source.whole_number(bounds[2], "a group's bound", line.number)
+    lower = 0 if every else upper
+    if bounds[1]:
+        lower = source.whole_number(bounds[1], "a group's bound", line.number)
     if lower > upper:
         raise source.error(f"a group's bounds must rise, got {kind}.", line=line.number)
     return [make_group(parent, children, "cardinality", lower, upper)]

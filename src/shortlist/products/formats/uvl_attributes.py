@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Callable
-from decimal import Decimal
 
 from shortlist.errors import BadFileError
+from shortlist.exact import as_decimal
 from shortlist.products.feature_models.model import Value
 
-_KEY = re.compile(r"""\s*(?:"([^"\n]*)"|([^\s"'{}\[\],()]+))\s*""")
+_KEY = re.compile(r"""\s*+(?:"([^"\n]*+)"|([^\s"'{}\[\],()]++))\s*+""")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_MOST_LEVELS = 100
+"""Lists of attributes within each other."""
 _TEXT = re.compile(r""""([^"\n]*)"|'([^'\n]*)'""")
 
 
@@ -32,9 +34,11 @@ def read_attribute_list(text: str, fail: Callable[[str], BadFileError]) -> tuple
     """
     values: dict[str, Value] = {}
     constraints: list[str] = []
-    todo = [("", text.strip()[1:-1])]
+    todo = [("", text.strip()[1:-1], 1)]
     while todo:
-        prefix, inner = todo.pop()
+        prefix, inner, level = todo.pop()
+        if level > _MOST_LEVELS:
+            raise fail(f"attributes may be nested {_MOST_LEVELS} levels deep, got more.")
         for part in _split(inner, fail):
             key = _KEY.match(part)
             if key is None:
@@ -45,7 +49,7 @@ def read_attribute_list(text: str, fail: Callable[[str], BadFileError]) -> tuple
             elif name == "constraints" and rest.startswith("["):
                 constraints += [item.strip() for item in _split(rest[1:-1], fail)]
             elif rest.startswith("{"):
-                todo.append((f"{name}.", rest[1:-1]))
+                todo.append((f"{name}.", rest[1:-1], level + 1))
             elif name in values:
                 raise fail(f"attribute {name!r} is given twice. Keep one.")
             else:
@@ -60,7 +64,8 @@ def _value(name: str, text: str, fail: Callable[[str], BadFileError]) -> Value:
     if text == "false":
         return False
     if _NUMBER.fullmatch(text):
-        return Decimal(text)
+        number = as_decimal(text)
+        return text if number is None else number
     quoted = _TEXT.fullmatch(text)
     if quoted:
         return quoted[1] if quoted[1] is not None else quoted[2]

@@ -14,8 +14,18 @@ from math import floor
 from typing import TypeAlias
 
 from shortlist.errors import BadFileError
-from shortlist.exact import as_integers
-from shortlist.products.feature_models.formulas import And, Formula, Iff, Implies, Linear, Literal, Not, Or
+from shortlist.exact import LARGEST_INTEGER, as_decimal, as_integers
+from shortlist.products.feature_models.formulas import (
+    And,
+    Formula,
+    Iff,
+    Implies,
+    Linear,
+    Literal,
+    Not,
+    Or,
+    children,
+)
 from shortlist.products.feature_models.model import Value
 
 _WORD = re.compile(
@@ -30,6 +40,10 @@ _WORD = re.compile(
     )""",
     re.VERBOSE,
 )
+_MOST_TERMS = 5_000_000
+"""Terms of sums that the constraints of one model are calculated with; some seconds of work."""
+_MOST_BITS = 8_000
+"""Bits of a number on the way; the results are far smaller, see `ExpressionReader._checked`."""
 _STRENGTH = {"<=>": 1, "=>": 2, "|": 3, "&": 4, "!": 5}
 _STRENGTH |= dict.fromkeys(("==", "!=", "<", ">", "<=", ">="), 6)
 _STRENGTH |= {"+": 7, "-": 7, "*": 8, "/": 8, "minus": 9}
@@ -80,6 +94,7 @@ class ExpressionReader:
     attributes: Mapping[str, Mapping[int, Value]]
     fail: Callable[[str, int], BadFileError]
     _names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _n_terms: int = 0
 
     def read(self, text: str) -> Formula:
         """Return the formula that `text` spells."""
@@ -126,7 +141,7 @@ class ExpressionReader:
 
     def _operand(self, kind: str, word: str, at: int) -> _Operand:
         if kind == "number":
-            return _Sum({}, Fraction(word))
+            return _Sum({}, self._number(as_decimal(word), word, at))
         if kind == "call":
             return self._total(word, at)
         if kind == "text":
@@ -152,12 +167,13 @@ class ExpressionReader:
             part = self._formula(right, at)
             operands.append(Literal(-part.value) if isinstance(part, Literal) else Not(part))
         elif sign == "minus":
-            operands.append(_scaled(self._sum(right, at), Fraction(-1)))
+            operands.append(self._scaled(self._sum(right, at), Fraction(-1), at))
         elif _STRENGTH[sign] >= 7:
             operands.append(self._arithmetic(sign, self._sum(operands.pop(), at), self._sum(right, at), at))
         elif _STRENGTH[sign] == 6:
-            first_sum = self._sum(operands.pop(), at)
-            operands.append(comparison(sign, _added(first_sum, _scaled(self._sum(right, at), Fraction(-1)))))
+            left_side = self._sum(operands.pop(), at)
+            difference = self._added(left_side, self._sum(right, at), Fraction(-1), at)
+            operands.append(self._checked(comparison(sign, difference), at))
         elif sign in "&|":
             last = self._formula(right, at)
             left = operands.pop()
@@ -193,7 +209,9 @@ class ExpressionReader:
         name = ".".join(operand.parts)
         feature, attribute = ".".join(operand.parts[:-1]), operand.parts[-1]
         if feature not in self.numbers:
-            raise self.fail(f"{name!r} must be an attribute of a feature, written Feature.attribute.", at)
+            raise self.fail(
+                f"{name[:60]!r} must be an attribute of a feature, written Feature.attribute.", at
+            )
         value = self.attributes.get(attribute, {}).get(self.numbers[feature])
         if value is None:
             raise self.fail(f"feature {feature!r} has no attribute {attribute!r}.", at)
@@ -203,22 +221,25 @@ class ExpressionReader:
         """Read ``sum(attribute)``."""
         found = re.fullmatch(r'sum\s*\(\s*(?:"([^"\n]*)"|([^\s"(),]+))\s*\)', call)
         if found is None:
-            raise self.fail(f"only sum(attribute) is supported of the functions, got {call!r}.", at)
+            raise self.fail(f"only sum(attribute) is supported of the functions, got {call[:40]!r}.", at)
         attribute = found[1] or found[2]
         if attribute not in self.attributes:
             raise self.fail(f"no feature has the attribute {attribute!r}.", at)
         column = self.attributes[attribute]
+        self._count(len(column), at)
         factors = {i + 1: self._number(value, attribute, at) for i, value in column.items()}
         return _Sum(factors, Fraction(0))
 
-    def _number(self, value: Value, name: str, at: int) -> Fraction:
-        if not isinstance(value, Decimal):
-            raise self.fail(f"{name!r} must be a number to be compared, got {value!r}.", at)
-        return Fraction(value)
+    def _number(self, value: Value | None, name: str, at: int) -> Fraction:
+        number = as_decimal(str(value)) if isinstance(value, Decimal) else None
+        if number is None:
+            got = "" if value is None else f", got {str(value)[:40]!r}"
+            raise self.fail(f"{name[:40]!r} must be a number below 10^19 to be compared{got}.", at)
+        return Fraction(number)
 
     def _arithmetic(self, sign: str, left: _Sum, right: _Sum, at: int) -> _Sum:
         if sign in "+-":
-            return _added(left, right if sign == "+" else _scaled(right, Fraction(-1)))
+            return self._added(left, right, Fraction(1 if sign == "+" else -1), at)
         if sign == "*" and not left.factors:
             left, right = right, left
         if right.factors:
@@ -227,7 +248,47 @@ class ExpressionReader:
             )
         if sign == "/" and not right.constant:
             raise self.fail("the constraint divides by zero.", at)
-        return _scaled(left, right.constant if sign == "*" else 1 / right.constant)
+        return self._scaled(left, right.constant if sign == "*" else 1 / right.constant, at)
+
+    def _added(self, left: _Sum, right: _Sum, sign: Fraction, at: int) -> _Sum:
+        """Add the right side to the left one, which nobody else holds."""
+        self._count(1 + len(right.factors), at)
+        for variable, factor in right.factors.items():
+            left.factors[variable] = left.factors.get(variable, Fraction(0)) + sign * factor
+        return self._small(_Sum(left.factors, left.constant + sign * right.constant), at)
+
+    def _scaled(self, expression: _Sum, factor: Fraction, at: int) -> _Sum:
+        self._count(1 + len(expression.factors), at)
+        factors = {v: f * factor for v, f in expression.factors.items()}
+        return self._small(_Sum(factors, expression.constant * factor), at)
+
+    def _count(self, n_terms: int, at: int) -> None:
+        """Count the terms that are calculated with, as sums within sums can take forever."""
+        self._n_terms += n_terms
+        if self._n_terms > _MOST_TERMS:
+            raise self.fail(
+                f"the constraints may calculate with {_MOST_TERMS:,} terms in all, and here are more.", at
+            )
+
+    def _small(self, expression: _Sum, at: int) -> _Sum:
+        """Refuse numbers that grow beyond all use; looks at the constant, or at one factor for all."""
+        some = next(iter(expression.factors.values()), Fraction(0))
+        if max(map(_n_bits, (expression.constant, some))) > _MOST_BITS:
+            raise self.fail("the numbers of the constraint grow beyond 10^1000. Give smaller ones.", at)
+        return expression
+
+    def _checked(self, formula: Formula, at: int) -> Formula:
+        """Refuse a comparison whose whole numbers do not stay exact in every method."""
+        for part in (formula, *children(formula)):
+            if isinstance(part, Linear):
+                largest = sum(map(abs, part.coefficients)) + abs(part.upper)
+                if largest >= LARGEST_INTEGER:
+                    raise self.fail(
+                        "the numbers of a comparison must sum to less than 2^53 once they are whole. Give "
+                        "fewer digits.",
+                        at,
+                    )
+        return formula
 
 
 def comparison(sign: str, difference: _Sum) -> Formula:
@@ -249,12 +310,5 @@ def comparison(sign: str, difference: _Sum) -> Formula:
     return And((at_most, below.negated())) if sign == "==" else Or((below, at_most.negated()))
 
 
-def _added(left: _Sum, right: _Sum) -> _Sum:
-    factors = dict(left.factors)
-    for variable, factor in right.factors.items():
-        factors[variable] = factors.get(variable, Fraction(0)) + factor
-    return _Sum(factors, left.constant + right.constant)
-
-
-def _scaled(expression: _Sum, factor: Fraction) -> _Sum:
-    return _Sum({v: f * factor for v, f in expression.factors.items()}, expression.constant * factor)
+def _n_bits(number: Fraction) -> int:
+    return number.numerator.bit_length() + number.denominator.bit_length()

@@ -9,6 +9,8 @@ from shortlist.products.feature_models.formulas import Formula, Linear, Literal,
 from shortlist.products.feature_models.model import FeatureModel, Group, GroupKind, Value
 
 _SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_MOST_LEVELS = 1_000
+"""Levels of a tree in UVL, where every line of a level is indented by it."""
 _RESERVED = {
     *(
         "features",
@@ -38,7 +40,7 @@ def uvl_text(model: FeatureModel) -> str:
     Raises
     ------
     BadInputError
-        If two names are the same once they are made fit for UVL.
+        If two names are the same once they are made fit for UVL, or the tree has more than 1,000 levels.
 
     Examples
     --------
@@ -125,6 +127,11 @@ def _lines_below(
     stack: list[tuple[int, int | str]] = [(1, root)]
     while stack:
         depth, entry = stack.pop()
+        if depth > 2 * _MOST_LEVELS:
+            raise BadInputError(
+                f"a model can be written as UVL with up to {_MOST_LEVELS:,} features below each other, got more. "
+                "Write it as DIMACS."
+            )
         if isinstance(entry, str):
             lines.append("\t" * depth + entry)
             continue

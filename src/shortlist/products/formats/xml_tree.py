@@ -88,14 +88,19 @@ def parse_xml(source: Source) -> Element:
     from xml.sax import SAXParseException
 
     from defusedxml import DefusedXmlException
-    from defusedxml.sax import parseString
+    from defusedxml.sax import make_parser
 
     builder = _TreeBuilder()
     declaration = source.text.find("?>") + 2 if source.text.lstrip("\ufeff \n\t").startswith("<?xml") else 0
     # The text is decoded already: what the declaration says of its encoding no longer holds.
     blank = "\n" * source.text.count("\n", 0, declaration)
+    parser = make_parser()
+    parser.setContentHandler(builder)
+    builder.setDocumentLocator(parser)
     try:
-        parseString((blank + source.text[declaration:]).encode(), builder)
+        # In one piece: a parser that is fed in blocks starts anew on a long comment with every block.
+        parser.feed((blank + source.text[declaration:]).encode())
+        parser.close()
     except SAXParseException as error:
         raise source.error(
             f"the XML must be well-formed, but: {error.getMessage()}. Correct it there.",
