@@ -181,7 +181,10 @@ def test_no_file_holds_a_reader_up(tmp_path: Path) -> None:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_S, LIMIT_S))
 
-    program = "import sys, pathlib, test_hostile_files as t\nfor p in sys.argv[1:]: t._use(pathlib.Path(p)); print(p)"
+    program = (
+        "import sys, pathlib, test_hostile_files as t\n"
+        "for p in sys.argv[1:]: t._use(pathlib.Path(p)); print(p)"
+    )
     paths = [str(tmp_path / f"{number}") for number in range(len(CASES))]
     run = subprocess.run(
         [sys.executable, "-c", program, *paths], cwd=Path(__file__).parent, capture_output=True, text=True,

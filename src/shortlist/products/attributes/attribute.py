@@ -221,8 +221,8 @@ def as_number(value: Value | float, place: str) -> Decimal:
     number = as_decimal(str(value))
     if number is None:
         raise BadFileError(
-            f"{place} must be a number below 10^19, written like 12.50, got {str(value)[:40]!r}. Correct it, or "
-            "leave it empty and give a default."
+            f"{place} must be a number below 10^19, written like 12.50, got {str(value)[:40]!r}. Correct it, "
+            "or leave it empty and give a default."
         )
     return number
 

@@ -28,7 +28,7 @@ class Source:
         return BadFileError(f"{self.path}{place}: {sentence}")
 
     def whole_number(self, text: str, what: str, line: int | None) -> int:
-        """Return the number that digits spell, of which there may be 18; `what` begins the sentence if not."""
+        """Return the number that up to 18 digits spell; `what` begins the sentence if they do not."""
         if not text.isdecimal() or len(text) > MOST_DIGITS:
             raise self.error(
                 f"{what} must be a whole number of at most {MOST_DIGITS} digits, got {text[:40]!r}.",

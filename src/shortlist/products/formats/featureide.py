@@ -211,8 +211,8 @@ def _at_most_one(source: Source, element: Element, parts: list[Formula]) -> Form
     """Forbid every two of the parts."""
     if comb(len(parts), 2) > _MOST_PAIRS:
         raise source.error(
-            f"<atmost1> may have parts for {_MOST_PAIRS:,} pairs, got {len(parts)} parts. Make the features an "
-            "alternative group.",
+            f"<atmost1> may have parts for {_MOST_PAIRS:,} pairs, got {len(parts)} parts. Make the features "
+            "an alternative group.",
             line=element.line,
             column=element.column,
         )

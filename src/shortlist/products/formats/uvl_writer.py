@@ -129,8 +129,8 @@ def _lines_below(
         depth, entry = stack.pop()
         if depth > 2 * _MOST_LEVELS:
             raise BadInputError(
-                f"a model can be written as UVL with up to {_MOST_LEVELS:,} features below each other, got more. "
-                "Write it as DIMACS."
+                f"a model can be written as UVL with up to {_MOST_LEVELS:,} features below each other, got "
+                "more. Write it as DIMACS."
             )
         if isinstance(entry, str):
             lines.append("\t" * depth + entry)
