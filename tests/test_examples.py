@@ -1,7 +1,10 @@
-"""The examples run, and the README's Python does."""
+"""The examples run, and the commands and the Python of the README do."""
 
 import re
 import runpy
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -32,3 +35,30 @@ def test_the_readme_runs() -> None:
     }
     exec(code.replace("n_classifiers=100", "n_classifiers=10"), names)
     assert len(np.asarray(names["pruned"].predict(X[200:]))) == 100
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_readme_run_and_say_what_it_shows(tmp_path: Path) -> None:
+    text = (ROOT / "README.md").read_text()
+    (tmp_path / "phone.uvl").write_text("".join(re.findall(r"```uvl\n(.*?)```", text, flags=re.DOTALL)))
+    said = ""
+    for line in "".join(re.findall(r"```shell\n(.*?)```", text, flags=re.DOTALL)).splitlines():
+        command, *words = shlex.split(line)
+        assert command == "shortlist"
+        fewer = ["--classifiers", "10"] if words[0] == "prune" else []
+        ran = subprocess.run(
+            [sys.executable, "-m", "shortlist", *words, *fewer], cwd=tmp_path, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        assert ran.returncode == 0, f"{line}\n{ran.stdout}\n{ran.stderr}"
+        said += ran.stdout
+    for shown in (
+        "37 points, complete: no other is non-dominated",
+        "max appeal  13 to 0",
+        "Point 7 by lexicographic: cost 97, grams 90, hours 22, appeal 0.",
+        "Selected 6 of 12: Phone, Screen, Basic, Battery, Large, SolarBack",
+        "stage 1, 2 more: alcohol, color_intensity",
+        "As claimed.",
+    ):
+        assert shown in said, shown
+    assert (tmp_path / "committee.html").stat().st_size < 1_500_000

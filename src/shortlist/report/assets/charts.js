@@ -221,7 +221,11 @@ function rankChart(data, width) {
   const n = data.names.length;
   const [left, right] = [24, width - 24];
   const across = (rank) => left + ((rank - 1) / Math.max(1, n - 1)) * (right - left);
-  const order = data.names.map((_, i) => i).sort((a, b) => data.ranks[a] - data.ranks[b]);
+  // Names on the right of their lines go upwards from the best, those on the left downwards to the last: so no
+  // line crosses a name on its own side.
+  const sorted = data.names.map((_, i) => i).sort((a, b) => data.ranks[a] - data.ranks[b]);
+  const isLeft = (method) => across(data.ranks[method]) < width / 2;
+  const order = [...sorted.filter(isLeft).reverse(), ...sorted.filter((method) => !isLeft(method))];
   const base = 60;
   const parts = [svgEl("line", { x1: left, x2: right, y1: base, y2: base, stroke: colour("ink") })];
   const every = Math.ceil((20 * n) / (right - left));
@@ -242,7 +246,7 @@ function rankChart(data, width) {
   order.forEach((method, k) => {
     const x = across(data.ranks[method]);
     const row = first + k * 18;
-    const onLeft = x < width / 2;
+    const onLeft = isLeft(method);
     parts.push(svgEl("line", { x1: x, x2: x, y1: base, y2: row, stroke: colour("soft") }),
       svgText(onLeft ? x + 6 : x - 6, row + 4, `${data.names[method]} ${data.ranks[method].toFixed(2)}`, { "text-anchor": onLeft ? "start" : "end", class: "over" }, onLeft ? width - x - 12 : x - 12));
   });

@@ -44,7 +44,7 @@ function ticks(low, high, most) {
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough * 0.999);
   const found = [];
   for (let at = Math.ceil(low / step - 1e-9); at * step <= high + step * 1e-9; at += 1) found.push(at * step);
-  return found;
+  return found.length < 2 && most < 32 ? ticks(low, high, 2 * most) : found;
 }
 
 function colour(name) {
