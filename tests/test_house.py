@@ -186,13 +186,6 @@ ESTIMATORS = (
 )  # fmt: skip
 """Modules whose classes take their parameters one by one, as scikit-learn wants it."""
 
-WIDE = {
-    "compare_methods": "its study, jobs and report become one thing, with the store of studies",
-    "compare_products": "likewise",
-    "evolve": "its report, cancellation and study are to become one thing, as a unit's are",
-}
-"""Functions that still take ten parameters or more, and until when."""
-
 
 def test_no_function_has_ten_parameters_but_kernels_commands_and_estimators() -> None:
     wide = {
@@ -203,7 +196,7 @@ def test_no_function_has_ten_parameters_but_kernels_commands_and_estimators() ->
         if not _is_kernel(function) and not (function.name == "__init__" and path.stem in ESTIMATORS)
         if len({*function.args.args, *function.args.kwonlyargs}) >= 10
     }
-    assert {name: place for name, place in wide.items() if name not in WIDE} == {}
+    assert wide == {}
 
 
 REPLACED = {

@@ -16,6 +16,7 @@ from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
 from shortlist.ensembles.evolution.reference_rows import row_weights
 from shortlist.ensembles.evolution.spaces import LinearClassifiers
 from shortlist.runs import Cancellation, Progress
+from shortlist.runs.budget import Budget
 
 X, Y = make_classification(120, 5, n_informative=4, n_redundant=0, n_classes=3, flip_y=0.1, random_state=1)
 BINARY = (Y > 0).astype(int)
@@ -23,7 +24,7 @@ SPACE, BINARY_SPACE = LinearClassifiers(5, 3), LinearClassifiers(5, 2)
 
 
 def _evolve(**options: Any) -> Evolved:
-    runs = {"rng", "callback", "report", "cancellation"} & options.keys()
+    runs = {"rng", "callback", "budget"} & options.keys()
     run = {name: options.pop(name) for name in runs}
     settings = EvolutionSettings(**{"population_size": 30, "n_generations": 12, **options})
     return evolve(SPACE, X, Y, settings, n_classes=3, **run)
@@ -233,7 +234,9 @@ def test_cancelling_keeps_the_ensemble_of_the_generations_so_far(mode: str) -> N
         if generation.number == 3:
             cancellation.cancel()
 
-    evolved = _evolve(mode=mode, callback=stop_at_three, cancellation=cancellation, report=events.append)
+    evolved = _evolve(
+        mode=mode, callback=stop_at_three, budget=Budget(cancellation=cancellation, report=events.append)
+    )
     assert evolved.stopped == "interrupted"
     assert len(evolved.history) == 3
     assert evolved.error == pytest.approx(_error(evolved.members))

@@ -13,6 +13,7 @@ from shortlist.ensembles.evolution.evolution import Evolved, evolve
 from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
 from shortlist.ensembles.evolution.spaces import SPACES, open_space
 from shortlist.runs import NO_STUDY, Cancellation, Study, open_study
+from shortlist.runs.budget import Budget
 from shortlist.runs.studies import study as study_module
 
 X, Y = make_classification(80, 4, n_informative=3, n_redundant=0, n_classes=3, flip_y=0.1, random_state=1)
@@ -35,7 +36,14 @@ def _evolve(
     settings = EvolutionSettings(**{"population_size": 12, "n_generations": 7, **options})
     rng = np.random.default_rng(5)
     return evolve(
-        open_space(space, 4, 3), X, Y, settings, n_classes=3, rng=rng, study=study, cancellation=stop
+        open_space(space, 4, 3),
+        X,
+        Y,
+        settings,
+        n_classes=3,
+        rng=rng,
+        study=study,
+        budget=Budget(cancellation=stop or Cancellation()),
     )
 
 

@@ -46,7 +46,7 @@ LINE = make_model(
 RNG = np.random.default_rng(0)
 COSTS = {name: Attribute(name, RNG.integers(0, 30, N)) for name in ("cost", "risk")}
 GOALS = "min deselected, min cost, min risk"
-EVOLUTION: dict[str, Any] = {"n_evaluations": 400, "n_seeds": 3}
+EVOLUTION: dict[str, Any] = {"n_evaluations": 400, "seeds": range(3)}
 
 
 def compared(methods: list[str], **options: Any) -> Comparison:
@@ -183,8 +183,8 @@ def test_methods_and_seeds_may_be_added_to_a_study_but_settings_stay(tmp_path: P
     events = list[Progress]()
     with open_study(tmp_path / "study.db") as study:
         work = Work(1, study)
-        compared(["ibea"], n_seeds=1, work=work)
-        more = compared(["ibea", "ibed"], n_seeds=2, work=Work(1, study, events.append))
+        compared(["ibea"], seeds=[0], work=work)
+        more = compared(["ibea", "ibed"], seeds=[0, 1], work=Work(1, study, events.append))
         assert len(more.runs) == 4
         assert next((event.done, event.total) for event in events if event.stage == "runs") == (1, 4)
         for change, told in (
@@ -211,7 +211,7 @@ def test_a_study_that_was_changed_is_found_out(
     change: dict[str, Any], error: type[Exception], told: str, tmp_path: Path
 ) -> None:
     with open_study(tmp_path / "study.db") as study:
-        compared(["ibea"], n_seeds=1, work=Work(1, study))
+        compared(["ibea"], seeds=[0], work=Work(1, study))
         record = study.results()["ibea 0"]
     if "points" in change:
         record["points"][0][1] -= 1
@@ -221,7 +221,7 @@ def test_a_study_that_was_changed_is_found_out(
         file.execute("UPDATE units SET result = ?", (json.dumps(record),))
         file.commit()
     with open_study(tmp_path / "study.db") as study, pytest.raises(error, match=told):
-        compared(["ibea"], n_seeds=1, work=Work(1, study))
+        compared(["ibea"], seeds=[0], work=Work(1, study))
 
 
 def test_requirements_hold_in_every_run() -> None:
@@ -262,10 +262,10 @@ def test_no_finished_run_gives_no_tables() -> None:
         pytest.param(["ibea"], {"seed": 5}, "must be those of its methods, got 'seed'", id="own option"),
         pytest.param(["ibea"], {"wings": 5}, "must be those of its methods, got 'wings'", id="unknown"),
         pytest.param(["ibea"], {"n_evaluations": 5}, "n_evaluations must be at least 100", id="too few"),
-        pytest.param(["ibea"], {"n_seeds": 0}, "n_seeds must be at least 1", id="no seeds"),
+        pytest.param(["ibea"], {"seeds": []}, "the number of seeds must be at least 1", id="no seeds"),
         pytest.param(["ibea"], {"work": Work(0)}, "workers must be a number of workers", id="no workers"),
         pytest.param(["ibea"], {"time_limit_s": 0}, "time_limit_s must be", id="no time"),
-        pytest.param(["ibea"], {"first_seed": -1}, "first_seed must be at least 0", id="seed"),
+        pytest.param(["ibea"], {"seeds": [-1]}, "seeds must be at least 0", id="seed"),
     ],
 )
 def test_bad_input_is_one_sentence(methods: list[str], options: dict[str, Any], message: str) -> None:
@@ -283,7 +283,7 @@ def test_the_chat_system_reproduces_the_published_counts(data_folder: Path) -> N
     found = compare_products(
         model, "min deselected, min not_used_before, min defects, min cost",
         ["cwmoip", "epsilon-constraint", "ibed", "solrep"],
-        attributes=attributes, n_seeds=5, n_evaluations=5_000, n_points=100,
+        attributes=attributes, seeds=range(5), n_evaluations=5_000, n_points=100,
     )  # fmt: skip
     assert found.tables is not None
     rows = {row.method: row for row in found.rows}

@@ -39,16 +39,16 @@ def test_programs_of_solrep_are_taken_over(tmp_path: Path, monkeypatch: pytest.M
 
 def test_runs_of_a_comparison_are_taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     methods: list[str] = ["ibea", "ibed"]
-    fresh = compared(methods, n_seeds=1)
+    fresh = compared(methods, seeds=[0])
     with open_study(tmp_path / "s.db") as study:
         assert _taken("runs.jsonl", study) == 2
         monkeypatch.setattr(product_comparison, "find_front", None)
-        again = compared(methods, n_seeds=1, work=Work(study=study))
+        again = compared(methods, seeds=[0], work=Work(study=study))
     assert content(again) == content(fresh)
 
 
 def test_programs_that_a_comparison_kept_beside_are_taken_over(tmp_path: Path) -> None:
-    methods: dict[str, Any] = {"methods": ["solrep", "ibea"], "n_seeds": 1, "n_points": 5}
+    methods: dict[str, Any] = {"methods": ["solrep", "ibea"], "seeds": [0], "n_points": 5}
     with open_study(tmp_path / "s.db") as study:
         assert _taken("half.jsonl", study) == 0
         before = study.part("solrep 0").results()

@@ -83,7 +83,7 @@ def compare(
         outputs={"--out": out, "--report": report, "--study": study},
         endings={"--out": FRONT_FILE, "--report": PAGE_FILE, "--study": STUDY_FILE},
     )
-    from shortlist._validation import as_count
+    from shortlist._validation import as_count, as_seed
     from shortlist.cli.studies import digest_of
     from shortlist.cli.text.comparisons.product_comparison import (
         print_product_comparison,
@@ -102,13 +102,14 @@ def compare(
     refuse_unused(context, COMPARE_USES)
     check_shared(context.params)
     as_count(seeds, "--seeds")
+    as_seed(seed, "--seed")
     asked = read_question(model, question)
     print_notes(asked.notes)  # now, while there is time to stop
     place = kept.place(context, digest_of(question.inputs(model).values()))
     with place.opened(context) as opened, long_work(place.path) as (cancellation, tell):
         comparison = compare_products(
             asked.line, asked.objectives, chosen, attributes=asked.attributes, limits=asked.limits,
-            requirements=asked.requirements, n_seeds=seeds, first_seed=seed, time_limit_s=time_limit,
+            requirements=asked.requirements, seeds=range(seed, seed + seeds), time_limit_s=time_limit,
             work=Work(workers, opened, tell, cancellation), **options,
         )  # fmt: skip
         if not comparison.runs and not comparison.conflict:

@@ -20,7 +20,6 @@ OPTIONS = {
     "emsco_options": "the options of emsco",
     "enumeration_budget": "--budget",
     "feature_costs": "--costs",
-    "first_seed": "--seed",
     "limits": "--limit",
     "max_bytes": "--max-memory",
     "member_costs": "--member-costs",

@@ -16,6 +16,7 @@ from shortlist.ensembles.evolution.spaces import SPACES, SpaceFactory, open_spac
 from shortlist.ensembles.pools.encoder import fit_table
 from shortlist.pickles import saved_from
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
+from shortlist.runs.budget import Budget
 from shortlist.tables.fit_inputs import checked_rows
 
 
@@ -168,8 +169,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
             n_classes=len(self.classes_),
             rng=np.random.default_rng(seed),
             callback=callback,
-            report=report,
-            cancellation=cancellation,
+            budget=Budget(report=report, cancellation=cancellation or Cancellation()),
             study=study,
         )
         self.members_ = self.result_.members

@@ -18,9 +18,12 @@ from shortlist.ensembles.evolution.reference_rows import GrownEnsemble, Referenc
 from shortlist.ensembles.evolution.spaces import Population, SearchSpace
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.pickles import saved_from
-from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, silent
-from shortlist.runs.clock import seconds_now
+from shortlist.runs import NO_STUDY, Progress, Study
+from shortlist.runs.budget import Budget
 from shortlist.runs.studies.checkpoints import KeptState
+
+PATIENCE = "patience"
+"""Why evolution ended where the ensemble had not become better for long enough."""
 
 
 @saved_from("shortlist.ensembles")
@@ -64,7 +67,8 @@ class Evolved:
     error : float
         Share of the training rows that the members' plurality vote gets wrong.
     stopped : str
-        Why evolution ended before its last generation: ``"patience"``, ``"interrupted"``, or empty.
+        Why evolution ended before its last generation: :data:`PATIENCE`, ``"interrupted"``, the time limit,
+        such as ``"60 s"``, or empty.
     """
 
     members: Population
@@ -97,8 +101,7 @@ def evolve(
     n_classes: int,
     rng: np.random.Generator | None = None,
     callback: Callable[[Generation], None] | None = None,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
+    budget: Budget | None = None,
     study: Study = NO_STUDY,
 ) -> Evolved:
     """Evolve classifiers that are right where others are wrong, and choose an ensemble of them by margins.
@@ -129,8 +132,8 @@ def evolve(
         Where all random choices come from; default seed 0.
     callback : callable, optional
         Receives every :class:`Generation`.
-    report, cancellation : optional
-        Progress events, one per generation, and a way to stop with the ensemble of the generations so far.
+    budget : Budget, optional
+        Receives a progress event per generation, and stops with the ensemble of the generations so far.
     study : Study, optional
         Where the state is kept after a generation, at most once a second, and from where it is taken; the
         callback gets the generations from there on.
@@ -149,7 +152,7 @@ def evolve(
     >>> evolve(LinearClassifiers(1, 2), X, [0, 0, 1, 1], few, n_classes=2).error
     0.0
     """
-    start = seconds_now()
+    budget = budget or Budget()
     mode, size, total = settings.mode, settings.population_size, settings.n_generations
     rng = np.random.default_rng(0) if rng is None else rng
     rows = ReferenceRows(space, X, np.asarray(labels), n_classes, settings.criterion)
@@ -166,8 +169,8 @@ def evolve(
     else:
         population, codes, ensemble, numbers = opened_evolution(known, rng)
         history = [Generation(*generation) for generation in numbers]
-        stopped = "" if len(history) == total else _reason_to_stop(history, settings.patience, None)
-    report(Progress("evolving", len(history), total))
+        stopped = "" if len(history) == total else _reason_to_stop(history, settings.patience)
+    budget.report(Progress("evolving", len(history), total))
 
     def state() -> KeptState:
         numbers = [dataclasses.astuple(generation) for generation in history]
@@ -183,16 +186,16 @@ def evolve(
             else:
                 ensemble = rows.single_best(population, codes)
         history.append(_measured(rows, number, codes, ensemble))
-        report(Progress("evolving", number, total, history[-1].ensemble_error))
+        budget.report(Progress("evolving", number, total, history[-1].ensemble_error))
         if callback is not None:
             callback(history[-1])
         if number < total:
-            stopped = _reason_to_stop(history, settings.patience, cancellation)
+            stopped = _reason_to_stop(history, settings.patience, budget)
         checkpoint.keep(state)
-    if stopped == "interrupted":
+    if stopped and stopped != PATIENCE:
         checkpoint.keep(state, now=True)
     else:
-        checkpoint.finish(state, seconds_now() - start)
+        checkpoint.finish(state, budget.elapsed)
     if mode == "offline":
         ensemble = rows.grown(ensemble, population, codes, settings.max_members)
     return Evolved(ensemble.genomes, population, tuple(history), rows.error(ensemble), stopped)
@@ -228,14 +231,12 @@ def _measured(rows: ReferenceRows, number: int, codes: ClassCodes, ensemble: Gro
     return Generation(number, float(errors.min()), float(errors.mean()), rows.error(ensemble), len(ensemble))
 
 
-def _reason_to_stop(
-    history: list[Generation], patience: int | None, cancellation: Cancellation | None
-) -> str:
+def _reason_to_stop(history: list[Generation], patience: int | None, budget: Budget | None = None) -> str:
     """Say why evolution should end now, or nothing."""
-    if cancellation is not None and cancellation.cancelled:
-        return "interrupted"
+    if budget is not None and budget.stopped:
+        return budget.limit_text
     if patience is None or len(history) <= patience:
         return ""
     best_before = min(generation.ensemble_error for generation in history[:-patience])
     recent = min(generation.ensemble_error for generation in history[-patience:])
-    return "patience" if recent >= best_before else ""
+    return PATIENCE if recent >= best_before else ""

@@ -142,8 +142,7 @@ def compare_products(
     attributes: Mapping[str, Attribute] | None = None,
     limits: Sequence[str | Constraint] = (),
     requirements: Requirements = NO_REQUIREMENTS,
-    n_seeds: int = 30,
-    first_seed: int = 0,
+    seeds: Sequence[int] = range(30),
     time_limit_s: float | None = None,
     work: Work | None = None,
     **options: Any,
@@ -157,9 +156,8 @@ def compare_products(
     methods : sequence of str
         Names out of :data:`COMPARED_METHODS`; a complete one, such as ``diagram``, tells what share of the
         complete front the others find.
-    n_seeds, first_seed : int
-        Evolutionary methods run with these seeds: first_seed, first_seed + 1, ...; the others once, with the
-        first.
+    seeds : sequence of int, default=range(30)
+        Evolutionary methods run once with each of them; the others once, with the first.
     time_limit_s : float, optional
         Limit of each run.
     work : Work, optional
@@ -182,17 +180,17 @@ def compare_products(
     """
     by_method = check_methods(methods, options)
     chosen = list(by_method)
-    as_count(n_seeds, "n_seeds")
-    as_seed(as_seed(first_seed, "first_seed") + n_seeds - 1, "first_seed + n_seeds - 1")
+    seeds = [as_seed(seed, "seeds") for seed in seeds]
+    as_count(len(seeds), "the number of seeds")
     as_positive_seconds(time_limit_s, "time_limit_s")
     work = Work() if work is None else work
     as_where(work.workers, "workers")
     goals, bounds = parse_question(model, objectives, limits, attributes)
     question, feasibility = make_question(model, goals, bounds, requirements)
     wanted = [
-        (method, first_seed + number)
+        (method, seed)
         for method in chosen
-        for number in range(n_seeds if method in EVOLUTIONARY_METHODS else 1)
+        for seed in (seeds if method in EVOLUTIONARY_METHODS else seeds[:1])
     ]
     if feasibility.conflict:
         return Comparison((), len(wanted), feasibility.conflict, (), None)
