@@ -6,12 +6,8 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.linear_model import LogisticRegression
 
 from shortlist.multistage.baselines._lasso_kernels import minimise_quadratic
-from shortlist.multistage.baselines.lasso import (
-    PAPERS_PENALTIES,
-    lasso_path,
-    least_empty_penalty,
-    standardised,
-)
+from shortlist.multistage.baselines.lasso import PAPERS_PENALTIES, lasso_path, least_empty_penalty
+from shortlist.multistage.subclassifiers.logistic_fits import standardised
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -75,6 +75,9 @@ class BudgetedClassifier(TableClassifier):
     the confidence threshold, after everything was bought: the terminal reject of Section 4.3 of
     :cite:t:`Hamilton2022`.
 
+    Every opponent names these parameters in its own constructor again, since scikit-learn reads there what
+    it may set; its contract refuses a constructor that hands on what it does not name.
+
     Parameters
     ----------
     feature_costs : mapping, sequence, FeatureCosts or None, default=None

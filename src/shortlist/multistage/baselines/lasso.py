@@ -14,6 +14,7 @@ from shortlist.multistage.baselines.budgeted_classifier import Asked, BudgetedCl
 from shortlist.multistage.baselines.budgeted_models import OneSubset
 from shortlist.multistage.baselines.greedy_miser import feature_of_columns, score_probabilities
 from shortlist.multistage.problem.costs import FeatureCosts
+from shortlist.multistage.subclassifiers.logistic_fits import in_own_units, standardised
 from shortlist.multistage.subclassifiers.subclassifiers import (
     LogisticModel,
     LogisticSubclassifiers,
@@ -113,21 +114,6 @@ def _expansion(design: Floats, targets: Floats, beta: Floats) -> tuple[Floats, F
     return gradient, curvature
 
 
-def standardised(rows: NDArray[np.float64]) -> tuple[Floats, Floats, Floats]:
-    """Return centred and scaled columns with ones last, the centres, and the spreads; constants become 0."""
-    centres, spreads = rows.mean(axis=0), rows.std(axis=0)
-    spreads = np.where(spreads > 1e-12 * (1 + np.abs(centres)), spreads, 1.0)
-    return np.column_stack([(rows - centres) / spreads, np.ones(len(rows))]), centres, spreads
-
-
-def _in_own_units(beta: Floats, centres: Floats, spreads: Floats) -> Floats:
-    """Turn coefficients of standardised columns into those of the columns as they are."""
-    coefficients = beta.copy()
-    coefficients[:, :-1] /= spreads
-    coefficients[:, -1] -= coefficients[:, :-1] @ centres
-    return coefficients
-
-
 def _subset(beta: Floats, feature_of: Longs, n_features: int) -> NDArray[np.bool_]:
     """Mark the features with a coefficient that is not 0."""
     subset = np.zeros(n_features, dtype=bool)
@@ -191,7 +177,7 @@ class CactLasso(BudgetedClassifier):
         path = lasso_path(design, rows.fit_labels, rows.n_classes, penalties)
         for penalty, beta in zip(penalties, path, strict=True):
             columns = np.flatnonzero((beta[:, :-1] != 0).any(axis=0))
-            model = LogisticModel(_in_own_units(beta, centres, spreads), columns)
+            model = LogisticModel(in_own_units(beta, centres, spreads), columns)
             yield {"penalty": penalty}, OneSubset(_subset(beta, feature_of, rows.n_features), model)
 
 

@@ -10,10 +10,10 @@ from shortlist._validation import as_count, as_not_negative
 from shortlist.multistage.baselines.budgeted_classifier import Asked, BudgetedClassifier, Candidates, tried
 from shortlist.multistage.baselines.cost_sensitive_tree import TreeLoss, train_tree
 from shortlist.multistage.baselines.greedy_miser import feature_of_columns
-from shortlist.multistage.baselines.lasso import standardised
 from shortlist.multistage.baselines.linear_trees import LinearTree, class_targets, pruned
 from shortlist.multistage.baselines.submodular_tree import grow_submodular
 from shortlist.multistage.problem.costs import FeatureCosts
+from shortlist.multistage.subclassifiers.logistic_fits import standardised
 from shortlist.pickles import saved_from
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import Mask
+from shortlist.arrays import Floats, Mask
 from shortlist.errors import BadInputError
 from shortlist.multistage.subclassifiers._logistic import fit_binary, sums
 from shortlist.multistage.subclassifiers.encoding import Encoding
@@ -53,13 +53,11 @@ def prepared_rows(
     scale: bool,
 ) -> FitRows:
     """Standardise encoded rows, ``(n_rows, n_columns)``."""
-    centres, spreads = rows.mean(axis=0), rows.std(axis=0)
-    spreads = np.where(spreads > 1e-12 * (1 + np.abs(centres)), spreads, 1.0)
-    columns = ((rows - centres) / spreads).T
-    standardised = np.ascontiguousarray(np.vstack([columns, np.ones(len(rows))]))
+    design, centres, spreads = standardised(rows)
+    columns = np.ascontiguousarray(design.T)
     per_column = 1.0 / C if scale else 1.0 / (C * spreads**2)
-    penalties = np.append(np.broadcast_to(per_column, len(columns)), 0.0)
-    return FitRows(encoding, labels, n_scores, centres, spreads, standardised, sums(standardised), penalties)
+    penalties = np.append(np.broadcast_to(per_column, len(centres)), 0.0)
+    return FitRows(encoding, labels, n_scores, centres, spreads, columns, sums(columns), penalties)
 
 
 def fit_subsets(rows: FitRows, subsets: Mask) -> NDArray[np.float64]:
@@ -92,6 +90,19 @@ def fit_subsets(rows: FitRows, subsets: Mask) -> NDArray[np.float64]:
             f"logistic regression must converge on every feature subset, got {failed} that did not. "
             "Scale the columns or lower C."
         )
-    coefficients[:, :, :-1] /= rows.spreads
-    coefficients[:, :, -1] -= coefficients[:, :, :-1] @ rows.centres
+    return in_own_units(coefficients, rows.centres, rows.spreads)
+
+
+def standardised(rows: NDArray[np.float64]) -> tuple[Floats, Floats, Floats]:
+    """Return centred and scaled columns with ones last, the centres, and the spreads; constants become 0."""
+    centres, spreads = rows.mean(axis=0), rows.std(axis=0)
+    spreads = np.where(spreads > 1e-12 * (1 + np.abs(centres)), spreads, 1.0)
+    return np.column_stack([(rows - centres) / spreads, np.ones(len(rows))]), centres, spreads
+
+
+def in_own_units(beta: Floats, centres: Floats, spreads: Floats) -> Floats:
+    """Turn coefficients of standardised columns, on the last axis, into those of the columns as they are."""
+    coefficients = beta.copy()
+    coefficients[..., :-1] /= spreads
+    coefficients[..., -1] -= coefficients[..., :-1] @ centres
     return coefficients
