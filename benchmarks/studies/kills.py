@@ -3,16 +3,25 @@
 python -m benchmarks kills
 """
 
+import contextlib
+import dataclasses
+import importlib
+import itertools
 import json
+import os
+import pkgutil
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+import traceback
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import shortlist
+from shortlist.runs.studies.summary import summary
 
 MODEL = """features
     Phone
@@ -24,68 +33,126 @@ MODEL = """features
             Radio {cost 5}
 """
 ASKED = ["m.uvl", "--objectives", "min cost, max selected", "--default", "cost=0"]
+IRIS, CANCER = "example:iris", "example:breast-cancer"
 COMMANDS = {
-    "configure": ["configure", *ASKED, "--method", "solrep", "--points", "300"],
-    "compare": ["compare", *ASKED, "--methods", "solrep,ibea", "--points", "50", "--seeds", "20",
-                "--evaluations", "2000"],
-    "configure satibea": ["configure", *ASKED, "--method", "satibea", "--evaluations", "200000"],
-    "configure ibed": ["configure", *ASKED, "--method", "ibed", "--evaluations", "200000"],
-    "evolve": ["evolve", "example:breast-cancer", "--generations", "200", "--population", "100"],
-    "evolve online": ["evolve", "example:breast-cancer", "--generations", "100", "--population", "100",
-                      "--mode", "online", "--space", "rules", "--max-members", "100"],
-    "prune": ["prune", "example:breast-cancer", "--methods", "uwa,full,margin", "--folds", "10",
-              "--classifiers", "10"],
+    "prune": ["prune", IRIS, "--classifiers", "10", "--objective", "auto", "--workers", "1"],
+    "prune --methods": ["prune", IRIS, "--methods", "uwa,full", "--folds", "6", "--classifiers", "5"],
+    "stage, evolution": ["stage", CANCER, "--method", "emsco", "--population", "40", "--generations", "30"],
+    "stage, enumeration": ["stage", "example:wine", "--method", "enumerate", "--max-stages", "3"],
+    "stage --methods": ["stage", IRIS, "--methods", "emsco,single", "--seeds", "10"],
+    "evolve": ["evolve", CANCER, "--generations", "60", "--population", "60"],
+    "evolve online": ["evolve", CANCER, "--generations", "40", "--population", "60", "--mode", "online"],
+    "configure solrep": ["configure", *ASKED, "--method", "solrep", "--points", "150"],
+    "configure satibea": ["configure", *ASKED, "--method", "satibea", "--evaluations", "20000"],
+    "configure ibed": ["configure", *ASKED, "--method", "ibed", "--evaluations", "60000"],
+    "compare": ["compare", *ASKED, "--methods", "solrep,ibea", "--points", "30", "--seeds", "6",
+                "--evaluations", "3000"],
+    "reproduce": ["reproduce", "emsco"],
 }  # fmt: skip
-"""Commands whose study has some dozens of units, or states that are kept for some seconds."""
+"""Commands with some seconds of work, of every kind that has a study; reproduce takes a small paper."""
 
 
-def kills(n_kills: int = 200, seed: int = 0) -> Iterator[dict[str, Any]]:
-    """Kill each command in turn at a moment drawn from its length, resume it, and compare the answers."""
-    draw = random.Random(seed)
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        (folder / "m.uvl").write_text(MODEL, encoding="utf-8")
+def kills(
+    n_kills: int = 200, seed: int = 0, names: Sequence[str] = tuple(COMMANDS)
+) -> Iterator[dict[str, Any]]:
+    """Kill each command in turn at a moment drawn from its length, go on, and compare the answers.
+
+    Every third study is killed once more while it goes on. Commands run in copies of this process, which has
+    imported everything, so that most moments are in the work and not in its beginning.
+    """
+    _import_everything()
+    draw, left = random.Random(seed), n_kills
+    with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
+        Path("m.uvl").write_text(MODEL, encoding="utf-8")
         whole, lengths = {}, {}
-        for name, words in COMMANDS.items():
-            _run(folder, *words, "--no-study", "--json")  # kernels are compiled
+        for name in names:
+            _ended(_begun(name, "--no-study"))  # kernels are compiled
             start = time.perf_counter()
-            whole[name] = _answer(_run(folder, *words, "--no-study", "--json"))
+            whole[name] = _ended(_begun(name, "--no-study"))
             lengths[name] = time.perf_counter() - start
-        for number in range(n_kills):
-            name = list(COMMANDS)[number % len(COMMANDS)]
-            study = folder / f"{number}.db"
-            command = [sys.executable, "-m", "shortlist", *COMMANDS[name], "--json", "--study", str(study)]
-            with subprocess.Popen(
-                command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-            ) as process:
+        for number, name in enumerate(itertools.cycle(names)):
+            study = Path(f"{number}.db")
+            killed = 0
+            for _ in range(2 if number % 3 == 2 else 1):
+                process = _begun(name, "--study", str(study))
                 time.sleep(draw.uniform(0.0, lengths[name]))
-                process.kill()
-            resumed = _run(folder, *COMMANDS[name], "--json", "--study", str(study))
+                killed += _killed(process)
+            found = summary(study) if study.is_file() else None
+            answer = _ended(_begun(name, "--study", str(study)))
             yield {
-                "command": name,
-                "kill": number,
-                "killed": process.returncode == -signal.SIGKILL,
-                "same": _answer(resumed) == whole[name],
-            }
+                "command": name, "kills": killed,
+                "units kept": found.n_done if found else 0,
+                "states kept": len(found.checkpoints) if found else 0,
+                "same": answer == whole[name],
+            }  # fmt: skip
+            left -= killed
+            if left <= 0:
+                return
 
 
-def _run(folder: Path, *words: str) -> str:
-    run = subprocess.run(
-        [sys.executable, "-m", "shortlist", *words], cwd=folder, capture_output=True, text=True, check=True
-    )
-    return run.stdout
+def _import_everything() -> None:
+    """Import all modules that commands may, and make the paper small that is run again."""
+    for module in pkgutil.walk_packages(shortlist.__path__, "shortlist."):
+        if "__main__" not in module.name:
+            importlib.import_module(module.name)
+    from shortlist.reproduce.emsco import EMSCO, EmscoSize, plan_emsco
+    from shortlist.reproduce.papers import PAPERS
+    from shortlist.reproduce.stage_opponents import SYNTHETIC30, OpponentsSize
+
+    opponents = OpponentsSize((SYNTHETIC30,), ("single", "co-t", "astc"), 3)
+    size = EmscoSize((), (), 0, 0, 0, 0, (), 0, 0, opponents)
+    PAPERS["emsco"] = dataclasses.replace(EMSCO, plan=lambda folder, _quick: plan_emsco(folder, size))
 
 
-def _answer(printed: str) -> Any:
-    """Return an answer without seconds, and without where its study is."""
-    return _timeless(json.loads(printed))
+def _begun(name: str, *more: str) -> int:
+    """Begin a command in a copy of this process, with its answer in a file; return its number."""
+    process = os.fork()
+    if process:
+        return process
+    try:
+        os.setpgid(0, 0)
+        for number, file in ((1, "answer"), (2, "said")):
+            os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
+        sys.argv[1:] = [*COMMANDS[name], "--json", *more]
+        from shortlist.cli.main import run_command
+
+        run_command()
+        code = 0
+    except SystemExit as stop:
+        code = int(stop.code or 0)
+    except BaseException:  # noqa: BLE001  # a copy must not go on where this process was
+        traceback.print_exc()
+        code = 70
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code)
 
 
-def _timeless(facts: Any) -> Any:
+def _killed(process: int) -> bool:
+    """Kill a command; return whether it had not ended."""
+    os.kill(process, signal.SIGKILL)
+    return os.WIFSIGNALED(os.waitpid(process, 0)[1])
+
+
+def _ended(process: int) -> Any:
+    """Wait for a command and return its answer, without what differs from run to run."""
+    status = os.waitpid(process, 0)[1]
+    if status:
+        raise RuntimeError(Path("said").read_text(encoding="utf-8"))
+    return timeless(json.loads(Path("answer").read_text(encoding="utf-8")))
+
+
+SET_ASIDE = {"study", "options", "history", "ms_per_1000_predictions", "n_fits"}
+"""What a run that was resumed says otherwise, although its answer is the same: where, when, and how often."""
+
+
+def timeless(facts: Any) -> Any:
+    """Return an answer without what differs from run to run."""
     if isinstance(facts, dict):
         return {
-            name: _timeless(value)
+            name: timeless(value)
             for name, value in facts.items()
-            if "seconds" not in name and name not in {"study", "options", "ms_per_1000_predictions"}
+            if "seconds" not in name and name not in SET_ASIDE
         }
-    return [_timeless(one) for one in facts] if isinstance(facts, list) else facts
+    return [timeless(one) for one in facts] if isinstance(facts, list) else facts

@@ -1,11 +1,10 @@
-"""Commands that are killed after a number of records of their study, and what their answers have in common."""
+"""Commands that are killed after a number of records of their study."""
 
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 KILLING = """
 import os, signal, sys
@@ -42,14 +41,3 @@ def kill_after(n_records: int, *words: str, cwd: Path, first: str = "") -> bool:
     )  # fmt: skip
     assert run.returncode in {0, -signal.SIGKILL}, run.stderr
     return run.returncode != 0
-
-
-def without_times(facts: Any) -> Any:
-    """Return an answer without what differs from run to run: seconds, and where the study is."""
-    if isinstance(facts, dict):
-        return {
-            name: without_times(value)
-            for name, value in facts.items()
-            if "seconds" not in name and name not in {"study", "options", "ms_per_1000_predictions"}
-        }
-    return [without_times(one) for one in facts] if isinstance(facts, list) else facts

@@ -79,7 +79,9 @@ ADDING = {
         "w.db",
     ],
     "compare --study": [*COMPARE, "--study", "w.db"],
-    "prune --study": [*FOLDS, "--study", "w.db"],
+    "prune --methods --study": [*FOLDS, "--study", "w.db"],
+    "prune --study": [*PRUNE, "--study", "w.db"],
+    "stage --study": [*STAGE, "--study", "w.db"],
 }
 """Commands that add to a file while they work."""
 

@@ -181,7 +181,7 @@ EVOLVE: dict[str, list[tuple[list[str], str]]] = {
 
 UNUSED = [
     (["prune", "--folds", "10"], "--folds belongs to --methods. Leave it out, or add --methods all."),
-    (["prune", "--repeats", "1", "--study", "s.db"], "--repeats and --study belong to --methods."),
+    (["prune", "--repeats", "1", "--store", "s.db"], "--repeats and --store belong to --methods."),
     (["prune", "--method", "exact", "--methods", "all"], "--method belongs to a run without --methods."),
     (["prune", "--methods", "all", "--pool", "pool.joblib"], "--pool belongs to a run without --methods."),
     (["prune", "--method", "uwa", "--time-limit", "60"], "--time-limit belongs to the method exact."),

@@ -89,6 +89,8 @@ class StudyPlace:
             self.path, wait=self.wait, say=complain, after_s=AFTER_S if self.cached else 0.0
         ) as study:
             self._begin(study)
+            if study.noted("begun") is not None and context.params.get("time_limit") is not None:
+                complain("note: the time limit begins anew.")
             ask(study, context.command_path.partition(" ")[2], sys.argv[1:])
             yield study
         if self.cached and self.path not in unfinished:

@@ -44,7 +44,8 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
 )
 from shortlist.pickles import saved_from
 from shortlist.results.picking import LimitsAsked
-from shortlist.runs import Budget, Cancellation, Report, silent
+from shortlist.runs import NO_STUDY, Budget, Cancellation, Report, Study, silent
+from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 from shortlist.tables.fit_inputs import checked_rows
 from shortlist.tables.table_classifier import TableClassifier
 
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
 
 STAGE_METHODS = ("auto", "emsco", "enumerate")
 USUAL_STAGES = 4
+
+CHOICES = {"pick", "limits", "reject_label", "answer_rejected", "time_limit_s", "n_jobs"}
+"""Parameters that a study is not bound to: they choose from what is found, or say how long to look."""
 
 
 def _answers_every_row(estimator: "MultiStageClassifier") -> bool:
@@ -240,6 +244,7 @@ class MultiStageClassifier(TableClassifier):
         validation: tuple[Any, Any] | None = None,
         report: Report = silent,
         cancellation: Cancellation | None = None,
+        study: Study = NO_STUDY,
         **unsupported: Any,
     ) -> Self:
         """Fit subclassifiers, search stage assignments, and take one.
@@ -254,13 +259,16 @@ class MultiStageClassifier(TableClassifier):
             Rows that judge stage assignments; otherwise `validation_share` of the rows, stratified.
         report, cancellation : optional
             Progress events, and a way to stop with what was found.
+        study : Study, optional
+            Where the search keeps what it has done, to go on from there; the time limit then begins anew.
         **unsupported
             Nothing: weights of rows (``sample_weight``) are refused.
 
         Raises
         ------
         BadInputError
-            If the input or a parameter cannot be used; the sentence says how to mend it.
+            If the input or a parameter cannot be used, or the study belongs to another question; the
+            sentence says how to mend it.
         UnmetChoiceError
             If no point of the front is as `pick` and `limits` ask for; ``front_`` is there, and :meth:`use`
             takes another.
@@ -281,7 +289,10 @@ class MultiStageClassifier(TableClassifier):
         self.reject_label_ = reject_label_for(self.reject_label, self.classes_)
         check_choice(self.problem_, self.pick, self.limits)
         limit = as_positive_seconds(self.time_limit_s, "time_limit_s")
-        self._search(Budget(limit, seed=seed, report=report, cancellation=cancellation or Cancellation()))
+        if study.keeps:
+            study.bind(self._question(rows, seed))
+        stop = cancellation or Cancellation()
+        self._search(Budget(limit, seed=seed, report=report, cancellation=stop, study=study))
         self.use(choose_point(self.front_, self.pick, self.limits))
         for note in self.notes_:
             warnings.warn(note, LowCoverageWarning, stacklevel=2)
@@ -434,6 +445,13 @@ class MultiStageClassifier(TableClassifier):
             call_cost_per_feature=self.call_cost_per_feature,
             removal=self.removal,
         )
+
+    def _question(self, rows: StageRows, seed: int) -> dict[str, Any]:
+        """Return what decides what a search finds: the rows, the seed, and all parameters but a few."""
+        arrays = (rows.fit_rows, rows.fit_labels, rows.validation_rows, rows.validation_labels)
+        given = {name: value for name, value in self.get_params(deep=False).items() if name not in CHOICES}
+        settings = given | {"random_state": seed, "feature_costs": self.costs_}
+        return as_settings(settings) | {"the rows": digest_of_arrays(arrays)}
 
     def _search(self, budget: Budget) -> None:
         """Run the method and keep the front and the models behind it."""

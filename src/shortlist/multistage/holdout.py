@@ -11,7 +11,7 @@ from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifie
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.predict.prediction import REJECTED, Decisions, decide_known
 from shortlist.pickles import saved_from
-from shortlist.runs import Cancellation, Report, silent
+from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import RowNumbers, cut_classes
 
@@ -67,6 +67,7 @@ def stage_table(
     seed: int = 0,
     report: Report = silent,
     cancellation: Cancellation | None = None,
+    study: Study = NO_STUDY,
 ) -> StagedTable:
     """Split the rows 50 : 25 : 25, by class, fit and choose on the first two parts, measure on the third.
 
@@ -80,6 +81,8 @@ def stage_table(
         Of the split.
     report, cancellation : optional
         Progress events, and a way to stop with what was found.
+    study : Study, optional
+        Where the search keeps what it has done, to go on from there.
 
     Raises
     ------
@@ -96,6 +99,7 @@ def stage_table(
         validation=(take_rows(X, judge), y[judge]),
         report=report,
         cancellation=cancellation,
+        study=study,
     )
     return StagedTable(
         classifier,

@@ -9,6 +9,7 @@ from typing import Any
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.clock import seconds_now
 from shortlist.runs.progress import SECONDS, Progress, Report, silent
+from shortlist.runs.studies import NO_STUDY, Study
 
 LEAST_SECONDS = 0.01
 """What a step gets that is begun at all: solvers behave badly under limits of next to nothing."""
@@ -37,6 +38,9 @@ class Budget:
         Receives progress.
     cancellation : Cancellation, optional
         Stops the method with what it has.
+    study : Study, optional
+        Where the method keeps what is finished, and states from which it goes on. Who opens it binds it to
+        the question.
     clock : callable, default=seconds_now
         Tells the time in seconds.
     start : float, optional
@@ -60,6 +64,7 @@ class Budget:
     threads: int = 1
     report: Report = silent
     cancellation: Cancellation = field(default_factory=Cancellation)
+    study: Study = NO_STUDY
     clock: Callable[[], float] = seconds_now
     start: float = math.nan
     begin: float = 0.0

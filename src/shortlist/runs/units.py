@@ -116,8 +116,13 @@ class _Run:
             return completed
         self.n_done += result is not None
         if self.parts is not None:
-            found = [dataclasses.replace(one, machine=completed.machine) for one in self.parts(key, result)]
-            study.record(*found, stage=self._note())
+            found = list(self.parts(key, result))
+            share = completed.seconds / max(1, len(found))  # of a part that does not say how long it took
+            measured = [
+                dataclasses.replace(one, machine=completed.machine, seconds=one.seconds or share)
+                for one in found
+            ]
+            study.record(*measured, stage=self._note())
         elif result is not None:
             finished = Finished(key, result, completed.seconds, completed.machine)
             return dataclasses.replace(completed, result=study.record(finished, stage=self._note()))

@@ -79,7 +79,7 @@ def _without_seconds(splits: list[dict[str, float]]) -> list[dict[str, float]]:
 
 
 def test_people_get_a_table(folder: Path) -> None:
-    run = shortlist("stage", *QUICK, "--methods", "single,co-t", "--seeds", "2", cwd=folder)
+    run = shortlist("stage", *QUICK, "--methods", "single,emsco", "--seeds", "2", cwd=folder)
     assert run.returncode == 0, run.stderr
     assert "credit: 2 splits 50 : 25 : 25" in run.stdout
     assert "95 % margins over the splits" in run.stdout

@@ -35,7 +35,7 @@ from shortlist.ensembles.pools.members import fit_member
 from shortlist.ensembles.pools.pool import Pool, as_pool, load_pool, make_pool, positive_probabilities
 from shortlist.errors import BadFileError, BadInputError, ShortlistError, UntrustedFileError
 from shortlist.files import dump_object
-from shortlist.runs import Cancellation, Progress
+from shortlist.runs import Cancellation, Finished, Progress, open_study
 
 CANCER_X, CANCER_Y = load_breast_cancer(return_X_y=True)
 TRAIN, TEST = slice(0, 350), slice(350, None)
@@ -632,3 +632,25 @@ def _raise(_: Any) -> Any:
 def test_a_foreign_classifier_that_fails_is_named(n_classes: int, answer: Any, message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         class_answers(as_pool([Failing(n_classes, answer)]), np.zeros((5, 2)))
+
+
+def test_classifiers_that_a_study_has_are_not_fitted_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = load_iris(return_X_y=True)
+    with open_study(tmp_path / "s.db") as study:
+        first = make_pool(X, y, n_classifiers=3, study=study)
+        made: list[str] = []
+
+        def fit_and_note(family: str, *rest: Any) -> Any:
+            made.append(family)
+            return fit_member(family, *rest)
+
+        monkeypatch.setattr("shortlist.ensembles.pools.pool.fit_member", fit_and_note)
+        study.record(Finished("random-forest-1", pickle.dumps("of a stranger")))
+        more = make_pool(X, y, n_classifiers=5, study=study)
+        assert made == ["nearest-neighbours", "random-forest"]
+        for one, same in zip(first.classifiers, more.classifiers, strict=False):
+            assert (one.predict_proba(X) == same.predict_proba(X)).all()
+        with pytest.raises(BadInputError, match="random_state was 0 there and is 1 now"):
+            make_pool(X, y, n_classifiers=3, random_state=1, study=study)

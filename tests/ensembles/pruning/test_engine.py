@@ -1,6 +1,7 @@
 import dataclasses
 import itertools
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from shortlist.milp import open_solver
 from shortlist.milp.backends.cpsat import CpSat
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import ProofKind, Status
-from shortlist.runs import Cancellation, Progress
+from shortlist.runs import Cancellation, Progress, open_study
 from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
 from tests.ensembles.strategies import hard_votes
@@ -353,3 +354,20 @@ def test_cp_sat_is_not_asked_under_a_limit_of_milliseconds(monkeypatch: pytest.M
 
     assert result.status is Status.FEASIBLE
     assert result.proof.limit == "0.05 s"
+
+
+def test_the_best_of_an_earlier_run_counts_only_where_the_clock_ended_this_one(tmp_path: Path) -> None:
+    votes = hard_votes(60, 12)
+    problem = ThresholdProblem(votes, named_weights("accuracy", votes), selection_limits(12))
+    bare = EngineSettings(effort=SearchEffort(steps=0), walk_nodes=0, cut_rounds=0)
+    best = prove(problem, Budget())
+    ended, few = Budget(0.001, clock=itertools.count().__next__), Budget(nodes=1)
+    alone = [prove(problem, budget, settings=bare).value for budget in (ended, few)]
+    with open_study(tmp_path / "s.db") as study:
+        study.keep("proof", lambda: np.flatnonzero(best.mask).tolist())
+        again = [
+            prove(problem, dataclasses.replace(budget, study=study), settings=bare).value
+            for budget in (ended, few)
+        ]
+    assert best.value > max(alone)
+    assert again == [best.value, alone[1]]

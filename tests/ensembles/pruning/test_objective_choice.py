@@ -1,6 +1,8 @@
 """The choice of an objective by cross-validation."""
 
 import itertools
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from shortlist.ensembles.pruning.objective_choice import Setting, choose_objecti
 from shortlist.ensembles.search.tabu_search import search_selection
 from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows
 from shortlist.errors import BadInputError
-from shortlist.runs import Progress
+from shortlist.runs import Progress, open_study
 from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
 
@@ -107,6 +109,17 @@ def test_the_same_seed_chooses_the_same() -> None:
     )
     assert one == same
     assert [tried.score for tried in one.tried] != [tried.score for tried in other.tried]
+
+
+def test_folds_that_a_study_has_are_not_measured_again(tmp_path: Path) -> None:
+    votes, limits = _noisy_votes(), selection_limits(12)
+    how: Any = {"n_folds": 3, "n_repeats": 1, "max_steps": 40}
+    whole = choose_objective(votes, "accuracy", limits, Budget(seed=1), **how)
+    with open_study(tmp_path / "s.db") as study:
+        choose_objective(votes, "accuracy", limits, Budget(seed=1, study=study), **how)
+        folds = study.part("folds of the choice")
+        assert list(folds.results()) == ["1", "2", "3"]
+        assert choose_objective(votes, "accuracy", limits, Budget(0, seed=1, study=study), **how) == whole
 
 
 def test_what_cannot_be_compared_falls_back_with_a_reason() -> None:

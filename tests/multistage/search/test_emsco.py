@@ -1,4 +1,7 @@
+import itertools
 import math
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +25,7 @@ from shortlist.multistage.search.emsco import (
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.recall import recall
 from shortlist.results.proof import ProofKind
+from shortlist.runs import Cancellation, Finished, open_study
 from shortlist.runs.budget import Budget
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
@@ -240,6 +244,34 @@ def test_the_same_seed_gives_the_same_answer() -> None:
     assert first.assignments.tolist() == second.assignments.tolist()
 
 
+@pytest.mark.parametrize(
+    "options", [OPTIONS, EmscoOptions(population=12, generations=30, patience=4, tries=0)]
+)
+def test_a_run_that_is_stopped_again_and_again_ends_where_it_would_have(
+    options: EmscoOptions, tmp_path: Path
+) -> None:
+    problem = problem_of(tied_problem(), 3)
+    whole = emsco(problem, options, budget=Budget(seed=7))
+    stops: list[str] = []
+    with open_study(tmp_path / "s.db") as study:
+        while not stops or stops[-1] == "interrupted":
+            cancellation, generations = Cancellation(), itertools.count(1)
+
+            def stop(_: EmscoGeneration, ends: Cancellation = cancellation, seen: Any = generations) -> None:
+                if next(seen) == 3:
+                    ends.cancel()
+
+            budget = Budget(seed=7, cancellation=cancellation, study=study)
+            result = emsco(problem, options, observe=stop, budget=budget)
+            stops.append(result.stopped)
+    assert len(stops) > 2
+    assert (result.assignments.tolist(), result.n_evaluations) == (
+        whole.assignments.tolist(),
+        whole.n_evaluations,
+    )
+    assert (result.stopped, result.n_generations) == (whole.stopped, whole.n_generations)
+
+
 def test_removal_finds_assignments_without_some_feature() -> None:
     answers = {
         frozenset(i for i in range(3) if m >> i & 1): ((m & 1 == 1, m & 1 == 1), (False, False))
@@ -263,6 +295,17 @@ def test_recall_compares_with_the_complete_front() -> None:
     assert (np.diff(measured.points, axis=1) >= 0).all()
     assert measured.points[:, -1].tolist() == [1.0, 1.0]
     assert (measured.assignments[:, -1] <= 1).all()
+
+
+def test_seeds_that_a_study_has_are_not_run_again(tmp_path: Path) -> None:
+    truth = enumerate_front(problem_of(tied_problem(), 3))
+    options = EmscoOptions(population=30, generations=20, patience=None)
+    with open_study(tmp_path / "s.db") as study:
+        first = recall(truth, options, seeds=[0], budget=Budget(study=study))
+        study.part("recall").record(Finished("1", [[0.0] * 21, [0.5] * 21]))
+        both = recall(truth, options, seeds=[0, 1], budget=Budget(study=study))
+    assert both.points[0].tolist() == first.points[0].tolist()
+    assert (both.points[1].max(), both.assignments[1].min()) == (0.0, 0.5)
 
 
 @pytest.mark.parametrize(

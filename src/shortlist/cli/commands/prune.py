@@ -71,6 +71,7 @@ def prune(
             "--study": STUDY_FILE,
         },
     )
+    from shortlist.cli.studies import digest_of
     from shortlist.cli.text.delivery import save
     from shortlist.cli.text.pruned import print_pruned, pruned_facts
     from shortlist.cli.text.result_page import page_path, save_page, tell_page
@@ -86,13 +87,14 @@ def prune(
     exact = wanted.exact_pruner(given, run.seed, n_threads, notes)
     print_notes(notes)  # now, while there is time to stop
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
+    data = about["data"]["sha256"] + digest_of([pool.pool, wanted.member_costs])
+    place = kept.place(context, data, former=study)
     if how.methods is not None:
         from shortlist.cli.commands.prune_methods import Files, Folds, compare_pruning
 
         folds = Folds(how.folds, how.repeats, pool.classifiers, run.seed, run.workers)
         name = Path(table).name.split(".")[0]
         about |= {"notes": notes}
-        place = kept.place(context, about["data"]["sha256"], former=study)
         with place.opened(context) as opened:
             compare_pruning(
                 name, X, y.to_numpy(), how.chosen(exact), folds,
@@ -100,10 +102,10 @@ def prune(
             )  # fmt: skip
         return
     pruner = exact if how.method == EXACT else how.rule_pruner(given, run.seed, n_threads)
-    with long_work() as (cancellation, tell):
+    with place.opened(context) as opened, long_work(place.path) as (cancellation, tell):
         pruned = prune_table(
             X, y.to_numpy(), pruner, n_classifiers=pool.classifiers, seed=run.seed, n_jobs=n_threads,
-            report=tell, cancellation=cancellation,
+            report=tell, cancellation=cancellation, study=opened,
         )  # fmt: skip
         check_found(bool(pruned.test), cancellation)
         saved = None

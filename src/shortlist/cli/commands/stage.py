@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from shortlist.multistage.search.emsco import EmscoOptions
     from shortlist.multistage.search.recall import Recall
     from shortlist.report.parts import Parts
+    from shortlist.runs import Budget, Study
 
 
 @grouped
@@ -104,6 +105,7 @@ def stage(
         },
     )
     from shortlist.cli.options.points import read_limits
+    from shortlist.cli.studies import digest_of
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.tables.fingerprints import table_fingerprint
 
@@ -122,6 +124,7 @@ def stage(
     }
     searched = {"limits": limits, **search.arguments(paper, labels), **goals.arguments(labels)}
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
+    data = about["data"]["sha256"] + digest_of([prices.costs])
     if search.methods is not None or alone:
         from shortlist.cli.commands.stage_methods import ModelFile, Splits, compare_on_splits, fit_opponent
 
@@ -133,13 +136,17 @@ def stage(
             fit_opponent(X, labels, search.method, methods[search.method], kept=model, about=about, json=json)
         else:
             how = Splits(Path(table).name.split(".")[0], search.seeds, run.seed, run.workers)
-            with kept.place(context, about["data"]["sha256"]).opened(context) as study:
+            with kept.place(context, data).opened(context) as study:
                 compare_on_splits(X, labels, methods, how, study=study, out=out, about=about, json=json)
         return
     classifier = MultiStageClassifier(n_jobs=own_workers(run.workers, "stage"), **common, **searched)
     print_notes(notes)  # now, while there is time to stop
     wanted = Outputs(*output_files(out, model_out), read.target, rows, json, report, f"Stages: {table}")
-    _find_front(context, X, labels, classifier, recall=search.recall, wanted=wanted, notes=notes, about=about)
+    with kept.place(context, data).opened(context) as study:
+        _find_front(
+            context, X, labels, classifier, recall=search.recall, wanted=wanted, notes=notes, about=about,
+            study=study,
+        )  # fmt: skip
 
 
 class Outputs(NamedTuple):
@@ -164,26 +171,31 @@ def _find_front(
     wanted: Outputs,
     notes: list[str],
     about: dict[str, Any],
+    study: "Study",
 ) -> None:
     """Search stage assignments, write what was asked for, and print the answer."""
     from shortlist.cli.text.front_text import no_point
     from shortlist.cli.work import long_work
     from shortlist.errors import BadInputError
+    from shortlist.runs import Budget
     from shortlist.runs.clock import seconds_now
 
     found = None
     json, start = wanted.json, seconds_now()
     seed, options = int(classifier.random_state), classifier.emsco_options
     limited = _limits_in_reach(classifier.method, notes, about, json=json)
-    with limited, long_work() as (cancellation, tell):
-        staged, unmet = _staged(X, labels, classifier, seed, report=tell, cancellation=cancellation)
+    with limited, long_work(study.path) as (cancellation, tell):
+        staged, unmet = _staged(
+            X, labels, classifier, seed, report=tell, cancellation=cancellation, study=study
+        )
         seconds = seconds_now() - start
         names = [str(name) for name in X.columns]
         front_file, model_file = _save(classifier, names, wanted.target, wanted.front, wanted.model)
         report = save_page(wanted.report, wanted.title, lambda: _parts(classifier, staged))
         if recall is not None and options is not None and staged is not None:
             try:
-                found = _recall(staged, options, recall, report=tell, cancellation=cancellation)
+                budget = Budget(report=tell, cancellation=cancellation, study=study)
+                found = _recall(staged, options, recall, budget)
             except BadInputError as error:
                 unmet = error
     limits: Any = classifier.limits
@@ -269,16 +281,13 @@ def _save(
     return front_file, model_file
 
 
-def _recall(
-    staged: "StagedTable", options: "EmscoOptions", n_seeds: int, *, report: Any, cancellation: Any
-) -> "Recall":
+def _recall(staged: "StagedTable", options: "EmscoOptions", n_seeds: int, budget: "Budget") -> "Recall":
     """Run evolution on the enumerated problem, convergence test off, once per seed."""
     from dataclasses import replace
 
     from shortlist.errors import BadInputError
     from shortlist.multistage.search.recall import recall
     from shortlist.results.proof import ProofKind
-    from shortlist.runs import Budget
 
     truth = staged.classifier.result_
     if truth.proof.kind is not ProofKind.COMPLETE:
@@ -290,5 +299,5 @@ def _recall(
         truth,
         replace(options, patience=None),
         seeds=range(n_seeds),
-        budget=Budget(report=report, cancellation=cancellation),
+        budget=budget,
     )

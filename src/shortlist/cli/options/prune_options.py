@@ -169,7 +169,7 @@ def _methods(given: Mapping[str, Any]) -> set[str]:
 PRUNE_USES = (
     Use(("method", "pool"), lambda given: given["methods"] is None, "a run without --methods"),
     Use(
-        ("folds", "repeats", "study", "store"),
+        ("folds", "repeats", "store"),
         lambda given: given["methods"] is not None,
         "--methods",
         "add --methods all",

@@ -167,7 +167,7 @@ class StageSearchOptions:
         names = [self.method] if self.methods is None else compared_names(self.methods)
         found = stage_methods(names, **options)
         for name in set(found) & set(SEARCHES):
-            found[name].set_params(**searched, method=name)
+            found[name].set_params(**{**searched, "method": name})
         return found
 
     def arguments(self, paper: "Preset | None", labels: Any) -> dict[str, Any]:
@@ -216,10 +216,15 @@ def _measures(objective: str) -> Callable[[Mapping[str, Any]], bool]:
 
 STAGE_USES = (
     Use(
-        ("seeds", "study", "no_wait"),
+        ("seeds",),
         lambda given: given["methods"] is not None,
         "--methods",
         "add --methods all",
+    ),
+    Use(
+        ("study", "no_study", "no_wait"),
+        lambda given: not is_opponent(given),
+        "methods with a front: auto, emsco, enumerate, or --methods",
     ),
     Use(("method", "model_out"), lambda given: given["methods"] is None, "one method", "leave out --methods"),
     Use(

@@ -24,9 +24,13 @@ from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.milp import open_solver
 from shortlist.pickles import saved_from
-from shortlist.runs import Cancellation, Report, silent
+from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.runs.budget import Budget
+from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 from shortlist.tables.fit_inputs import checked_rows
+
+NOT_ASKED = {"pool", "n_classifiers", "time_limit_s", "n_jobs", "random_state"}
+"""Parameters that a study is not bound to: it knows the pool by its votes, and the seed as a number."""
 
 
 @saved_from("shortlist")
@@ -187,6 +191,7 @@ class ExactPruner(PoolPruner):
         *,
         report: Report = silent,
         cancellation: Cancellation | None = None,
+        study: Study = NO_STUDY,
         **unsupported: Any,
     ) -> Self:
         """Choose the members on these rows.
@@ -199,6 +204,9 @@ class ExactPruner(PoolPruner):
             Their classes: two or more, of any type.
         report, cancellation : optional
             Progress events, and a way to stop with the best selection found.
+        study : Study, optional
+            Where folds of a choice and the best selection so far are kept, to go on from there; the time
+            limit then begins anew.
         **unsupported
             Nothing: weights of rows (``sample_weight``) are refused.
 
@@ -209,7 +217,8 @@ class ExactPruner(PoolPruner):
         Raises
         ------
         BadInputError
-            If the input or a parameter cannot be used; the sentence says how to mend it.
+            If the input or a parameter cannot be used, or the study belongs to another question; the
+            sentence says how to mend it.
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
         two = len(self.classes_) == 2
@@ -225,6 +234,7 @@ class ExactPruner(PoolPruner):
             threads=_threads(self.n_jobs),
             report=report,
             cancellation=cancellation or Cancellation(),
+            study=study,
         )
         truth = _is_class(y_pruning, self.positive_) if two else np.searchsorted(self.classes_, y_pruning)
         record = self._prune(pool, X_pruning, y_pruning, budget)
@@ -275,6 +285,8 @@ class ExactPruner(PoolPruner):
                 class_votes(codes, np.searchsorted(self.classes_, y), n_classes=len(self.classes_))
             )
             diversity, record = class_diversity_limits(self.diversity, votes), {"codes": codes}
+        if budget.study.keeps:
+            budget.study.bind(self._question(votes, budget.seed))
         result, self.choice_ = prune_for(
             votes, self.goal, self._limits(pool, diversity), budget, solver=self.solver
         )
@@ -287,6 +299,13 @@ class ExactPruner(PoolPruner):
         self.status_ = result.status
         self.pool_ = pool.subset(result.mask)
         return record
+
+    def _question(self, votes: Votes | ClassVotes, seed: int) -> dict[str, Any]:
+        """Return what decides the selection: the votes, the seed, and all parameters but a few."""
+        given = {name: value for name, value in self.get_params(deep=False).items() if name not in NOT_ASKED}
+        answers = votes.votes if isinstance(votes, Votes) else votes.codes
+        digest = digest_of_arrays([answers, votes.labels, votes.counts])
+        return as_settings(given | {"random_state": seed}) | {"the votes": digest}
 
     def _limits(self, pool: Pool, diversity: DiversityLimits | None) -> SelectionLimits:
         """Return what a selection must keep."""

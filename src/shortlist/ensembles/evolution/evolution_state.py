@@ -1,7 +1,6 @@
 """Where evolution is after a generation, as a study keeps it."""
 
 import dataclasses
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.errors import BadInputError
 from shortlist.runs import Study
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState, random_facts
+from shortlist.runs.studies.settings import digest_of_arrays
 
 DIGEST_BYTES = 16
 """Size of the digests by which members with the same votes are known."""
@@ -31,12 +31,9 @@ def evolution_checkpoint(
     """
     if study.keeps:
         space = rows.space
-        digest = hashlib.sha256()
-        for array in (np.asarray(rows.X), rows.labels):
-            digest.update(f"{array.shape} {array.dtype}".encode() + np.ascontiguousarray(array).tobytes())
         study.bind(
             {
-                "the rows": digest.hexdigest(),
+                "the rows": digest_of_arrays([np.asarray(rows.X), rows.labels]),
                 "n_classes": rows.n_classes,
                 "space": repr(space) if dataclasses.is_dataclass(space) else type(space).__qualname__,
                 **dataclasses.asdict(settings),

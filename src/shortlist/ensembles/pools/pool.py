@@ -22,7 +22,10 @@ from shortlist.errors import BadInputError, ShortlistError
 from shortlist.files import load_object
 from shortlist.pickles import saved_from
 from shortlist.results.notebook import html_table
-from shortlist.runs import Cancellation, Report, Unit, Work, run_units, silent
+from shortlist.runs import NO_STUDY, Cancellation, Finished, Report, Study, Unit, Work, run_units, silent
+from shortlist.runs.studies.own import packed_object, unpacked_object
+from shortlist.runs.studies.question import versions
+from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 
 PROBABILITY_ROUNDING = 1e-6
 """Probabilities may leave [0, 1] by this much, the rounding of a sum of float32; they are cut back."""
@@ -136,6 +139,7 @@ def make_pool(
     n_jobs: int | None = 1,
     report: Report = silent,
     cancellation: Cancellation | None = None,
+    study: Study = NO_STUDY,
 ) -> Pool:
     """Fit ten families of classifiers in equal numbers, each with its own parameters, rows and columns.
 
@@ -157,11 +161,15 @@ def make_pool(
         Workers, in joblib's sense: threads, unless an enclosing ``joblib.parallel_config`` names a backend.
     report, cancellation : optional
         Progress events, one per classifier, and a way to stop.
+    study : Study, optional
+        Where every fitted classifier is kept, signed; those that this user's Shortlist wrote on this machine
+        are taken from there.
 
     Raises
     ------
     BadInputError
-        If `X` or `y` cannot be used, their lengths differ, `y` has one class, or a parameter is out of range.
+        If `X` or `y` cannot be used, their lengths differ, `y` has one class, a parameter is out of range, or
+        the study belongs to other rows or another seed.
     ShortlistError
         If the work was cancelled before every classifier was fitted.
 
@@ -186,10 +194,15 @@ def make_pool(
         Unit(name, fit_member, (family, encoded, indices, classes, seeds))
         for name, family, seeds in zip(names, families, np.random.SeedSequence(seed).spawn(n), strict=True)
     ]
+    if study.keeps:
+        facts = as_settings({"the classes": classes, "random_state": seed, "the versions": versions()})
+        study.bind({"the rows": digest_of_arrays([encoded, indices]), **facts})
     fitted = run_units(
         units,
-        Work(n_jobs, report=report, cancellation=cancellation or Cancellation()),
+        Work(n_jobs, study, report, cancellation or Cancellation()),
         stage="fitting classifiers",
+        parts=_as_kept if study.keeps else None,
+        known=_own_members(study),
     )
     # threads, unless the caller's joblib context says otherwise: starting processes costs more than small
     # fits do
@@ -369,6 +382,17 @@ def _class_index(classes: Labels, positive: Any) -> int:
         if label == positive:
             return index
     raise BadInputError(f"positive must be one of the classes {any_of(classes)}, got {positive!r}.")
+
+
+def _as_kept(name: str, member: Any) -> list[Finished]:
+    """Return a fitted classifier as a study keeps it."""
+    return [Finished(name, packed_object(member))]
+
+
+def _own_members(study: Study) -> dict[str, Any]:
+    """Return the classifiers of a study that this user's own Shortlist wrote on this machine."""
+    members = {name: unpacked_object(content) for name, content in study.results().items()}
+    return {name: member for name, member in members.items() if member is not None}
 
 
 def _numbered(families: Sequence[str]) -> tuple[str, ...]:

@@ -68,6 +68,7 @@ def prove(
     for step, part in steps:
         if run.goes_on(part):
             step(part)
+    run.take_kept()
     limit = "" if best.proved or run.infeasible else budget.limit_text or run.last_limit or steps.no_limit
     if best.mask is not None:
         if run.infeasible:

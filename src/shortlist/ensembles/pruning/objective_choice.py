@@ -20,7 +20,7 @@ from shortlist.ensembles.votes.binary_votes import Votes, confusion
 from shortlist.ensembles.votes.class_votes import ClassVotes
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
-from shortlist.runs import Progress
+from shortlist.runs import Finished, Progress
 from shortlist.runs.budget import Budget
 from shortlist.tables.splits import deal_classes
 
@@ -130,7 +130,7 @@ def choose_objective(
         Size, cost and diversity; the latter two stay as they are.
     budget : Budget, optional
         Its seed is that of the folds and the searches. Once it is over no fold is begun, and whole folds
-        count only. Progress is told in folds. Default no limit.
+        count only. Progress is told in folds, and its study keeps each. Default no limit.
     settings : sequence of Setting, optional
         What to compare; default :func:`usual_settings`.
     n_folds : int, default=5
@@ -177,7 +177,12 @@ def choose_objective(
     scores: list[list[float]] = []
     budget.report(Progress(_STAGE, 0, n_folds * n_repeats))
     folds = _folds(votes, n_folds, n_repeats, np.random.default_rng(budget.seed))
+    study = budget.study.part("folds of the choice")
+    known = study.results()
     for number, (kept, held) in enumerate(folds, start=1):
+        if str(number) in known:
+            scores.append(known[str(number)])
+            continue
         of_fold = dataclasses.replace(budget, seed=(budget.seed + number) % 2**32)
         learned = _Searches(problem_of(kept, weights_of(metric, kept), limits), max_steps, of_fold)
         masks = [learned.select(setting) for setting in options]
@@ -185,6 +190,7 @@ def choose_objective(
             break
         per_row = votes.n_samples / held.n_samples
         scores.append([_held_out_value(held, problem, found) * per_row for found in masks])
+        study.record(Finished(str(number), scores[-1]))
         budget.report(Progress(_STAGE, number, n_folds * n_repeats))
     return _best(options, np.array(scores).reshape(len(scores), len(options)))
 

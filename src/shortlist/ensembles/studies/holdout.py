@@ -77,6 +77,7 @@ def prune_table(
     n_jobs: int = 1,
     report: Report = silent,
     cancellation: Cancellation | None = None,
+    study: Study = NO_STUDY,
 ) -> PrunedTable:
     """Split the rows 63 : 27 : 10, stratified; fit a pool, prune it, and measure on the last part.
 
@@ -93,6 +94,8 @@ def prune_table(
         Of the pool and the split.
     report, cancellation : optional
         Progress events, and a way to stop the proof with the best selection found.
+    study : Study, optional
+        Where the fitted pool, and what exact pruning has done, is kept, to go on from there.
 
     Raises
     ------
@@ -108,14 +111,17 @@ def prune_table(
         n_rows |= {"train": len(train), "validation": len(validation)}
         pool = make_pool(
             take_rows(X, train), y[train], n_classifiers=n_classifiers, random_state=seed, n_jobs=n_jobs,
-            report=report, cancellation=cancellation,
+            report=report, cancellation=cancellation, study=study.part("pool"),
         )  # fmt: skip
         pruner = pruner.set_params(pool=pool)
     else:
         validation = rest
         n_rows |= {"train": 0, "validation": len(rest)}
     start = seconds_now()
-    pruner.fit(take_rows(X, validation), y[validation], report=report, cancellation=cancellation)
+    run: dict[str, Any] = {"report": report, "cancellation": cancellation}
+    if isinstance(pruner, ExactPruner):
+        run["study"] = study.part("proof")
+    pruner.fit(take_rows(X, validation), y[validation], **run)
     seconds = seconds_now() - start
     pruner.validation_ = _in_table(pruner.validation_, validation, X, y)
     pool = pruner.pool

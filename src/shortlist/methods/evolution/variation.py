@@ -1,7 +1,6 @@
 """What the evolutionary algorithms share: their settings, the problem they evolve on, and repair."""
 
 import dataclasses
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +23,7 @@ from shortlist.runs.budget import Budget
 from shortlist.runs.progress import Progress
 from shortlist.runs.studies import Study
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
+from shortlist.runs.studies.settings import digest_of_arrays
 
 GENERATIONS = "generations"
 """What progress says is being done, and the unit of a study whose state is kept."""
@@ -276,11 +276,11 @@ def run_checkpoint(
         If the study belongs to something else.
     """
     if study.keeps:
-        digest = hashlib.sha256()
         clauses = problem.clauses
-        for array in (clauses.literals, clauses.offsets, problem.costs, problem.offsets, population):
-            digest.update(str(array.shape).encode() + np.ascontiguousarray(array).tobytes())
-        study.bind({**asked, **dataclasses.asdict(settings), "the question": digest.hexdigest()})
+        digest = digest_of_arrays(
+            [clauses.literals, clauses.offsets, problem.costs, problem.offsets, population]
+        )
+        study.bind({**asked, **dataclasses.asdict(settings), "the question": digest})
     return Checkpoint(GENERATIONS, study)
 
 

@@ -104,7 +104,7 @@ def offer(
             if len(blocks.rows):
                 write_block(chain, depth, count, a, blocks)
                 return
-            if ties[a] == 0 or (depth > 0 and chain[1] < chains[a, 0]):
+            if ties[a] == 0 or (depth > 0 and (chains[a, 0] == 0 or chain[1] < chains[a, 0])):
                 for d in range(chains.shape[1]):
                     chains[a, d] = chain[d + 1] if d < depth else 0
                 for m in range(len(measures)):

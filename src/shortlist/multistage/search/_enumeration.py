@@ -27,7 +27,7 @@ class Outcomes(NamedTuple):
     ties: Longs
     """How many assignments have it."""
     witnesses: ShortTable
-    """The sets of the one of these with the least first set."""
+    """The sets of the one of these with the least first set; one stage alone has none and comes last."""
     archive: LongTable
     """Outcomes (conclusive, right, cost) that nothing known dominates, to leave out nodes by."""
     size: Longs
@@ -120,7 +120,7 @@ def record(
         archive_point(conclusive, right, cost, outcomes.archive, outcomes.size)
     elif cost == best[pair]:
         ties[pair] += count
-        if depth > 0 and chain[1] < witnesses[pair, 0]:
+        if depth > 0 and (witnesses[pair, 0] == 0 or chain[1] < witnesses[pair, 0]):
             for d in range(witnesses.shape[1]):
                 witnesses[pair, d] = chain[d + 1] if d < depth else 0
 

@@ -3,12 +3,14 @@
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import as_choice, as_count
+from shortlist._words import counted
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.stages import stage_counts
@@ -20,15 +22,21 @@ from shortlist.multistage.search._variation import (
     mutate_row,
     recombine_rows,
 )
+from shortlist.multistage.search.emsco_place import EmscoPlace, kept_place, opened_place
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.pickles import saved_from
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Budget, Progress
+from shortlist.runs.studies.checkpoints import Checkpoint
+from shortlist.runs.studies.study import StageNote
 
 ELITES = ("vector", "chromosome")
 ELITE_FILLS = "elite fills the population"
 """Why a run stopped that had as many elites as places."""
+
+ENDS = ("generations", "patience", ELITE_FILLS)
+"""What ends a run by itself."""
 
 
 @saved_from("shortlist.multistage")
@@ -189,7 +197,9 @@ def emsco(
     observe : callable, optional
         Receives every generation.
     budget : Budget, optional
-        How long the search may take, ending with a whole generation; the seed; and who is told.
+        How long the search may take, ending with a whole generation; the seed; and who is told. Its study
+        keeps generations with the state of the random numbers, so that a run that was killed goes on to the
+        same end. Its observer is then told of the generations from there on.
 
     Notes
     -----
@@ -201,14 +211,21 @@ def emsco(
     n, k = problem.n_features, problem.max_stages
     cumulative = beta_binomial(k, options.beta)
     removal = options.removal if problem.removal else 0.0
-    current = _generation(problem, options, 0, initial_population(n, k, options, rng, removal=removal))
-    seen = set(_as_keys(current.assignments).tolist()) if options.tries else set()
-    evaluations, unchanged, stopped = options.population, 0, "generations"
+    checkpoint = Checkpoint("evolution", budget.study)
+    kept = checkpoint.last()
+    if kept is None:
+        first = initial_population(n, k, options, rng, removal=removal)
+        seen = set(_as_keys(first).tolist()) if options.tries else set()
+        place = EmscoPlace(0, first, seen, options.population)
+    else:
+        place = opened_place(kept, rng)
+    current = _generation(problem, options, place.number, place.assignments)
+    stopped = "generations"
     while current.number < options.generations:
         budget.report(Progress("generations", current.number, options.generations))
         if observe is not None:
             observe(current)
-        if options.patience is not None and unchanged >= options.patience:
+        if options.patience is not None and place.unchanged >= options.patience:
             stopped = "patience"
             break
         elites = elite(current, options)
@@ -218,28 +235,38 @@ def emsco(
             break
         if budget.stopped:
             stopped = budget.limit_text
+            checkpoint.keep(partial(kept_place, place, rng), now=True)
             break
-        children = _children(current, n_children, options, cumulative, removal=removal, rng=rng, seen=seen)
+        children = _children(
+            current, n_children, options, cumulative, removal=removal, rng=rng, seen=place.seen
+        )
         try:
             following = _generation(
                 problem, options, current.number + 1, np.concatenate([current.assignments[elites], children])
             )
-        except FitsStoppedError:
+        except FitsStoppedError:  # the random numbers are past this generation: the last state stands
             stopped = "interrupted"
             break
         same = (following.assignments[0] == current.assignments[0]).all()
-        unchanged = unchanged + 1 if same else 0
-        evaluations += n_children
         current = following
+        place = EmscoPlace(
+            current.number, current.assignments, place.seen, place.evaluations + n_children,
+            place.unchanged + 1 if same else 0,
+        )  # fmt: skip
+        checkpoint.keep(partial(kept_place, place, rng), stage=partial(_stage_note, current, options))
     else:
         if observe is not None:
             observe(current)
     budget.report(Progress("generations", current.number, options.generations))
+    if stopped in ENDS:
+        checkpoint.finish(
+            partial(kept_place, place, rng), budget.elapsed, stage=_stage_note(current, options)
+        )
     best = _first_of_each(current.assignments)
     best &= current.scores.ranks == current.scores.ranks.max()
     return EmscoResult(
-        problem, current.assignments[best], current.measures[best], current.number, evaluations, stopped,
-        budget.elapsed,
+        problem, current.assignments[best], current.measures[best], current.number, place.evaluations,
+        stopped, budget.elapsed,
     )  # fmt: skip
 
 
@@ -324,6 +351,13 @@ def recombine(
     child = np.empty(len(first), dtype=np.int8)
     recombine_rows(first, second, int(first.max()) + 1, int(second.max()) + 1, n_child, picks, child)
     return child
+
+
+def _stage_note(current: EmscoGeneration, options: EmscoOptions) -> StageNote:
+    """Say how far a run is; the number of trade-offs is what gets better."""
+    best = current.scores.ranks == current.scores.ranks.max()
+    points = len(np.unique(current.vectors[best], axis=0))
+    return StageNote("generations", options.generations, current.number, 1, counted(points, "point"))
 
 
 def _generation(

@@ -1,6 +1,6 @@
 """The complete front of S(n, k): every stage assignment accounted for, with ties counted."""
 
-import queue
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -11,14 +11,14 @@ from shortlist.multistage.problem.stages import assignment_of_chain, completions
 from shortlist.multistage.search._enumeration import UNSEEN
 from shortlist.multistage.search._evaluation import N_MEASURES, nondominated_rows
 from shortlist.multistage.search._walk_arrays import Blocks, Space
+from shortlist.multistage.search.kept_walks import walk_tasks
 from shortlist.multistage.search.stage_objectives import StageProblem
-from shortlist.multistage.search.walkers import TABLE_ROWS, FoundAssignments, Walker, make_walker
+from shortlist.multistage.search.walkers import TABLE_ROWS, FoundAssignments, make_walker
 from shortlist.multistage.subclassifiers.decision_bits import subset_masks
-from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads
 from shortlist.pickles import saved_from
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
-from shortlist.runs import Budget, Unit, Work, run_units
+from shortlist.runs import Budget
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,8 @@ def enumerate_front(
         Threads.
     budget : Budget, optional
         How long the walk may take, and who is told. When it ends first, the proof says that the front is not
-        complete.
+        complete. Its study keeps what every thread has found, so that a walk that was killed goes on to the
+        same front.
     table_rows : int, default=2000
         Up to this many validation rows what is found is kept in a table, beyond it in an archive. The answer
         is the same.
@@ -117,13 +118,13 @@ def enumerate_front(
     k = problem.max_stages
     found = _nothing(k)
     looked, done, tasks = 0, 0, _tasks(problem, 1)
+    join = functools.partial(_nondominated, problem)
     # the front of fewer stages is the best start for the bounds of more
     for level in range(min(2, k), k + 1) if bounds else [k]:
         tasks = _tasks(problem, level)
-        walk = _walk(
-            make_walker(problem, space, level, found.measures, bounds=bounds, table_rows=table_rows),
-            tasks, budget, workers,
-        )  # fmt: skip
+        walker = make_walker(problem, space, level, found.measures, bounds=bounds, table_rows=table_rows)
+        study = budget.study.part(f"at most {level} stages")
+        walk = walk_tasks(walker, tasks, join, budget, workers=workers, study=study)
         looked += walk.looked
         done = walk.done if level == k else 0
         found = (
@@ -200,54 +201,12 @@ def tied_assignments(
             yield assignment
 
 
-@dataclass(frozen=True, eq=False)
-class _Walk:
-    """A walk: what it found, finished tasks, and chains looked at."""
-
-    found: FoundAssignments
-    done: int
-    looked: int
-
-
-def _walk(
-    walker: Walker,
-    tasks: list[NDArray[np.int64]],
-    budget: Budget,
-    workers: int | None,
-) -> _Walk:
-    """Run all tasks on threads, each with a walker of its own while it runs."""
-    idle: queue.SimpleQueue[Walker] = queue.SimpleQueue()
-    idle.put(walker)
-    walkers = [walker]
-
-    def run(firsts: NDArray[np.int64]) -> int:
-        if budget.expired:
-            return -1
-        try:
-            mine = idle.get_nowait()
-        except queue.Empty:
-            mine = walker.fresh()
-            walkers.append(mine)
-        looked = mine.walk(firsts)
-        idle.put(mine)
-        return looked
-
-    units = [Unit(str(number), run, (firsts,)) for number, firsts in enumerate(tasks)]
-    work = Work(workers, report=budget.report, cancellation=budget.cancellation)
-    with pooled_threads():
-        counts = [looked for _, looked in run_units(units, work, stage="walking stage assignments")]
-    finished = [looked for looked in counts if looked >= 0]
-    return _Walk(
-        _nondominated(walker.problem, [each.found() for each in walkers]), len(finished), sum(finished)
-    )
-
-
 def _nondominated(
     problem: StageProblem, parts: list[FoundAssignments], join: np.ufunc = np.add
 ) -> FoundAssignments:
     """Join what walkers found, one entry per non-dominated vector.
 
-    Ties are added up, and the least chain is kept.
+    Ties are added up, and the least chain is kept; the empty one, a single stage, comes last.
     """
     width = max(part.chains.shape[1] for part in parts)
     chains = np.concatenate([np.pad(p.chains, ((0, 0), (0, width - p.chains.shape[1]))) for p in parts])
@@ -256,7 +215,7 @@ def _nondominated(
     if not len(measures):
         return FoundAssignments(measures, ties, chains)
     vectors = problem.vectors(measures)
-    order = np.lexsort((*chains.T[::-1], *vectors.T[::-1]))
+    order = np.lexsort((*chains.T[::-1], chains[:, 0] == 0, *vectors.T[::-1]))
     fresh = np.ones(len(order), dtype=bool)
     fresh[1:] = (vectors[order][1:] != vectors[order][:-1]).any(axis=1)
     starts = np.flatnonzero(fresh)

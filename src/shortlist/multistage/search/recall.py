@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from shortlist.multistage.search.emsco import EmscoGeneration, EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import EnumerationResult
-from shortlist.runs import Budget, Progress, silent
+from shortlist.runs import NO_STUDY, Budget, Finished, Progress, silent
+from shortlist.runs.clock import seconds_now
+from shortlist.runs.studies.study import StageNote
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +50,7 @@ def recall(
         One run each.
     budget : Budget, optional
         How long all runs may take, and who is told after each; when it ends, only finished runs are returned,
-        possibly none.
+        possibly none. Its study keeps every finished run.
     """
     budget = budget or Budget()
     problem = truth.problem
@@ -56,7 +58,12 @@ def recall(
     n_tied = int(truth.n_tied.sum())
     points = np.zeros((len(seeds), options.generations + 1))
     assignments = np.zeros_like(points)
+    study = budget.study.part("recall")
+    known = study.results()
     for row, seed in enumerate(seeds):
+        if str(seed) in known:
+            points[row], assignments[row] = known[str(seed)]
+            continue
 
         def note(generation: EmscoGeneration, row: int = row) -> None:
             hits = [vector.tobytes() in wanted for vector in generation.vectors]
@@ -66,8 +73,15 @@ def recall(
             assignments[row, generation.number :] = len(chromosomes) / n_tied
 
         budget.report(Progress("evolution", row, len(seeds)))
-        emsco(problem, options, observe=note, budget=dataclasses.replace(budget, seed=seed, report=silent))
+        start = seconds_now()
+        alone = dataclasses.replace(budget, seed=seed, report=silent, study=NO_STUDY)
+        emsco(problem, options, observe=note, budget=alone)
         if budget.stopped:
             return Recall(points[:row], assignments[:row])
+        found = f"{points[row, -1]:.1%} of the front"
+        study.record(
+            Finished(str(seed), [points[row].tolist(), assignments[row].tolist()], seconds_now() - start),
+            stage=StageNote("evolution", len(seeds), row + 1, 1, found),
+        )
     budget.report(Progress("evolution", len(seeds), len(seeds)))
     return Recall(points, assignments)

@@ -1,5 +1,6 @@
 """Walkers over all stage assignments: what one thread keeps of those that it has seen."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -44,6 +45,12 @@ class Walker(Protocol):
 
     def found(self) -> FoundAssignments:
         """Return what was kept."""
+
+    def state(self) -> dict[str, NDArray[np.int64]]:
+        """Return all that later walks depend on, for `restore` of a walker of the same problem."""
+
+    def restore(self, state: Mapping[str, NDArray[np.int64]]) -> None:
+        """Go on from a state."""
 
     def collect(
         self, firsts: NDArray[np.int64], point: int, measures: NDArray[np.int64], blocks: Blocks
@@ -104,6 +111,24 @@ class TableWalker:
         measures[:, CREDIT] = pairs - conclusive * (conclusive + 1) // 2
         measures[:, COST] = outcomes.best[pairs]
         return FoundAssignments(measures, outcomes.ties[pairs], outcomes.witnesses[pairs].astype(np.int64))
+
+    def state(self) -> dict[str, NDArray[np.int64]]:
+        """Return all that later walks depend on."""
+        outcomes = self._outcomes
+        pairs = np.flatnonzero((outcomes.best != UNSEEN) | (outcomes.ties != 0))
+        return {
+            "pairs": pairs, "best": outcomes.best[pairs], "ties": outcomes.ties[pairs],
+            "witnesses": outcomes.witnesses[pairs].astype(np.int64),
+            "archive": outcomes.archive[: outcomes.size[0]],
+        }  # fmt: skip
+
+    def restore(self, state: Mapping[str, NDArray[np.int64]]) -> None:
+        """Go on from a state."""
+        outcomes, pairs, archive = self._outcomes, state["pairs"], state["archive"]
+        outcomes.best[pairs], outcomes.ties[pairs] = state["best"], state["ties"]
+        outcomes.witnesses[pairs] = state["witnesses"]
+        outcomes.archive[: len(archive)] = archive
+        outcomes.size[0] = len(archive)
 
     def collect(
         self, firsts: NDArray[np.int64], point: int, measures: NDArray[np.int64], blocks: Blocks
@@ -174,6 +199,18 @@ class ArchiveWalker:
         measures, ties, chains, size = self._archive
         counted = np.flatnonzero(ties[: size[0]])
         return FoundAssignments(measures[counted], ties[counted], chains[counted])
+
+    def state(self) -> dict[str, NDArray[np.int64]]:
+        """Return all that later walks depend on."""
+        archive = self._archive
+        used = {name: getattr(archive, name)[: archive.size[0]] for name in ("measures", "ties", "chains")}
+        return {**used, "size": archive.size}
+
+    def restore(self, state: Mapping[str, NDArray[np.int64]]) -> None:
+        """Go on from a state."""
+        self._archive = self._room(max(len(self._archive.measures), len(state["measures"])))
+        for name, used in state.items():
+            getattr(self._archive, name)[: len(used)] = used
 
     def collect(
         self, firsts: NDArray[np.int64], point: int, measures: NDArray[np.int64], blocks: Blocks

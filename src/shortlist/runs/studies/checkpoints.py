@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import BadFileError
-from shortlist.runs.studies.study import NO_STUDY, Finished, Study
+from shortlist.runs.studies.study import NO_STUDY, Finished, StageNote, Study
 
 FACTS = "facts"
 """The array that holds the facts, as JSON."""
@@ -98,14 +98,22 @@ class Checkpoint:
                 "file, or delete it."
             ) from None
 
-    def keep(self, state: Callable[[], KeptState], *, now: bool = False) -> None:
+    def keep(
+        self,
+        state: Callable[[], KeptState],
+        *,
+        now: bool = False,
+        stage: Callable[[], StageNote] | None = None,
+    ) -> None:
         """Keep a state if it is time to, or `now`: see :meth:`shortlist.runs.studies.study.Study.keep`."""
-        self.study.keep(self.key, lambda: state().packed(), now=now)
+        self.study.keep(self.key, lambda: state().packed(), now=now, stage=stage)
 
-    def finish(self, state: Callable[[], KeptState], seconds: float) -> None:
+    def finish(
+        self, state: Callable[[], KeptState], seconds: float, *, stage: StageNote | None = None
+    ) -> None:
         """Record the unit as finished, with the state of its end."""
         if self.study.keeps:
-            self.study.record(Finished(self.key, state().packed(), seconds))
+            self.study.record(Finished(self.key, state().packed(), seconds), stage=stage)
 
 
 def random_facts(rng: np.random.Generator) -> dict[str, Any]:

@@ -4,13 +4,18 @@ import contextlib
 import hashlib
 import hmac
 import os
+import pickle
 import secrets
 from pathlib import Path
+from typing import Any
 
 from shortlist.files import own_files_list
 
 MARK = b"shortlist-own-1\n"
 """What signed bytes begin with."""
+
+PICKLE = b"pickle\n"
+"""What a pickle begins with that was signed as one, so that nothing else that was signed is loaded as one."""
 
 
 def signed(content: bytes) -> bytes:
@@ -28,6 +33,19 @@ def opened(content: bytes) -> bytes | None:
         return None
     own = hmac.compare_digest(content[len(MARK) : length], hmac.digest(key, body, "sha256"))
     return body if own else None
+
+
+def packed_object(value: Any) -> bytes:
+    """Return the signed pickle of a value, for a study."""
+    return signed(PICKLE + pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
+
+
+def unpacked_object(content: Any) -> Any:
+    """Return the value of :func:`packed_object`; None for anything that this user did not sign here."""
+    body = opened(content) if isinstance(content, bytes) else None
+    if body is None or not body.startswith(PICKLE):
+        return None
+    return pickle.loads(body[len(PICKLE) :])  # noqa: S301  # signed by this user's own Shortlist
 
 
 def _key() -> bytes | None:

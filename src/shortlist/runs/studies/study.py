@@ -4,7 +4,7 @@ import contextlib
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -197,7 +197,14 @@ class Study:
             with self._write() as connection:
                 self._note(connection, self._id(connection, "parts", self.name), stage)
 
-    def keep(self, key: str, state: Callable[[], Any], *, now: bool = False) -> None:
+    def keep(
+        self,
+        key: str,
+        state: Callable[[], Any],
+        *,
+        now: bool = False,
+        stage: "Callable[[], StageNote] | None" = None,
+    ) -> None:
         """Keep the state of a unit that goes on, in place of its last one, if it is time to.
 
         Parameters
@@ -210,6 +217,8 @@ class Study:
             more than :data:`MOST_STATE_BYTES` is not kept.
         now : bool, default=False
             Keep it whatever the time.
+        stage : callable, optional
+            Returns how far the stage is, which is noted with the state.
         """
         start, due = time.perf_counter(), self._due.get(key, 0.0)
         if self._file is None or (start < due and not now) or due == math.inf:
@@ -219,12 +228,23 @@ class Study:
             self._due[key] = math.inf
             return
         with self._write() as connection:
+            part = self._id(connection, "parts", self.name)
             connection.execute(
-                "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?)",
-                (self._id(connection, "parts", self.name), key, packed, time.time()),
+                "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?)", (part, key, packed, time.time())
             )
+            if stage is not None:
+                self._note(connection, part, stage())
         end = time.perf_counter()
         self._due[key] = end + max(KEEP_EVERY_S, (end - start) / KEEP_SHARE)
+
+    def drop(self, keys: Iterable[str]) -> None:
+        """Drop the states of units that no unit goes on from any more."""
+        if self._file is not None:
+            with self._write() as connection:
+                part = self._id(connection, "parts", self.name)
+                connection.executemany(
+                    "DELETE FROM checkpoints WHERE part = ? AND key = ?", [(part, key) for key in keys]
+                )
 
     def kept(self, key: str) -> Any:
         """Return the state of a unit that was kept last; None without one."""

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.studies.kills import timeless
 from shortlist.reproduce.evolution import EVOLUTION, EvolutionSize, plan_evolution
 from shortlist.reproduce.papers import PAPERS
 from shortlist.runs import open_study
-from tests.cli.killed import kill_after, without_times
+from tests.cli.killed import kill_after
 from tests.cli.running import shortlist
 from tests.reproduce.made_sets import write_made_set
 from tests.reproduce.small_emsco import SMALL_EMSCO
@@ -84,10 +85,10 @@ def test_a_killed_reproduction_and_one_with_two_workers_give_the_tables_of_an_un
         assert kept.items() <= opened.results().items()
     shared = shortlist(*line, "--no-study", "--workers", "2", cwd=tmp_path)
     fresh = shortlist(*line, "--no-study", cwd=tmp_path)
-    facts = without_times(json.loads(fresh.stdout))
+    facts = timeless(json.loads(fresh.stdout))
     assert (facts["status"], facts["units"], facts["units_wanted"]) == ("complete", 6, 6)
-    assert without_times(json.loads(resumed.stdout)) == facts
-    assert without_times(json.loads(shared.stdout)) == facts
+    assert timeless(json.loads(resumed.stdout)) == facts
+    assert timeless(json.loads(shared.stdout)) == facts
 
 
 def test_a_machine_without_any_of_the_data_is_told_how_to_get_it(sets: Path) -> None:

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.studies.kills import timeless
 from shortlist.products.comparison import product_comparison
 from shortlist.products.configuration import found_front
 from shortlist.runs import open_study
 from shortlist.runs.studies.cache import studies_in_cache
-from tests.cli.killed import kill_after, without_times
+from tests.cli.killed import kill_after
 from tests.cli.made import COMPARE, CONFIGURE, EVOLVE, FOLDS
 from tests.cli.running import shortlist
 
@@ -30,6 +31,10 @@ RUNS = [
     "--evaluations",
     "300",
 ]
+PROOF = ["prune", "table.csv", "--classifiers", "6", "--objective", "auto", "--workers", "1"]
+WALK = ["stage", "example:iris", "--method", "enumerate", "--workers", "1"]
+EVOLVED = ["stage", "example:iris", "--method", "emsco", "--population", "20", "--generations", "12"]
+RECALL = [*WALK, "--recall", "3", "--population", "10", "--generations", "5"]
 KILLED = {
     "configure solrep": (SOLREP, [1, 5]),
     "configure solrep adaptive": ([*SOLREP, "--rule", "adaptive"], [4]),
@@ -42,6 +47,10 @@ KILLED = {
         [*EVOLVE[:2], "--generations", "8", "--population", "10", "--mode", "online", "--patience", "6"],
         [4],
     ),
+    "prune": (PROOF, [3, 9]),
+    "stage, enumeration": (WALK, [5, 20]),
+    "stage, evolution": (EVOLVED, [2, 9]),
+    "stage --recall": (RECALL, [49]),
 }
 """Commands, and after how many records each is killed."""
 
@@ -63,7 +72,7 @@ def test_a_killed_command_is_resumed_to_the_answer_of_an_undisturbed_run(
     with open_study(study) as opened:
         assert kept.items() <= opened.results().items()
     fresh = shortlist(*words, "--no-study", cwd=made)
-    assert without_times(json.loads(resumed.stdout)) == without_times(json.loads(fresh.stdout))
+    assert timeless(json.loads(resumed.stdout)) == timeless(json.loads(fresh.stdout))
 
 
 @pytest.mark.slow

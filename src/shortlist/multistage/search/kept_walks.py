@@ -1,0 +1,133 @@
+"""A walk over all stage assignments by several threads, and what a study keeps of it."""
+
+import functools
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._words import counted
+from shortlist.multistage.search.walkers import FoundAssignments, Walker
+from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads
+from shortlist.runs import Budget, Study, Unit, Work, run_units
+from shortlist.runs.clock import seconds_now
+from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
+from shortlist.runs.studies.study import StageNote
+
+WALKING = "walking stage assignments"
+
+
+@dataclass(frozen=True, eq=False)
+class FinishedWalk:
+    """What a walk found, how many tasks it finished, and how many chains it looked at."""
+
+    found: FoundAssignments
+    done: int
+    looked: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Thread:
+    """A walker, and how many chains it looked at in each task that it has finished."""
+
+    checkpoint: Checkpoint
+    walker: Walker
+    looked: dict[str, int]
+
+    def state(self) -> KeptState:
+        """Return what a study keeps, while the walker rests."""
+        return KeptState(self.walker.state(), {"looked": self.looked})
+
+
+def walk_tasks(
+    walker: Walker,
+    tasks: Sequence[NDArray[np.int64]],
+    join: Callable[[list[FoundAssignments]], FoundAssignments],
+    budget: Budget,
+    *,
+    workers: int | None,
+    study: Study,
+) -> FinishedWalk:
+    """Run all tasks on threads, each with a walker of its own while it runs.
+
+    Parameters
+    ----------
+    walker : Walker
+        That of the first thread, with nothing found yet.
+    tasks : sequence of ndarray of int64
+        First sets of the chains, as bit masks.
+    join : callable
+        Makes one of what several walkers found.
+    budget : Budget
+        How long it may take. Tasks that are not begun in time are left out.
+    workers : int or None
+        Threads.
+    study : Study
+        Keeps what every walker has found in which tasks, and the whole when all are finished.
+    """
+    whole = Checkpoint("walk", study)
+    if (kept := whole.last()) is not None:
+        return FinishedWalk(FoundAssignments(**kept.arrays), len(tasks), kept.facts["looked"])
+    start, threads = seconds_now(), _kept_threads(walker, study)
+    known = {key: looked for thread in threads for key, looked in thread.looked.items()}
+    adding = threading.Lock()
+    idle: queue.SimpleQueue[_Thread] = queue.SimpleQueue()
+    for thread in threads:
+        idle.put(thread)
+
+    def run(key: str, firsts: NDArray[np.int64]) -> int:
+        if budget.expired:
+            return -1
+        try:
+            mine = idle.get_nowait()
+        except queue.Empty:
+            with adding:
+                mine = _Thread(_checkpoint(len(threads), study), walker.fresh(), {})
+                threads.append(mine)
+        mine.looked[key] = looked = mine.walker.walk(firsts)
+        mine.checkpoint.keep(mine.state, stage=functools.partial(_note, threads, len(tasks)))
+        idle.put(mine)
+        return looked
+
+    units = [Unit(str(number), run, (str(number), firsts)) for number, firsts in enumerate(tasks)]
+    work = Work(workers, report=budget.report, cancellation=budget.cancellation)
+    with pooled_threads():
+        counts = [looked for _, looked in run_units(units, work, stage=WALKING, known=known)]
+    finished = [looked for looked in counts if looked >= 0]
+    walk = FinishedWalk(join([thread.walker.found() for thread in threads]), len(finished), sum(finished))
+    if walk.done == len(tasks):
+        found = counted(len(walk.found.measures), "point")
+        state = KeptState(vars(walk.found), {"looked": walk.looked})
+        whole.finish(lambda: state, seconds_now() - start, stage=_note(threads, len(tasks), found))
+        study.drop(thread.checkpoint.key for thread in threads)
+    else:
+        for thread in threads:
+            thread.checkpoint.keep(thread.state, now=True)
+    return walk
+
+
+def _kept_threads(walker: Walker, study: Study) -> list[_Thread]:
+    """Return the walkers that a study has, each with its tasks; without any, one that has done nothing."""
+    threads: list[_Thread] = []
+    known: set[str] = set()
+    while (state := (checkpoint := _checkpoint(len(threads), study)).last()) is not None:
+        looked = dict(state.facts["looked"])
+        if known & looked.keys():  # of a thread before an earlier kill: others have done its tasks since
+            break
+        known |= looked.keys()
+        threads.append(_Thread(checkpoint, walker.fresh(), looked))
+        threads[-1].walker.restore(state.arrays)
+    return threads or [_Thread(_checkpoint(0, study), walker, {})]
+
+
+def _checkpoint(number: int, study: Study) -> Checkpoint:
+    return Checkpoint(f"walker {number}", study)
+
+
+def _note(threads: Sequence[_Thread], n_tasks: int, best: str = "") -> StageNote:
+    """Say how far a walk is; what it found is counted at its end, as threads write to it until then."""
+    done = sum(len(thread.looked) for thread in threads)
+    return StageNote(WALKING, n_tasks, done, len(threads), best)
