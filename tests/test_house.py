@@ -172,6 +172,26 @@ def test_most_tests_lie_where_the_module_lies_that_they_test() -> None:
     assert len(elsewhere) <= 0.2 * len(tests), elsewhere
 
 
+LEAST_MIRRORED = 0.55
+"""What share of the modules has a test file that is called as they are; 0.8 is wanted."""
+
+
+def test_modules_have_test_files_that_are_called_as_they_are() -> None:
+    """Modules without one are tested too, by the tests of what calls them; here it is counted how many."""
+    tests = {path.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("test_*.py")}
+    modules = [
+        path.relative_to(ROOT / "src" / "shortlist")
+        for path in SOURCES
+        if not path.stem.startswith("__") and any(True for _ in _functions(ast.parse(path.read_text())))
+    ]
+    alone = [
+        str(path)
+        for path in modules
+        if not {path.parent / f"test_{name}.py" for name in (path.stem, path.stem.lstrip("_"))} & tests
+    ]
+    assert len(alone) <= (1 - LEAST_MIRRORED) * len(modules), alone
+
+
 def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
     return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Any
 
-from shortlist.ensembles.audit.line_check import bound_of_lines, whole, worth_of_margins
+from shortlist.ensembles.audit.line_check import VoteTable, bound_of_lines, whole, worth_of_margins
 from shortlist.ensembles.audit.selection_check import best_with_threshold, n_selections
 
 UNITS = 10**9
@@ -122,11 +122,7 @@ def count_selection(
     return Verdict(not failures, tuple(failures), value, None)
 
 
-Table = list[tuple[tuple[int, ...], int, int]]
-"""Distinct vote vectors in lexicographic order, with their positive and negative samples."""
-
-
-def _distinct(votes: list[list[int]], labels: list[int]) -> Table:
+def _distinct(votes: list[list[int]], labels: list[int]) -> VoteTable:
     """Count the samples of each class for each vote vector."""
     samples: dict[tuple[int, ...], list[int]] = {}
     for row, label in zip(votes, labels, strict=True):
@@ -134,7 +130,7 @@ def _distinct(votes: list[list[int]], labels: list[int]) -> Table:
     return [(row, samples[row][0], samples[row][1]) for row in sorted(samples)]
 
 
-def _sha256(table: Table, n_classifiers: int) -> str:
+def _sha256(table: VoteTable, n_classifiers: int) -> str:
     """Return the fingerprint of the data."""
     text = f"{n_classifiers};".encode()
     for row, positives, negatives in table:
@@ -166,7 +162,7 @@ def _check_limits(limits: Mapping[str, Any], n_classifiers: int) -> None:
         raise ValueError(f"costs must be one for each of {n_classifiers} classifiers, got {len(costs)}")
 
 
-def _value(certificate: Mapping[str, Any], table: Table, n_classifiers: int, failures: list[str]) -> int:
+def _value(certificate: Mapping[str, Any], table: VoteTable, n_classifiers: int, failures: list[str]) -> int:
     """Return the weighted sum of the selection, and note what it breaks."""
     members = checked_members(certificate, n_classifiers, failures)
     threshold = whole(certificate["threshold"], "threshold", -n_classifiers, n_classifiers)
@@ -201,7 +197,7 @@ def checked_members(certificate: Mapping[str, Any], n_classifiers: int, failures
     return members
 
 
-def is_diverse(table: Table, members: list[int], each: int, mean: int) -> bool:
+def is_diverse(table: VoteTable, members: list[int], each: int, mean: int) -> bool:
     """Whether failure credit is at least `each` for every member and `mean` over pairs, in billionths."""
     size = len(members)
     if size < 2:
@@ -221,7 +217,7 @@ def is_diverse(table: Table, members: list[int], each: int, mean: int) -> bool:
     return sum(credit.values()) // 2 >= mean * (size * (size - 1) // 2) - SLACK
 
 
-def _bound(certificate: Mapping[str, Any], table: Table, n_classifiers: int, failures: list[str]) -> int:
+def _bound(certificate: Mapping[str, Any], table: VoteTable, n_classifiers: int, failures: list[str]) -> int:
     """Return the weighted sum that the cuts prove to be the largest, leaving out cuts that are not true."""
     weights, denominator = certificate["weights"], whole(certificate["denominator"], "denominator", 1)
     # what deciding positive instead of negative adds; the empty vector is never decided positive
@@ -248,7 +244,7 @@ def _bound(certificate: Mapping[str, Any], table: Table, n_classifiers: int, fai
     return int(floor + step * ((spent + sum(max(0, gain) for gain in left)) // denominator))
 
 
-def _best(certificate: Mapping[str, Any], table: Table, n_classifiers: int, failures: list[str]) -> int:
+def _best(certificate: Mapping[str, Any], table: VoteTable, n_classifiers: int, failures: list[str]) -> int:
     """Return what the best of all selections is worth, each looked at."""
     weights, limits = certificate["weights"], certificate["limits"]
     found = n_selections(n_classifiers, limits)
@@ -271,7 +267,7 @@ def _best(certificate: Mapping[str, Any], table: Table, n_classifiers: int, fail
 
 def _is_true(
     cut: Mapping[str, Any],
-    table: Table,
+    table: VoteTable,
     gains: list[int],
     limits: Mapping[str, Any],
     n_classifiers: int,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from math import exp, floor, inf
 from typing import Any
 
-Table = list[tuple[tuple[int, ...], int, int]]
+VoteTable = list[tuple[tuple[int, ...], int, int]]
 
 
 def whole(number: Any, what: str, least: int, most: float = inf) -> int:
@@ -18,7 +18,7 @@ def whole(number: Any, what: str, least: int, most: float = inf) -> int:
     return number
 
 
-def worth_of_margins(certificate: Mapping[str, Any], table: Table) -> int:
+def worth_of_margins(certificate: Mapping[str, Any], table: VoteTable) -> int:
     """Return what the members and threshold of a certificate are worth, in units of 1 / scale."""
     members = certificate["members"]
     threshold = whole(certificate["threshold"], "threshold", 0, len(members))
@@ -31,7 +31,7 @@ def worth_of_margins(certificate: Mapping[str, Any], table: Table) -> int:
 
 
 def bound_of_lines(
-    certificate: Mapping[str, Any], table: Table, n_classifiers: int, failures: list[str]
+    certificate: Mapping[str, Any], table: VoteTable, n_classifiers: int, failures: list[str]
 ) -> int:
     """Return what no selection of the certificate's sizes and affordable classifiers exceeds.
 
@@ -110,7 +110,7 @@ class Worths:
         return self._known[d]
 
 
-def _rows(weights: Mapping[str, Any], table: Table) -> Iterator[tuple[tuple[int, ...], int, bool]]:
+def _rows(weights: Mapping[str, Any], table: VoteTable) -> Iterator[tuple[tuple[int, ...], int, bool]]:
     """Yield vote vectors with what right decisions on them add, and whether being positive is right.
 
     Those of 0 are left out.
@@ -121,7 +121,7 @@ def _rows(weights: Mapping[str, Any], table: Table) -> Iterator[tuple[tuple[int,
             yield row, abs(gain), gain > 0
 
 
-def _cancelled(certificate: Mapping[str, Any], table: Table) -> int:
+def _cancelled(certificate: Mapping[str, Any], table: VoteTable) -> int:
     """Return what samples add whose gain their opposites with the same votes take away.
 
     One of each two is right.
