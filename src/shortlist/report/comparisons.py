@@ -74,7 +74,7 @@ def product_comparison_parts(comparison: "Comparison") -> Parts:
 
 
 def joint_picks(fronts: Mapping[str, Front], joint: Front) -> list[tuple[str, Pick, str]]:
-    """Return the points that the usual rules take from the joint front, each as the first front that has it."""
+    """Return what the usual rules take from the joint front, each point as of the first front that has it."""
     if not len(joint):
         return []
     found = []

@@ -9,6 +9,7 @@ from math import exp, floor, inf
 from typing import Any
 
 VoteTable = list[tuple[tuple[int, ...], int, int]]
+"""Distinct vote vectors in lexicographic order, with their positive and negative samples."""
 
 
 def whole(number: Any, what: str, least: int, most: float = inf) -> int:
