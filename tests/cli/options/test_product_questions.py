@@ -1,0 +1,100 @@
+"""A question about a product line: what is taken, what is decided for the user, and what is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shortlist.cli.options.product_questions import AskedQuestion, QuestionOptions, read_question
+from shortlist.errors import BadInputError
+
+MODEL = """features
+    Phone
+        optional
+            GPS {cost 4}
+            Camera {cost 2.505}
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    (tmp_path / "m.uvl").write_text(MODEL)
+    (tmp_path / "a.csv").write_text(
+        "feature,cost,defects,colour\nPhone,1,0,red\nGPS,5,2,blue\nCamera,6,1,red\n"
+    )
+    (tmp_path / "more.csv").write_text("feature,weight\nPhone,1\nGPS,5\nKamera,6\n")
+    return tmp_path / "m.uvl"
+
+
+def asked(model: Path, **given: Any) -> AskedQuestion:
+    return read_question(model, QuestionOptions(**given))
+
+
+def test_without_objectives_every_number_takes_part_and_what_does_not_is_told(model: Path) -> None:
+    found = asked(model, attributes=[model.with_name("a.csv")])
+    assert found.objectives == "min deselected, min defects, min cost"
+    assert list(found.left_out) == ["colour"]
+    assert any(note.startswith("Objectives by default: min deselected") for note in found.notes)
+    assert any("colour" in note for note in found.notes)
+    assert found.sources["cost"].endswith("a.csv")
+    assert found.facts["left_out"] == found.left_out
+
+
+def test_the_first_file_that_has_an_attribute_gives_it_and_the_model_comes_last(model: Path) -> None:
+    own = asked(model, objectives="min cost", default=["cost=0"])
+    assert own.attributes["cost"].values.tolist() == [0, 4000, 2505]
+    assert own.sources["cost"].endswith("m.uvl")
+    table = asked(model, objectives="min cost", attributes=[model.with_name("a.csv")])
+    assert table.attributes["cost"].values.tolist() == [1, 5, 6]
+    rounded = asked(model, objectives="min cost", default=["cost=0"], decimals=2)
+    cost = rounded.attributes["cost"]
+    assert (cost.values / cost.scale).tolist() == [0, 4, 2.5]
+
+
+def test_names_of_the_file_can_be_those_of_the_model(model: Path) -> None:
+    found = asked(
+        model, objectives="min weight", attributes=[model.with_name("more.csv")], rename=["Kamera=Camera"]
+    )
+    assert found.attributes["weight"].values.tolist() == [1, 5, 6]
+
+
+def test_drawn_attributes_are_the_same_for_the_same_seed_and_give_way_to_given_ones(model: Path) -> None:
+    first, again, other = (asked(model, random_attributes=seed, default=["cost=0"]) for seed in (1, 1, 2))
+    assert first.sources["defects"] == "drawn at random, seed 1"
+    assert first.sources["cost"].endswith("m.uvl")
+    assert first.attributes["defects"].values.tolist() == again.attributes["defects"].values.tolist()
+    draws = [
+        [one.attributes[n].values.tolist() for n in ("defects", "not_used_before")] for one in (first, other)
+    ]
+    assert draws[0] != draws[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"objectives": "min price"}, "has no attribute 'price'"),
+        ({"objectives": "min cost", "default": ["cost=much"]}, "--default of 'cost' must be a number"),
+        ({"objectives": "min selected", "default": ["selected=1"]}, "which counts features. Leave it out"),
+        ({"objectives": "min cost", "default": ["weight=1"]}, "--default must name an attribute that is asked for"),
+        ({"objectives": "min selected", "decimals": 2}, "--decimals rounds attributes, and none from a file"),
+        ({"objectives": "min cost", "default": ["cost=0"], "random_attributes": 1}, "of these nothing is asked for"),
+        ({"objectives": "min selected", "rename": ["a=b"]}, "--rename names 'a', which no file"),
+    ],
+    ids=["unknown objective", "default no number", "default of a count", "default of another", "nothing to round",
+         "nothing to draw", "rename of nothing"],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused_in_a_sentence(
+    model: Path, given: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(BadInputError, match=sentence):
+        asked(model, **given)
+
+
+def test_a_file_from_which_nothing_is_taken_is_refused(model: Path) -> None:
+    with pytest.raises(BadInputError, match=r"more\.csv has nothing that is asked for"):
+        asked(
+            model,
+            objectives="min cost",
+            attributes=[model.with_name("a.csv"), model.with_name("more.csv")],
+            rename=["Kamera=Camera"],
+        )

@@ -1,0 +1,39 @@
+"""Where a command keeps what is finished: as named, in the cache, or nowhere."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from shortlist.cli.options.study_options import StudyOptions
+from shortlist.errors import BadInputError
+
+
+@pytest.fixture
+def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    own = typer.Context(typer.main.get_command(typer.Typer(callback=print)), info_name="evolve")
+    own.params = {"table": "t.csv", "seed": 0}
+    return own
+
+
+def test_a_named_study_is_taken_and_waited_for_unless_told_otherwise(context: Any, tmp_path: Path) -> None:
+    place = StudyOptions(study=tmp_path / "s.db").place(context, "digest")
+    assert place.path == tmp_path / "s.db"
+    assert place.wait
+    assert not StudyOptions(study=tmp_path / "s.db", no_wait=True).place(context, "digest").wait
+
+
+def test_no_study_keeps_nothing_and_contradicts_a_named_one(context: Any, tmp_path: Path) -> None:
+    assert StudyOptions(no_study=True).place(context, "digest").path is None
+    with pytest.raises(BadInputError, match="--no-study keeps nothing, and --study names a file"):
+        StudyOptions(study=tmp_path / "s.db", no_study=True).place(context, "digest")
+
+
+def test_a_study_of_the_cache_is_another_one_for_other_data(context: Any, tmp_path: Path) -> None:
+    first, again, other = (StudyOptions().place(context, data).path for data in ("a", "a", "b"))
+    assert first == again
+    assert first != other
+    assert first is not None
+    assert first.is_relative_to(tmp_path)

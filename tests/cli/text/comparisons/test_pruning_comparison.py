@@ -1,0 +1,64 @@
+"""What `shortlist prune --methods` tells: folds, ranks, and what they do not show."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from shortlist.cli.text.comparisons.pruning_comparison import (
+    MEANING,
+    PruningComparison,
+    print_pruning_comparison,
+    pruning_comparison_facts,
+)
+
+RANKED = pd.DataFrame(
+    {
+        "method": ["exact", "full"],
+        "rank": [1.25, 1.75],
+        "accuracy": [0.9512, 0.94],
+        "accuracy_deviation": [0.01, float("nan")],
+        "balanced_accuracy": [0.95, 0.93],
+        "size": [2.5, 10.0],
+        "seconds": [0.5, 0.001],
+        "n_folds": [2, 2],
+    }
+)
+RESULTS = pd.DataFrame({"method": ["exact", "full"], "fold": [0, 0], "accuracy": [0.95, float("nan")]})
+
+
+def found(n_wanted: int) -> PruningComparison:
+    return PruningComparison("table.csv", RESULTS, RANKED, n_wanted, 10, 3.5)
+
+
+def test_the_facts_have_no_nan_and_say_whether_it_was_stopped() -> None:
+    facts = json.loads(
+        json.dumps(pruning_comparison_facts(found(2), Path("f.parquet"), None), allow_nan=False)
+    )
+    assert (facts["limit"], facts["n_folds"], facts["n_folds_wanted"]) == ("", 2, 2)
+    assert facts["methods"][1]["accuracy_deviation"] is None
+    assert facts["folds"][1]["accuracy"] is None
+    assert (facts["out"], facts["study"]) == ("f.parquet", None)
+    stopped = pruning_comparison_facts(found(5), None, Path("s.db"))
+    assert (stopped["limit"], stopped["study"]) == ("interrupted", "s.db")
+
+
+def test_people_read_a_row_per_method_and_what_ranks_of_one_table_mean(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_pruning_comparison(found(5), Path("f.parquet"))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [
+        "Stopped after 2 of 5 folds.",
+        "table.csv: 2 folds, pools of 10 classifiers; the same pool for every method of a fold.",
+    ]
+    assert lines[3].split() == ["method", "rank", "accuracy", "±", "balanced", "size", "seconds"]
+    assert lines[4].split() == ["exact", "1.25", "0.9512", "0.0100", "0.9500", "2.5", "0.500"]
+    assert lines[5].split() == ["full", "1.75", "0.9400", "0.0000", "0.9300", "10.0", "0.001"]
+    assert f"Rank: {MEANING}." in lines
+    assert lines[-1] == "Every fold in f.parquet."
+    print_pruning_comparison(found(2), None)
+    said = capsys.readouterr().out
+    assert "Stopped" not in said
+    assert "Every fold" not in said

@@ -1,0 +1,70 @@
+"""What `shortlist prune` tells: members, threshold, the line of proof, and what was asked of the members."""
+
+import json
+from pathlib import Path
+
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+
+from shortlist.cli.options.prune_options import MethodOptions
+from shortlist.cli.text.pruned import print_pruned, pruned_facts
+from shortlist.ensembles import ExactPruner, OrderedPruner
+from shortlist.ensembles.studies.holdout import PrunedTable, prune_table
+
+
+@pytest.fixture(scope="module")
+def exact() -> PrunedTable:
+    X, y = load_breast_cancer(return_X_y=True)
+    pruner = ExactPruner(node_limit=50, diversity="average", max_size=5, random_state=0)
+    return prune_table(X, y, pruner, n_classifiers=6)
+
+
+def test_exact_pruning_tells_value_bound_members_and_threshold(
+    exact: PrunedTable, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = json.loads(json.dumps(pruned_facts(exact, MethodOptions(), "auto", Path("p.joblib"))))
+    pruner = exact.pruner
+    assert isinstance(pruner, ExactPruner)
+    assert facts["value"] == pruner.objective_value_
+    assert facts["bound"] == pruner.bound_
+    assert facts["threshold"] == pruner.threshold_
+    assert facts["selection"] == list(pruner.pool_.names)
+    assert facts["diversity"] is not None
+    print_pruned(exact, facts, Path("p.joblib"))
+    said = capsys.readouterr().out
+    assert "358 rows to fit, 154 to prune, 57 to test; positive class 1." in said
+    assert (
+        f"Chosen: {facts['size']} of 6 classifiers; positive when more than {pruner.threshold_} of them"
+        in said
+    )
+    assert facts["proof"]["sentence"] in said
+    assert "Diversity: mean PFC" in said
+    assert "(at least " in said
+    assert "Members: " + ", ".join(facts["selection"]) in said
+
+
+def test_a_rule_proves_nothing_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = load_iris(return_X_y=True)
+    ruled = prune_table(X, y, OrderedPruner(random_state=0), n_classifiers=5)
+    facts = json.loads(json.dumps(pruned_facts(ruled, MethodOptions(method="reduced-error"), "auto", None)))
+    assert (facts["status"], facts["bound"], facts["gap"]) == ("feasible", None, None)
+    assert facts["threshold"] is None
+    print_pruned(ruled, facts, None)
+    said = capsys.readouterr().out
+    assert "plurality decides." in said
+    assert "the class with most votes wins." in said
+    assert facts["proof"]["sentence"] in said
+    assert "Saved" not in said
+
+
+def test_limits_that_nothing_meets_are_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    limits = ExactPruner(diversity={"mean": 0.999}, min_size=4, node_limit=50, random_state=0)
+    none = prune_table(X, y, limits, n_classifiers=5)
+    facts = json.loads(json.dumps(pruned_facts(none, MethodOptions(), "auto", None)))
+    print_pruned(none, facts, None)
+    said = capsys.readouterr().out
+    assert facts["status"] == "infeasible"
+    assert f"Status infeasible: {facts['reason']}. No model was written." in said
+    assert facts["size"] == 0
+    assert facts["test"] == {}

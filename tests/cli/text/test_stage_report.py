@@ -1,0 +1,91 @@
+"""What `shortlist stage` tells: the front, the point that predicts, and what each stage buys."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+from shortlist.cli.text.stage_report import kept_text, print_staged, saved_text, stage_facts, unreachable
+from shortlist.multistage import MultiStageClassifier
+from shortlist.multistage.holdout import StagedTable, stage_table
+from shortlist.multistage.search.recall import Recall
+
+
+@pytest.fixture(scope="module")
+def staged() -> StagedTable:
+    X, y = load_iris(return_X_y=True)
+    prices = {f"x{i}": price for i, price in enumerate((1, 2.5, 5, 5))}
+    frame = pd.DataFrame(X, columns=list(prices))
+    return stage_table(
+        frame, y, MultiStageClassifier(feature_costs=prices, confidence=0.8, max_stages=2, random_state=0)
+    )
+
+
+def test_the_facts_hold_every_point_and_the_chosen_one(staged: StagedTable) -> None:
+    facts = json.loads(json.dumps(stage_facts(staged, 1.5, None)))
+    classifier = staged.classifier
+    assert (facts["method"], facts["status"], facts["seconds"]) == ("enumerate", "optimal", 1.5)
+    assert facts["points"] == classifier.front_.values.tolist()
+    assert facts["costs"] == {"x0": 1, "x1": 2.5, "x2": 5, "x3": 5}
+    assert facts["total_cost"] == 13.5
+    chosen = facts["chosen"]
+    assert chosen["index"] == classifier.point_
+    bought = [name for stage in chosen["stages"] for name in stage]
+    assert sorted(bought) == sorted(name for name, stage in chosen["assignment"].items() if stage >= 0)
+    assert facts["n_assignments"] == sum(classifier.front_.extras["n_tied"])
+    assert "recall" not in facts
+
+
+def test_people_read_what_each_stage_adds_and_what_it_does_on_new_rows(
+    staged: StagedTable, capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_staged(staged.classifier, staged, 1.5, 0, None)
+    said = capsys.readouterr().out
+    rows = staged.n_rows
+    assert sum(rows.values()) == 150
+    counts = f"{rows['train']} rows to fit, {rows['validation']} to judge, {rows['test']} to test"
+    assert f"{counts}; 3 classes, 4 features." in said
+    assert f"Chosen by one-se: point {staged.classifier.point_}, coverage " in said
+    prices = [stage.price / staged.classifier.costs_.scale for stage in staged.classifier.model_.stages]
+    for number, (price, before) in enumerate(zip(prices, [0, *prices], strict=False), start=1):
+        assert f"  stage {number}, {price - before:g} more: x" in said
+    assert f"{'multi-stage':<18}{staged.test.coverage:>10.4f}{staged.test.accuracy:>10.4f}" in said
+    print_staged(staged.classifier, None, 1.5, 0, None)
+    assert "on the test rows" not in capsys.readouterr().out
+
+
+def test_recall_is_told_by_generation_and_without_a_run_that_ended_in_a_sentence(
+    staged: StagedTable, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = Recall(
+        np.array([[0.0, 0.5, 1.0], [0.5, 0.5, 0.5]]), np.array([[0.0, 0.25, 0.5], [0.0, 0.0, 0.5]])
+    )
+    assert stage_facts(staged, 1.0, found)["recall"] == {
+        "n_seeds": 2, "points": [0.25, 0.5, 0.75], "assignments": [0.0, 0.125, 0.5],
+    }  # fmt: skip
+    print_staged(staged.classifier, staged, 1.0, 0, found)
+    said = capsys.readouterr().out
+    assert "mean of 2 seeds" in said
+    assert said.splitlines()[-1].split() == ["2", "0.750", "0.5"]
+    print_staged(staged.classifier, staged, 1.0, 0, Recall(np.empty((0, 3)), np.empty((0, 3))))
+    assert capsys.readouterr().out.endswith("Recall: stopped before a run of emsco ended.\n")
+
+
+def test_files_are_named_with_what_one_does_with_them() -> None:
+    front, model = Path("f.parquet"), Path("m.joblib")
+    assert saved_text(front, None) == (
+        "Front saved to f.parquet; look at it with: shortlist front show f.parquet\n"
+    )
+    assert "shortlist predict m.joblib NEW.csv --explain" in saved_text(None, model)
+    assert saved_text(None, None) == ""
+    assert kept_text(front, model, picked=True) == " The front is in f.parquet. The model is in m.joblib."
+    assert "shortlist stage use m.joblib --pick NUMBER" in kept_text(None, model, picked=False)
+
+
+def test_a_limit_out_of_reach_is_an_answer_without_points() -> None:
+    facts = unreachable("no point has coverage above 0.9", "enumerate", 0.5)
+    assert (facts["status"], facts["n_points"], facts["chosen"]) == ("infeasible", 0, None)
+    assert facts["reason"] == "No point has coverage above 0.9"
