@@ -34,7 +34,9 @@ FILES: dict[str, Path | None] = {"study": None, "report": None, "out": None}
 
 @pytest.fixture(scope="module")
 def compared() -> Comparison:
-    return compare_products(LINE, GOALS, ["diagram", "ibea"], attributes=COST, n_seeds=2, n_evaluations=200)
+    return compare_products(
+        LINE, GOALS, ["diagram", "ibea"], attributes=COST, seeds=range(2), n_evaluations=200
+    )
 
 
 def test_the_summary_says_what_was_compared_what_is_proved_and_the_box(compared: Comparison) -> None:
@@ -85,7 +87,7 @@ def test_facts_are_json_and_hold_every_run(compared: Comparison) -> None:
 
 
 def test_contradictions_are_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
-    none = compare_products(LINE, GOALS, ["diagram"], attributes=COST, limits=["cost<=1"], n_seeds=1)
+    none = compare_products(LINE, GOALS, ["diagram"], attributes=COST, limits=["cost<=1"], seeds=[0])
     facts = product_comparison_facts(none, ASKED)
     assert facts["status"] == "infeasible"
     print_product_comparison(Path("m.uvl"), none, ASKED, FILES)
