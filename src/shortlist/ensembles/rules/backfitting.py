@@ -6,7 +6,7 @@ import numpy as np
 
 from shortlist._words import all_of
 from shortlist.arrays import Counts
-from shortlist.ensembles.rules import _kernels
+from shortlist.ensembles.rules import _accuracy_kernels, _kernels
 from shortlist.ensembles.rules.orderings import single_right, sizes_to_try
 from shortlist.ensembles.votes.class_votes import ClassVotes, Members
 from shortlist.errors import BadInputError
@@ -93,7 +93,7 @@ def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
         np.ones(votes.n_classifiers, dtype=bool),
     )
     near = np.empty(n_rows, dtype=np.int64)
-    _kernels.climb_with_backfitting(
+    _accuracy_kernels.climb_with_backfitting(
         _kernels.coded_rows(votes), climb, np.arange(n_rows), near, members, right
     )
     right = right[np.array(tried) - 1]

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist._validation import as_choice
 from shortlist.arrays import Counts
-from shortlist.ensembles.rules import _kernels
+from shortlist.ensembles.rules import _kernels, _margin_kernels
 from shortlist.ensembles.rules.orderings import Ordering, single_right
 from shortlist.ensembles.votes.class_votes import ClassCodes, ClassVotes, Members, class_tally
 
@@ -91,11 +91,11 @@ def grow_by_margins(
     tally = np.require(start.copy(), np.int32, ["C", "W"])
     order, right = np.empty(n_left, dtype=np.int64), np.empty(n_left + 1, dtype=np.int64)
     levels = 2 * (int(tally.sum(axis=1).max()) + n_left) + 3
-    by_margin = _kernels.SortedRows(
+    by_margin = _margin_kernels.SortedRows(
         np.empty((3, n_rows), dtype=np.int64), *np.empty((3, levels), dtype=np.int64)
     )
     equal = np.empty((6, max(1, n_left)), dtype=np.int64)
-    _kernels.climb_by_margins(
+    _margin_kernels.climb_by_margins(
         _kernels.coded_rows(votes), criterion == "histogram", tally, left, by_margin, equal, order, right
     )
     return order, right

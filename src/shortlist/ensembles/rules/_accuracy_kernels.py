@@ -1,0 +1,113 @@
+"""Kernels of the rules that go by right samples: reduced error, and backfitting."""
+
+import numpy as np
+
+from shortlist._jit import kernel
+from shortlist.arrays import Longs, Shorts
+from shortlist.ensembles.rules._kernels import NO_ONE, Climb, CodedRows, add_votes, best_left, lead
+
+
+@kernel("int64(CodedRows, int32[:, ::1], int64[::1], int64, int64[::1])")
+def score_additions(rows: CodedRows, tally: Shorts, listed: Longs, n_rows: int, gains: Longs) -> int:
+    """Return how many samples in the rows are right now, and set what each classifier would add to that.
+
+    The rows are the first `n_rows` that are listed.
+    """
+    codes, labels, counts = rows.codes, rows.labels, rows.counts
+    sure = 0
+    for k in range(len(gains)):
+        gains[k] = 0
+    for position in range(n_rows):
+        i = listed[position]
+        label = np.int64(labels[i])
+        ahead = lead(tally, i, label)
+        weight = counts[i]
+        if ahead >= 0:
+            sure += weight
+        if ahead == -1:
+            byte = labels[i]
+            for k in range(len(gains)):
+                gains[k] += weight if codes[i, k] == byte else 0
+        elif ahead == 0:
+            for c in range(tally.shape[1]):
+                slack = tally[i, label] - tally[i, c]
+                if c != label and slack == (1 if c < label else 0):
+                    other = np.uint8(c)
+                    for k in range(len(gains)):
+                        gains[k] -= weight if codes[i, k] == other else 0
+    return sure
+
+
+@kernel("int64(CodedRows, int32[:, ::1], int64[::1], int64[::1])")
+def keep_near_rows(rows: CodedRows, tally: Shorts, near: Longs, right: Longs) -> int:
+    """List the rows whose decision one replacement can change, and return how many.
+
+    ``right[0]`` becomes the number of samples whose rows stay right.
+    """
+    labels, counts = rows.labels, rows.counts
+    n_near = 0
+    right[0] = 0
+    for i in range(len(labels)):
+        ahead = lead(tally, i, np.int64(labels[i]))
+        if ahead > 1:
+            right[0] += counts[i]
+        elif ahead >= -2:
+            near[n_near] = i
+            n_near += 1
+    return n_near
+
+
+@kernel("void(CodedRows, Climb, int64[::1], int64[::1], int64[::1])")
+def climb_by_accuracy(rows: CodedRows, climb: Climb, listed: Longs, order: Longs, right: Longs) -> None:
+    """Add the classifier with which most samples are right, until all are members."""
+    scores, left = climb.scores, climb.left
+    for step in range(len(order)):
+        sure = score_additions(rows, climb.tally, listed, len(listed), scores)
+        pick = best_left(scores, left, climb.alone)
+        left[pick] = False
+        order[step] = pick
+        right[step] = sure + scores[pick]
+        add_votes(rows.columns, listed, len(listed), pick, 1, climb.tally)
+
+
+@kernel("void(CodedRows, Climb, int64[::1], int64[::1], int64[:, ::1], int64[::1])", makes_arrays=True)
+def climb_with_backfitting(
+    rows: CodedRows, climb: Climb, listed: Longs, near: Longs, members: Longs, right: Longs
+) -> None:
+    """Add as :func:`climb_by_accuracy`, and after every addition replace members while that helps.
+
+    Row s of `members` receives the s + 1 members after the revision, ``right[s]`` the samples that they
+    decide right.
+    """
+    tally, scores, left = climb.tally, climb.scores, climb.left
+    n_rows = len(listed)
+    far_right = np.zeros(1, dtype=np.int64)
+    for step in range(len(members)):
+        best = score_additions(rows, tally, listed, n_rows, scores)
+        pick = best_left(scores, left, climb.alone)
+        best += scores[pick]
+        left[pick] = False
+        for place in range(step):
+            members[step, place] = members[step - 1, place]
+        members[step, step] = pick
+        add_votes(rows.columns, listed, n_rows, pick, 1, tally)
+        n_near = keep_near_rows(rows, tally, near, far_right)
+        place = 0
+        while place <= step:
+            old = members[step, place]
+            add_votes(rows.columns, near, n_near, old, -1, tally)
+            sure = far_right[0] + score_additions(rows, tally, near, n_near, scores)
+            add_votes(rows.columns, near, n_near, old, 1, tally)
+            new = best_left(scores, left, climb.alone)
+            if new != NO_ONE and sure + scores[new] > best:
+                best = sure + scores[new]
+                left[old] = True
+                left[new] = False
+                members[step, place] = new
+                add_votes(rows.columns, listed, n_rows, old, -1, tally)
+                add_votes(rows.columns, listed, n_rows, new, 1, tally)
+                n_near = keep_near_rows(rows, tally, near, far_right)
+                place = 0
+            else:
+                place += 1
+        right[step] = best
