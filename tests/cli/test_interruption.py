@@ -1,5 +1,6 @@
 """Ctrl-C and SIGTERM, sent to real processes once they have said where they are."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from shortlist.cli.signals import NOTHING_WRITTEN
 from shortlist.runs.cancellation import STOPPING
 
 SAID = f"shortlist: {STOPPING}\n"
-PATIENCE_S = 300
+PATIENCE_S = 120
 """When a test gives up; none waits for it."""
 
 BLOCKED = """
@@ -29,6 +30,30 @@ from shortlist.cli.entry import run
 run()
 """
 """The command, with a method that never looks at the cancellation."""
+
+HALF_STARTED = """
+import signal, threading
+from joblib.externals.loky.process_executor import ProcessPoolExecutor
+start = ProcessPoolExecutor._start_executor_manager_thread
+
+def press():  # in a thread, as the main one may not take signals while it starts processes
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+def interrupted(self):
+    for _ in range(2):
+        pressing = threading.Thread(target=press)
+        pressing.start()
+        pressing.join()
+    start(self)
+
+ProcessPoolExecutor._start_executor_manager_thread = interrupted
+from shortlist.cli.entry import run
+run()
+"""
+"""The command, which is interrupted twice when its processes run and nobody watches over them yet."""
+
+SHARED = ["prune", "example:iris", "--methods", "uwa,full", "--folds", "3", "--workers", "2", "--no-study"]
 
 
 @pytest.fixture
@@ -130,6 +155,60 @@ def test_the_second_signal_gives_up_and_says_where_finished_parts_are(
     assert (process.returncode, stdout) == (130, ""), stderr
     kept = " What had been finished is in s.db; the same command goes on from there." if study else ""
     assert stderr == f"shortlist: interrupted; nothing was written.{kept}\n"
+
+
+def _left(process: subprocess.Popen[str]) -> list[str]:
+    """End what is left of the group of a process that has ended; return what that was."""
+    group = f"{process.pid}"
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            state, _parent, of, *_ = (folder / "stat").read_text().rpartition(")")[2].split()
+            if of == group and state != "Z":
+                found.append((folder / "cmdline").read_text().replace("\0", " "))
+    if found:
+        os.killpg(process.pid, signal.SIGKILL)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no other way to see a group of processes")
+@pytest.mark.parametrize(
+    ("signals", "to_group"),
+    [
+        pytest.param([signal.SIGINT, signal.SIGINT], True, id="a terminal, twice"),
+        pytest.param([signal.SIGINT, signal.SIGINT], False, id="one process, twice"),
+        pytest.param([signal.SIGINT], True, id="a terminal"),
+        pytest.param([signal.SIGTERM], False, id="SIGTERM"),
+    ],
+)
+def test_no_worker_outlives_a_command_that_is_stopped(
+    signals: list[signal.Signals], to_group: bool, folder: Path, started: list[subprocess.Popen[str]]
+) -> None:
+    process = _start(started, folder, *SHARED)
+    _wait_for(process, "comparing")
+    send = os.killpg if to_group else os.kill
+    send(process.pid, signals[0])
+    _wait_for(process, SAID)
+    for number in signals[1:]:
+        send(process.pid, number)
+    stdout, stderr = process.communicate(timeout=PATIENCE_S)  # workers hold the same stderr: all have ended
+    assert _left(process) == []
+    if len(signals) == 2:
+        assert (process.returncode, stdout, stderr) == (130, "", f"shortlist: {NOTHING_WRITTEN}\n")
+    else:
+        assert process.returncode in {0, 130}, stderr  # with the folds that were finished, or without any
+
+
+@pytest.mark.slow
+def test_workers_that_are_just_being_started_end_with_the_command(
+    folder: Path, started: list[subprocess.Popen[str]]
+) -> None:
+    process = _start(started, folder, *SHARED, program=("-c", HALF_STARTED))
+    stdout, stderr = process.communicate(timeout=PATIENCE_S)
+    assert _left(process) == []
+    assert (process.returncode, stdout) == (130, ""), stderr
+    assert stderr.endswith(f"{SAID}shortlist: {NOTHING_WRITTEN}\n")
 
 
 def _wait_until_caught(process: subprocess.Popen[str]) -> None:

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from shortlist.runs import Cancellation, cancel_on_interrupt
-from shortlist.runs.cancellation import STOPPING
+from shortlist.runs.cancellation import STOPPING, undisturbed
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -67,3 +67,20 @@ def test_a_copy_in_another_process_is_a_flag_of_its_own() -> None:
     flag = Cancellation()
     flag.cancel()
     assert not pickle.loads(pickle.dumps(flag)).cancelled
+
+
+def test_signals_within_an_undisturbed_block_are_answered_at_its_end() -> None:
+    done = []
+    with cancel_on_interrupt(lambda _: None) as cancellation:
+
+        def work() -> None:
+            with undisturbed():
+                for number in SIGNALS:
+                    signal.raise_signal(number)
+                done.append(cancellation.cancelled)
+            done.append(True)
+
+        with pytest.raises(KeyboardInterrupt):
+            work()
+    assert done == [False]
+    assert cancellation.cancelled

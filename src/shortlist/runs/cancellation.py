@@ -9,6 +9,7 @@ from types import FrameType
 
 STOPPING = "Stopping; writing the best so far. Press again to give it up."
 STDERR = 2
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Cancellation:
@@ -87,10 +88,33 @@ def cancel_on_interrupt(say: Callable[[str], None] = say_on_stderr) -> Iterator[
         for number, handler in before.items():
             signal.signal(number, handler)
 
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
     for number in before:
         signal.signal(number, interrupt)
     try:
         yield cancellation
     finally:
         restore()
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Put off Ctrl-C and SIGTERM until the end of a block that must not be left half done.
+
+    To block signals in the main thread would not do: another thread may take them, and Python then answers
+    them in the main one.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    for number in before:
+        signal.signal(number, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from shortlist.errors import ShortlistError, WorkerError
-from shortlist.runs.cancellation import Cancellation
+from shortlist.runs.cancellation import Cancellation, undisturbed
 from shortlist.runs.workers.completed import Completed, machine_name
 from shortlist.runs.workers.shipping import Parcel, Shelf, parcels
 from shortlist.runs.workers.worker_side import Answer
@@ -81,7 +81,8 @@ def drive(
             while trip.fill():
                 yield from trip.landed(check_s)
         finally:
-            engine.abandon(list(trip.flying))
+            with undisturbed():
+                engine.abandon(list(trip.flying))
 
 
 class _Trip:
@@ -146,9 +147,10 @@ class _Trip:
                 yield answer.completed()
 
     def _send(self, batch: list[Parcel]) -> None:
-        future = self.engine.submit(batch, self.shelf)
-        self.flying[future] = batch
-        future.add_done_callback(self._ended.put)
+        with undisturbed():  # or workers that were just started would be known to nobody
+            future = self.engine.submit(batch, self.shelf)
+            self.flying[future] = batch
+            future.add_done_callback(self._ended.put)
 
     def _mended(self, batch: list[Parcel], *, was_alone: bool) -> Iterator[Completed]:
         """Queue what was lost; yield the unit that was alone with its worker and has ended it too often."""
