@@ -18,9 +18,9 @@ from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.presets import PRESETS
 from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
+from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
-from shortlist.multistage.search.recall import recall
 from shortlist.multistage.search.stage_objectives import stage_problem
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, subset_masks
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers

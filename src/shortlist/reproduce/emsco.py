@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from shortlist.multistage.baselines.budgeted_classifier import aggregate
 from shortlist.multistage.presets import PRESETS
+from shortlist.multistage.recall import recall
 from shortlist.multistage.search.enumeration import enumerate_front
-from shortlist.multistage.search.recall import recall
 from shortlist.reproduce.paper import Paper, Plan, ResultTable, Rows, fingerprints, sets_of
 from shortlist.reproduce.stage_opponents import (
     ALL_METHODS,

@@ -24,8 +24,8 @@ from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import stage_table
 from shortlist.multistage.presets import preset
 from shortlist.multistage.problem.costs import feature_costs, read_costs
+from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import EmscoOptions
-from shortlist.multistage.search.recall import recall
 from shortlist.products.attributes.attribute import chosen_attributes
 from shortlist.products.comparison.product_comparison import check_methods, compare_products
 from shortlist.products.configuration.model_summary import summarise

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 from shortlist.cli.text.stage_report import kept_text, print_staged, saved_text, stage_facts, unreachable
 from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.holdout import StagedTable, stage_table
-from shortlist.multistage.search.recall import Recall
+from shortlist.multistage.recall import Recall
 
 
 @pytest.fixture(scope="module")

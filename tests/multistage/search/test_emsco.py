@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
 from shortlist.multistage.problem.stages import compress, has_gaps
+from shortlist.multistage.recall import recall
 from shortlist.multistage.search._variation import Mutation, mutate_row, normalized_stage
 from shortlist.multistage.search.emsco import (
     EmscoGeneration,
@@ -23,7 +24,6 @@ from shortlist.multistage.search.emsco import (
     score,
 )
 from shortlist.multistage.search.enumeration import enumerate_front
-from shortlist.multistage.search.recall import recall
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Finished, open_study
 from shortlist.runs.budget import Budget

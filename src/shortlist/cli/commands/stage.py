@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from shortlist.errors import BadInputError
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
+    from shortlist.multistage.recall import Recall
     from shortlist.multistage.search.emsco import EmscoOptions
-    from shortlist.multistage.search.recall import Recall
     from shortlist.report.parts import Parts
     from shortlist.runs import Budget, Study
 
@@ -286,7 +286,7 @@ def _recall(staged: "StagedTable", options: "EmscoOptions", n_seeds: int, budget
     from dataclasses import replace
 
     from shortlist.errors import BadInputError
-    from shortlist.multistage.search.recall import recall
+    from shortlist.multistage.recall import recall
     from shortlist.results.proof import ProofKind
 
     truth = staged.classifier.result_

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
-    from shortlist.multistage.search.recall import Recall
+    from shortlist.multistage.recall import Recall
     from shortlist.results.front import Front
 
 
