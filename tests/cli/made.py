@@ -90,6 +90,8 @@ PRINTING = {
     "configure": [*CONFIGURE, "--json"],
     "front show": ["front", "show", "front.parquet"],
     "model info": ["model", "info", "m.uvl"],
+    "model analyse": ["model", "analyse", "m.uvl"],
+    "model diff": ["model", "diff", "m.uvl", "m.uvl"],
     "help": ["prune", "--help"],
 }
 

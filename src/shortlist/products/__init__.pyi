@@ -1,5 +1,12 @@
 # The public names, each once; shortlist._lazy reads this file too.
 
+from shortlist.products.analysis.analysis import Analysis as Analysis
+from shortlist.products.analysis.analysis import Finding as Finding
+from shortlist.products.analysis.analysis import analyse as analyse
+from shortlist.products.analysis.differences import Difference as Difference
+from shortlist.products.analysis.differences import Edit as Edit
+from shortlist.products.analysis.differences import difference as difference
+from shortlist.products.analysis.explanation import Explanation as Explanation
 from shortlist.products.attributes.attribute import Attribute as Attribute
 from shortlist.products.attributes.attribute import AttributeTable as AttributeTable
 from shortlist.products.attributes.attribute import chosen_attributes as chosen_attributes

@@ -88,3 +88,91 @@ def test_no_solver_of_integer_programs_is_loaded() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=MODELS, capture_output=True, text=True, check=True)
     assert run.stdout.strip().splitlines()[-1] == "[]"
+
+
+FLAWED = """features
+\tShop
+\t\tmandatory
+\t\t\tPayment
+\t\t\t\talternative
+\t\t\t\t\tCard
+\t\t\t\t\tCash
+\t\toptional
+\t\t\tDelivery
+\t\t\t\toptional
+\t\t\t\t\tTracking
+\t\t\tPickup
+\t\t\tGift
+constraints
+\tDelivery => Card & Tracking
+\tTracking => Card
+\tPickup => !Shop
+"""
+
+
+def test_an_analysis_explains_what_follows(tmp_path: Path) -> None:
+    (tmp_path / "shop.uvl").write_text(FLAWED, encoding="utf-8")
+    run = shortlist("model", "analyse", "shop.uvl", cwd=tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    for words in (
+        "1 dead feature, which no product has\n  Pickup, because of (2 rules, the fewest):\n",
+        "    every product has Shop\n    Pickup => !Shop (line 17)\n",
+        "1 feature, optional in name only\n  Tracking, because of (1 rule, the fewest):\n",
+        "    Delivery => Card & Tracking (line 15)\n",
+        "2 core features, which every product has: Shop, Payment\n",
+        "1 set of features that are always selected together\n  Delivery, Tracking\n",
+        "1 constraint that the other rules imply, each by itself\n  Tracking => Card (line 16)\n",
+        "6 products; the features that fewest of them have:\n   33.333 %  Cash\n",
+        "   50.000 %  Gift\n",
+    ):
+        assert words in run.stdout
+    facts = json.loads(shortlist("model", "analyse", "shop.uvl", "--json", cwd=tmp_path).stdout)
+    assert (facts["status"], facts["complete"], facts["products_with"]["Gift"]) == ("optimal", True, "3")
+    assert facts["dead"][0]["why"] == {
+        "rules": ["every product has Shop", "Pickup => !Shop (line 17)"],
+        "smallest": True,
+    }
+
+
+def test_an_analysis_of_a_void_model_names_the_contradiction(tmp_path: Path) -> None:
+    (tmp_path / "void.uvl").write_text(
+        "features\n\tShop\n\t\tmandatory\n\t\t\tCard\nconstraints\n\t!Card\n", encoding="utf-8"
+    )
+    run = shortlist("model", "analyse", "void.uvl", cwd=tmp_path)
+    assert run.stdout.startswith(
+        "The model has no product. These rules contradict each other (3 rules, the fewest):\n"
+    )
+    assert "  !Card (line 6)\n" in run.stdout
+
+
+def test_an_edit_is_named_with_a_product(tmp_path: Path) -> None:
+    (tmp_path / "before.uvl").write_text(FLAWED, encoding="utf-8")
+    after = FLAWED.replace("\tPickup => !Shop\n", "").replace("Gift", "Wrapping")
+    (tmp_path / "after.uvl").write_text(after, encoding="utf-8")
+    run = shortlist("model", "diff", "before.uvl", "after.uvl", cwd=tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    first, added, removed, lost, gained = run.stdout.splitlines()
+    assert first == "Arbitrary edit: products were lost, and others were gained."
+    assert (added, removed) == ("added features  Wrapping", "removed features  Gift")
+    assert lost.startswith("lost: only before.uvl has the product Shop, ")
+    assert "Gift" in lost
+    assert gained.startswith("gained: only after.uvl has the product Shop, ")
+    same = json.loads(shortlist("model", "diff", "before.uvl", "before.uvl", "--json", cwd=tmp_path).stdout)
+    assert (same["edit"], same["lost"], same["gained"]) == ("refactoring", None, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("analyse shop.uvl --explained -1", "--explained must be "),
+        ("analyse shop.uvl --max-nodes 3", "--max-nodes must be "),
+        ("analyse shop.uvl --time-limit 0", "--time-limit must be "),
+        ("diff shop.uvl gone.uvl", "gone.uvl"),
+    ],
+)
+def test_bad_options_are_one_sentence(words: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "shop.uvl").write_text(FLAWED, encoding="utf-8")
+    run = shortlist("model", *words.split(), cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert message in run.stderr
+    assert run.stderr.count("\n") == 1

@@ -1,22 +1,23 @@
-"""`shortlist model`: what is in a feature model."""
+"""`shortlist model`: what is in a feature model, what follows from it, and how it differs from another."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shortlist.cli.options.arguments import as_typed
-from shortlist.cli.options.shared import NODES, FeatureModelFile, Json
+from shortlist.cli.options.shared import NODES, SECONDS_HELP, FeatureModelFile, Json
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
     from shortlist.products.feature_models.model import FeatureModel
 
-app = typer.Typer(help="What is in a feature model.", no_args_is_help=True)
+app = typer.Typer(help="What is in a feature model, and what follows from it.", no_args_is_help=True)
 
 
 @app.callback()
 def _group() -> None:
-    """Show what is in a feature model."""
+    """Show what is in a feature model, and what follows from it."""
 
 
 @app.command()
@@ -69,6 +70,82 @@ def info(
         print_json(facts)
     else:
         _print(facts, line)
+
+
+@app.command()
+def analyse(
+    context: typer.Context,
+    model: FeatureModelFile,
+    *,
+    explained: Annotated[
+        int, typer.Option(help="How many findings of each kind are explained; 0 for none.")
+    ] = 10,
+    max_nodes: Annotated[int, typer.Option(help=f"{NODES}; 0 counts no products.")] = 100_000,
+    time_limit: Annotated[float, typer.Option(help=f"{SECONDS_HELP}.")] = 60,
+    json: Json = False,
+) -> None:
+    """Print what follows from a feature model, and the fewest rules that make it so.
+
+    That is: dead and core features, features that are optional in name only, constraints that can be left
+    out, features that are always selected together, and how many products have each feature. Ctrl-C ends the
+    analysis with what was found.
+    """
+    from shortlist.cli.files import check_files
+    from shortlist.runs.clock import seconds_now
+
+    check_files(inputs={"MODEL": model}, outputs={})
+    from shortlist._validation import as_count, as_positive_seconds
+    from shortlist.cli.text.model_analysis import analysis_facts, print_analysis
+    from shortlist.products.analysis.analysis import analyse as find
+    from shortlist.products.formats import read_model
+    from shortlist.runs.budget import Budget
+    from shortlist.runs.cancellation import cancel_on_interrupt
+
+    as_count(explained, "--explained", at_least=0)
+    if max_nodes:
+        as_count(max_nodes, "--max-nodes", at_least=16)
+    as_positive_seconds(time_limit, "--time-limit")
+    started = seconds_now()
+    line = read_model(model)
+    with cancel_on_interrupt() as cancellation:
+        budget = Budget(time_limit, cancellation=cancellation)
+        found = find(line, n_explained=explained, max_nodes=max_nodes, budget=budget)
+    facts = analysis_facts(line, found)
+    facts |= {"limit": budget.limit_text, "seconds": seconds_now() - started, **run_facts(context)}
+    if json:
+        print_json(facts)
+    else:
+        print_notes(line.notes)
+        print_analysis(facts)
+
+
+@app.command()
+def diff(
+    context: typer.Context,
+    first: Annotated[Path, typer.Argument(help="Feature model before.")],
+    second: Annotated[Path, typer.Argument(help="Feature model after.")],
+    *,
+    json: Json = False,
+) -> None:
+    """Say what an edit did to the products, with a product that only one of the models has.
+
+    Features are matched by name; one that a model does not have counts as not selected there.
+    """
+    from shortlist.cli.files import check_files
+    from shortlist.runs.clock import seconds_now
+
+    check_files(inputs={"FIRST": first, "SECOND": second}, outputs={})
+    from shortlist.cli.text.model_analysis import difference_facts, print_difference
+    from shortlist.products.analysis.differences import difference
+    from shortlist.products.formats import read_model
+
+    started = seconds_now()
+    facts = difference_facts(difference(read_model(first), read_model(second)))
+    facts |= {"seconds": seconds_now() - started, **run_facts(context)}
+    if json:
+        print_json(facts)
+    else:
+        print_difference(facts, first, second)
 
 
 def _print(facts: dict[str, Any], line: "FeatureModel") -> None:

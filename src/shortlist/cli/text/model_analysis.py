@@ -1,0 +1,154 @@
+"""What `shortlist model analyse` and `shortlist model diff` say."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shortlist._words import counted
+from shortlist.arrays import Mask
+from shortlist.cli.text.front_text import some
+from shortlist.products.analysis.analysis import Analysis, Finding
+from shortlist.products.analysis.differences import Difference, Edit
+from shortlist.products.analysis.explanation import Explanation
+from shortlist.products.feature_models.model import FeatureModel, rule_text
+
+MOST_LINES = 12
+"""Of a list that may be long."""
+
+MEANING = {
+    Edit.REFACTORING: "both models have the same products",
+    Edit.SPECIALISATION: "products were lost, and none was gained",
+    Edit.GENERALISATION: "products were gained, and none was lost",
+    Edit.ARBITRARY: "products were lost, and others were gained",
+}
+
+
+def analysis_facts(model: FeatureModel, found: Analysis) -> dict[str, Any]:
+    """Return what the JSON of an analysis says."""
+    facts: dict[str, Any] = {
+        "command": "model analyse",
+        "method": "satisfiability",
+        "status": "infeasible" if found.void else "optimal" if found.complete else "feasible",
+        "complete": found.complete,
+        "n_features": model.n_features,
+        "void": None if found.void is None else _why(model, found.void),
+    }
+    for kind in ("core", "dead", "false_optional"):
+        facts[kind] = [_finding(model, one) for one in getattr(found, kind)]
+    return facts | {
+        "redundant": [rule_text(model, rule) for rule in found.redundant],
+        "atomic_sets": [[model.labels[f] for f in each] for each in found.atomic_sets],
+        "n_products": None if found.n_products is None else str(found.n_products),
+        "products_with": {label: str(n) for label, n in zip(model.labels, found.products_with, strict=False)},
+        "notes": list(model.notes),
+    }
+
+
+def _finding(model: FeatureModel, finding: Finding) -> dict[str, Any]:
+    why = None if finding.why is None else _why(model, finding.why)
+    return {"feature": model.labels[finding.feature], "why": why}
+
+
+def _why(model: FeatureModel, why: Explanation) -> dict[str, Any]:
+    return {"rules": [rule_text(model, rule) for rule in why.rules], "smallest": why.smallest}
+
+
+def print_analysis(facts: dict[str, Any]) -> None:
+    """Print an analysis for people."""
+    if facts["void"]:
+        print("The model has no product. These rules contradict each other" + _proved(facts["void"]))
+        _print_rules(facts["void"])
+        return
+    _print_findings(facts["dead"], "dead feature", "which no product has")
+    _print_findings(facts["false_optional"], "feature", "optional in name only")
+    core = [finding["feature"] for finding in facts["core"]]
+    names = f": {_listed(core)}" if core else ""
+    print(f"{counted(len(core), 'core feature')}, which every product has{names}")
+    redundant, atomic = facts["redundant"], facts["atomic_sets"]
+    _print_some(
+        f"{counted(len(redundant), 'constraint')} that the other rules imply, each by itself", redundant
+    )
+    sets = f"{counted(len(atomic), 'set')} of features that are always selected together"
+    _print_some(sets, [_listed(each) for each in atomic])
+    if facts["n_products"] is None:
+        print("products were not counted: the diagram did not fit into --max-nodes")
+    else:
+        _print_rarest(int(facts["n_products"]), facts["products_with"])
+    if not facts["complete"]:
+        print(f"stopped ({facts['limit']}): what is listed is true, and there may be more")
+
+
+def _print_findings(findings: list[dict[str, Any]], what: str, behind: str) -> None:
+    """Print features with their explanations."""
+    print(f"{counted(len(findings), what)}, {behind}")
+    for finding in findings:
+        if finding["why"]:
+            print(f"  {finding['feature']}, because of{_proved(finding['why'])}")
+            _print_rules(finding["why"], indent=4)
+    rest = [finding["feature"] for finding in findings if not finding["why"]]
+    if rest:
+        print(f"  not explained: {_listed(rest)}")
+
+
+def _print_some(title: str, lines: Sequence[str]) -> None:
+    """Print the first of many lines below a title."""
+    print(title)
+    for line in lines[:MOST_LINES]:
+        print(f"  {line}")
+    if len(lines) > MOST_LINES:
+        print(f"  and {len(lines) - MOST_LINES} more; --json has all")
+
+
+def _print_rarest(n_products: int, products_with: dict[str, str]) -> None:
+    """Print how many products there are, and the features that fewest of them have."""
+    shown = f"{n_products:,}" if n_products < 10**15 else f"some 10^{len(str(n_products)) - 1}"
+    print(f"{shown} products; the features that fewest of them have:")
+    counts = sorted(((int(n), label) for label, n in products_with.items() if int(n)), key=lambda one: one[0])
+    for n, label in counts[:5]:
+        share = 100 * (n * 10**6 // n_products) / 10**6
+        print(f"  {share:7.3f} %  {label}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return some(names, range(len(names)))
+
+
+def _proved(why: dict[str, Any]) -> str:
+    n_rules = len(why["rules"])
+    return f" ({counted(n_rules, 'rule')}, {'the fewest' if why['smallest'] else 'perhaps not the fewest'}):"
+
+
+def _print_rules(why: dict[str, Any], *, indent: int = 2) -> None:
+    for text in why["rules"]:
+        print(" " * indent + text)
+
+
+def difference_facts(found: Difference) -> dict[str, Any]:
+    """Return what the JSON of a difference says."""
+    return {
+        "command": "model diff",
+        "method": "satisfiability",
+        "status": "optimal",
+        "edit": str(found.edit),
+        "added": list(found.added),
+        "removed": list(found.removed),
+        "lost": _product(found, found.lost),
+        "gained": _product(found, found.gained),
+    }
+
+
+def _product(found: Difference, selected: Mask | None) -> list[str] | None:
+    return None if selected is None else [found.names[i] for i in np.flatnonzero(selected).tolist()]
+
+
+def print_difference(facts: dict[str, Any], first: Path, second: Path) -> None:
+    """Print a difference for people."""
+    print(f"{facts['edit'].capitalize()}: {MEANING[Edit(facts['edit'])]}.")
+    for kind in ("added", "removed"):
+        if facts[kind]:
+            print(f"{kind} features  {_listed(facts[kind])}")
+    for kind, path in (("lost", first), ("gained", second)):
+        if facts[kind] is not None:
+            print(f"{kind}: only {path} has the product {_listed(facts[kind]) or 'without any feature'}")

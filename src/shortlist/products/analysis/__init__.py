@@ -1,0 +1,1 @@
+"""What a feature model says about itself, why, and how it differs from another."""

@@ -1,0 +1,222 @@
+"""What a feature model says about its features: core, dead, false-optional, always together, and how often."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shortlist.logic.clauses import Clauses
+from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone
+from shortlist.products.analysis.explanation import Explanation, SwitchedRules, explain
+from shortlist.products.configuration.model_summary import USUAL_NODES
+from shortlist.products.encodings.clauses import TracedClauses, traced_clauses
+from shortlist.products.feature_models.model import FeatureModel, GroupKind
+from shortlist.runs.budget import Budget
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that follows from a model, and why.
+
+    Attributes
+    ----------
+    feature : int
+        Which feature, from 0.
+    why : Explanation or None
+        Rules that make it so; None where no explanation was asked for, or the budget had ended.
+    """
+
+    feature: int
+    why: Explanation | None = None
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What a model says about its features and constraints.
+
+    Attributes
+    ----------
+    void : Explanation or None
+        Rules that contradict each other, so that there is no product; None if there is one. Nothing else is
+        filled in without a product.
+    core, dead : tuple of Finding
+        Features that every product has, and that none has.
+    false_optional : tuple of Finding
+        Features that the tree calls optional and that every product with their parent has, the core ones
+        left out.
+    redundant : tuple of int
+        Numbers of the constraints that follow from all other rules of the model. Each by itself can be left
+        out, not all of them together.
+    atomic_sets : tuple of tuple of int
+        Features that are always selected together, two or more, the core and dead ones left out.
+    n_products : int or None
+        The exact number of products; None if the diagram did not fit.
+    products_with : tuple of int
+        For every feature the number of products that have it; empty where they were not counted.
+    complete : bool
+        Whether all questions were answered; otherwise the budget ended, and what is listed is true but may
+        not be all.
+    """
+
+    void: Explanation | None = None
+    core: tuple[Finding, ...] = ()
+    dead: tuple[Finding, ...] = ()
+    false_optional: tuple[Finding, ...] = ()
+    redundant: tuple[int, ...] = ()
+    atomic_sets: tuple[tuple[int, ...], ...] = ()
+    n_products: int | None = None
+    products_with: tuple[int, ...] = ()
+    complete: bool = True
+
+
+def analyse(
+    model: FeatureModel,
+    *,
+    n_explained: int = 10,
+    max_nodes: int = USUAL_NODES,
+    budget: Budget | None = None,
+) -> Analysis:
+    """Find what follows from a feature model, by satisfiability and a diagram.
+
+    Parameters
+    ----------
+    model : FeatureModel
+        What to look at.
+    n_explained : int, default=10
+        How many features of each kind get an explanation; 0 for none.
+    max_nodes : int, default=100,000
+        Budget of the diagram that counts products; 0 for none.
+    budget : Budget, optional
+        Ends the analysis with what has been found.
+
+    Raises
+    ------
+    BadInputError
+        If a linear constraint of the model needs too many clauses.
+
+    Notes
+    -----
+    The terms are those of :cite:t:`Benavides2010`. Takes about one question to a solver for every feature
+    with one value, one for every constraint, and two for every two features that may be together.
+
+    Examples
+    --------
+    >>> from shortlist.products.feature_models.formulas import Implies, Literal
+    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> groups = [make_group(0, [1], "optional"), make_group(0, [2], "optional")]
+    >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=groups,
+    ...     constraints=[Implies(Literal(1), Literal(2)), Implies(Literal(2), Literal(-3))])
+    >>> found = analyse(shop)
+    >>> [f.feature for f in found.core], [f.feature for f in found.dead], found.dead[0].why.rules
+    ([0, 1], [2], (0, 3, 4))
+    """
+    budget = budget or Budget()
+    traced = traced_clauses(model)
+    try:
+        shared = backbone(traced.clauses, budget)
+    except SearchStoppedError:
+        return Analysis(complete=False)
+    switched = SwitchedRules(traced, budget)
+    if shared is None:
+        return Analysis(void=_because(switched, []))
+    core = [v - 1 for v in shared if 0 < v <= model.n_features]
+    dead = [-v - 1 for v in shared if -model.n_features <= v < 0]
+    fixed = {*core, *dead}
+    optional = [
+        (group.parent, child)
+        for group in model.groups
+        if group.kind is GroupKind.OPTIONAL
+        for child in group.children
+        if child not in fixed
+    ]
+    solver = SatSolver(traced.clauses, budget)
+    false_optional: list[tuple[int, int]] = []
+    redundant: list[int] = []
+    atomic: list[tuple[int, ...]] = []
+    complete = True
+    try:
+        for parent, child in optional:
+            if not solver.solve([parent + 1, -child - 1]).satisfiable:
+                false_optional.append((parent, child))
+        atomic = _atomic_sets(solver, [f for f in range(model.n_features) if f not in fixed])
+        first = (model.root is not None) + len(model.groups)
+        redundant.extend(r for r in range(first, model.n_rules) if _is_redundant(switched, traced, r))
+    except SearchStoppedError:
+        complete = False
+    n_products, products_with = _counted(model, traced.clauses.with_units(shared), max_nodes)
+    return Analysis(
+        core=_explained(switched, [(f, [-f - 1]) for f in core], n_explained),
+        dead=_explained(switched, [(f, [f + 1]) for f in dead], n_explained),
+        false_optional=_explained(
+            switched, [(child, [parent + 1, -child - 1]) for parent, child in false_optional], n_explained
+        ),
+        redundant=tuple(redundant),
+        atomic_sets=tuple(atomic),
+        n_products=n_products,
+        products_with=products_with,
+        complete=complete,
+    )
+
+
+def _because(switched: SwitchedRules, literals: list[int]) -> Explanation | None:
+    """Explain what cannot be, unless the budget has ended."""
+    try:
+        return explain(switched, literals)
+    except SearchStoppedError:
+        return None
+
+
+def _explained(
+    switched: SwitchedRules, found: list[tuple[int, list[int]]], n_explained: int
+) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(feature, _because(switched, literals) if place < n_explained else None)
+        for place, (feature, literals) in enumerate(found)
+    )
+
+
+def _atomic_sets(solver: SatSolver, features: list[int]) -> list[tuple[int, ...]]:
+    """Find features with the same value in all products: every product found tells some of them apart."""
+    open_sets = [features]
+    known: list[tuple[int, ...]] = []
+    while open_sets:
+        members = open_sets.pop()
+        if len(members) < 2:
+            continue
+        first = members[0]
+        for other in members[1:]:
+            model = solver.solve([first + 1, -other - 1]).model
+            if model is None:
+                model = solver.solve([-first - 1, other + 1]).model
+            if model is not None:
+                everybody = [members, *open_sets]
+                open_sets = [
+                    part
+                    for each in everybody
+                    for part in ([f for f in each if model[f]], [f for f in each if not model[f]])
+                    if len(part) > 1
+                ]
+                break
+        else:
+            known.append(tuple(members))
+    return sorted(known)
+
+
+def _is_redundant(switched: SwitchedRules, traced: TracedClauses, rule: int) -> bool:
+    """Whether the other rules imply every clause of a rule."""
+    others = [other for other in switched.rules if other != rule]
+    starts = traced.clauses.offsets
+    for place in np.flatnonzero(traced.rules == rule).tolist():
+        clause = traced.clauses.literals[starts[place] : starts[place + 1]]
+        if switched.contradiction(others, (-clause).tolist()) is None:
+            return False
+    return True
+
+
+def _counted(model: FeatureModel, clauses: Clauses, max_nodes: int) -> tuple[int | None, tuple[int, ...]]:
+    """Count products, in all and with every feature."""
+    from shortlist.logic.compilation import compile_diagram
+
+    diagram = compile_diagram(clauses, max_nodes=max_nodes, n_starts=4) if max_nodes else None
+    if diagram is None:
+        return None, ()
+    return diagram.n_models, tuple(diagram.commonality()[: model.n_features])

@@ -1,0 +1,123 @@
+"""How two feature models differ: which products one has and the other has not."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from shortlist.arrays import Mask
+from shortlist.logic.clauses import Clauses
+from shortlist.logic.sat import SatSolver
+from shortlist.products.encodings.clauses import traced_clauses
+from shortlist.products.feature_models.model import FeatureModel
+from shortlist.runs.budget import Budget
+
+
+class Edit(StrEnum):
+    """What an edit does to the products."""
+
+    REFACTORING = "refactoring"
+    SPECIALISATION = "specialisation"
+    GENERALISATION = "generalisation"
+    ARBITRARY = "arbitrary edit"
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """How a second model differs from a first one.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The features of both: those of the first, then those that only the second has.
+    removed, added : tuple of str
+        Features that only the first has, and only the second.
+    lost, gained : ndarray of bool, shape (n_names,), or None
+        A product that only the first has, and one that only the second has; None if there is none.
+    """
+
+    names: tuple[str, ...]
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+    lost: Mask | None
+    gained: Mask | None
+
+    @property
+    def edit(self) -> Edit:
+        """What the step from the first to the second does to the products."""
+        if self.lost is None:
+            return Edit.REFACTORING if self.gained is None else Edit.GENERALISATION
+        return Edit.SPECIALISATION if self.gained is None else Edit.ARBITRARY
+
+
+def difference(first: FeatureModel, second: FeatureModel, *, budget: Budget | None = None) -> Difference:
+    """Compare the products of two models, whose features are matched by name.
+
+    A feature that one of them does not have counts as not selected there, as in the reasoning about edits of
+    :cite:t:`Thum2009`. A product is looked for that one model allows and a rule of the other forbids, clause
+    by clause.
+
+    Raises
+    ------
+    BadInputError
+        If a linear constraint needs too many clauses.
+    SearchStoppedError
+        If the budget ends first.
+
+    Examples
+    --------
+    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> names = ["Shop", "Card", "Cash"]
+    >>> either = make_model(names, root=0, groups=[make_group(0, [1, 2], "or")])
+    >>> one = make_model(names, root=0, groups=[make_group(0, [1, 2], "alternative")])
+    >>> found = difference(either, one)
+    >>> found.edit.value, found.lost.tolist()
+    ('specialisation', [True, True, True])
+    """
+    removed = tuple(name for name in first.labels if name not in set(second.labels))
+    added = tuple(name for name in second.labels if name not in set(first.labels))
+    names = (*first.labels, *added)
+    return Difference(
+        names,
+        removed,
+        added,
+        lost=_only_in(first, second, names, budget),
+        gained=_only_in(second, first, names, budget),
+    )
+
+
+def _only_in(
+    one: FeatureModel, other: FeatureModel, names: tuple[str, ...], budget: Budget | None
+) -> Mask | None:
+    """Return a product of one model, over all names, that the other does not have."""
+    traced = traced_clauses(other)
+    mine = _placed(traced_clauses(one).clauses, one, names, len(names))
+    theirs = _placed(traced.clauses, other, names, mine.n_variables)
+    definitions = [clause for clause, rule in zip(theirs, traced.rules.tolist(), strict=True) if rule < 0]
+    rules = [clause for clause, rule in zip(theirs, traced.rules.tolist(), strict=True) if rule >= 0]
+    absent = _absent(one, names)
+    joined = [*mine, *((-v,) for v in absent), *definitions]
+    solver = SatSolver(Clauses.from_clauses(theirs.n_variables, joined), budget)
+    broken = [[-literal for literal in clause] for clause in rules] + [[v] for v in _absent(other, names)]
+    for literals in broken:
+        model = solver.solve(literals).model
+        if model is not None:
+            return np.asarray(model[: len(names)])
+    return None
+
+
+def _absent(model: FeatureModel, names: tuple[str, ...]) -> list[int]:
+    """Return the variables of the names that are no features of a model."""
+    own = set(model.labels)
+    return [place for place, name in enumerate(names, 1) if name not in own]
+
+
+def _placed(clauses: Clauses, model: FeatureModel, names: tuple[str, ...], n_taken: int) -> Clauses:
+    """Return clauses with features numbered as in `names`, and auxiliary variables behind `n_taken`."""
+    places = {name: place for place, name in enumerate(names, 1)}
+    n_auxiliary = clauses.n_variables - model.n_features
+    numbers = np.zeros(clauses.n_variables + 1, dtype=np.int64)
+    numbers[1 : model.n_features + 1] = [places[name] for name in model.labels]
+    numbers[model.n_features + 1 :] = n_taken + 1 + np.arange(n_auxiliary)
+    literals = np.sign(clauses.literals) * numbers[np.abs(clauses.literals)]
+    return Clauses(n_taken + n_auxiliary, literals.astype(np.int32), clauses.offsets)

@@ -1,0 +1,55 @@
+"""How two models differ, against all their products."""
+
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+
+from shortlist.products.analysis.differences import Edit, difference
+from shortlist.products.feature_models.model import FeatureModel, make_group, make_model
+from tests.products.oracles import is_product
+from tests.products.strategies import models
+
+
+def _products(model: FeatureModel, names: tuple[str, ...]) -> set[tuple[bool, ...]]:
+    """List the products over all names; a name that is no feature is not selected."""
+    found = set()
+    for bits in product([False, True], repeat=model.n_features):
+        if is_product(model, bits):
+            chosen = dict(zip(model.labels, bits, strict=True))
+            found.add(tuple(chosen.get(name, False) for name in names))
+    return found
+
+
+@settings(max_examples=80, deadline=None)
+@given(first=models(max_features=5), second=models(max_features=6))
+def test_the_witnesses_are_products_of_one_model_only(first: FeatureModel, second: FeatureModel) -> None:
+    found = difference(first, second)
+    one, other = _products(first, found.names), _products(second, found.names)
+    assert (found.lost is None) == (one <= other)
+    assert (found.gained is None) == (other <= one)
+    if found.lost is not None:
+        assert tuple(found.lost.tolist()) in one - other
+    if found.gained is not None:
+        assert tuple(found.gained.tolist()) in other - one
+    kinds = {(True, True): Edit.REFACTORING, (False, True): Edit.SPECIALISATION}
+    kinds |= {(True, False): Edit.GENERALISATION, (False, False): Edit.ARBITRARY}
+    assert found.edit is kinds[one <= other, other <= one]
+
+
+@pytest.mark.parametrize(
+    ("kind", "names", "edit"),
+    [
+        ("or", ["Shop", "Card", "Cash"], "refactoring"),
+        ("alternative", ["Shop", "Card", "Cash"], "specialisation"),
+        ("cardinality", ["Shop", "Card", "Cash"], "generalisation"),
+        ("alternative", ["Shop", "Card", "Coupon"], "arbitrary edit"),
+    ],
+)
+def test_edits_have_the_names_of_the_field(kind: str, names: list[str], edit: str) -> None:
+    before = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
+    after = make_model(names, root=0, groups=[make_group(0, [1, 2], kind, 0, 2)])
+    found = difference(before, after)
+    assert found.edit.value == edit
+    assert found.removed == tuple(n for n in before.names if n not in names)
+    assert found.added == tuple(n for n in names if n not in before.names)
