@@ -3,8 +3,8 @@
 from shortlist.products.analysis.analysis import Analysis as Analysis
 from shortlist.products.analysis.analysis import Finding as Finding
 from shortlist.products.analysis.analysis import analyse as analyse
-from shortlist.products.analysis.differences import Difference as Difference
 from shortlist.products.analysis.differences import Edit as Edit
+from shortlist.products.analysis.differences import ModelDifference as ModelDifference
 from shortlist.products.analysis.differences import difference as difference
 from shortlist.products.analysis.explanation import Explanation as Explanation
 from shortlist.products.attributes.attribute import Attribute as Attribute

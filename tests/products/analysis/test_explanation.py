@@ -4,7 +4,7 @@ from itertools import combinations
 
 from hypothesis import HealthCheck, given, settings
 
-from shortlist.products.analysis.explanation import SwitchedRules, explain
+from shortlist.products.analysis.explanation import SwitchedRules, fewest_rules
 from shortlist.products.encodings.clauses import traced_clauses
 from shortlist.products.feature_models.formulas import Implies, Literal, Or
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model, rule_text
@@ -16,7 +16,7 @@ from tests.products.strategies import models
 def test_explanations_are_the_fewest_rules_of_all_sets(model: FeatureModel) -> None:
     switched = SwitchedRules(traced_clauses(model))
     for literal in (1, -model.n_features):
-        why = explain(switched, [literal])
+        why = fewest_rules(switched, [literal])
         contradicting = [
             set(chosen)
             for size in range(len(switched.rules) + 1)
@@ -39,7 +39,7 @@ def test_a_smaller_explanation_is_found_than_the_first_that_cannot_be_shortened(
         groups=[make_group(0, range(1, 7), "cardinality", 0, 6)],
         constraints=[*chain, Or((Literal(-1), Literal(6)))],
     )
-    why = explain(SwitchedRules(traced_clauses(model)), [-6])
+    why = fewest_rules(SwitchedRules(traced_clauses(model)), [-6])
     assert why is not None
     assert why.smallest
     assert [rule_text(model, rule) for rule in why.rules] == ["every product has F0", "!F0 | F5"]

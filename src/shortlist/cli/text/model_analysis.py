@@ -10,14 +10,14 @@ from shortlist._words import counted
 from shortlist.arrays import Mask
 from shortlist.cli.text.front_text import some
 from shortlist.products.analysis.analysis import Analysis, Finding
-from shortlist.products.analysis.differences import Difference, Edit
+from shortlist.products.analysis.differences import Edit, ModelDifference
 from shortlist.products.analysis.explanation import Explanation
 from shortlist.products.feature_models.model import FeatureModel, rule_text
 
-MOST_LINES = 12
+_MOST_LINES = 12
 """Of a list that may be long."""
 
-MEANING = {
+_MEANING = {
     Edit.REFACTORING: "both models have the same products",
     Edit.SPECIALISATION: "products were lost, and none was gained",
     Edit.GENERALISATION: "products were gained, and none was lost",
@@ -95,10 +95,10 @@ def _print_findings(findings: list[dict[str, Any]], what: str, behind: str) -> N
 def _print_some(title: str, lines: Sequence[str]) -> None:
     """Print the first of many lines below a title."""
     print(title)
-    for line in lines[:MOST_LINES]:
+    for line in lines[:_MOST_LINES]:
         print(f"  {line}")
-    if len(lines) > MOST_LINES:
-        print(f"  and {len(lines) - MOST_LINES} more; --json has all")
+    if len(lines) > _MOST_LINES:
+        print(f"  and {len(lines) - _MOST_LINES} more; --json has all")
 
 
 def _print_rarest(n_products: int, products_with: dict[str, str]) -> None:
@@ -125,7 +125,7 @@ def _print_rules(why: dict[str, Any], *, indent: int = 2) -> None:
         print(" " * indent + text)
 
 
-def difference_facts(found: Difference) -> dict[str, Any]:
+def difference_facts(found: ModelDifference) -> dict[str, Any]:
     """Return what the JSON of a difference says."""
     return {
         "command": "model diff",
@@ -139,13 +139,13 @@ def difference_facts(found: Difference) -> dict[str, Any]:
     }
 
 
-def _product(found: Difference, selected: Mask | None) -> list[str] | None:
+def _product(found: ModelDifference, selected: Mask | None) -> list[str] | None:
     return None if selected is None else [found.names[i] for i in np.flatnonzero(selected).tolist()]
 
 
 def print_difference(facts: dict[str, Any], first: Path, second: Path) -> None:
     """Print a difference for people."""
-    print(f"{facts['edit'].capitalize()}: {MEANING[Edit(facts['edit'])]}.")
+    print(f"{facts['edit'].capitalize()}: {_MEANING[Edit(facts['edit'])]}.")
     for kind in ("added", "removed"):
         if facts[kind]:
             print(f"{kind} features  {_listed(facts[kind])}")

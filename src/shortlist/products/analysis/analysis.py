@@ -6,7 +6,7 @@ import numpy as np
 
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone
-from shortlist.products.analysis.explanation import Explanation, SwitchedRules, explain
+from shortlist.products.analysis.explanation import Explanation, SwitchedRules, fewest_rules
 from shortlist.products.configuration.model_summary import USUAL_NODES
 from shortlist.products.encodings.clauses import TracedClauses, traced_clauses
 from shortlist.products.feature_models.model import FeatureModel, GroupKind
@@ -160,7 +160,7 @@ def analyse(
 def _because(switched: SwitchedRules, literals: list[int]) -> Explanation | None:
     """Explain what cannot be, unless the budget has ended."""
     try:
-        return explain(switched, literals)
+        return fewest_rules(switched, literals)
     except SearchStoppedError:
         return None
 

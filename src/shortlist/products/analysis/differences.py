@@ -23,7 +23,7 @@ class Edit(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Difference:
+class ModelDifference:
     """How a second model differs from a first one.
 
     Attributes
@@ -50,7 +50,7 @@ class Difference:
         return Edit.SPECIALISATION if self.gained is None else Edit.ARBITRARY
 
 
-def difference(first: FeatureModel, second: FeatureModel, *, budget: Budget | None = None) -> Difference:
+def difference(first: FeatureModel, second: FeatureModel, *, budget: Budget | None = None) -> ModelDifference:
     """Compare the products of two models, whose features are matched by name.
 
     A feature that one of them does not have counts as not selected there, as in the reasoning about edits of
@@ -77,7 +77,7 @@ def difference(first: FeatureModel, second: FeatureModel, *, budget: Budget | No
     removed = tuple(name for name in first.labels if name not in set(second.labels))
     added = tuple(name for name in second.labels if name not in set(first.labels))
     names = (*first.labels, *added)
-    return Difference(
+    return ModelDifference(
         names,
         removed,
         added,

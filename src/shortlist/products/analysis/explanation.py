@@ -69,7 +69,7 @@ class SwitchedRules:
         return tuple(sorted(self._rules[v] for v in answer.conflict if v in self._rules))
 
 
-def explain(
+def fewest_rules(
     switched: SwitchedRules, literals: Sequence[int], *, max_rounds: int = MOST_ROUNDS
 ) -> Explanation | None:
     """Find the fewest rules that contradict literals; None if all rules allow them.
