@@ -172,7 +172,7 @@ def test_most_tests_lie_where_the_module_lies_that_they_test() -> None:
     assert len(elsewhere) <= 0.2 * len(tests), elsewhere
 
 
-LEAST_MIRRORED = 0.55
+LEAST_MIRRORED = 0.58
 """What share of the modules has a test file that is called as they are; 0.8 is wanted."""
 
 
