@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist._validation import as_choice, as_count, as_positive, as_positive_seconds, as_workers
+from shortlist._validation import as_choice, as_count, as_positive, as_positive_seconds
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Labels
 from shortlist.errors import AcquisitionError, BadInputError, LowCoverageWarning, UnmetChoiceError
@@ -46,6 +46,7 @@ from shortlist.pickles import saved_from
 from shortlist.results.picking import LimitsAsked
 from shortlist.runs import NO_STUDY, Budget, Cancellation, Report, Study, silent
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
+from shortlist.runs.workers import Where, as_where
 from shortlist.tables.fit_inputs import checked_rows
 from shortlist.tables.table_classifier import TableClassifier
 
@@ -137,8 +138,8 @@ class MultiStageClassifier(TableClassifier):
         Parameters of the evolution.
     time_limit_s : float or None, default=None
         Wall-clock limit of the search, in seconds; the enumeration fits all feature subsets before it counts.
-    n_jobs : int or None, default=None
-        Threads that fit and enumerate; None is one.
+    n_jobs : int, str or None, default=None
+        Threads that fit and enumerate, or the address of a Dask scheduler whose workers do; None is one.
     random_state : int, RandomState or None, default=None
         Seed of the split and of the evolution.
 
@@ -180,7 +181,7 @@ class MultiStageClassifier(TableClassifier):
         "method": partial(as_choice, choices=STAGE_METHODS),
         "enumeration_budget": partial(as_count, at_least=0),
         "C": as_positive,
-        "n_jobs": as_workers,
+        "n_jobs": as_where,
     }
 
     def __init__(
@@ -208,7 +209,7 @@ class MultiStageClassifier(TableClassifier):
         enumeration_budget: int = 300_000_000,
         emsco_options: EmscoOptions | None = None,
         time_limit_s: float | None = None,
-        n_jobs: int | None = None,
+        n_jobs: Where = None,
         random_state: Any = None,
     ) -> None:
         self.feature_costs = feature_costs

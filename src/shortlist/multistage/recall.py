@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from shortlist.multistage.search.emsco import EmscoGeneration, EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import EnumerationResult
-from shortlist.runs import NO_STUDY, Budget, Finished, Progress, silent
-from shortlist.runs.clock import seconds_now
-from shortlist.runs.studies.study import StageNote
+from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.runs import NO_STUDY, Budget, Unit, Work, run_units, silent
+from shortlist.runs.workers import Where
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,7 @@ def recall(
     *,
     seeds: Sequence[int],
     budget: Budget | None = None,
+    workers: Where = 1,
 ) -> Recall:
     """Run evolution once per seed and compare every generation with the complete front.
 
@@ -51,37 +52,44 @@ def recall(
     budget : Budget, optional
         How long all runs may take, and who is told after each; when it ends, only finished runs are returned,
         possibly none. Its study keeps every finished run.
+    workers : int, str or None, default=1
+        What runs seeds; see :func:`shortlist.runs.workers.open_workers`.
     """
     budget = budget or Budget()
-    problem = truth.problem
-    wanted = {row.tobytes() for row in problem.vectors(truth.measures)}
-    n_tied = int(truth.n_tied.sum())
-    points = np.zeros((len(seeds), options.generations + 1))
-    assignments = np.zeros_like(points)
-    study = budget.study.part("recall")
-    known = study.results()
-    for row, seed in enumerate(seeds):
-        if str(seed) in known:
-            points[row], assignments[row] = known[str(seed)]
-            continue
+    vectors = frozenset(row.tobytes() for row in truth.problem.vectors(truth.measures))
+    sought = _Sought(truth.problem, options, vectors, int(truth.n_tied.sum()))
+    alone = dataclasses.replace(budget, report=silent, study=NO_STUDY)
+    units = [Unit(str(seed), recall_of_seed, (sought, seed, alone)) for seed in seeds]
+    work = Work(workers, budget.study.part("recall"), budget.report, budget.cancellation)
+    runs: list[list[list[float]]] = []
+    for _, curves in run_units(units, work, stage="evolution"):
+        if curves is None:
+            break
+        runs.append(curves)
+    table = np.array(runs, dtype=np.float64).reshape(len(runs), 2, options.generations + 1)
+    return Recall(table[:, 0], table[:, 1])
 
-        def note(generation: EmscoGeneration, row: int = row) -> None:
-            hits = [vector.tobytes() in wanted for vector in generation.vectors]
-            found = {vector.tobytes() for vector, hit in zip(generation.vectors, hits, strict=True) if hit}
-            chromosomes = {q.tobytes() for q, hit in zip(generation.assignments, hits, strict=True) if hit}
-            points[row, generation.number :] = len(found) / len(wanted)
-            assignments[row, generation.number :] = len(chromosomes) / n_tied
 
-        budget.report(Progress("evolution", row, len(seeds)))
-        start = seconds_now()
-        alone = dataclasses.replace(budget, seed=seed, report=silent, study=NO_STUDY)
-        emsco(problem, options, observe=note, budget=alone)
-        if budget.stopped:
-            return Recall(points[:row], assignments[:row])
-        found = f"{points[row, -1]:.1%} of the front"
-        study.record(
-            Finished(str(seed), [points[row].tolist(), assignments[row].tolist()], seconds_now() - start),
-            stage=StageNote("evolution", len(seeds), row + 1, 1, found),
-        )
-    budget.report(Progress("evolution", len(seeds), len(seeds)))
-    return Recall(points, assignments)
+@dataclass(frozen=True, eq=False)
+class _Sought:
+    """What every run has in common: the problem, how it is searched, and what there is to be found."""
+
+    problem: StageProblem
+    options: EmscoOptions
+    vectors: frozenset[bytes]
+    n_tied: int
+
+
+def recall_of_seed(sought: _Sought, seed: int, budget: Budget) -> list[list[float]] | None:
+    """Return the shares of points and of assignments after every generation of one run; None if stopped."""
+    points, assignments = np.zeros((2, sought.options.generations + 1))
+
+    def note(generation: EmscoGeneration) -> None:
+        hits = [vector.tobytes() in sought.vectors for vector in generation.vectors]
+        found = {vector.tobytes() for vector, hit in zip(generation.vectors, hits, strict=True) if hit}
+        chromosomes = {q.tobytes() for q, hit in zip(generation.assignments, hits, strict=True) if hit}
+        points[generation.number :] = len(found) / len(sought.vectors)
+        assignments[generation.number :] = len(chromosomes) / sought.n_tied
+
+    emsco(sought.problem, sought.options, observe=note, budget=dataclasses.replace(budget, seed=seed))
+    return None if budget.stopped else [points.tolist(), assignments.tolist()]

@@ -34,12 +34,11 @@ def test_units_find_the_front_and_the_ties_of_one_walk(known: oracles.Facts, k: 
     expected = enumerate_front(problem, table_rows=table_rows)
     make = functools.partial(fresh_walker, problem, k, table_rows)
     tasks = [np.array([mask]) for mask in range(1, 1 << known.n_features)]
-    parts, looked = walk_units(make, tasks, join, Budget(), workers=1, study=NO_STUDY)
-    found = join(problem, [part for part in parts if len(part.ties)])
+    walk = walk_units(make, tasks, join, Budget(), workers=1, study=NO_STUDY)
 
-    assert len(parts) == len(tasks) <= looked
-    assert tied(problem, found) == tied(
-        problem, FoundAssignments(expected.measures, expected.n_tied, found.chains)
+    assert walk.done == len(tasks) <= walk.looked
+    assert tied(problem, walk.found) == tied(
+        problem, FoundAssignments(expected.measures, expected.n_tied, walk.found.chains)
     )
 
 

@@ -7,11 +7,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from distributed import Client
+from sklearn.datasets import load_breast_cancer
+from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.errors import BadInputError, WorkerError
+from shortlist.multistage import EmscoOptions, MultiStageClassifier
+from shortlist.multistage.search.recall import recall
 from shortlist.runs import Unit, Work, run_units
 from shortlist.runs.workers import open_workers
 from shortlist.runs.workers.cluster import check_workers
@@ -106,6 +111,27 @@ def test_what_a_dead_worker_had_is_run_elsewhere(tmp_path: Path) -> None:
         found = dict(run_units(units, Work(at)))
     assert found.pop("frail") == "alive"
     assert found == dict(run_units(made.totals(8)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("subclassifier", [None, DecisionTreeClassifier(max_depth=2, random_state=0)])
+def test_stages_and_recall_are_those_of_this_process(address: str, subclassifier: Any) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    here, there = (
+        MultiStageClassifier(
+            max_stages=2, method="enumerate", subclassifier=subclassifier, random_state=0, n_jobs=where
+        ).fit(X[:, :5], y)
+        for where in (None, address)
+    )
+    assert there.front_.values.tolist() == here.front_.values.tolist()
+    assert there.front_.decisions.tolist() == here.front_.decisions.tolist()
+    assert there.result_.n_tied.tolist() == here.result_.n_tied.tolist()
+    options = EmscoOptions(population=20, generations=5, patience=None)
+    found = [
+        recall(one.result_, options, seeds=(3, 4), workers=at) for one, at in ((here, 1), (there, address))
+    ]
+    assert found[0].points.tolist() == found[1].points.tolist()
+    assert found[0].assignments.tolist() == found[1].assignments.tolist()
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from shortlist.cli.options.shared import (
     TableFile,
     TableOptions,
     output,
-    own_workers,
+    own_or_address,
 )
 from shortlist.cli.options.stage_options import (
     STAGE_USES,
@@ -139,7 +139,7 @@ def stage(
             with kept.place(context, data).opened(context) as study:
                 compare_on_splits(X, labels, methods, how, study=study, out=out, about=about, json=json)
         return
-    classifier = MultiStageClassifier(n_jobs=own_workers(run.workers, "stage"), **common, **searched)
+    classifier = MultiStageClassifier(n_jobs=own_or_address(run.workers), **common, **searched)
     print_notes(notes)  # now, while there is time to stop
     wanted = Outputs(*output_files(out, model_out), read.target, rows, json, report, f"Stages: {table}")
     with kept.place(context, data).opened(context) as study:
@@ -300,4 +300,5 @@ def _recall(staged: "StagedTable", options: "EmscoOptions", n_seeds: int, budget
         replace(options, patience=None),
         seeds=range(n_seeds),
         budget=budget,
+        workers=where if isinstance(where := staged.classifier.n_jobs, str) else 1,
     )

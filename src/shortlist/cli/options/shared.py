@@ -80,8 +80,13 @@ def own_workers(workers: int | str | None, what: str) -> int:
     if isinstance(workers, str):
         raise BadInputError(
             f"--workers must be a number with {what}, which runs on this machine, got {workers}. An address "
-            "goes with prune --methods, compare, and configure --method solrep."
+            "goes with prune --methods, stage, compare, reproduce, and configure --method solrep."
         )
+    return -1 if workers is None else workers
+
+
+def own_or_address(workers: int | str | None) -> int | str:
+    """Return a number of threads of this machine, by default one for every core, or a scheduler's address."""
     return -1 if workers is None else workers
 
 

@@ -13,12 +13,14 @@ from shortlist.multistage.search._evaluation import N_MEASURES, nondominated_row
 from shortlist.multistage.search._walk_arrays import Blocks, Space
 from shortlist.multistage.search.kept_walks import walk_tasks
 from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.multistage.search.walk_units import walk_units
 from shortlist.multistage.search.walkers import TABLE_ROWS, FoundAssignments, make_walker
 from shortlist.multistage.subclassifiers.decision_bits import subset_masks
 from shortlist.pickles import saved_from
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Budget
+from shortlist.runs.workers import Where
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +81,7 @@ def enumerate_front(
     problem: StageProblem,
     *,
     bounds: bool = True,
-    workers: int | None = 1,
+    workers: Where = 1,
     budget: Budget | None = None,
     table_rows: int = TABLE_ROWS,
 ) -> EnumerationResult:
@@ -98,8 +100,9 @@ def enumerate_front(
         With at most 18 features, since every subset needs a classifier.
     bounds : bool, default=True
         Branch and bound, or look at every chain.
-    workers : int or None, default=1
-        Threads.
+    workers : int, str or None, default=1
+        Threads, or the address of a Dask scheduler. Its workers do not know what others have found, so that
+        they look at more chains; the front is the same.
     budget : Budget, optional
         How long the walk may take, and who is told. When it ends first, the proof says that the front is not
         complete. Its study keeps what every thread has found, so that a walk that was killed goes on to the
@@ -122,9 +125,14 @@ def enumerate_front(
     # the front of fewer stages is the best start for the bounds of more
     for level in range(min(2, k), k + 1) if bounds else [k]:
         tasks = _tasks(problem, level)
-        walker = make_walker(problem, space, level, found.measures, bounds=bounds, table_rows=table_rows)
+        make = functools.partial(
+            make_walker, problem, space, level, found.measures, bounds=bounds, table_rows=table_rows
+        )
         study = budget.study.part(f"at most {level} stages")
-        walk = walk_tasks(walker, tasks, join, budget, workers=workers, study=study)
+        if isinstance(workers, str):
+            walk = walk_units(make, tasks, _nondominated, budget, workers=workers, study=study.part("tasks"))
+        else:
+            walk = walk_tasks(make(), tasks, join, budget, workers=workers, study=study)
         looked += walk.looked
         done = walk.done if level == k else 0
         found = (

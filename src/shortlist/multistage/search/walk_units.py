@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.multistage.search.kept_walks import WALKING, FinishedWalk
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.search.walkers import FoundAssignments, Walker
 from shortlist.runs import Budget, Study, Unit, Work, run_units
@@ -23,11 +24,11 @@ def walk_units(
     *,
     workers: Where,
     study: Study,
-) -> tuple[list[FoundAssignments], int]:
+) -> FinishedWalk:
     """Run every task as a unit with a walker of its own.
 
-    A unit knows nothing of what others have found, so all of them together look at more than threads do; how
-    many they look at depends on nothing but the problem.
+    A unit knows nothing of what others have found, so all of them together look at more than threads do. What
+    is found is the same.
 
     Parameters
     ----------
@@ -43,24 +44,21 @@ def walk_units(
         See :func:`shortlist.runs.workers.open_workers`.
     study : Study
         Keeps what every task found.
-
-    Returns
-    -------
-    found : list of FoundAssignments
-        Of each finished task; arrays of one dimension where there is nothing.
-    looked : int
-        Chains that were looked at.
     """
     units = [Unit(str(number), walk_task, (make, join, firsts)) for number, firsts in enumerate(tasks)]
     work = Work(workers, study, budget.report, budget.cancellation)
-    found, looked = [], 0
-    for _, answer in run_units(units, work, stage="walking stage assignments"):
-        parts = {name: np.array(answer[name], dtype=np.int64) for name in ("measures", "ties", "chains")}
-        found.append(FoundAssignments(**parts))
+    done, looked = 0, 0
+    nothing = make()
+    parts = [nothing.found()]
+    for _, answer in run_units(units, work, stage=WALKING):
+        arrays = {name: np.array(answer[name], dtype=np.int64) for name in ("measures", "ties", "chains")}
+        if len(arrays["ties"]):
+            parts.append(FoundAssignments(**arrays))
         looked += answer["looked"]
+        done += 1
         if budget.expired:
             break
-    return found, looked
+    return FinishedWalk(join(nothing.problem, parts), done, looked)
 
 
 def walk_task(make: Callable[[], Walker], join: Join, firsts: NDArray[np.int64]) -> dict[str, Any]:

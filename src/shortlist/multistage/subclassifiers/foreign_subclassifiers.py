@@ -45,6 +45,10 @@ class ForeignSubclassifiers:
         self.n_fits = 0
         self._models: dict[int, ForeignModel] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy in another process has: it fits for itself, and tells nobody."""
+        return {**vars(self), "n_jobs": 1, "report": silent}
+
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
         """Return the slot of each subset, ``(n_subsets,)``, fitting what is missing."""
         before = self.places.epoch

@@ -207,6 +207,10 @@ class LogisticSubclassifiers:
         self._coefficients = np.empty((self.places.capacity, self.n_scores, n_columns + 1))
         self._subsets = np.empty((self.places.capacity, rows.n_features), dtype=bool)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy in another process has: it fits for itself, and tells nobody."""
+        return {**vars(self), "n_jobs": 1, "report": silent}
+
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
         """Return the slot of each subset, ``(n_subsets,)``, fitting what is missing."""
         slots, new = self.places.place(subsets)
