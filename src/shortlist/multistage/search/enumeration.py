@@ -11,9 +11,8 @@ from shortlist.multistage.problem.stages import assignment_of_chain, completions
 from shortlist.multistage.search._enumeration import UNSEEN
 from shortlist.multistage.search._evaluation import N_MEASURES, nondominated_rows
 from shortlist.multistage.search._walk_arrays import Blocks, Space
-from shortlist.multistage.search.kept_walks import walk_tasks
+from shortlist.multistage.search.kept_walks import walk_tasks, walk_units
 from shortlist.multistage.search.stage_objectives import StageProblem
-from shortlist.multistage.search.walk_units import walk_units
 from shortlist.multistage.search.walkers import TABLE_ROWS, FoundAssignments, make_walker
 from shortlist.multistage.subclassifiers.decision_bits import subset_masks
 from shortlist.pickles import saved_from

@@ -1,23 +1,29 @@
-"""A walk over all stage assignments by several threads, and what a study keeps of it."""
+"""A walk over all stage assignments by threads, or by workers elsewhere, and what a study keeps of it."""
 
 import functools
 import queue
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import counted
+from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.search.walkers import FoundAssignments, Walker
 from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads
 from shortlist.runs import Budget, Study, Unit, Work, run_units
 from shortlist.runs.clock import seconds_now
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
 from shortlist.runs.studies.study import StageNote
+from shortlist.runs.workers import Where
 
 WALKING = "walking stage assignments"
+
+Join: TypeAlias = Callable[[StageProblem, list[FoundAssignments]], FoundAssignments]
+"""Makes one of what several walkers found, the non-dominated alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,3 +137,56 @@ def _note(threads: Sequence[_Thread], n_tasks: int, best: str = "") -> StageNote
     """Say how far a walk is; what it found is counted at its end, as threads write to it until then."""
     done = sum(len(thread.looked) for thread in threads)
     return StageNote(WALKING, n_tasks, done, len(threads), best)
+
+
+def walk_units(
+    make: Callable[[], Walker],
+    tasks: Sequence[NDArray[np.int64]],
+    join: Join,
+    budget: Budget,
+    *,
+    workers: Where,
+    study: Study,
+) -> FinishedWalk:
+    """Run every task as a unit with a walker of its own.
+
+    A unit knows nothing of what others have found, so all of them together look at more than threads do. What
+    is found is the same.
+
+    Parameters
+    ----------
+    make : callable
+        Returns a walker with nothing found yet. It pickles, and is sent to each worker once.
+    tasks : sequence of ndarray of int64
+        First sets of the chains, as bit masks.
+    join : callable
+        A function of a module.
+    budget : Budget
+        How long it may take. What is not finished in time is left out.
+    workers : int, str or None
+        See :func:`shortlist.runs.workers.open_workers`.
+    study : Study
+        Keeps what every task found.
+    """
+    units = [Unit(str(number), walk_task, (make, join, firsts)) for number, firsts in enumerate(tasks)]
+    work = Work(workers, study, budget.report, budget.cancellation)
+    done, looked = 0, 0
+    nothing = make()
+    parts = [nothing.found()]
+    for _, answer in run_units(units, work, stage=WALKING):
+        arrays = {name: np.array(answer[name], dtype=np.int64) for name in ("measures", "ties", "chains")}
+        if len(arrays["ties"]):
+            parts.append(FoundAssignments(**arrays))
+        looked += answer["looked"]
+        done += 1
+        if budget.expired:
+            break
+    return FinishedWalk(join(nothing.problem, parts), done, looked)
+
+
+def walk_task(make: Callable[[], Walker], join: Join, firsts: NDArray[np.int64]) -> dict[str, Any]:
+    """Look at all assignments that begin with one of `firsts`; return what was found as JSON holds it."""
+    walker = make()
+    looked = walker.walk(firsts)
+    found = join(walker.problem, [walker.found()])
+    return {"looked": looked, **{name: array.tolist() for name, array in vars(found).items()}}
