@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.errors import BadInputError, WorkerError
 from shortlist.multistage import EmscoOptions, MultiStageClassifier
-from shortlist.multistage.search.recall import recall
+from shortlist.multistage.recall import recall
 from shortlist.runs import Unit, Work, run_units
 from shortlist.runs.workers import open_workers
 from shortlist.runs.workers.cluster import check_workers
