@@ -15,7 +15,17 @@ from shortlist.results.objective import Objective
 
 @dataclass(frozen=True, eq=False)
 class LinearObjective:
-    """A linear function of the columns, in the user's sign: ``costs @ x + offset``."""
+    """A linear function of the columns, in the user's sign: ``costs @ x + offset``.
+
+    Attributes
+    ----------
+    objective : Objective
+        Its name, sense, scale and unit.
+    costs : ndarray of float, shape (n_columns,)
+        What a unit of each column adds, in the objective's unit.
+    offset : float
+        What is there anyway.
+    """
 
     objective: Objective
     costs: Costs

@@ -25,7 +25,19 @@ PICK_RULES = ("ideal", "knee", "weights", "lexicographic")
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Pick:
-    """One point of a front, chosen by a rule."""
+    """One point of a front, chosen by a rule.
+
+    Attributes
+    ----------
+    index : int
+        The number of the point, from 0.
+    values : dict of str to float
+        Its objectives by name, in the user's signs and units.
+    decision : ndarray of int, shape (n_candidates,)
+        What to choose there: 0/1 per candidate, or the stage per feature.
+    rule : str
+        What it was chosen by.
+    """
 
     index: int
     values: dict[str, float]

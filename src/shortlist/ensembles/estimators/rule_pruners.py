@@ -90,6 +90,9 @@ class PluralityPruner(PoolPruner):
 class OrderedPruner(PluralityPruner):
     """The best prefix of a pool that a rule has put in order.
 
+    The sources of the rules are told in :data:`shortlist.ensembles.rules.orderings.RULES`; several are the hill
+    climbers of Section 5.2 of :cite:t:`Bastos2022`.
+
     Parameters
     ----------
     pool : Pool, list of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
@@ -206,6 +209,8 @@ class MarginPruner(PluralityPruner):
 @saved_from("shortlist")
 class BackfittingPruner(PluralityPruner):
     """Reduced-error pruning with backfitting, the best of all sizes from 20 % to 80 % of the pool.
+
+    Section 5.2 of :cite:t:`Bastos2022`, after :cite:t:`Margineantu1997`.
 
     Parameters
     ----------

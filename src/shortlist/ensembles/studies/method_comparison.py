@@ -337,7 +337,20 @@ def remembered_pool(pool: Pool, answers: NDArray[np.uint8], rows: NDArray[np.int
 
 
 def write_results(results: "pd.DataFrame", path: str | Path) -> None:
-    """Write results as Parquet, whole or not at all."""
+    """Write results as Parquet, whole or not at all.
+
+    Parameters
+    ----------
+    results : DataFrame
+        From :func:`compare_methods`.
+    path : str or Path
+        File to write.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot be written there.
+    """
     import pyarrow as pa
 
     write_parquet(pa.Table.from_pandas(results, preserve_index=False, nthreads=1), path)

@@ -52,7 +52,13 @@ class Votes:
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class Confusion:
-    """Samples by true class and decision (Table 1 of :cite:t:`Bastos2022`)."""
+    """Samples by true class and decision (Table 1 of :cite:t:`Bastos2022`).
+
+    Attributes
+    ----------
+    true_positive, false_negative, true_negative, false_positive : int
+        How many samples.
+    """
 
     true_positive: int
     false_negative: int

@@ -57,7 +57,31 @@ def n_violations(model: FeatureModel, selections: ArrayLike) -> NDArray[np.int64
 
 
 def are_valid(model: FeatureModel, selections: ArrayLike) -> Mask:
-    """Tell which configurations are products, ``(n_configurations,)``: those that break no rule."""
+    """Tell which configurations are products: those that break no rule.
+
+    Parameters
+    ----------
+    model : FeatureModel
+        The rules.
+    selections : array-like of bool, shape (n_configurations, n_features)
+        What is chosen in each.
+
+    Returns
+    -------
+    mask : ndarray of bool, shape (n_configurations,)
+
+    Raises
+    ------
+    BadInputError
+        If the shape does not fit the model.
+
+    Examples
+    --------
+    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> pair = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "mandatory")])
+    >>> are_valid(pair, [[1, 0], [1, 1]])
+    array([False,  True])
+    """
     return np.equal(n_violations(model, selections), 0)
 
 

@@ -51,7 +51,17 @@ class Group:
 @saved_from("shortlist.products")
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """A formula that every product satisfies; `name` and `line` say where it stood, if known."""
+    """A formula that every product satisfies.
+
+    Attributes
+    ----------
+    formula : Formula
+        What holds.
+    name : str
+        What messages call it; empty if nobody named it.
+    line : int
+        The line of its file, from 1; 0 if unknown.
+    """
 
     formula: Formula
     name: str = ""
@@ -163,7 +173,24 @@ class FeatureModel:
 
 
 def make_group(parent: int, children: Iterable[int], kind: str, lower: int = 0, upper: int = 0) -> Group:
-    """Make a group; the bounds count for the kind ``cardinality`` only, the others imply theirs."""
+    """Make a group: how many of its children a feature needs.
+
+    Parameters
+    ----------
+    parent : int
+        The feature that has the group, counted from 0.
+    children : iterable of int
+        Its children.
+    kind : {"mandatory", "optional", "or", "alternative", "cardinality"}
+        All, any number, one or more, exactly one, or as many as the bounds say.
+    lower, upper : int, default=0
+        The bounds of ``cardinality``; the other kinds imply theirs.
+
+    Raises
+    ------
+    ValueError
+        If there is no such kind.
+    """
     members = tuple(children)
     bounds = {
         GroupKind.MANDATORY: (len(members), len(members)),

@@ -134,6 +134,18 @@ def write_model(path: str | Path, model: FeatureModel) -> None:
     """Write a model as UVL or DIMACS, by the ending ``.uvl``, ``.dimacs`` or ``.cnf``.
 
     Whole or not at all.
+
+    Parameters
+    ----------
+    path : str or Path
+        File to write.
+    model : FeatureModel
+        What to write.
+
+    Raises
+    ------
+    BadInputError
+        If the ending is another one, or the file cannot be written there.
     """
     kinds = {".uvl": "uvl", ".dimacs": "dimacs", ".cnf": "dimacs"}
     ending = Path(path).suffix.lower()
