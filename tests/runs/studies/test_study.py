@@ -186,6 +186,12 @@ def test_what_can_be_read_of_a_damaged_study_goes_to_a_new_one(place: float, tmp
     with open_study(rescued) as study:
         assert study.results().items() <= whole.items()
         assert len(study.results()) >= len(whole) // 4
+    with (
+        pytest.raises(BadFileError, match=f"could be read is in {rescued}: go on with that"),
+        open_study(path),
+    ):
+        pass
+    assert sorted(each.name for each in tmp_path.glob("*rescued*.db")) == ["s.rescued.db"]
 
 
 def test_a_study_that_was_cut_off_is_told_so(tmp_path: Path) -> None:

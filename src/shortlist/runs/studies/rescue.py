@@ -1,6 +1,7 @@
 """What can still be read of a damaged study goes to a new one beside it."""
 
 import contextlib
+import itertools
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,13 @@ RESCUED_TABLES = ("asked", "parts", "machines", "settings", "units", "checkpoint
 
 
 def rescue(path: Path) -> str:
-    """Write what can be read of a damaged study to a new file beside it; return a sentence that says so."""
-    place = _free(path)
+    """Write what can be read of a damaged study to a new file beside it; return a sentence that says so.
+
+    A file that was written so after the study's last change is named, and not written again.
+    """
+    last, place = _places(path)
+    if last is not None and last.stat().st_mtime >= path.stat().st_mtime:
+        return f"What of it could be read is in {last}: go on with that."
     try:
         target = sqlite3.connect(place, isolation_level=None)
         with contextlib.closing(target):
@@ -61,13 +67,13 @@ def _rows(source: sqlite3.Connection, query: str) -> Iterator[tuple[Any, ...]]:
         yield row
 
 
-def _free(path: Path) -> Path:
-    """Return a name beside a file that nothing has yet."""
-    number = 1
-    while True:
-        place = path.with_name(
-            f"{path.stem}.rescued{'' if number == 1 else f'-{number}'}{path.suffix or '.db'}"
-        )
+def _places(path: Path) -> tuple[Path | None, Path]:
+    """Return the last file that was written beside a study, if there is one, and the next one."""
+    last = None
+    for number in itertools.count(1):
+        end = "" if number == 1 else f"-{number}"
+        place = path.with_name(f"{path.stem}.rescued{end}{path.suffix or '.db'}")
         if not place.exists():
-            return place
-        number += 1
+            break
+        last = place
+    return last, place

@@ -122,6 +122,28 @@ def test_a_study_is_shown_with_its_command_and_counts(study: Path, tmp_path: Pat
     assert str(study) in shortlist("study", "list", study, cwd=tmp_path).stdout
 
 
+def test_a_damaged_study_is_told_and_hides_no_other(study: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.db"
+    damaged.write_bytes(study.read_bytes()[:4096] + b"\xa5" * 40_000)
+    shown = shortlist("study", "show", damaged, cwd=tmp_path)
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert "is damaged" in shown.stderr
+    listed = shortlist("study", "list", damaged, study, cwd=tmp_path)
+    assert listed.returncode == 0
+    assert str(study) in listed.stdout
+    assert "is damaged" in listed.stderr
+    facts = json.loads(shortlist("study", "list", damaged, study, "--json", cwd=tmp_path).stdout)
+    assert [one["n_done"] for one in facts["studies"]] == [10]
+    assert "is damaged" in facts["unread"][0]
+
+
+def test_a_time_limit_begins_anew_and_says_so(made: Path, tmp_path: Path) -> None:
+    words = [*SOLREP, "--study", tmp_path / "s.db", "--time-limit", "1000"]
+    first, again = (shortlist(*words, cwd=made) for _ in range(2))
+    assert "begins anew" not in first.stderr
+    assert "the time limit begins anew" in again.stderr
+
+
 def test_a_command_of_a_stranger_is_told_and_not_run(study: Path, tmp_path: Path) -> None:
     with closing(sqlite3.connect(study)) as file:
         file.execute("UPDATE asked SET value = ? WHERE name = 'words'", (json.dumps(["prune", "evil.csv"]),))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.shared import Json
+from shortlist.cli.text.delivery import complain
 from shortlist.cli.text.output import print_json
 
 if TYPE_CHECKING:
@@ -31,18 +32,30 @@ def list_studies(
     *,
     json: Json = False,
 ) -> None:
-    """Print a line for each study: its command, finished and failed units, and when it was begun."""
+    """Print a line for each study: its command, finished and failed units, and when it was begun.
+
+    One that cannot be read is said on stderr, and the others are listed.
+    """
     from shortlist.cli.files import check_files
 
     check_files(inputs={"FILES": files}, outputs={})
+    from shortlist.errors import BadFileError
     from shortlist.runs.studies.cache import studies_in_cache
     from shortlist.runs.studies.summary import summary
 
-    found = [summary(path) for path in files or studies_in_cache()]
+    found: list[Summary] = []
+    unread: list[str] = []
+    for path in files or studies_in_cache():
+        try:
+            found.append(summary(path))
+        except BadFileError as error:
+            unread.append(str(error))
+    for sentence in unread:
+        complain(sentence)
     if json:
-        print_json({"command": "study list", "studies": [_facts(one) for one in found]})
+        print_json({"command": "study list", "studies": [_facts(one) for one in found], "unread": unread})
         return
-    if not found:
+    if not found and not unread:
         print("There is no study.")
     for each in found:
         print(f"{each.path}\n    {_asked(each)}\n    {_units(each)}; {_begun(each)}{_running(each)}")
