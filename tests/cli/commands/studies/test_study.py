@@ -138,7 +138,7 @@ def test_a_damaged_study_is_told_and_hides_no_other(study: Path, tmp_path: Path)
 
 
 def test_a_time_limit_begins_anew_and_says_so(made: Path, tmp_path: Path) -> None:
-    words = [*SOLREP, "--study", tmp_path / "s.db", "--time-limit", "1000"]
+    words = [*SOLREP, "--study", str(tmp_path / "s.db"), "--time-limit", "1000"]
     first, again = (shortlist(*words, cwd=made) for _ in range(2))
     assert "begins anew" not in first.stderr
     assert "the time limit begins anew" in again.stderr
