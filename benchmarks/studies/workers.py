@@ -114,7 +114,10 @@ def _running(program: str, *arguments: str, until: str) -> Iterator[tuple[subpro
 
 def workers(folder: Path, *, seeds: int = 3) -> Iterator[dict[str, Any]]:
     """Yield a row per round of each kind of work, one per killed worker, and what a unit costs."""
-    jobs: dict[str, Job] = {"pruning": _pruning(folder), "solrep": _solrep(folder)}
+    jobs: dict[str, Job] = {
+        f"pruning, {len(FOLDS.sets) * FOLDS.n_run} folds": _pruning(folder),
+        f"solrep, {N_POINTS} points": _solrep(folder),
+    }
     with cluster(1) as one, cluster(2) as two:
         for each in (one, two):
             each.on_each(_warm, folder)
