@@ -57,6 +57,9 @@ ByteTable: TypeAlias = Annotated[Bytes, 2]
 SignTable: TypeAlias = Annotated[NDArray[np.int8], 2]
 """−1, 0 or 1 in one byte, in two dimensions."""
 
+HalfTable: TypeAlias = Annotated[NDArray[np.int16], 2]
+"""Integers of two bytes."""
+
 ShortTable: TypeAlias = Annotated[Shorts, 2]
 """Integers of four bytes."""
 

@@ -197,15 +197,15 @@ def plain_utility(utility: MarginUtility, scale: int) -> dict[str, Any]:
 def plain_problem(weights: Weights, limits: SelectionLimits) -> dict[str, Any]:
     """Return the fields ``weights`` and ``limits`` , which say what a certificate is of."""
     sums = {"tp": weights.tp, "fn": weights.fn, "tn": weights.tn, "fp": weights.fp}
-    return {"weights": sums, "limits": _plain_limits(limits)}
+    return {"weights": sums, "limits": plain_limits(limits)}
 
 
 def plain_class_problem(weights: ClassWeights, limits: SelectionLimits) -> dict[str, Any]:
     """Return the same for several classes: what a right decision is worth in each."""
-    return {"gains": weights.gains.tolist(), "limits": _plain_limits(limits)}
+    return {"gains": weights.gains.tolist(), "limits": plain_limits(limits)}
 
 
-def _plain_limits(limits: SelectionLimits) -> dict[str, Any]:
+def plain_limits(limits: SelectionLimits) -> dict[str, Any]:
     """Return limits as whole numbers by name."""
     plain: dict[str, Any] = {"min_size": limits.min_size, "max_size": limits.max_size}
     if limits.costs is not None:

@@ -240,7 +240,7 @@ class Incumbent:
             proof=Proof(
                 ProofKind.COMPLETE if optimal else ProofKind.APPROXIMATE,
                 tolerances=(problem.tolerance,) if problem.tolerance else (),
-                missing=(problem.value(self.bound - self.total),),
+                missing=(abs(problem.value(self.bound - self.total)),),
                 limit="" if optimal else limit,
             ),
             seconds=seconds,

@@ -1,0 +1,223 @@
+"""Checking tangents above the worth of mean probabilities: slow, plain, and apart from what made them.
+
+Nothing but the verdict of :mod:`shortlist.ensembles.audit.cut_check` is imported from the rest of the library,
+and no number of the certificate is taken on trust.
+"""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shortlist.ensembles.audit.cut_check import Verdict
+from shortlist.ensembles.audit.line_check import whole
+
+WHOLE = 2**15 - 1
+"""What probability 1 is."""
+
+SCALE = 2**32
+"""What worth 1 is, but of right rows, which are counted."""
+
+SURE = 1e-6
+"""By how much sums of floats may be off that stand for whole numbers."""
+
+Rows = Sequence[Sequence[Sequence[int]]]
+"""Probabilities in parts of :data:`WHOLE`: rows of classifiers of classes."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A summand: its worth, and its forms, each with what classifiers add to it and its aim."""
+
+    worth: int
+    forms: list[tuple[list[int], float]]
+
+
+def check_mean_certificate(certificate: Mapping[str, Any], shares: Rows, labels: Sequence[int]) -> Verdict:
+    """Recompute value and bound from the probabilities and the tangents.
+
+    1. The data has the SHA-256 of the certificate.
+    2. The members keep the limits, and are worth the value.
+    3. A part is of ``first`` to ``last`` members, and has for every summand a form ``s``, which is a sum over
+       the members, and a tilt q. The summand is at most ``q · s + max of (g(e) − q · e)`` over all e that so
+       many affordable classifiers reach. All right sides together are linear in the members, and so largest for
+       the ``first`` classifiers that add most; a mean of more members is a mean of such means.
+    4. The parts leave out no size. The largest of their bounds is the bound.
+
+    Logarithms and sums are those of floats: values and bounds may differ by the slack, which is about half a
+    billionth of a row.
+
+    Parameters
+    ----------
+    certificate : mapping
+        As :mod:`shortlist.ensembles.averaging.mean_certificate` writes it.
+    shares : sequence of rows of classifiers of classes
+        Probabilities in parts of :data:`WHOLE`.
+    labels : sequence of int
+        Index of the true class of each row.
+
+    Notes
+    -----
+    Takes O(n_forms · n_classifiers · log n_classifiers) steps of Python for each part.
+    """
+    failures: list[str] = []
+    if mean_sha256(shares, labels) != certificate.get("data"):
+        failures.append("the data is not what the certificate was made for")
+    value = bound = None
+    try:
+        terms = _terms(certificate["goal"], shares, labels)
+        slack = _slack(certificate["goal"], terms)
+        value = _value(certificate, terms, failures)
+        if abs(value - certificate["value"]) > slack:
+            failures.append(f"the selection is worth {value}, not {certificate['value']}")
+        bound = _bound(certificate, terms, failures)
+        if abs(bound - certificate["bound"]) > slack:
+            failures.append(f"the tangents prove the bound {bound}, not {certificate['bound']}")
+    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
+        failures.append(f"the certificate is not readable: {error!r}")
+    return Verdict(not failures, tuple(failures), value, bound)
+
+
+def count_mean_selection(claim: Mapping[str, Any], shares: Rows, labels: Sequence[int]) -> Verdict:
+    """Recompute what a selection is worth, and whether it keeps its limits, where nothing proves a bound."""
+    failures: list[str] = []
+    value = None
+    try:
+        value = _value(claim, _terms(claim["goal"], shares, labels), failures)
+    except ValueError as error:
+        failures.append(f"the members and their limits cannot be read: {error}")
+    return Verdict(not failures, tuple(failures), value, None)
+
+
+def mean_sha256(shares: Rows, labels: Sequence[int]) -> str:
+    """Return the SHA-256 of the rows.
+
+    Hashed are the numbers of classifiers and classes, then each row: its class, and all probabilities in turn.
+    """
+    n_classifiers = len(shares[0])
+    digest = hashlib.sha256(f"{n_classifiers},{len(shares[0][0])};".encode())
+    for row, label in zip(shares, labels, strict=True):
+        digest.update(bytes([label]))
+        for answers in row:
+            for share in answers:
+                digest.update(int(share).to_bytes(2, "little"))
+    return digest.hexdigest()
+
+
+def _terms(goal: Mapping[str, Any], shares: Rows, labels: Sequence[int]) -> list[Term]:
+    """Write out the summands."""
+    kind, gains = goal["kind"], goal["gains"]
+    n_classes, terms = len(shares[0][0]), []
+    for row, label in zip(shares, labels, strict=True):
+        if kind == "log-loss":
+            terms.append(Term(1, [([max(1, answer[label]) for answer in row], 0.0)]))
+        elif kind == "brier":
+            of = [label] if n_classes == 2 else range(n_classes)
+            terms += [Term(1, [([answer[c] for answer in row], float(c == label))]) for c in of]
+        elif gains[label]:
+            weighed = [[_weighed(s, g, gains) for s, g in zip(one, gains, strict=True)] for one in row]
+            rivals = [c for c in range(n_classes) if c != label]
+            forms = [([one[label] - one[c] for one in weighed], float(c < label)) for c in rivals]
+            terms.append(Term(gains[label], forms))
+    return terms
+
+
+def _weighed(share: int, gain: int, gains: Sequence[int]) -> int:
+    """Multiply a probability by a gain over the largest one."""
+    return share if all(one == gains[0] for one in gains) else round(share * (gain / max(gains)))
+
+
+def _slack(goal: Mapping[str, Any], terms: list[Term]) -> int:
+    """Return by how much totals may differ."""
+    return 0 if goal["kind"] == "right" else 2 * sum(term.worth for term in terms) + 4
+
+
+def _g(goal: Mapping[str, Any], aim: float, reach: float, unit: float) -> float:
+    """Return the worth of a form, which reaches so much of a unit."""
+    if goal["kind"] == "right":
+        return float(reach >= aim)
+    if goal["kind"] == "log-loss":
+        return math.log(reach / unit)
+    if goal["kind"] == "brier":
+        return -((reach / unit - aim) ** 2)
+    return 1 / (1 + math.exp(-goal["slope"] * reach / unit / 2))
+
+
+def _value(claim: Mapping[str, Any], terms: list[Term], failures: list[str]) -> int:
+    """Return the total of the members, and note where they break a limit."""
+    goal, limits, members = claim["goal"], claim["limits"], claim["members"]
+    if len(set(members)) < len(members):
+        raise ValueError("a member is named twice")
+    if not limits["min_size"] <= len(members) <= limits["max_size"] or not members:
+        failures.append(f"the {len(members)} members are not as many as allowed")
+    if "budget" in limits and sum(limits["costs"][k] for k in members) > limits["budget"]:
+        failures.append("the members cost more than allowed")
+    unit, total = max(1, len(members)) * WHOLE, goal["offset"] if goal["kind"] == "right" else 0
+    for term in terms:
+        worth = min(_g(goal, aim, sum(adds[k] for k in members), unit) for adds, aim in term.forms)
+        total += term.worth * (int(worth) if goal["kind"] == "right" else round(SCALE * worth))
+    return total
+
+
+def _bound(certificate: Mapping[str, Any], terms: list[Term], failures: list[str]) -> int:
+    """Return what no selection of the certificate's sizes and affordable classifiers exceeds."""
+    goal, limits = certificate["goal"], certificate["limits"]
+    n_classifiers = len(terms[0].forms[0][0]) if terms else 0
+    allowed = [
+        k for k in range(n_classifiers) if "budget" not in limits or limits["costs"][k] <= limits["budget"]
+    ]
+    most = min(limits["max_size"], len(allowed))
+    missing = set(range(limits["min_size"], most + 1))
+    bounds = [-math.inf]
+    for part in certificate["tangents"]:
+        first = whole(part["first"], "first", limits["min_size"], most)
+        last = whole(part["last"], "last", first, most)
+        missing -= set(range(first, last + 1))
+        bounds.append(_part_bound(goal, part, terms, allowed, first / last))
+    if missing:
+        failures.append(f"{len(missing)} sizes have no tangents, the first {min(missing)}")
+    if goal["kind"] != "right":
+        slack = _slack(goal, terms)
+        return math.ceil(max(bounds) * SCALE) + slack // 4 + 1
+    step = math.gcd(*(term.worth for term in terms))
+    return int(goal["offset"] + math.floor(max(bounds) + SURE) // step * step)
+
+
+def _part_bound(
+    goal: Mapping[str, Any], part: Mapping[str, Any], terms: list[Term], allowed: list[int], aim_share: float
+) -> float:
+    """Return what the tangents of a part prove."""
+    size = part["first"]
+    adds, constants = {k: [0.0] for k in allowed}, []
+    for term, place, tilt in zip(terms, part["forms"], part["tilts"], strict=True):
+        form, aim = term.forms[whole(place, "form", 0, len(term.forms) - 1)]
+        if len(term.forms) > 1 and not tilt >= 0:
+            raise ValueError(f"a tilt must be at least 0, got {tilt}")
+        ranked = sorted(form[k] for k in allowed)
+        low, high = sum(ranked[:size]), sum(ranked[len(ranked) - size :])
+        share = aim_share if goal["kind"] == "right" else 1.0
+        constants.append(term.worth * _highest(goal, aim * share, (low, high), size * WHOLE, tilt))
+        for k in allowed:
+            adds[k].append(term.worth * tilt * form[k])
+    best = sorted((math.fsum(adds[k]) for k in allowed), reverse=True)[:size]
+    return math.fsum(constants + best)
+
+
+def _highest(goal: Mapping[str, Any], aim: float, ends: tuple[int, int], unit: int, tilt: float) -> float:
+    """Return the largest ``g(e) - tilt · e`` between two ends, which is at one of them or where g is as steep."""
+    low, high = ends
+    places: list[float] = [low, high]
+    if goal["kind"] == "log-loss" and tilt > 0:
+        places.append(1 / tilt)
+    elif goal["kind"] == "brier":
+        places.append((aim - tilt * unit / 2) * unit)
+    elif goal["kind"] == "right":
+        places.append(aim)
+    elif goal["kind"] == "slope":
+        steep = goal["slope"] / 2 / unit
+        if 0 < tilt < steep / 4:
+            value = (1 + math.sqrt(1 - 4 * tilt / steep)) / 2
+            if value < 1:
+                places.append(math.log(value / (1 - value)) / steep)
+    return max(_g(goal, aim, e, unit) - tilt * e for e in places if low <= e <= high)

@@ -1,0 +1,1 @@
+"""Committees that average probabilities, chosen with proof."""

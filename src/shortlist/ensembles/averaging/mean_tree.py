@@ -1,0 +1,297 @@
+"""The best mean of probabilities, with proof: branch and bound over sizes and members.
+
+The function of a row's mean is bounded by its concave envelope, and the largest sum of envelopes over all
+fractions of members bounds every selection. A tangent of each envelope makes that sum linear, and the members
+that gain most are its largest: the bound that a certificate shows. As means do not grow with the number of
+members, what bounds one size with members in parts bounds all larger sizes too.
+"""
+
+import heapq
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Bytes, Floats
+from shortlist.ensembles.averaging._kernels import (
+    FREE,
+    IN,
+    OUT,
+    SIGMOID,
+    Envelopes,
+    better_tangents,
+    find_envelopes,
+)
+from shortlist.ensembles.averaging.mean_problem import MeanProblem
+from shortlist.ensembles.proofs.incumbent import Incumbent
+from shortlist.runs.budget import Budget
+
+BRANCHES = "branch and bound"
+"""Whose the bound is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanSettings:
+    """How large a proof may become.
+
+    Parameters
+    ----------
+    first_steps, steps : int
+        Steps for the bound of sizes, and for that of a node below them.
+    most_open : int
+        Open nodes at which a proof gives up.
+    most_numbers : int
+        Numbers under the tangents of a certificate: with more it would take minutes to recheck, and none is kept.
+    news_seconds : float
+        Seconds between two entries of the history where only the bound has changed.
+    """
+
+    first_steps: int = 1_000
+    steps: int = 60
+    most_open: int = 300_000
+    most_numbers: int = 30_000_000
+    news_seconds: float = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Tangents:
+    """A tangent for every term, which bound the selections of `first` to `last` members.
+
+    Attributes
+    ----------
+    first, last : int
+    forms : ndarray of int64, shape (n_terms,)
+        The form that each tangent is of.
+    tilts : ndarray of float, shape (n_terms,)
+        How steep it is, in worth by whole part.
+    bound : float
+        What they prove, as a sum of worths.
+    """
+
+    first: int
+    last: int
+    forms: NDArray[np.int64]
+    tilts: Floats
+    bound: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Node:
+    """Selections of `first` to `last` members that are not ruled out; `parts` is where its bound begins."""
+
+    first: int
+    last: int
+    fixed: Bytes
+    parts: Floats
+    bound: float
+
+
+@dataclass(eq=False)
+class MeanTree:
+    """Open nodes by their bounds, the largest first.
+
+    Attributes
+    ----------
+    problem : MeanProblem
+        With at least one term.
+    best : Incumbent
+        Keeps the best selection and the bound.
+    budget : Budget
+        With a limit in nodes alone the answer depends on nothing but the problem.
+    on_news : callable
+        Called whenever the best selection or the bound changed.
+    settings : MeanSettings
+        How large the proof may become.
+    n_nodes : int
+        Nodes that were bounded.
+    cover : list of Tangents
+        Every size once, with what bounds it before any classifier is decided.
+    """
+
+    problem: MeanProblem
+    best: Incumbent
+    budget: Budget
+    on_news: Callable[[], None]
+    settings: MeanSettings = field(default_factory=MeanSettings)
+    n_nodes: int = 0
+    cover: list[Tangents] = field(default_factory=list)
+    heap: list[tuple[float, int, _Node]] = field(default_factory=list)
+    ruled_out: int = -(2**62)
+
+    def __post_init__(self) -> None:
+        terms = self.problem.terms
+        n_forms, n_terms = terms.columns.shape[1], len(terms.worth)
+        self._envelopes = Envelopes(*(np.zeros(n_forms) for _ in range(4)))
+        self._gains = np.zeros(self.problem.n_classifiers)
+        self._forms, self._tilts = np.zeros(n_terms, dtype=np.int64), np.zeros(n_terms)
+        self._count = itertools.count()
+
+    def grow(self) -> str:
+        """Open nodes until value and bound meet; return what ended that before, or nothing."""
+        limits, n = self.problem.limits, self.problem.n_classifiers
+        fixed = np.full(n, FREE, dtype=np.uint8)
+        if limits.costs is not None:
+            fixed[limits.costs > limits.budget] = OUT
+        n_free = int((fixed == FREE).sum())
+        first, last = limits.min_size, min(limits.max_size, n_free)
+        if first <= last:
+            parts = np.where(fixed == FREE, first / max(1, n_free), 0.0)
+            self._push(_Node(first, last, fixed, parts, np.inf))
+        while self.heap:
+            if limit := self._limit:
+                self._lower_bound()
+                return limit
+            self._open(heapq.heappop(self.heap)[2])
+            self._lower_bound()
+        return ""
+
+    @property
+    def _limit(self) -> str:
+        """What ends the proof before its end, if a limit is reached."""
+        if self.budget.stopped:
+            return self.budget.limit_text
+        if self.budget.nodes is not None and self.n_nodes >= self.budget.nodes:
+            return "nodes"
+        most = self.settings.most_open
+        return f"{most:,} open nodes" if len(self.heap) >= most else ""
+
+    def _push(self, node: _Node) -> None:
+        """Keep a node, or rule it out."""
+        if not self._is_of_sizes(node) and self._is_ruled_out(node.bound):
+            return
+        heapq.heappush(self.heap, (-node.bound, next(self._count), node))
+
+    def _is_ruled_out(self, bound: float) -> bool:
+        """Whether nothing below a bound is better than the best selection; if so, remember how far it goes."""
+        if self.best.mask is None or bound > self.problem.worth_to_beat(self.best.total):
+            return False
+        self.ruled_out = max(self.ruled_out, self.problem.whole_bound(bound))
+        return True
+
+    def _lower_bound(self) -> None:
+        """Tell the incumbent what is not ruled out."""
+        if self.heap and np.isinf(self.heap[0][0]):
+            return
+        known = [self.ruled_out]
+        if self.heap:
+            known.append(self.problem.whole_bound(-self.heap[0][0]))
+        if self.best.mask is not None:
+            known.append(self.best.total)
+        if max(known) > -(2**62):
+            self.best.lower_bound_to(max(known), BRANCHES)
+        self.on_news()
+
+    def _open(self, node: _Node) -> None:
+        """Bound a node, and split what it leaves."""
+        of_sizes = self._is_of_sizes(node)
+        if not of_sizes and self._is_ruled_out(node.bound):
+            return
+        bound = self._bound(node)
+        self.n_nodes += 1
+        self._offer(node)
+        done = self._is_ruled_out(bound)
+        if of_sizes and not done and node.first < node.last:
+            below = min(node.bound, bound)
+            self._push(replace(node, last=node.first, bound=below))
+            self._push(replace(node, first=node.first + 1, parts=_grown(node), bound=below))
+            return
+        if of_sizes:
+            self.cover.append(Tangents(node.first, node.last, self._forms.copy(), self._tilts.copy(), bound))
+        if not done:
+            self._split(node, bound)
+
+    def complete_cover(self) -> tuple[Tangents, ...]:
+        """Return tangents for every size once; nothing where those would be too many to recheck."""
+        while self.heap:
+            node = heapq.heappop(self.heap)[2]
+            if not self._is_of_sizes(node):
+                continue
+            bound = self._bound(node)
+            self.cover.append(Tangents(node.first, node.last, self._forms.copy(), self._tilts.copy(), bound))
+        n_sizes = len(self.cover)
+        return (
+            tuple(self.cover)
+            if n_sizes * self.problem.terms.columns.size <= self.settings.most_numbers
+            else ()
+        )
+
+    def _is_of_sizes(self, node: _Node) -> bool:
+        """Whether no classifier is decided yet, but those that nobody can afford."""
+        limits = self.problem.limits
+        out = np.zeros(len(node.fixed), dtype=bool) if limits.costs is None else limits.costs > limits.budget
+        return bool((node.fixed == np.where(out, OUT, FREE)).all())
+
+    def _bound(self, node: _Node) -> float:
+        """Return a bound of a node; its tangents are left in the arrays of the tree, and its parts changed."""
+        terms = self.problem.terms
+        unit, need = node.first * terms.whole, node.first - int((node.fixed == IN).sum())
+        if terms.kind >= SIGMOID:
+            find_envelopes(terms, unit, node.fixed, need, node.first / node.last, self._envelopes)
+        known = self.best.mask is not None
+        target = self.problem.worth_to_beat(self.best.total) if known else -1e6 * float(terms.worth.sum())
+        steps = self.settings.first_steps if self._is_of_sizes(node) else self.settings.steps
+        here = (terms, unit, node.fixed, need, self._envelopes)
+        found = better_tangents(*here, steps, target, node.parts, self._gains, self._forms, self._tilts)
+        return float(found)
+
+    def _offer(self, node: _Node) -> None:
+        """Offer the selection of those that are furthest in."""
+        order = np.lexsort((-self._gains, -node.parts))
+        mask = np.zeros(len(order), dtype=bool)
+        mask[order[: node.first]] = True
+        if not (mask & (node.fixed == OUT)).any():
+            self.best.offer(mask)
+
+    def _split(self, node: _Node, bound: float) -> None:
+        """Decide a classifier, in or out, after those whose exchange would cost too much."""
+        fixed = node.fixed.copy()
+        free = np.flatnonzero(fixed == FREE)
+        need = node.first - int((fixed == IN).sum())
+        if need in {0, len(free)}:
+            return  # a single selection, which was offered
+        if self.best.mask is not None:
+            self._fix_by_exchanges(fixed, free, need, bound)
+        bound = min(bound, node.bound)
+        if self.best.mask is not None:
+            free = np.flatnonzero(fixed == FREE)
+            need = node.first - int((fixed == IN).sum())
+        parts = _repaired(fixed, node.parts, node.first)
+        if need in {0, len(free)}:
+            self._push(_Node(node.first, node.last, fixed, parts, bound))
+            return
+        scale = np.abs(self._gains[free]).max() or 1.0
+        undecided = np.minimum(parts[free], 1 - parts[free]) + 1e-6 * self._gains[free] / scale
+        pick = int(free[undecided.argmax()])
+        for side in (IN, OUT):
+            child = fixed.copy()
+            child[pick] = side
+            self._push(_Node(node.first, node.last, child, _repaired(child, parts, node.first), bound))
+
+    def _fix_by_exchanges(self, fixed: Bytes, free: NDArray[np.intp], need: int, bound: float) -> None:
+        """Decide classifiers whose exchange for the next one would cost more than lies between bound and value."""
+        order = free[np.argsort(-self._gains[free], kind="stable")]
+        last_in, first_out = self._gains[order[need - 1]], self._gains[order[need]]
+        slack = bound - self.problem.worth_to_beat(self.best.total)
+        gains = self._gains[order]
+        fixed[order[:need][gains[:need] - first_out > slack]] = IN
+        fixed[order[need:][last_in - gains[need:] > slack]] = OUT
+
+
+def _grown(node: _Node) -> Floats:
+    """Return parts that add up to one member more."""
+    return _repaired(node.fixed, node.parts.copy(), node.first + 1)
+
+
+def _repaired(fixed: Bytes, parts: Floats, size: int) -> Floats:
+    """Return parts that agree with what is decided and add up to the size, as near to those given as is simple."""
+    repaired = np.where(fixed == IN, 1.0, np.where(fixed == OUT, 0.0, parts))
+    free = np.flatnonzero(fixed == FREE)
+    excess = repaired.sum() - size
+    if not len(free):
+        return repaired
+    room = repaired[free] if excess > 0 else 1 - repaired[free]
+    if room.sum() > 0:
+        repaired[free] -= np.sign(excess) * room * min(1.0, abs(excess) / room.sum())
+    return np.clip(repaired, 0.0, 1.0)

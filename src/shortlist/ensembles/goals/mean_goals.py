@@ -1,0 +1,116 @@
+"""What a mean probability is worth: right rows, sigmoids of margins, log loss and Brier score."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.ensembles.goals.class_weights import class_weights
+from shortlist.ensembles.goals.margin_worth import split_objective
+from shortlist.ensembles.goals.weights import named_weights
+from shortlist.ensembles.votes.binary_votes import Votes
+from shortlist.ensembles.votes.class_votes import class_votes
+from shortlist.ensembles.votes.soft_votes import SoftVotes
+from shortlist.errors import BadInputError
+from shortlist.results.objective import Objective, Sense
+
+LOG_LOSS, BRIER = "log-loss", "brier"
+
+LOSSES = {
+    LOG_LOSS: "mean of minus the logarithm of the mean probability of the true class",
+    BRIER: "mean squared error of the mean probabilities, of two classes that of one",
+}
+"""Objectives of mean probabilities that are minimised, and that votes have not."""
+
+RIGHT, SLOPE = "right", "slope"
+
+
+@dataclass(frozen=True, eq=False)
+class MeanGoal:
+    """What is summed up over rows, and how the sum is shown.
+
+    Attributes
+    ----------
+    objective : Objective
+        What the value is called, and whether less or more is better.
+    kind : {"right", "slope", "log-loss", "brier"}
+        Gains of right rows, sigmoids of their margins, or one of :data:`LOSSES`.
+    slope : float
+        Of the sigmoid; else 0.
+    gains : ndarray of int64, shape (n_classes,)
+        What being right on a row of each class gains, at least 0; of a loss 1.
+    offset, denominator : int
+        A sum of gains is shown as ``(offset + sum) / denominator``.
+    """
+
+    objective: Objective
+    kind: str
+    slope: float
+    gains: NDArray[np.int64]
+    offset: int
+    denominator: int
+
+
+def mean_goal(
+    objective: str | Mapping[Any, float], votes: SoftVotes, *, positive: int | None = None
+) -> MeanGoal:
+    """Return what an objective says of mean probabilities.
+
+    Parameters
+    ----------
+    objective : str or mapping
+        ``"log-loss"``, ``"brier"``; or what votes have too, perhaps with ``+slope-A``: a name in
+        :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES` or
+        :data:`shortlist.ensembles.goals.class_weights.CLASS_OBJECTIVES`, or weights.
+    votes : SoftVotes
+        The rows; the sizes of the classes enter balanced accuracy.
+    positive : int, optional
+        With two classes the index of the positive one; default the second.
+
+    Raises
+    ------
+    BadInputError
+        If the objective is unknown, ends in ``+margin``, or a wrong decision is worth more than a right one.
+    """
+    name = str(objective).replace("_", "-")
+    if name in LOSSES:
+        ones = np.ones(votes.n_classes, dtype=np.int64)
+        return MeanGoal(Objective(name, Sense.MIN, scale=None), name, 0.0, ones, 0, votes.n_samples)
+    first, utility = split_objective(objective if isinstance(objective, Mapping) else name)
+    if utility is not None and not utility.leads:
+        raise BadInputError(
+            f"objective must be without +margin where probabilities are averaged, got {objective!r}. "
+            "Take +slope-8, log-loss or brier, which look at all margins."
+        )
+    gains, offset, denominator, kind = _gains(first, votes, positive)
+    if gains.min() < 0 or not gains.any():
+        raise BadInputError(
+            "weights must make right decisions worth at least as much as wrong ones, and some worth more, "
+            f"where probabilities are averaged, got {objective!r}."
+        )
+    if utility is None:
+        return MeanGoal(kind, RIGHT, 0.0, gains, offset, denominator)
+    of_all = int(gains[votes.labels].sum())
+    named = Objective(f"{kind.name}+slope-{utility.slope:g}", Sense.MAX, scale=None)
+    return MeanGoal(named, SLOPE, utility.slope, gains, 0, max(1, of_all))
+
+
+def _gains(
+    objective: str | Mapping[Any, float], votes: SoftVotes, positive: int | None
+) -> tuple[NDArray[np.int64], int, int, Objective]:
+    """Return what being right gains by class, the sum where all is wrong, the denominator and the name."""
+    if votes.n_classes > 2:
+        codes = class_votes(votes.labels[:, None], votes.labels, n_classes=votes.n_classes)
+        several = class_weights(objective, codes)
+        return several.gains, 0, several.denominator, several.objective
+    index = 1 if positive is None else positive
+    is_positive = (votes.labels == index).astype(np.uint8)
+    weights = named_weights(
+        objective, Votes(is_positive[:, None], is_positive, np.ones(len(is_positive), np.int64))
+    )
+    gains = np.array([weights.gain_negative, weights.gain_positive], dtype=np.int64)
+    n_positive = int(is_positive.sum())
+    offset = weights.fn * n_positive + weights.fp * (votes.n_samples - n_positive)
+    return gains[:: 1 if index else -1].copy(), offset, weights.denominator, weights.objective

@@ -1,0 +1,105 @@
+"""The best mean of probabilities, against a look at every selection."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shortlist.ensembles.averaging.mean_pruning import prune_means
+from shortlist.ensembles.averaging.mean_search import MeanEffort
+from shortlist.ensembles.goals.mean_goals import mean_goal
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes
+from shortlist.results.proof import Status
+from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
+from tests.ensembles import mean_oracles
+
+
+@pytest.mark.parametrize("objective", mean_oracles.OBJECTIVES)
+@settings(max_examples=25, deadline=None)
+@given(votes=mean_oracles.soft_pools(), data=st.data())
+def test_the_best_selection_is_that_of_brute_force(
+    objective: str, votes: SoftVotes, data: st.DataObject
+) -> None:
+    k = votes.n_classifiers
+    least = data.draw(st.integers(0, k))
+    dear = data.draw(st.booleans())
+    limits = selection_limits(
+        k, min_size=least, max_size=data.draw(st.integers(least, k)),
+        member_costs=data.draw(st.lists(st.integers(0, 4), min_size=k, max_size=k)) if dear else None,
+        max_cost=data.draw(st.integers(0, 2 * k)) if dear else None,
+    )  # fmt: skip
+    goal = mean_goal(objective, votes)
+
+    result = prune_means(votes, goal, limits)
+
+    expected = mean_oracles.best_worth(votes, goal, limits)
+    if expected is None:
+        assert result.status is Status.INFEASIBLE
+        assert result.reason
+        return
+    assert result.status is Status.OPTIMAL
+    assert result.value == pytest.approx(expected, abs=2e-9)
+    assert limits.satisfied_by(result.mask)
+    members = np.flatnonzero(result.mask).tolist()
+    assert mean_oracles.worth(votes, goal, members) == pytest.approx(result.value, abs=1e-9)
+
+
+@pytest.mark.parametrize("objective", ["accuracy", "accuracy+slope-8", "log-loss"])
+def test_a_proof_without_a_search_finds_the_same(objective: str) -> None:
+    votes = mean_oracles.random_pool(24, 9, 2)
+    goal, limits = mean_goal(objective, votes), selection_limits(9, max_size=5)
+
+    result = prune_means(votes, goal, limits, effort=MeanEffort(kicks=0))
+
+    assert result.value == pytest.approx(mean_oracles.best_worth(votes, goal, limits), abs=2e-9)
+
+
+@pytest.mark.parametrize("objective", mean_oracles.OBJECTIVES)
+def test_a_limit_lowers_the_claim_and_the_bound_holds(objective: str) -> None:
+    votes = mean_oracles.random_pool(30, 10, 3)
+    goal, limits = mean_goal(objective, votes), selection_limits(10)
+
+    stopped = prune_means(votes, goal, limits, Budget(nodes=2), effort=MeanEffort(kicks=0))
+
+    best = mean_oracles.best_worth(votes, goal, limits)
+    assert best is not None
+    sign = -1 if goal.kind in {"log-loss", "brier"} else 1
+    assert sign * stopped.bound >= sign * best - 1e-9
+    assert sign * stopped.value <= sign * best + 1e-9
+    assert stopped.proof.missing is not None
+    assert stopped.proof.missing[0] == pytest.approx(abs(stopped.bound - stopped.value), abs=1e-12)
+
+
+def test_whoever_cancels_keeps_a_selection_and_a_bound() -> None:
+    votes = mean_oracles.random_pool(30, 10, 2)
+    cancellation = Cancellation()
+    cancellation.cancel()
+
+    stopped = prune_means(
+        votes, mean_goal("log-loss", votes), selection_limits(10), Budget(cancellation=cancellation)
+    )
+
+    assert stopped.status is Status.FEASIBLE
+    assert stopped.proof.limit == "interrupted"
+    assert stopped.bound <= stopped.value
+
+
+def test_the_same_seed_and_nodes_give_the_same_answer() -> None:
+    votes = mean_oracles.random_pool(60, 14, 3)
+    goal, limits = mean_goal("accuracy", votes), selection_limits(14)
+
+    first, second = (prune_means(votes, goal, limits, Budget(nodes=30, seed=5)) for _ in range(2))
+
+    assert first.mask.tolist() == second.mask.tolist()
+    assert (first.value, first.bound) == (second.value, second.bound)
+
+
+def test_rows_that_gain_nothing_leave_nothing_to_prove() -> None:
+    votes = soft_votes([[[0.5, 0.5]], [[0.5, 0.5]]], [0, 0])
+
+    result = prune_means(votes, mean_goal({"tp": 1}, votes), selection_limits(1))
+
+    assert result.status is Status.OPTIMAL
+    assert result.value == 0

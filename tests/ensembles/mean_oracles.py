@@ -1,0 +1,87 @@
+"""Means of probabilities by their definitions, and the best of all selections: slow and plain."""
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from shortlist.arrays import Mask
+from shortlist.ensembles.goals.mean_goals import MeanGoal
+from shortlist.ensembles.goals.selection_limits import SelectionLimits
+from shortlist.ensembles.votes.soft_votes import WHOLE, SoftVotes, soft_votes
+
+OBJECTIVES = ("log-loss", "brier", "accuracy", "balanced-accuracy", "accuracy+slope-8", "accuracy+slope-30")
+
+
+@st.composite
+def soft_pools(draw: st.DrawFn, max_classifiers: int = 6, max_rows: int = 10) -> SoftVotes:
+    """Small pools with ties and certainties, every class on some row."""
+    n_classes = draw(st.integers(2, 4))
+    n_classifiers = draw(st.integers(1, max_classifiers))
+    n_rows = draw(st.integers(n_classes, max_rows))
+    tenths = st.lists(st.integers(0, 10), min_size=n_classes, max_size=n_classes).filter(any)
+    answers = [[draw(tenths) for _ in range(n_classifiers)] for _ in range(n_rows)]
+    table = np.array(answers, dtype=float)
+    labels = list(range(n_classes)) + [draw(st.integers(0, n_classes - 1)) for _ in range(n_rows - n_classes)]
+    return soft_votes(table / table.sum(axis=2, keepdims=True), labels)
+
+
+def random_pool(n_rows: int, n_classifiers: int, n_classes: int, seed: int = 0) -> SoftVotes:
+    """Weak classifiers that lean towards the true class."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n_rows) % n_classes
+    leaning = 1 + 1.5 * np.eye(n_classes)[labels][:, None, :]
+    table = rng.gamma(np.broadcast_to(leaning, (n_rows, n_classifiers, n_classes)))
+    return soft_votes(table / table.sum(axis=2, keepdims=True), labels)
+
+
+def worth(votes: SoftVotes, goal: MeanGoal, members: list[int]) -> float:
+    """Return the objective of some members, row by row, in the user's sign."""
+    total = 0.0
+    for row, label in zip(votes.shares.tolist(), votes.labels.tolist(), strict=True):
+        total += _row_worth(row, label, goal, members, votes.n_classes)
+    if goal.kind == "right":
+        return (goal.offset + total) / goal.denominator
+    return total / goal.denominator
+
+
+def _row_worth(row: Any, label: int, goal: MeanGoal, members: list[int], n_classes: int) -> float:
+    mean = [sum(row[k][c] for k in members) / len(members) / WHOLE for c in range(n_classes)]
+    if goal.kind == "log-loss":
+        return -math.log(sum(max(1, row[k][label]) for k in members) / len(members) / WHOLE)
+    if goal.kind == "brier":
+        errors = [(mean[c] - (c == label)) ** 2 for c in range(n_classes)]
+        return float(sum(errors)) / (2 if n_classes == 2 else 1)
+    gains = goal.gains.tolist()
+    equal = len(set(gains)) == 1
+    scores = [
+        sum(row[k][c] if equal else round(row[k][c] * (gains[c] / max(gains))) for k in members)
+        for c in range(n_classes)
+    ]
+    rivals = [c for c in range(n_classes) if c != label]
+    if goal.kind == "right":
+        return float(gains[label]) * all(scores[label] > scores[c] - (c > label) for c in rivals)
+    lead = (scores[label] - max(scores[c] for c in rivals)) / len(members) / WHOLE
+    return float(gains[label]) / (1 + math.exp(-goal.slope * lead / 2))
+
+
+def selections(n_classifiers: int, limits: SelectionLimits) -> Iterator[list[int]]:
+    """Yield every selection of at least one member that keeps the limits."""
+    for size in range(1, n_classifiers + 1):
+        for members in itertools.combinations(range(n_classifiers), size):
+            if limits.satisfied_by(as_mask(members, n_classifiers)):
+                yield list(members)
+
+
+def as_mask(members: Any, n_classifiers: int) -> Mask:
+    return np.isin(np.arange(n_classifiers), list(members))
+
+
+def best_worth(votes: SoftVotes, goal: MeanGoal, limits: SelectionLimits) -> float | None:
+    """Return the best of all selections, None where there is none."""
+    better = min if goal.kind in {"log-loss", "brier"} else max
+    worths = [worth(votes, goal, members) for members in selections(votes.n_classifiers, limits)]
+    return better(worths) if worths else None
