@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Labels
+from shortlist.ensembles.estimators.base import MEAN_DECIDES
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows
 from shortlist.ensembles.votes.class_votes import (
@@ -17,6 +18,7 @@ from shortlist.ensembles.votes.class_votes import (
     n_right,
     plurality,
 )
+from shortlist.ensembles.votes.soft_votes import decided_by_mean
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
 from shortlist.results.proof import Status, shortfall
 from shortlist.results.proof_words import stopped_by
@@ -156,6 +158,8 @@ def _proof_facts(pruner: ExactPruner) -> list[tuple[str, str]]:
         if pruner.threshold_ is None
         else f"{pruner.positive_} when more than {pruner.threshold_} of them vote so"
     )
+    if pruner.averages:
+        decision = MEAN_DECIDES
     return [
         ("decision", decision),
         (result.objective.name, f"{result.value:.6g} on the rows that pruned"),
@@ -206,6 +210,8 @@ def _history(pruner: ExactPruner) -> Parts:
 def _answers(pruner: Any) -> ClassCodes | None:
     """Return the class that each classifier answers on the rows that pruned; None where it is not kept."""
     record: RecordedRows = pruner.validation_
+    if pruner.averages and isinstance(pruner, ExactPruner) and record.shares is not None:
+        return np.asarray(record.shares.argmax(axis=2), dtype=np.uint8)
     if record.packed_votes is None:
         return record.codes
     votes = np.unpackbits(record.packed_votes, axis=1, count=len(pruner.selection_))
@@ -215,7 +221,7 @@ def _answers(pruner: Any) -> ClassCodes | None:
 
 def _truth(pruner: Any, record: RecordedRows) -> ClassCodes:
     """Return the true classes of the rows that pruned, as places among the sorted ones."""
-    if record.packed_votes is None:
+    if getattr(pruner, "positive_", None) is None:
         return record.labels
     positive = int(np.flatnonzero(pruner.classes_ == pruner.positive_)[0])
     return np.where(record.labels == 1, positive, 1 - positive).astype(np.uint8)
@@ -224,6 +230,8 @@ def _truth(pruner: Any, record: RecordedRows) -> ClassCodes:
 def _decided(pruner: Any, codes: ClassCodes) -> ClassCodes:
     """Return what the ensemble decides on the rows that pruned."""
     chosen = codes[:, pruner.selection_]
+    if pruner.averages:
+        return decided_by_mean(pruner.validation_.shares[:, pruner.selection_], pruner.gains_)
     if pruner.threshold_ is None:
         return plurality(class_tally(chosen, len(pruner.classes_)))
     positive = int(np.flatnonzero(pruner.classes_ == pruner.positive_)[0])
@@ -291,6 +299,8 @@ def _before_and_after(pruner: Any, codes: ClassCodes, truth: ClassCodes) -> Part
     """Return the confusion of the whole pool and of the selection."""
     n = len(pruner.classes_)
     whole = plurality(class_tally(codes, n))
+    if pruner.averages:
+        whole = decided_by_mean(pruner.validation_.shares, pruner.gains_)
     charts = []
     for title, decided in (
         ("before: the whole pool", whole),

@@ -160,7 +160,7 @@ def test_a_setting_that_is_worse_than_the_error_is_not_chosen_though_it_comes_fi
     worse, better, best = (Setting(second, 1, 5) for second in ("+margin", "", "+slope-4"))
     scores = np.array([[0.5, 0.79, 0.8], [0.6, 0.89, 0.9]])  # errors 0.05
 
-    choice = objective_choice._best([worse, better, best], scores)
+    choice = objective_choice.best_setting([worse, better, best], scores)
 
     assert choice.setting == better
     assert [tried.setting for tried in choice.tried] == [best, better, worse]

@@ -108,7 +108,8 @@ def _one_answer(answers: "pd.Series[Any]") -> list[str]:
 def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> "pd.DataFrame":
     """Return the answers of a vote, and a score per class.
 
-    The score is the vote share, stretched so that one half decides.
+    The score is the mean probability where members are averaged; else the vote share, stretched so that one
+    half decides.
     """
     import pandas as pd
 

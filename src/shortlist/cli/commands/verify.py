@@ -87,7 +87,9 @@ def verify(
                 "proof": None if found.evidence is None else found.evidence.as_dict(),
                 "rows": found.n_rows,
                 "n_classifiers": found.n_classifiers,
-                {"lines": "n_ranges", "selections": "n_selections"}.get(found.parts, "n_cuts"): found.n_parts,
+                {"lines": "n_ranges", "tangents": "n_ranges", "selections": "n_selections"}.get(
+                    found.parts, "n_cuts"
+                ): found.n_parts,
                 "all_votes": found.all_votes,
                 "certificate": None if certificate is None else str(certificate),
             }
@@ -133,5 +135,6 @@ def _counted(found: "Verification") -> str:
     return {
         "cuts": f"{found.n_parts:,} cuts",
         "lines": f"lines for {found.n_parts:,} ranges of thresholds",
+        "tangents": f"tangents for {found.n_parts:,} ranges of sizes",
         "selections": f"all {found.n_parts:,} selections",
     }[found.parts]

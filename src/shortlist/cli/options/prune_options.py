@@ -35,6 +35,13 @@ class MethodOptions:
         str | None,
         typer.Option(help="Methods to compare: all, or names such as exact,margin,uwa; by cross-validation."),
     ] = None
+    voting: Annotated[
+        str,
+        typer.Option(
+            help="How members answer: hard, by votes; averaged, chosen by votes, by the mean of their "
+            "probabilities; soft, of the method exact, chosen by that mean too."
+        ),
+    ] = "hard"
     stop: Annotated[
         str, typer.Option(help="Which prefix a rule's order keeps: best by accuracy, or by its own fitness.")
     ] = "accuracy"
@@ -63,7 +70,7 @@ class MethodOptions:
         pruner: PluralityPruner = pruning_methods([self.method])[self.method]
         if isinstance(pruner, OrderedPruner):
             pruner.set_params(stop=self.stop)
-        pruner.set_params(pool=pool, random_state=seed, n_jobs=jobs)
+        pruner.set_params(pool=pool, random_state=seed, n_jobs=jobs, voting=self.voting)
         return pruner
 
     def chosen(self, exact: "ExactPruner") -> dict[str, Any]:
@@ -77,7 +84,8 @@ class MethodOptions:
         if "exact" in chosen:
             # folds are the units of parallel work, so each proof has one thread
             chosen["exact"] = exact.set_params(n_jobs=None)
-        for method in chosen.values():
+        for name, method in chosen.items():
+            method.set_params(voting="averaged" if name != "exact" and self.voting == "soft" else self.voting)
             if isinstance(method, OrderedPruner) and (
                 self.stop != "fitness" or method.rule in RULES_WITH_FITNESS
             ):
@@ -108,7 +116,8 @@ class SelectionOptions:
         str,
         typer.Option(
             help="accuracy, balanced-accuracy, theta-weighted, recall, specificity, precision-cost, perhaps "
-            "with +margin, +slope-8 or +auto; auto; or weights such as tp=1,tn=1,fp=-5,fn=0, or by class."
+            "with +margin, +slope-8 or +auto; auto; weights such as tp=1,tn=1,fp=-5,fn=0, or by class; with "
+            "--voting soft also log-loss or brier."
         ),
     ] = "accuracy"
     positive: Positive = None
@@ -221,6 +230,11 @@ def check_prune_numbers(given: Mapping[str, Any]) -> None:
 
     check_shared(given)
     as_count(given["classifiers"], "--classifiers")
+    as_choice(given["voting"], "--voting", ["hard", "averaged", "soft"])
+    if given["voting"] == "soft" and given["methods"] is None and given["method"] != EXACT:
+        raise BadInputError(
+            f"--voting soft is of the method exact, got {given['method']}. Pass --voting averaged."
+        )
     as_count(given["folds"], "--folds", at_least=2)
     as_count(given["repeats"], "--repeats")
     as_count(given["min_size"], "--min-size", at_least=0)

@@ -47,6 +47,7 @@ def _exact_facts(pruner: "ExactPruner", solver: str) -> dict[str, Any]:
         "history": [[seconds, value, bound] for seconds, value, bound in result.history],
         "choice": None if pruner.choice_ is None else _choice_facts(pruner.choice_),
         "positive": None if pruner.positive_ is None else str(pruner.positive_),
+        "voting": pruner.voting_,
         "threshold": pruner.threshold_,
     }
 
@@ -82,7 +83,8 @@ def _rule_facts(pruned: "PrunedTable", method: str, stop: str) -> dict[str, Any]
         "limit": "",
         "reason": "",
         "positive": str(pruner.classes_[1]) if binary else None,
-        "threshold": len(pruner.members_) // 2 if binary else None,
+        "voting": pruner.voting_,
+        "threshold": len(pruner.members_) // 2 if binary and not pruner.averages else None,
         "stop": stop,
     }
 
@@ -127,8 +129,11 @@ def _same(tried: dict[str, Any], setting: dict[str, Any]) -> bool:
 
 def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | None) -> None:
     """Print the answer for people."""
+    from shortlist.ensembles.estimators.base import MEAN_DECIDES
+
     rows = pruned.n_rows
-    about = f"positive class {facts['positive']}" if facts["positive"] is not None else "plurality decides"
+    several = "the mean decides" if pruned.pruner.averages else "plurality decides"
+    about = several if facts["positive"] is None else f"positive class {facts['positive']}"
     print(f"{rows['train']} rows to fit, {rows['validation']} to prune, {rows['test']} to test; {about}.")
     if not pruned.test:
         print(f"Status {facts['status']}: {facts['reason']}. No model was written.")
@@ -138,10 +143,16 @@ def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | Non
         if facts["threshold"] is None
         else f"positive when more than {facts['threshold']} of them vote so"
     )
+    if pruned.pruner.averages:
+        decision = MEAN_DECIDES
     print(f"Chosen: {len(pruned.pruner.pool_)} of {len(pruned.pool)} classifiers; {decision}.")
     if choice := facts.get("choice"):
         print(_choice_text(choice))
     limit = f", {stopped_by(facts['limit'])}" if facts["limit"] else ""
+    if facts["voting"] == "averaged" and "history" in facts:
+        print(
+            "They were chosen by their votes, of which the next sentence is; the tests below are of the mean."
+        )
     print(f"{facts['proof']['sentence']} ({facts['seconds']:.2f} s{limit}).")
     if pruned.reached is not None:
         _print_reached(pruned.reached)

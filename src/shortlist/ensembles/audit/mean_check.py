@@ -1,7 +1,7 @@
 """Checking tangents above the worth of mean probabilities: slow, plain, and apart from what made them.
 
-Nothing but the verdict of :mod:`shortlist.ensembles.audit.cut_check` is imported from the rest of the library,
-and no number of the certificate is taken on trust.
+Nothing but :mod:`shortlist.ensembles.audit.cut_check` and another check of its kind is imported from the rest
+of the library, and no number of the certificate is taken on trust.
 """
 
 import hashlib
@@ -40,9 +40,9 @@ def check_mean_certificate(certificate: Mapping[str, Any], shares: Rows, labels:
     1. The data has the SHA-256 of the certificate.
     2. The members keep the limits, and are worth the value.
     3. A part is of ``first`` to ``last`` members, and has for every summand a form ``s``, which is a sum over
-       the members, and a tilt q. The summand is at most ``q · s + max of (g(e) − q · e)`` over all e that so
-       many affordable classifiers reach. All right sides together are linear in the members, and so largest for
-       the ``first`` classifiers that add most; a mean of more members is a mean of such means.
+       the members, and a tilt q. The summand is at most ``q · s + max of (g(e) − q · e)`` over all e that
+       so many affordable classifiers reach. All right sides together are linear in the members, and so
+       largest for the ``first`` classifiers that add most; a mean of more members is a mean of such means.
     4. The parts leave out no size. The largest of their bounds is the bound.
 
     Logarithms and sums are those of floats: values and bounds may differ by the slack, which is about half a
@@ -93,7 +93,7 @@ def count_mean_selection(claim: Mapping[str, Any], shares: Rows, labels: Sequenc
 def mean_sha256(shares: Rows, labels: Sequence[int]) -> str:
     """Return the SHA-256 of the rows.
 
-    Hashed are the numbers of classifiers and classes, then each row: its class, and all probabilities in turn.
+    Hashed are the numbers of classifiers and classes, then of each row its class and all probabilities.
     """
     n_classifiers = len(shares[0])
     digest = hashlib.sha256(f"{n_classifiers},{len(shares[0][0])};".encode())
@@ -205,7 +205,7 @@ def _part_bound(
 
 
 def _highest(goal: Mapping[str, Any], aim: float, ends: tuple[int, int], unit: int, tilt: float) -> float:
-    """Return the largest ``g(e) - tilt · e`` between two ends, which is at one of them or where g is as steep."""
+    """Return the largest ``g(e) - tilt · e`` between two ends: at one of them, or where g is as steep."""
     low, high = ends
     places: list[float] = [low, high]
     if goal["kind"] == "log-loss" and tilt > 0:

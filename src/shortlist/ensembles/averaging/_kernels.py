@@ -1,9 +1,9 @@
 """Kernels of sums over rows of functions of mean probabilities: their worth, and what bounds it.
 
-A term is one summand, and has forms: whole numbers `s`, each a sum over the members. Its worth is the least of
-``g(s)`` over its forms. The concave envelope of g over all `s` that are possible bounds it; where g is concave
-that is g itself. A tangent of the envelope is linear in the members, so that the largest sum of tangents is
-found by sorting.
+A term is one summand, and has forms: whole numbers `s`, each a sum over the members. Its worth is the least
+of ``g(s)`` over its forms. The concave envelope of g over all `s` that are possible bounds it; where g is
+concave that is g itself. A tangent of the envelope is linear in the members, so that the largest sum of
+tangents is found by sorting.
 """
 
 from typing import NamedTuple
@@ -98,7 +98,7 @@ def steepness_at(kind: int, slope: float, aim: float, unit: float, reach: float)
 def find_envelopes(
     terms: MeanTerms, unit: float, fixed: Bytes, need: int, aim_share: float, envelopes: Envelopes
 ) -> None:
-    """Find where envelopes are straight: over all that `need` free classifiers beside those that are in reach.
+    """Find where envelopes are straight, over all that `need` free ones beside those that are in reach.
 
     Steps are over `aim_share` of their aim.
     """
@@ -296,8 +296,8 @@ def better_tangents(
 ) -> float:
     """Look for tangents with a low bound: the bound of those left in `gains`, `lowest` and `tilts`.
 
-    `parts`, from 0 to 1, say how far each classifier is in; they are improved by moving what one is in to another
-    one, until the bound is at most `target`, or near enough to the sum of the envelopes.
+    `parts`, from 0 to 1, say how far each classifier is in; they are improved by moving what one is in to
+    another one, until the bound is at most `target`, or near enough to the sum of the envelopes.
     """
     n_classifiers, n_forms = terms.columns.shape
     reach, change = np.zeros(n_forms), np.empty(n_forms)

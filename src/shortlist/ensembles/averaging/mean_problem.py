@@ -142,4 +142,4 @@ class MeanProblem:
             if threshold < 0
             else mean_decisions(self.votes, mask, self.goal.gains)
         )
-        return functools.partial(ClassSelection, mask=mask, decisions=decisions)
+        return functools.partial(ClassSelection, mask=mask, decisions=decisions, counted_from="probabilities")

@@ -71,6 +71,18 @@ def prune_means(
     return _Pruning(problem, best, budget, effort or MeanEffort(), settings or MeanSettings()).result()
 
 
+def find_means(
+    votes: SoftVotes, goal: MeanGoal, limits: SelectionLimits, budget: Budget, effort: MeanEffort
+) -> Mask | None:
+    """Return what a search alone finds, None where nothing keeps the limits."""
+    problem = MeanProblem(votes, goal, dataclasses.replace(limits, min_size=max(1, limits.min_size)))
+    best = Incumbent(problem)
+    best.offer_simple_selections()
+    if len(problem.terms.worth):
+        search_means(problem, best.offer, budget, effort)
+    return best.mask
+
+
 @dataclass(frozen=True, eq=False)
 class _Pruning:
     """One run: search, then branch and bound."""

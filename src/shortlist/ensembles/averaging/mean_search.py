@@ -32,7 +32,7 @@ class MeanEffort:
     changed : int
         Classifiers that such a beginning changes.
     most_rated : int
-        Numbers read for a round of exchanges; where all would be more, those of the best joiners are looked at.
+        Numbers read for a round of exchanges; where all would be more, only the best joiners are looked at.
     """
 
     kicks: int = 12
@@ -99,7 +99,7 @@ class _Walk:
     effort: MeanEffort
 
     def grown(self, guide: MeanTerms) -> Mask | None:
-        """Let the best joiner join, one after the other; return the best of all sizes that keep the limits."""
+        """Let the best joiner join, one after the other; return the best of all sizes within the limits."""
         limits = self.problem.limits
         mask = np.zeros(self.problem.n_classifiers, dtype=bool)
         best, most = None, -np.inf

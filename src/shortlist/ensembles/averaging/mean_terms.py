@@ -27,9 +27,9 @@ def mean_terms(votes: SoftVotes, goal: MeanGoal) -> MeanTerms:
     Notes
     -----
     Log loss has a term a row, with the probability of the true class, where less than one part of
-    :data:`WHOLE` counts as one part. Brier score has one of that kind with two classes, and with several one for
-    every class of a row. Right rows and slopes have a term a row, with a form for each rival of the true class:
-    the probability of the true class less that of the rival.
+    :data:`WHOLE` counts as one part. Brier score has one of that kind with two classes, and with several one
+    for every class of a row. Right rows and slopes have a term a row, with a form for each rival of the true
+    class: the probability of the true class less that of the rival.
     """
     rows, truth = np.arange(votes.n_samples), votes.labels.astype(np.intp)
     ones = np.ones(votes.n_samples)

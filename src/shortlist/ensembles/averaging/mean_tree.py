@@ -43,7 +43,8 @@ class MeanSettings:
     most_open : int
         Open nodes at which a proof gives up.
     most_numbers : int
-        Numbers under the tangents of a certificate: with more it would take minutes to recheck, and none is kept.
+        Numbers under the tangents of a certificate: with more it would take minutes to recheck, and there is
+        none.
     news_seconds : float
         Seconds between two entries of the history where only the bound has changed.
     """
@@ -164,7 +165,7 @@ class MeanTree:
         heapq.heappush(self.heap, (-node.bound, next(self._count), node))
 
     def _is_ruled_out(self, bound: float) -> bool:
-        """Whether nothing below a bound is better than the best selection; if so, remember how far it goes."""
+        """Whether nothing below a bound is better than the best selection; if so, remember the bound."""
         if self.best.mask is None or bound > self.problem.worth_to_beat(self.best.total):
             return False
         self.ruled_out = max(self.ruled_out, self.problem.whole_bound(bound))
@@ -224,7 +225,7 @@ class MeanTree:
         return bool((node.fixed == np.where(out, OUT, FREE)).all())
 
     def _bound(self, node: _Node) -> float:
-        """Return a bound of a node; its tangents are left in the arrays of the tree, and its parts changed."""
+        """Return a bound of a node; its tangents are left in the tree's arrays, and its parts changed."""
         terms = self.problem.terms
         unit, need = node.first * terms.whole, node.first - int((node.fixed == IN).sum())
         if terms.kind >= SIGMOID:
@@ -270,7 +271,7 @@ class MeanTree:
             self._push(_Node(node.first, node.last, child, _repaired(child, parts, node.first), bound))
 
     def _fix_by_exchanges(self, fixed: Bytes, free: NDArray[np.intp], need: int, bound: float) -> None:
-        """Decide classifiers whose exchange for the next one would cost more than lies between bound and value."""
+        """Decide whom to exchange for the next one would cost more than lies between bound and value."""
         order = free[np.argsort(-self._gains[free], kind="stable")]
         last_in, first_out = self._gains[order[need - 1]], self._gains[order[need]]
         slack = bound - self.problem.worth_to_beat(self.best.total)
@@ -285,7 +286,7 @@ def _grown(node: _Node) -> Floats:
 
 
 def _repaired(fixed: Bytes, parts: Floats, size: int) -> Floats:
-    """Return parts that agree with what is decided and add up to the size, as near to those given as is simple."""
+    """Return parts that agree with what is decided and add up to the size, near to those given."""
     repaired = np.where(fixed == IN, 1.0, np.where(fixed == OUT, 0.0, parts))
     free = np.flatnonzero(fixed == FREE)
     excess = repaired.sum() - size

@@ -1,21 +1,32 @@
 """What the estimators of ensembles share: one vote a member, and a pool with the rows that prune it."""
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from shortlist._validation import as_count, as_workers
+from shortlist._validation import as_choice, as_count, as_workers
 from shortlist._words import all_of
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
+from shortlist.ensembles.pools.class_probabilities import check_probabilities, class_probabilities
 from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool
 from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally
+from shortlist.ensembles.votes.soft_votes import decided_by_mean, whole_shares
 from shortlist.errors import BadInputError
 from shortlist.runs import Cancellation, Report
-from shortlist.tables.fit_inputs import take_rows
+from shortlist.tables.fit_inputs import checked_rows, take_rows
 from shortlist.tables.table_classifier import TableClassifier
+
+HARD, AVERAGED, SOFT = "hard", "averaged", "soft"
+"""How a committee is chosen and answers: by votes; chosen by votes, answers by the mean of its members'
+probabilities; both by the mean.
+"""
+
+MEAN_DECIDES = "the class with the largest mean probability wins"
+"""The decision of a committee that averages, for people."""
 
 
 class EnsembleClassifier(TableClassifier):
@@ -55,20 +66,68 @@ class PruningRows(NamedTuple):
 class PoolPruner(EnsembleClassifier):
     """What chooses members of a pool, which it fits itself on a part of the rows where none is given."""
 
+    VOTING: ClassVar[tuple[str, ...]] = (HARD, AVERAGED)
+    """How committees of this kind may answer."""
+
     CHECKS = TableClassifier.CHECKS | {"n_classifiers": as_count, "n_jobs": as_workers}
+
+    voting: str = HARD  # of models that were saved before there was a choice
+    voting_: str = HARD
 
     def __init__(
         self,
         pool: Any = None,
         *,
+        voting: str = HARD,
         n_classifiers: int = 100,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.pool = pool
+        self.voting = voting
         self.n_classifiers = n_classifiers
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def check_options(self, y: Labels) -> None:
+        """Refuse classes and options that cannot be used, before any long work."""
+        super().check_options(y)
+        as_choice(self.voting, "voting", self.VOTING)
+        if self.voting in {AVERAGED, SOFT} and self.pool is not None:
+            check_probabilities(as_pool(self.pool))
+
+    @property
+    def averages(self) -> bool:
+        """Whether the fitted committee answers with the mean of its members' probabilities."""
+        return self.voting_ != HARD
+
+    def predict(self, X: Any) -> Labels:
+        """Return the class of every row, ``(n_samples,)``.
+
+        By votes the first of the most probable classes. By the mean of probabilities the class of the largest
+        mean, in parts of 2^15 - 1 and times what being right on it gains, the first of equals.
+        """
+        if not self.averages:
+            return super().predict(X)
+        return np.asarray(self.classes_[decided_by_mean(whole_shares(self._asked(X)), self.gains_)])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return how probable every class is, ``(n_samples, n_classes)``; the columns follow ``classes_``.
+
+        The mean of the members' probabilities, or what their votes say. Only members are called.
+        """
+        if not self.averages:
+            return self._vote_scores(X)
+        return np.asarray(self._asked(X).mean(axis=1))
+
+    @abstractmethod
+    def _vote_scores(self, X: Any) -> NDArray[np.float64]:
+        """Return what the members' votes say for each class, ``(n_samples, n_classes)``."""
+
+    def _asked(self, X: Any) -> NDArray[np.float64]:
+        """Return how probable each member finds each class, ``(n_samples, n_members, n_classes)``."""
+        check_is_fitted(self, "selection_")
+        return class_probabilities(self.pool_, checked_rows(self, X))
 
     def _pool_and_rows(
         self, X: Any, y: Labels, seed: int, report: Report, cancellation: Cancellation | None

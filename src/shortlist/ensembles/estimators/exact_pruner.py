@@ -10,17 +10,29 @@ from sklearn.utils.validation import check_is_fitted
 from shortlist._validation import as_positive_seconds
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import BinaryLabels, Labels
-from shortlist.ensembles.estimators.base import PoolPruner, check_pool_classes, vote_shares
+from shortlist.ensembles.estimators.base import (
+    AVERAGED,
+    HARD,
+    SOFT,
+    PoolPruner,
+    check_pool_classes,
+    vote_shares,
+)
 from shortlist.ensembles.estimators.recorded_rows import record_rows
 from shortlist.ensembles.goals.class_weights import for_classes, weights_of
 from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits, diversity_limits
+from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.pools.class_answers import class_answers
+from shortlist.ensembles.pools.class_probabilities import class_probabilities
 from shortlist.ensembles.pools.pool import Pool, positive_probabilities
 from shortlist.ensembles.pruning.evidence import AUTO
+from shortlist.ensembles.pruning.objective_choice import Choice
 from shortlist.ensembles.pruning.pruning import parse_objective, prune_for
+from shortlist.ensembles.pruning.soft_pruning import asks_for_choice, prune_soft, soft_metric
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows, round_votes
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
+from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.milp import open_solver
 from shortlist.pickles import saved_from
@@ -55,7 +67,15 @@ class ExactPruner(PoolPruner):
         A name may be followed by ``+margin`` (among equals, the better margins),
         ``+slope-A`` (a sigmoid of the margins, A from above 0 to 100), or ``+auto``, which chooses among
         these by cross-validation on the rows that prune; ``"auto"`` is ``"accuracy+auto"``. See
-        :func:`shortlist.ensembles.pruning.pruning.prune_for`.
+        :func:`shortlist.ensembles.pruning.pruning.prune_for`. With soft voting also ``"log-loss"`` and
+        ``"brier"``, which ``auto`` compares too; see
+        :func:`shortlist.ensembles.pruning.soft_pruning.prune_soft`.
+    voting : {"hard", "averaged", "soft"}, default="hard"
+        ``"hard"``: members are chosen by their votes, and vote. ``"averaged"``: they are chosen by their
+        votes, and answer with the mean of their probabilities. ``"soft"``: the mean of their probabilities is
+        what chooses them too: a row is right when its class has the largest mean, times what being right on
+        it gains. The latter two need ``predict_proba`` of every classifier and at least one member; soft
+        voting takes no `diversity` and no named `solver`.
     positive : label or None, default=None
         The positive class; None: the last of the sorted classes.
     diversity : str or mapping, default="none"
@@ -84,9 +104,14 @@ class ExactPruner(PoolPruner):
     ----------
     selection_ : ndarray of bool, shape (n_classifiers,)
         Which classifiers of the pool are members.
+    voting_ : str
+        How the members answer.
     threshold_ : int or None
         Positive where more than this many members vote so; None with more than two classes, where a plurality
-        decides.
+        decides, and where probabilities are averaged.
+    gains_ : ndarray of int64, shape (n_classes,)
+        Where probabilities are averaged, what the means of the classes are multiplied by before the largest
+        decides: what being right on each gains. With ``accuracy`` these are equal.
     objective_value_, bound_, gap_ : float
         Value on the validation rows, the value no selection can beat, and their relative distance (0 when
         proved).
@@ -117,6 +142,8 @@ class ExactPruner(PoolPruner):
     ('optimal', 0.0)
     """
 
+    VOTING = (HARD, AVERAGED, SOFT)
+
     CHECKS = PoolPruner.CHECKS | {"time_limit_s": as_positive_seconds}
 
     def __init__(
@@ -124,6 +151,7 @@ class ExactPruner(PoolPruner):
         pool: Any = None,
         *,
         objective: str | Mapping[str, float] = "accuracy",
+        voting: str = HARD,
         positive: Any = None,
         diversity: str | Mapping[str, float] = "none",
         min_size: int = 1,
@@ -137,7 +165,9 @@ class ExactPruner(PoolPruner):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        super().__init__(pool, n_classifiers=n_classifiers, n_jobs=n_jobs, random_state=random_state)
+        super().__init__(
+            pool, voting=voting, n_classifiers=n_classifiers, n_jobs=n_jobs, random_state=random_state
+        )
         self.objective = objective
         self.positive = positive
         self.diversity = diversity
@@ -169,15 +199,35 @@ class ExactPruner(PoolPruner):
                 "plurality."
             )
         positive = None if several else _positive_class(self.positive, classes)
-        goal, _, _ = parse_objective(for_classes(self.objective, classes, positive), n_classes=len(classes))
-        weights_of(goal, class_votes(codes[:, None], codes) if several else two_rows)
-        diversity_limits(self.diversity, two_rows)
+        wanted = for_classes(self.objective, classes, positive)
+        if self.voting != SOFT:
+            goal, _, _ = parse_objective(wanted, n_classes=len(classes))
+            weights_of(goal, class_votes(codes[:, None], codes) if several else two_rows)
+            diversity_limits(self.diversity, two_rows)
+        if self.voting != HARD:
+            self._check_averaging(wanted, len(classes))
         selection_limits(1, min_size=self.min_size, max_size=self.max_size)
         costs_are_given = self.member_costs is not None or getattr(self.pool, "costs", None) is not None
         if self.max_cost is not None and not costs_are_given:
             raise BadInputError("max_cost needs the cost of every member. Pass member_costs too.")
         if self.solver != AUTO:
             open_solver(self.solver)
+
+    def _check_averaging(self, wanted: str | Mapping[Any, float], n_classes: int) -> None:
+        """Refuse what cannot be meant where probabilities are averaged."""
+        each = soft_votes(np.full((n_classes, 1, n_classes), 1 / n_classes), np.arange(n_classes))
+        metric = soft_metric(wanted)
+        mean_goal(metric if self.voting == AVERAGED or asks_for_choice(wanted) else wanted, each)
+        if self.min_size == 0:
+            raise BadInputError(
+                "min_size must be at least 1 where probabilities are averaged, got 0. Nobody has no mean."
+            )
+        if self.voting == SOFT and self.diversity != "none":
+            raise BadInputError(
+                f"diversity must be 'none' with soft voting, got {self.diversity!r}. It is of votes."
+            )
+        if self.voting == SOFT and self.solver != AUTO:
+            raise BadInputError(f"solver must be 'auto' with soft voting, got {self.solver!r}.")
 
     @property
     def goal(self) -> str | Mapping[Any, float]:
@@ -241,20 +291,19 @@ class ExactPruner(PoolPruner):
         self.validation_ = record_rows(X, y, places, truth, **record)
         return self
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return vote shares, ``(n_samples, n_classes)``; the columns follow ``classes_``.
+    def _asked(self, X: Any) -> NDArray[np.float64]:
+        """Return how probable each member finds each class."""
+        self._refuse_nobody()
+        return super()._asked(X)
 
-        Only members are called.
+    def _vote_scores(self, X: Any) -> NDArray[np.float64]:
+        """Return vote shares, ``(n_samples, n_classes)``.
 
         Two classes: stretched so that ``threshold_ + ½`` votes are one half, and the larger entry is always
         the class predicted. More: the share of members that vote for each class; the first of the largest is
         predicted.
         """
-        check_is_fitted(self, "result_")
-        if self.result_.reason:
-            raise ShortlistError(
-                f"there is nothing to predict with: {self.result_.reason}. Relax the limits and fit again."
-            )
+        self._refuse_nobody()
         X = checked_rows(self, X)
         if self.threshold_ is None:
             return vote_shares(class_answers(self.pool_, X), len(self.classes_))
@@ -269,8 +318,36 @@ class ExactPruner(PoolPruner):
         columns = (1 - positive, positive)
         return np.column_stack(columns if self.positive_ == self.classes_[1] else columns[::-1])
 
-    def _prune(self, pool: Pool, X: Any, y: Labels, budget: Budget) -> dict[str, NDArray[np.uint8]]:
-        """Choose the members, and with two classes the threshold; return all votes for the record."""
+    def _refuse_nobody(self) -> None:
+        """Refuse to answer where no selection keeps the limits."""
+        check_is_fitted(self, "result_")
+        if self.result_.reason:
+            raise ShortlistError(
+                f"there is nothing to predict with: {self.result_.reason}. Relax the limits and fit again."
+            )
+
+    def _prune(self, pool: Pool, X: Any, y: Labels, budget: Budget) -> dict[str, NDArray[Any]]:
+        """Choose the members, and with two classes the threshold; return all answers for the record."""
+        self.voting_ = self.voting
+        self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
+        if self.voting == HARD:
+            return self._prune_votes(pool, X, y, budget)
+        soft = soft_votes(class_probabilities(pool, X), np.searchsorted(self.classes_, y))
+        positive = None if self.positive_ is None else self.classes_.tolist().index(self.positive_)
+        record: dict[str, NDArray[Any]] = {"shares": soft.shares}
+        if self.voting == AVERAGED:
+            self.gains_ = mean_goal(soft_metric(self.goal), soft, positive=positive).gains
+            return record | self._prune_votes(pool, X, y, budget)
+        if budget.study.keeps:
+            budget.study.bind(self._question(soft, budget.seed))
+        limits = self._limits(pool, None)
+        result, goal, choice = prune_soft(soft, self.goal, limits, budget, positive=positive)
+        self.gains_ = goal.gains
+        self._take(pool, result, choice)
+        return record
+
+    def _prune_votes(self, pool: Pool, X: Any, y: Labels, budget: Budget) -> dict[str, NDArray[Any]]:
+        """Choose members by their votes; return these."""
         votes: Votes | ClassVotes
         if self.positive_ is not None:
             answers = round_votes(positive_probabilities(pool, X, self.positive_))
@@ -287,10 +364,16 @@ class ExactPruner(PoolPruner):
             diversity, record = class_diversity_limits(self.diversity, votes), {"codes": codes}
         if budget.study.keeps:
             budget.study.bind(self._question(votes, budget.seed))
-        result, self.choice_ = prune_for(
+        result, choice = prune_for(
             votes, self.goal, self._limits(pool, diversity), budget, solver=self.solver
         )
-        self.threshold_: int | None = getattr(result, "threshold", None)
+        self._take(pool, result, choice)
+        return record
+
+    def _take(self, pool: Pool, result: Any, choice: Choice | None) -> None:
+        """Set what was found."""
+        self.choice_ = choice
+        self.threshold_: int | None = None if self.averages else getattr(result, "threshold", None)
         self.result_ = result
         self.selection_ = result.mask
         self.objective_value_ = result.value
@@ -298,13 +381,15 @@ class ExactPruner(PoolPruner):
         self.gap_ = result.gap
         self.status_ = result.status
         self.pool_ = pool.subset(result.mask)
-        return record
 
-    def _question(self, votes: Votes | ClassVotes, seed: int) -> dict[str, Any]:
+    def _question(self, votes: Votes | ClassVotes | SoftVotes, seed: int) -> dict[str, Any]:
         """Return what decides the selection: the votes, the seed, and all parameters but a few."""
         given = {name: value for name, value in self.get_params(deep=False).items() if name not in NOT_ASKED}
-        answers = votes.votes if isinstance(votes, Votes) else votes.codes
-        digest = digest_of_arrays([answers, votes.labels, votes.counts])
+        if isinstance(votes, SoftVotes):
+            answers = [votes.shares, votes.labels]
+        else:
+            answers = [votes.votes if isinstance(votes, Votes) else votes.codes, votes.labels, votes.counts]
+        digest = digest_of_arrays(answers)
         return as_settings(given | {"random_state": seed}) | {"the votes": digest}
 
     def _limits(self, pool: Pool, diversity: DiversityLimits | None) -> SelectionLimits:

@@ -28,6 +28,8 @@ class RecordedRows:
         Votes for the positive class as ``numpy.packbits`` packs them; None where a plurality decides.
     codes : ndarray of uint8, shape (n_recorded, n_classifiers), or None
         Where a plurality decides, the place of the class that each classifier answers; None otherwise.
+    shares : ndarray of int16, shape (n_recorded, n_classifiers, n_classes), or None
+        Where probabilities are averaged, how probable each classifier finds each class, in parts of 2^15 - 1.
     """
 
     rows: NDArray[np.intp]
@@ -35,6 +37,7 @@ class RecordedRows:
     table: Fingerprint
     packed_votes: NDArray[np.uint8] | None = None
     codes: NDArray[np.uint8] | None = None
+    shares: NDArray[np.int16] | None = None
 
 
 def record_rows(
@@ -45,9 +48,10 @@ def record_rows(
     *,
     packed_votes: NDArray[np.uint8] | None = None,
     codes: NDArray[np.uint8] | None = None,
+    shares: NDArray[np.int16] | None = None,
 ) -> RecordedRows:
     """Record some rows of a table of features and classes; None: all of them."""
     places = np.arange(len(y)) if rows is None else rows
     return RecordedRows(
-        places, np.asarray(labels, dtype=np.uint8), table_fingerprint(X, y), packed_votes, codes
+        places, np.asarray(labels, dtype=np.uint8), table_fingerprint(X, y), packed_votes, codes, shares
     )

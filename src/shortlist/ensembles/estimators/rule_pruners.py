@@ -10,20 +10,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist._validation import as_choice
 from shortlist.arrays import Labels
-from shortlist.ensembles.estimators.base import PoolPruner, check_pool_classes, vote_shares
+from shortlist.ensembles.estimators.base import HARD, PoolPruner, check_pool_classes, vote_shares
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows, record_rows
 from shortlist.ensembles.pools.class_answers import class_answers
+from shortlist.ensembles.pools.class_probabilities import class_probabilities
 from shortlist.ensembles.rules.backfitting import backfit
 from shortlist.ensembles.rules.margin_selection import CRITERIA, select_by_margins
 from shortlist.ensembles.rules.orderings import check_rule, order_classifiers
 from shortlist.ensembles.votes.class_votes import ClassVotes, Members, class_votes, merge_class_rows, n_right
+from shortlist.ensembles.votes.soft_votes import decided_by_mean, whole_shares
 from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.tables.fit_inputs import checked_rows
 
 
 class PluralityPruner(PoolPruner):
-    """What the pruners by rule share: members of a pool, each with one vote, ties to the lowest class."""
+    """What the pruners by rule share: members of a pool that are chosen by their votes."""
 
     @abstractmethod
     def _choose(self, votes: ClassVotes, seed: int) -> Members:
@@ -74,13 +76,15 @@ class PluralityPruner(PoolPruner):
         self.selection_ = np.isin(np.arange(len(pool)), self.members_)
         self.accuracy_ = n_right(votes, self.members_) / votes.n_samples
         self.pool_ = pool.subset(self.members_)
+        self.voting_ = self.voting
+        self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
+        if self.averages:
+            decided = decided_by_mean(whole_shares(class_probabilities(self.pool_, X_pruning)), self.gains_)
+            self.accuracy_ = float(np.mean(decided == truth))
         return self
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the share of members that vote for each class, ``(n_samples, n_classes)``.
-
-        Only members are called.
-        """
+    def _vote_scores(self, X: Any) -> NDArray[np.float64]:
+        """Return the share of members that vote for each class, ``(n_samples, n_classes)``."""
         check_is_fitted(self, "members_")
         X = checked_rows(self, X)
         return vote_shares(class_answers(self.pool_, X), len(self.classes_))
@@ -105,6 +109,9 @@ class OrderedPruner(PluralityPruner):
         What makes a prefix best; see :func:`shortlist.ensembles.rules.orderings.order_classifiers`.
     p, rho : float, default=0.075 and 0.25
         Of the rules ``margin-distance`` and ``drep``.
+    voting : {"hard", "averaged"}, default="hard"
+        How the members answer: each with a vote, ties to the lowest class, or by the mean of their
+        probabilities. A rule chooses them by their votes either way.
     n_classifiers : int, default=100
         Size of the pool when `pool` is None.
     n_jobs : int or None, default=None
@@ -122,6 +129,8 @@ class OrderedPruner(PluralityPruner):
         The whole order, with what every prefix decides right.
     accuracy_ : float
         Share of the rows given to the rule that the members decide right.
+    voting_ : str
+        How they answer.
     validation_ : RecordedRows
         Which of the rows given to :meth:`fit` these are, with a fingerprint of all, for ``shortlist verify``.
     pool_ : Pool
@@ -145,11 +154,14 @@ class OrderedPruner(PluralityPruner):
         stop: str = "accuracy",
         p: float = 0.075,
         rho: float = 0.25,
+        voting: str = HARD,
         n_classifiers: int = 100,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        super().__init__(pool, n_classifiers=n_classifiers, n_jobs=n_jobs, random_state=random_state)
+        super().__init__(
+            pool, voting=voting, n_classifiers=n_classifiers, n_jobs=n_jobs, random_state=random_state
+        )
         self.rule = rule
         self.stop = stop
         self.p = p
@@ -173,7 +185,7 @@ class MarginPruner(PluralityPruner):
 
     Parameters
     ----------
-    pool, n_classifiers, n_jobs, random_state
+    pool, voting, n_classifiers, n_jobs, random_state
         As of :class:`OrderedPruner`.
     criterion : {"histogram", "minimum"}, default="histogram"
         What candidates are compared by; see
@@ -194,11 +206,14 @@ class MarginPruner(PluralityPruner):
         pool: Any = None,
         *,
         criterion: str = "histogram",
+        voting: str = HARD,
         n_classifiers: int = 100,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        super().__init__(pool, n_classifiers=n_classifiers, n_jobs=n_jobs, random_state=random_state)
+        super().__init__(
+            pool, voting=voting, n_classifiers=n_classifiers, n_jobs=n_jobs, random_state=random_state
+        )
         self.criterion = criterion
 
     def _choose(self, votes: ClassVotes, _seed: int) -> Members:
@@ -214,7 +229,7 @@ class BackfittingPruner(PluralityPruner):
 
     Parameters
     ----------
-    pool, n_classifiers, n_jobs, random_state
+    pool, voting, n_classifiers, n_jobs, random_state
         As of :class:`OrderedPruner`.
 
     Attributes

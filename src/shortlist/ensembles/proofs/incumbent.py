@@ -48,6 +48,8 @@ class PrunedSelection(Selection):
     proved_by : str
         Who claims `bound`: ``"cuts"``, ``"lines"``, ``"branch and bound"``, ``"a walk over all selections"``
         or the name of a solver; empty where nothing was bounded.
+    counted_from : str
+        What the value is counted from: ``"votes"`` or ``"probabilities"``.
     """
 
     reason: str = ""
@@ -55,6 +57,7 @@ class PrunedSelection(Selection):
     certificate: dict[str, Any] | None = None
     certified_bound: float | None = None
     proved_by: str = ""
+    counted_from: str = "votes"
 
 
 @saved_from("shortlist")
@@ -77,7 +80,7 @@ class EnsembleSelection(PrunedSelection):
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ClassSelection(PrunedSelection):
-    """The members of an ensemble for several classes, and what their plurality vote decides.
+    """The members of an ensemble, and what their plurality vote, or the mean of their probabilities, decides.
 
     Attributes
     ----------

@@ -5,11 +5,13 @@ The value that was counted comes first, then the bound that anyone can recheck, 
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from shortlist.ensembles.proofs.incumbent import PrunedSelection
 from shortlist.milp import Solver
+from shortlist.results.objective import Sense
 from shortlist.results.proof import Status, shortfall
 
 AUTO = "auto"
@@ -40,7 +42,7 @@ class Evidence:
     certified_bound : float or None
         What the certificate proves: no selection is worth more. None without a certificate.
     certified_by : str
-        ``"cuts"``, ``"lines"`` or ``"selections"``; empty without a certificate.
+        ``"cuts"``, ``"lines"``, ``"tangents"`` or ``"selections"``; empty without a certificate.
     no_certificate : str
         Why there is none, to go after "because"; empty where there is one.
     bound : float or None
@@ -52,6 +54,10 @@ class Evidence:
         What the rows are called that the value is counted on.
     within_tolerance : bool
         Whether value and bound, though they differ, are equal to whoever claims the bound.
+    sense : str
+        ``"max"``, or ``"min"`` of a loss.
+    counted_from : str
+        What the value is counted from.
     """
 
     objective: str
@@ -63,6 +69,8 @@ class Evidence:
     bound_by: str
     rows: str = "validation rows"
     within_tolerance: bool = False
+    sense: str = "max"
+    counted_from: str = "votes"
 
     def sentence(self) -> str:
         """Return one sentence without its full stop, the same for every command.
@@ -76,23 +84,37 @@ class Evidence:
         selection exceeds 0.95, so it is at most 0.05 (5.26 %) below the best there is; CP-SAT says that none
         exceeds 0.9, and then this is the best there is
         """
-        parts = [f"{self.objective} {self.value:.6g} on the {self.rows}, counted from the votes"]
+        parts = [
+            f"{self.objective} {self.value:.6g} on the {self.rows}, counted from the {self.counted_from}"
+        ]
         if self.certified_bound is None:
             parts.append(f"no bound can be rechecked, because {self.no_certificate}")
         else:
-            proof = f"the {self.certified_by} of the certificate prove that no selection exceeds"
+            beats = "exceeds" if self.sense == "max" else "is below"
+            proof = f"the {self.certified_by} of the certificate prove that no selection {beats}"
             if self.certified_by == "selections":
                 proof = "looking at every selection proves that none exceeds"
+            meets = self.within_tolerance and self.bound == self.certified_bound
+            standing = self._standing(self.value if meets else self.certified_bound)
+            parts.append(f"{proof} {self.certified_bound:.6g}, so it is {standing}")
+        if self.bound is not None and self._says_more(self.bound):
+            beats = "exceeds" if self.sense == "max" else "is below"
+            standing = self._standing(self.value if self.within_tolerance else self.bound)
             parts.append(
-                f"{proof} {self.certified_bound:.6g}, so it is {_standing(self.value, self.certified_bound)}"
-            )
-        if self.bound is not None and (self.certified_bound is None or self.bound < self.certified_bound):
-            bound = self.value if self.within_tolerance else self.bound
-            parts.append(
-                f"{self.bound_by} says that none exceeds {self.bound:.6g}, and then this is "
-                f"{_standing(self.value, bound)}"
+                f"{self.bound_by} says that none {beats} {self.bound:.6g}, and then this is {standing}"
             )
         return "; ".join(parts)
+
+    def _says_more(self, bound: float) -> bool:
+        """Whether a bound is tighter than that of the certificate."""
+        if self.certified_bound is None:
+            return True
+        return bound < self.certified_bound if self.sense == "max" else bound > self.certified_bound
+
+    def _standing(self, bound: float) -> str:
+        """Say how far from the best the value is."""
+        met = self.value >= bound if self.sense == "max" else self.value <= bound
+        return "the best there is" if met else shortfall(self.value, bound)
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it for JSON, with the sentence."""
@@ -116,12 +138,11 @@ def evidence_of(result: PrunedSelection, solver: str) -> Evidence:
     certified = getattr(result, "certified_bound", None)
     parts, why = "", ""
     if certified is None:
-        why = _why_none(solver)
+        why = _why_none(solver) if result.counted_from == "votes" else "its tangents are too many to recheck"
     else:
-        parts = "lines" if "+slope" in result.objective.name else "cuts"
-        if "selections" in (result.certificate or {}):
-            parts = "selections"
-    beyond = certified is None or result.bound < certified
+        parts = certified_by(result.certificate or {})
+    largest = result.objective.sense is Sense.MAX
+    beyond = certified is None or (result.bound < certified if largest else result.bound > certified)
     return Evidence(
         objective=result.objective.name,
         value=result.value,
@@ -131,7 +152,21 @@ def evidence_of(result: PrunedSelection, solver: str) -> Evidence:
         bound=result.bound,
         bound_by=result.proved_by if beyond else parts,
         within_tolerance=result.status is Status.OPTIMAL,
+        sense=str(result.objective.sense),
+        counted_from=result.counted_from,
     )
+
+
+def certified_by(certificate: Mapping[str, Any]) -> str:
+    """Return what proves the bound of a certificate: one of its fields, empty where none does.
+
+    Examples
+    --------
+    >>> certified_by({"value": 3, "cuts": []})
+    'cuts'
+    """
+    known = ("tangents", "lines", "selections", "cuts")
+    return next((part for part in known if part in certificate), "")
 
 
 def evidence_of_rule(value: float, rows: str = "validation rows") -> Evidence:
@@ -146,11 +181,6 @@ def evidence_of_rule(value: float, rows: str = "validation rows") -> Evidence:
         bound_by="",
         rows=rows,
     )
-
-
-def _standing(value: float, bound: float) -> str:
-    """Say how far below the best a value is."""
-    return "the best there is" if value >= bound else shortfall(value, bound)
 
 
 def _why_none(solver: str) -> str:

@@ -192,7 +192,7 @@ def choose_objective(
         scores.append([_held_out_value(held, problem, found) * per_row for found in masks])
         study.record(Finished(str(number), scores[-1]))
         budget.report(Progress(_STAGE, number, n_folds * n_repeats))
-    return _best(options, np.array(scores).reshape(len(scores), len(options)))
+    return best_setting(options, np.array(scores).reshape(len(scores), len(options)))
 
 
 def usual_settings(limits: SelectionLimits) -> tuple[Setting, ...]:
@@ -278,7 +278,7 @@ def _held_out_value(
     return of.value(of.weights.total(held, found[0]))
 
 
-def _best(options: Sequence[Setting], scores: NDArray[np.float64]) -> Choice:
+def best_setting(options: Sequence[Setting], scores: NDArray[np.float64]) -> Choice:
     """Return the first setting within an error of the best mean.
 
     Those without a selection in some fold are out.

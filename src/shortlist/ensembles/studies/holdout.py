@@ -4,6 +4,7 @@ import dataclasses
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,12 +17,14 @@ from shortlist.ensembles.estimators.recorded_rows import RecordedRows
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.pools.class_answers import class_answers
+from shortlist.ensembles.pools.class_probabilities import class_probabilities
 from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool, positive_probabilities
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.studies.measured import Measured, only_answer
 from shortlist.ensembles.studies.reached import Reached, what_was_reached
 from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows, round_votes
 from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally, plurality
+from shortlist.ensembles.votes.soft_votes import decided_by_mean, whole_shares
 from shortlist.errors import BadInputError
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.runs.clock import seconds_now
@@ -266,7 +269,7 @@ class _Asked:
 
 
 def _ask_pool(pruner: Any, pool: Pool, X: Any, y: Labels) -> _Asked:
-    if not isinstance(pruner, ExactPruner) or pruner.threshold_ is None:
+    if not isinstance(pruner, ExactPruner) or pruner.averages or pruner.threshold_ is None:
         return _Asked(class_answers(pool, X) == np.searchsorted(pool.classes, y)[:, None], None)
     record = pruner.validation_
     assert record.packed_votes is not None, "votes for one class are on record"
@@ -278,11 +281,9 @@ def _rules(pruner: Any, pool: Pool, asked: _Asked) -> dict[str, tuple[int, Ask]]
     """Return size and decision of the pruned, the full and the best single rule."""
     if asked.votes is None:
         alone = np.count_nonzero(asked.right, axis=0)
-        return {
-            "pruned": (len(pruner.pool_), _by_plurality(pruner.pool_)),
-            "full": (len(pool), _by_plurality(pool)),
-            "best_single": (1, _by_plurality(pool.subset([int(alone.argmax())]))),
-        }
+        rules = {"pruned": pruner.pool_, "full": pool, "best_single": pool.subset([int(alone.argmax())])}
+        by = partial(_by_mean, gains=pruner.gains_) if pruner.averages else _by_plurality
+        return {name: (len(members), by(members)) for name, members in rules.items()}
     single = pool.subset([_best_single(asked.votes, pruner.goal)])
     return {
         "pruned": (len(pruner.pool_), _by_threshold(pruner.pool_, pruner.threshold_, pruner.positive_)),
@@ -294,6 +295,11 @@ def _rules(pruner: Any, pool: Pool, asked: _Asked) -> dict[str, tuple[int, Ask]]
 def _by_plurality(members: Pool) -> Ask:
     """Let the members vote, ties to the lowest class."""
     return lambda X: plurality(class_tally(class_answers(members, X), len(members.classes)))
+
+
+def _by_mean(members: Pool, gains: NDArray[np.int64]) -> Ask:
+    """Let the mean of the members' probabilities decide."""
+    return lambda X: decided_by_mean(whole_shares(class_probabilities(members, X)), gains)
 
 
 def _by_threshold(members: Pool, threshold: int, positive: Any) -> Ask:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from shortlist.arrays import Labels
 from shortlist.ensembles.audit.class_cut_check import check_class_certificate, count_class_selection
 from shortlist.ensembles.audit.cut_check import Verdict, check_certificate, count_selection
+from shortlist.ensembles.estimators.base import SOFT
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows
 from shortlist.ensembles.goals.class_weights import weights_of
@@ -26,8 +27,14 @@ from shortlist.ensembles.proofs.certificate import (
     plain_utility,
 )
 from shortlist.ensembles.proofs.incumbent import PrunedSelection
-from shortlist.ensembles.pruning.evidence import Evidence, evidence_of, evidence_of_rule
+from shortlist.ensembles.pruning.evidence import (
+    Evidence,
+    certified_by,
+    evidence_of,
+    evidence_of_rule,
+)
 from shortlist.ensembles.pruning.pruning import parse_objective
+from shortlist.ensembles.verification.mean_recheck import other_probabilities, recheck_means
 from shortlist.ensembles.verification.row_check import find_recorded_rows
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows, round_votes
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
@@ -70,7 +77,7 @@ class Verification:
     n_rows, n_classifiers, n_parts : int
         What was looked at; the parts are cuts, ranges of thresholds with lines, or all selections.
     parts : str
-        ``"cuts"``, ``"lines"``, ``"selections"``, or empty without a certificate.
+        ``"cuts"``, ``"lines"``, ``"tangents"``, ``"selections"``, or empty without a certificate.
     all_votes : bool
         Whether the votes of the whole pool were asked for again, and not those of the members alone.
     certificate : dict or None
@@ -110,6 +117,8 @@ class Verification:
             return "invalid"
         if self.bound is None or self.claimed_bound is None:
             return "valid" if self.claimed_bound is None else "counted"
+        if self.evidence is not None and self.evidence.sense == "min":
+            return "valid" if self.bound >= self.claimed_bound else "partly"
         return "valid" if self.bound <= self.claimed_bound else "partly"
 
 
@@ -160,20 +169,21 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verific
         if wrong.any()
         else []
     )
-    votes = _recorded_votes(record, n_classifiers)
-    if votes is None and isinstance(model, ExactPruner):  # from before answers were kept
-        if pool is None:
-            raise BadInputError("the model has no record of the answers. Pass the whole pool as pool=POOL.")
-        votes = class_answers(pool, rows)
-    if not failures and votes is not None:
-        failures = _other_votes(model, votes, rows, pool)
+    votes = _votes_of(model, record, rows, pool)
+    if not failures:
+        failures = _other_answers(model, record, votes, rows, pool)
     if failures:
         first = [not_the_rows] if found.n_changed else []
         return dataclasses.replace(looked_at, failures=(*first, *failures))
-    if votes is not None and isinstance(model, ExactPruner):
-        checked = _recheck(model, votes, record.labels, pool)
-    else:
+    if not isinstance(model, ExactPruner):
         checked = _recount_accuracy(model, rows, classes, called)
+    elif votes is None:
+        assert record.shares is not None, "soft votes are on record"
+        limits = _limits(model, pool, n_classifiers, None)
+        truth = np.searchsorted(model.classes_, classes).astype(np.uint8)
+        checked = recheck_means(model, record.shares, truth, limits)
+    else:
+        checked = _recheck(model, votes, record.labels, pool)
     note = (
         f"{found.difference}, and the members answer them as on record"
         if found.n_changed
@@ -196,11 +206,29 @@ def _recorded(model: "Model") -> tuple[str, RecordedRows, int]:
     return "validation rows", model.validation_, len(model.selection_)
 
 
-def _recorded_votes(record: RecordedRows, n_classifiers: int) -> NDArray[np.uint8] | None:
-    """Return the votes, or the classes answered, that are on record; None where there are none."""
+def _votes_of(model: "Model", record: RecordedRows, rows: Any, pool: Pool | None) -> NDArray[np.uint8] | None:
+    """Return the votes, or the classes answered, that are on record; None where the value is not of votes."""
+    if not isinstance(model, ExactPruner) or model.voting_ == SOFT:
+        return None
     if record.packed_votes is not None:
-        return np.unpackbits(record.packed_votes, axis=1, count=n_classifiers)
-    return getattr(record, "codes", None)
+        return np.unpackbits(record.packed_votes, axis=1, count=len(model.selection_))
+    codes: NDArray[np.uint8] | None = getattr(record, "codes", None)
+    if codes is None:  # from before answers were kept
+        if pool is None:
+            raise BadInputError("the model has no record of the answers. Pass the whole pool as pool=POOL.")
+        codes = class_answers(pool, rows)
+    return codes
+
+
+def _other_answers(
+    model: "Model", record: RecordedRows, votes: NDArray[np.uint8] | None, rows: Any, pool: Pool | None
+) -> list[str]:
+    """Say where the members, or the whole pool, answer otherwise than on record."""
+    if not isinstance(model, ExactPruner):
+        return []
+    shares = getattr(record, "shares", None)
+    failures = [] if votes is None else _other_votes(model, votes, rows, pool)
+    return failures or ([] if shares is None else other_probabilities(model, shares, rows, pool))
 
 
 def _class_of(model: "Model", classes: Labels) -> NDArray[np.intp]:
@@ -258,7 +286,7 @@ def _recheck(
     certificate, plain = result.certificate, (answers.tolist(), truth.tolist())
     if certificate is None:
         chosen: dict[str, Any] = {"members": np.flatnonzero(pruner.selection_).tolist()}
-        chosen |= {"threshold": pruner.threshold_} if two else {}
+        chosen |= {"threshold": result.threshold} if two else {}
         claim = chosen | {name: field for name, field in meant.items() if field is not None}
         verdict = count_selection(claim, *plain) if two else count_class_selection(claim, *plain, n_classes)
     elif two:
@@ -277,22 +305,14 @@ def _recheck(
         "claimed_bound": result.bound,
         "evidence": None if failures else _rechecked(evidence_of(result, pruner.solver), value, bound),
         "n_parts": _n_parts(certificate),
-        "parts": _parts(certificate),
+        "parts": certified_by(certificate or {}),
         "certificate": certificate,
     }
 
 
-def _parts(certificate: Certificate | None) -> str:
-    """Say what proves the bound of a certificate."""
-    known = (
-        part for part in ("lines", "selections", "cuts") if certificate is not None and part in certificate
-    )
-    return next(known, "")
-
-
 def _n_parts(certificate: Certificate | None) -> int:
     """Count what proves the bound of a certificate."""
-    if certificate is None or not (parts := _parts(certificate)):
+    if certificate is None or not (parts := certified_by(certificate)):
         return 0
     return int(certificate[parts]) if parts == "selections" else len(certificate[parts])
 
@@ -327,7 +347,7 @@ def _contradictions(pruner: ExactPruner, certificate: Certificate, meant: dict[s
     ]
     members = np.flatnonzero(pruner.selection_).tolist()
     found = certificate.get("members"), certificate.get("threshold")
-    if (members, pruner.threshold_) != found:
+    if (members, getattr(pruner.result_, "threshold", None)) != found:
         failures.append("the certificate is about other members or another threshold than the model's")
     return failures
 

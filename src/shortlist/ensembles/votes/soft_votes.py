@@ -1,4 +1,4 @@
-"""Soft votes: how probable every classifier finds every class, in whole numbers, and what their sum decides."""
+"""Soft votes: how probable classifiers find every class, in whole numbers, and what their sum decides."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

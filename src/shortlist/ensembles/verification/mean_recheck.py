@@ -1,0 +1,104 @@
+"""Rechecking committees that average probabilities: the answers of their members, value, limits and bound."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from shortlist.ensembles.audit.mean_check import check_mean_certificate, count_mean_selection
+from shortlist.ensembles.averaging.mean_certificate import plain_mean_problem
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.goals.mean_goals import MeanGoal, mean_goal
+from shortlist.ensembles.goals.selection_limits import SelectionLimits
+from shortlist.ensembles.pools.class_probabilities import class_probabilities
+from shortlist.ensembles.pools.pool import Pool
+from shortlist.ensembles.pruning.evidence import certified_by, evidence_of
+from shortlist.ensembles.pruning.soft_pruning import named_objective, soft_metric
+from shortlist.ensembles.votes.class_votes import ClassCodes
+from shortlist.ensembles.votes.soft_votes import Shares, SoftVotes, whole_shares
+
+MOST_DIFFERENCE = 1
+"""Parts of 2^15 - 1 by which another machine may round a probability otherwise."""
+
+SURE = 1e-8
+"""By how much values and bounds may differ that are sums of logarithms and exponentials, for each row."""
+
+
+def other_probabilities(pruner: ExactPruner, shares: Shares, rows: Any, pool: Pool | None) -> list[str]:
+    """Ask the members, or the whole pool, again; say where they answer otherwise than on record."""
+    asked, recorded = (pruner.pool_, shares[:, pruner.selection_]) if pool is None else (pool, shares)
+    again = whole_shares(class_probabilities(asked, rows)).astype(np.int64)
+    changed = int((np.abs(again - recorded) > MOST_DIFFERENCE).any(axis=(1, 2)).sum())
+    said = f"on {changed:,} of {len(shares):,} validation rows the classifiers find other probabilities"
+    return [said] if changed else []
+
+
+def recheck_means(
+    pruner: ExactPruner, shares: Shares, truth: ClassCodes, limits: SelectionLimits
+) -> dict[str, Any]:
+    """Recompute value, limits and bound of a mean of probabilities.
+
+    Parameters
+    ----------
+    pruner : ExactPruner
+        Fitted with soft voting.
+    shares : ndarray of int16, shape (n_rows, n_classifiers, n_classes)
+        On record.
+    truth : ndarray of uint8, shape (n_rows,)
+        Index of the true class.
+    limits : SelectionLimits
+        Those that the model's options set.
+    """
+    result, certificate = pruner.result_, pruner.result_.certificate
+    goal = _goal(pruner, SoftVotes(shares, truth))
+    meant = plain_mean_problem(goal, limits)
+    plain = (shares.tolist(), truth.tolist())
+    members = np.flatnonzero(pruner.selection_).tolist()
+    if certificate is None:
+        verdict = count_mean_selection(meant | {"members": members}, *plain)
+    else:
+        verdict = check_mean_certificate(certificate, *plain)
+    failures = list(verdict.failures)
+    if certificate is not None:
+        failures += [
+            f"the certificate is about other {field} than the model's options mean"
+            for field, what in meant.items()
+            if certificate.get(field) != what
+        ]
+        if certificate.get("members") != members:
+            failures.append("the certificate is about other members than the model's")
+    sign = -1 if goal.objective.sense == "min" else 1
+    unit = sign * goal.denominator * (1 if goal.kind == "right" else 2**32)
+    value, bound = (None if one is None else one / unit for one in (verdict.value, verdict.bound))
+    if sign * (result.bound - result.value) < -SURE:
+        failures.append(
+            f"the model claims the bound {result.bound:g}, which its value {result.value:g} beats"
+        )
+    if value is not None and abs(value - result.value) > SURE:
+        failures.append(f"the model claims the value {result.value:g}, its members are worth {value:g}")
+    if bound is not None and sign * (result.bound - bound) > SURE:
+        failures.append(f"the model claims the bound {result.bound:g}, the certificate proves {bound:g}")
+    evidence = None
+    if not failures:
+        known = evidence_of(result, pruner.solver)
+        evidence = dataclasses.replace(known, value=result.value, certified_bound=result.certified_bound)
+    parts = certified_by(certificate or {})
+    return {
+        "failures": tuple(failures),
+        "value": value if value is None or abs(value - result.value) > SURE else result.value,
+        "bound": result.certified_bound if bound is not None and not failures else bound,
+        "claimed_bound": result.bound,
+        "evidence": evidence,
+        "n_parts": len(certificate[parts]) if certificate is not None and parts else 0,
+        "parts": parts,
+        "certificate": certificate,
+    }
+
+
+def _goal(pruner: ExactPruner, votes: SoftVotes) -> MeanGoal:
+    """Return the goal of the model's objective, its own choice included."""
+    positive = None if pruner.positive_ is None else pruner.classes_.tolist().index(pruner.positive_)
+    objective = pruner.goal
+    if pruner.choice_ is not None:
+        objective = named_objective(soft_metric(objective), pruner.choice_.setting.second)
+    return mean_goal(objective, votes, positive=positive)

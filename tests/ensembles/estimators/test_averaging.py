@@ -1,0 +1,215 @@
+"""Committees that average probabilities: estimators, saved models and verification."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_classification
+from sklearn.metrics import log_loss
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from shortlist import BadInputError, Status
+from shortlist.ensembles import BackfittingPruner, ExactPruner, MarginPruner, OrderedPruner, make_pool, verify
+from shortlist.ensembles.pools.class_probabilities import class_probabilities
+from shortlist.ensembles.votes.soft_votes import WHOLE, whole_shares
+from shortlist.saved_models import SavedModel, load_model, save_model
+
+X, Y = make_classification(240, 6, n_informative=4, flip_y=0.15, random_state=3)
+FLOWERS, KINDS = load_iris(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def pool() -> Any:
+    return make_pool(X[:120], Y[:120], n_classifiers=10, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def kinds_pool() -> Any:
+    return make_pool(FLOWERS[::2], KINDS[::2], n_classifiers=10, random_state=0)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [
+        ExactPruner(n_classifiers=6, node_limit=200, random_state=0, voting="soft", objective="log-loss"),
+        ExactPruner(n_classifiers=6, node_limit=200, random_state=0, voting="averaged"),
+        OrderedPruner(n_classifiers=6, random_state=0, voting="averaged"),
+    ]
+)
+def test_averaging_keeps_scikit_learns_contract(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    "pruner",
+    [
+        ExactPruner(voting="averaged"),
+        ExactPruner(voting="soft", objective="log-loss"),
+        OrderedPruner(voting="averaged"),
+        MarginPruner(voting="averaged"),
+        BackfittingPruner(voting="averaged"),
+    ],
+    ids=["averaged", "soft", "order", "margins", "backfitting"],
+)
+def test_probabilities_are_the_mean_of_the_members_and_the_largest_wins(pruner: Any, pool: Any) -> None:
+    fitted = pruner.set_params(pool=pool).fit(X[120:], Y[120:])
+
+    mean = class_probabilities(fitted.pool_, X).mean(axis=1)
+    assert np.allclose(fitted.predict_proba(X), mean)
+    clear = np.abs(mean[:, 1] - 0.5) > 1 / WHOLE
+    assert (fitted.predict(X)[clear] == mean.argmax(axis=1)[clear]).all()
+    assert fitted.voting_ == pruner.voting
+
+
+def test_averaged_members_are_those_of_votes(pool: Any) -> None:
+    by_votes, averaged = (
+        ExactPruner(pool, voting=voting).fit(X[120:], Y[120:]) for voting in ("hard", "averaged")
+    )
+
+    assert averaged.selection_.tolist() == by_votes.selection_.tolist()
+    assert averaged.objective_value_ == by_votes.objective_value_
+    assert averaged.threshold_ is None
+
+
+def test_soft_voting_finds_the_best_log_loss(pool: Any) -> None:
+    pruned = ExactPruner(pool, voting="soft", objective="log-loss").fit(X[120:], Y[120:])
+
+    table = class_probabilities(pool, X[120:])
+    masks = [np.array([k >> i & 1 for i in range(10)], dtype=bool) for k in range(1, 2**10)]
+    least = min(log_loss(Y[120:], table[:, mask].mean(axis=1)) for mask in masks)
+    assert pruned.status_ is Status.OPTIMAL
+    assert pruned.objective_value_ == pytest.approx(least, abs=1e-3)
+    assert pruned.gap_ == 0
+    assert log_loss(Y[120:], pruned.predict_proba(X[120:])) == pytest.approx(
+        pruned.objective_value_, abs=1e-3
+    )
+
+
+def test_the_value_of_soft_accuracy_is_that_of_the_predictions(kinds_pool: Any) -> None:
+    pruned = ExactPruner(kinds_pool, voting="soft").fit(FLOWERS[1::2], KINDS[1::2])
+
+    assert pruned.objective_value_ == pruned.score(FLOWERS[1::2], KINDS[1::2])
+    assert np.trace(pruned.result_.decisions) == round(pruned.objective_value_ * 75)
+
+
+def test_calls_that_must_pay_are_made_later(pool: Any) -> None:
+    even, careful = (
+        ExactPruner(pool, voting="averaged", objective=objective).fit(X[120:], Y[120:])
+        for objective in ({"tp": 1, "tn": 1}, {"tp": 1, "fp": -9})
+    )
+
+    assert even.gains_.tolist() == [1, 1]
+    assert careful.gains_.tolist() == [9, 1]
+    probable = careful.predict_proba(X)[:, 1]
+    called = careful.predict(X) == 1
+    assert probable[called].min(initial=1) > 0.89
+    assert (probable[~called] < 0.91).all()
+
+
+@pytest.mark.parametrize("objective", ["auto", "balanced-accuracy+auto"])
+def test_the_objective_of_means_is_chosen_by_cross_validation(objective: str, pool: Any) -> None:
+    pruned = ExactPruner(pool, voting="soft", objective=objective).fit(X[120:], Y[120:])
+
+    assert pruned.choice_ is not None
+    assert {one.setting.second for one in pruned.choice_.tried} == {"log-loss", "brier", "+slope-8", ""}
+    chosen = pruned.choice_.setting.second
+    assert pruned.result_.objective.name in {
+        chosen,
+        objective.replace("auto", "accuracy").partition("+")[0] + chosen,
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"voting": "loud"}, "voting must be one of"),
+        ({"voting": "soft", "diversity": "each"}, "diversity must be 'none'"),
+        ({"voting": "soft", "solver": "highs"}, "solver must be 'auto'"),
+        ({"voting": "soft", "min_size": 0}, "min_size must be at least 1"),
+        ({"voting": "soft", "objective": "accuracy+margin"}, "without .margin"),
+        ({"voting": "hard", "objective": "log-loss"}, "log-loss"),
+        ({"voting": "averaged", "objective": {"tp": -1}}, "worth at least as much"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(options: Any, why: str, pool: Any) -> None:
+    with pytest.raises(BadInputError, match=why):
+        ExactPruner(pool, **options).fit(X[120:], Y[120:])
+
+
+def test_rules_choose_by_votes() -> None:
+    with pytest.raises(BadInputError, match="voting must be one of"):
+        OrderedPruner(voting="soft").fit(X, Y)
+
+
+def test_a_member_without_probabilities_is_named_before_any_work() -> None:
+    members = [DecisionTreeClassifier(max_depth=2).fit(X, Y), LinearSVC().fit(X, Y)]
+
+    with pytest.raises(BadInputError, match="got none of LinearSVC-1"):
+        ExactPruner(members, voting="averaged").fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("voting", "objective"),
+    [
+        ("soft", "log-loss"),
+        ("soft", "accuracy"),
+        ("soft", "accuracy+slope-8"),
+        ("soft", "auto"),
+        ("averaged", "accuracy"),
+    ],
+)
+@pytest.mark.parametrize("several", [False, True])
+def test_verify_finds_what_is_claimed(
+    voting: str, objective: str, several: bool, pool: Any, kinds_pool: Any
+) -> None:
+    rows, classes, of = (FLOWERS[1::2], KINDS[1::2], kinds_pool) if several else (X[120:], Y[120:], pool)
+    pruned = ExactPruner(of, voting=voting, objective=objective, max_size=4).fit(rows, classes)
+
+    found = verify(pruned, rows, classes)
+    with_pool = verify(pruned, rows, classes, pool=of)
+
+    assert found.failures == ()
+    assert found.status in {"valid", "partly"}
+    assert found.value == pruned.objective_value_
+    assert with_pool.failures == ()
+    assert found.evidence is not None
+    assert found.evidence.sentence()
+
+
+def test_verify_notices_other_values_bounds_and_probabilities(pool: Any) -> None:
+    pruned = ExactPruner(pool, voting="soft", objective="log-loss").fit(X[120:], Y[120:])
+    result, record = pruned.result_, pruned.validation_
+
+    pruned.result_ = dataclasses.replace(result, value=result.value / 2)
+    assert any("claims the value" in said for said in verify(pruned, X[120:], Y[120:]).failures)
+    pruned.result_ = result
+    assert record.shares is not None
+    changed = record.shares.copy()
+    changed[3] = whole_shares(np.full((10, 2), 0.5))
+    pruned.validation_ = dataclasses.replace(record, shares=changed)
+    assert verify(pruned, X[120:], Y[120:]).failures == (
+        "on 1 of 120 validation rows the classifiers find other probabilities",
+    )
+
+
+def test_a_saved_committee_averages_as_before(tmp_path: Any, pool: Any) -> None:
+    pruned = ExactPruner(pool, voting="soft", objective="brier").fit(X[120:], Y[120:])
+    save_model(SavedModel(pruned, tuple(f"c{k}" for k in range(6)), "y"), tmp_path / "model.joblib")
+
+    loaded = load_model(tmp_path / "model.joblib").estimator
+
+    assert np.array_equal(loaded.predict_proba(X), pruned.predict_proba(X))
+    assert np.array_equal(loaded.predict(X), pruned.predict(X))
+
+
+def test_a_model_from_before_there_was_a_choice_votes(pool: Any) -> None:
+    pruned = ExactPruner(pool).fit(X[120:], Y[120:])
+    expected = pruned.predict(X)
+
+    del pruned.voting, pruned.voting_, pruned.gains_
+
+    assert np.array_equal(pruned.predict(X), expected)
+    assert pruned.get_params()["voting"] == "hard"
