@@ -7,11 +7,13 @@ from shortlist.ensembles.averaging._kernels import (
     FREE,
     IN,
     Envelopes,
+    FoundTangents,
+    Looked,
     better_tangents,
     envelope_at,
     find_envelopes,
-    worth_at,
     worth_of_exchanges,
+    worth_of_reach,
 )
 from shortlist.ensembles.averaging.mean_terms import mean_terms, reach_of, scale_of, total_of
 from shortlist.ensembles.goals.mean_goals import mean_goal
@@ -30,12 +32,11 @@ def test_tangents_bound_every_selection_of_a_node(objective: str, n_classes: int
     fixed[3] = IN
     envelopes = Envelopes(*(np.zeros(terms.columns.shape[1]) for _ in range(4)))
     parts = np.where(fixed == IN, 1.0, 2 / 6)
-    gains, forms, tilts = np.zeros(7), np.zeros(len(terms.worth), np.int64), np.zeros(len(terms.worth))
+    found = FoundTangents(np.zeros(7), np.zeros(len(terms.worth), np.int64), np.zeros(len(terms.worth)))
     find_envelopes(terms, 3 * terms.whole, fixed, 2, 1.0, envelopes)
 
-    bound = better_tangents(
-        terms, 3 * terms.whole, fixed, 2, envelopes, n_steps, -1e9, parts, gains, forms, tilts
-    )
+    looked = Looked(3 * terms.whole, fixed, 2, n_steps, -1e9)
+    bound = better_tangents(terms, looked, envelopes, parts, found)
 
     worths = [
         total_of(terms, reach_of(terms, mean_oracles.as_mask(members, 7)), 3) / scale_of(terms)
@@ -58,7 +59,7 @@ def test_an_envelope_is_above_the_function_and_concave(objective: str) -> None:
         ranked = np.sort(terms.columns[:, form].astype(np.int64))
         reaches = np.linspace(ranked[:4].sum(), ranked[-4:].sum(), 50)
         above = np.array([envelope_at(terms, unit, envelopes, form, reach) for reach in reaches])
-        under = [worth_at(terms.kind, terms.slope, terms.aims[form], unit, reach) for reach in reaches]
+        under = [worth_of_reach(terms.kind, terms.slope, terms.aims[form], unit, reach) for reach in reaches]
         assert (above >= np.array(under) - 1e-9).all()
         assert (np.diff(above, 2) <= 1e-9).all()
 

@@ -107,7 +107,8 @@ def _print(found: "Verification") -> None:
     if found.evidence is None:
         return
     whose = "all classifiers" if found.all_votes else "the members"
-    checked = f"; checked {_counted(found)} in integers" if found.parts else ""
+    how = "" if found.parts == "tangents" else " in integers"
+    checked = f"; checked {_counted(found)}{how}" if found.parts else ""
     claimed = "As claimed, as far as it can be rechecked" if found.status == "partly" else "As claimed"
     if found.other_table:
         claimed = f"The table is not the one on record: {found.other_table}. {claimed}"

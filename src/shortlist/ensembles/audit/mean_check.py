@@ -13,17 +13,17 @@ from typing import Any
 from shortlist.ensembles.audit.cut_check import Verdict
 from shortlist.ensembles.audit.line_check import whole
 
-WHOLE = 2**15 - 1
+PROBABILITY_ONE = 2**15 - 1
 """What probability 1 is."""
 
 SCALE = 2**32
 """What worth 1 is, but of right rows, which are counted."""
 
-SURE = 1e-6
+FLOAT_ERROR = 1e-6
 """By how much sums of floats may be off that stand for whole numbers."""
 
-Rows = Sequence[Sequence[Sequence[int]]]
-"""Probabilities in parts of :data:`WHOLE`: rows of classifiers of classes."""
+ShareTable = Sequence[Sequence[Sequence[int]]]
+"""Probabilities in parts of :data:`PROBABILITY_ONE`: rows of classifiers of classes."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,9 @@ class Term:
     forms: list[tuple[list[int], float]]
 
 
-def check_mean_certificate(certificate: Mapping[str, Any], shares: Rows, labels: Sequence[int]) -> Verdict:
+def check_mean_certificate(
+    certificate: Mapping[str, Any], shares: ShareTable, labels: Sequence[int]
+) -> Verdict:
     """Recompute value and bound from the probabilities and the tangents.
 
     1. The data has the SHA-256 of the certificate.
@@ -53,7 +55,7 @@ def check_mean_certificate(certificate: Mapping[str, Any], shares: Rows, labels:
     certificate : mapping
         As :mod:`shortlist.ensembles.averaging.mean_certificate` writes it.
     shares : sequence of rows of classifiers of classes
-        Probabilities in parts of :data:`WHOLE`.
+        Probabilities in parts of :data:`PROBABILITY_ONE`.
     labels : sequence of int
         Index of the true class of each row.
 
@@ -79,7 +81,7 @@ def check_mean_certificate(certificate: Mapping[str, Any], shares: Rows, labels:
     return Verdict(not failures, tuple(failures), value, bound)
 
 
-def count_mean_selection(claim: Mapping[str, Any], shares: Rows, labels: Sequence[int]) -> Verdict:
+def count_mean_selection(claim: Mapping[str, Any], shares: ShareTable, labels: Sequence[int]) -> Verdict:
     """Recompute what a selection is worth, and whether it keeps its limits, where nothing proves a bound."""
     failures: list[str] = []
     value = None
@@ -90,7 +92,7 @@ def count_mean_selection(claim: Mapping[str, Any], shares: Rows, labels: Sequenc
     return Verdict(not failures, tuple(failures), value, None)
 
 
-def mean_sha256(shares: Rows, labels: Sequence[int]) -> str:
+def mean_sha256(shares: ShareTable, labels: Sequence[int]) -> str:
     """Return the SHA-256 of the rows.
 
     Hashed are the numbers of classifiers and classes, then of each row its class and all probabilities.
@@ -105,7 +107,7 @@ def mean_sha256(shares: Rows, labels: Sequence[int]) -> str:
     return digest.hexdigest()
 
 
-def _terms(goal: Mapping[str, Any], shares: Rows, labels: Sequence[int]) -> list[Term]:
+def _terms(goal: Mapping[str, Any], shares: ShareTable, labels: Sequence[int]) -> list[Term]:
     """Write out the summands."""
     kind, gains = goal["kind"], goal["gains"]
     n_classes, terms = len(shares[0][0]), []
@@ -153,7 +155,7 @@ def _value(claim: Mapping[str, Any], terms: list[Term], failures: list[str]) -> 
         failures.append(f"the {len(members)} members are not as many as allowed")
     if "budget" in limits and sum(limits["costs"][k] for k in members) > limits["budget"]:
         failures.append("the members cost more than allowed")
-    unit, total = max(1, len(members)) * WHOLE, goal["offset"] if goal["kind"] == "right" else 0
+    unit, total = max(1, len(members)) * PROBABILITY_ONE, goal["offset"] if goal["kind"] == "right" else 0
     for term in terms:
         worth = min(_g(goal, aim, sum(adds[k] for k in members), unit) for adds, aim in term.forms)
         total += term.worth * (int(worth) if goal["kind"] == "right" else round(SCALE * worth))
@@ -181,7 +183,7 @@ def _bound(certificate: Mapping[str, Any], terms: list[Term], failures: list[str
         slack = _slack(goal, terms)
         return math.ceil(max(bounds) * SCALE) + slack // 4 + 1
     step = math.gcd(*(term.worth for term in terms))
-    return int(goal["offset"] + math.floor(max(bounds) + SURE) // step * step)
+    return int(goal["offset"] + math.floor(max(bounds) + FLOAT_ERROR) // step * step)
 
 
 def _part_bound(
@@ -197,7 +199,7 @@ def _part_bound(
         ranked = sorted(form[k] for k in allowed)
         low, high = sum(ranked[:size]), sum(ranked[len(ranked) - size :])
         share = aim_share if goal["kind"] == "right" else 1.0
-        constants.append(term.worth * _highest(goal, aim * share, (low, high), size * WHOLE, tilt))
+        constants.append(term.worth * _highest(goal, aim * share, (low, high), size * PROBABILITY_ONE, tilt))
         for k in allowed:
             adds[k].append(term.worth * tilt * form[k])
     best = sorted((math.fsum(adds[k]) for k in allowed), reverse=True)[:size]

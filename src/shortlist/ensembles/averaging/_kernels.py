@@ -67,8 +67,50 @@ class Envelopes(NamedTuple):
     knot: Floats
 
 
+class Looked(NamedTuple):
+    """What tangents are looked for: of whom, and how long.
+
+    Attributes
+    ----------
+    unit : float
+        What mean 1 is for all members together.
+    fixed : ndarray of uint8, shape (n_classifiers,)
+        :data:`FREE`, :data:`IN` or :data:`OUT`.
+    need : int
+        How many free classifiers join those that are in.
+    n_steps : int
+        Most steps.
+    target : float
+        A bound that is low enough.
+    """
+
+    unit: float
+    fixed: Bytes
+    need: int
+    n_steps: int
+    target: float
+
+
+class FoundTangents(NamedTuple):
+    """Tangents that were found.
+
+    Attributes
+    ----------
+    gains : ndarray of float, shape (n_classifiers,)
+        What each classifier adds to all of them.
+    lowest : ndarray of int64, shape (n_terms,)
+        The form that each is of.
+    tilts : ndarray of float, shape (n_terms,)
+        How steep each is.
+    """
+
+    gains: Floats
+    lowest: Longs
+    tilts: Floats
+
+
 @kernel("float64(int64, float64, float64, float64, float64)")
-def worth_at(kind: int, slope: float, aim: float, unit: float, reach: float) -> float:
+def worth_of_reach(kind: int, slope: float, aim: float, unit: float, reach: float) -> float:
     """Return g of one form, which reaches so much of `unit`."""
     if kind == STEP:
         return 1.0 if reach >= aim else 0.0
@@ -94,7 +136,7 @@ def steepness_at(kind: int, slope: float, aim: float, unit: float, reach: float)
     return value * (1.0 - value) * slope / 2.0 / unit
 
 
-@kernel("void(MeanTerms, float64, uint8[::1], int64, float64, Envelopes)")
+@kernel("void(MeanTerms, float64, uint8[::1], int64, float64, Envelopes)", makes_arrays=True)
 def find_envelopes(
     terms: MeanTerms, unit: float, fixed: Bytes, need: int, aim_share: float, envelopes: Envelopes
 ) -> None:
@@ -126,7 +168,7 @@ def find_envelopes(
             envelopes.chord[form] = 0.0 if low >= aim or high < aim else 1.0 / (aim - low)
             envelopes.knot[form] = aim
             continue
-        base = worth_at(terms.kind, terms.slope, aim, unit, low)
+        base = worth_of_reach(terms.kind, terms.slope, aim, unit, low)
         envelopes.base[form] = base
         envelopes.knot[form] = low
         envelopes.chord[form] = 0.0
@@ -134,12 +176,12 @@ def find_envelopes(
             continue
         # the chord from the low end grows as long as the sigmoid is steeper than it
         left, right = max(low, 0.0), high
-        rise = worth_at(terms.kind, terms.slope, aim, unit, high) - base
+        rise = worth_of_reach(terms.kind, terms.slope, aim, unit, high) - base
         touches = high > 0 and steepness_at(terms.kind, terms.slope, aim, unit, high) * (high - low) < rise
         if touches:
             for _ in range(60):
                 middle = (left + right) / 2
-                rise = worth_at(terms.kind, terms.slope, aim, unit, middle) - base
+                rise = worth_of_reach(terms.kind, terms.slope, aim, unit, middle) - base
                 if steepness_at(terms.kind, terms.slope, aim, unit, middle) * (middle - low) >= rise:
                     left = middle
                 else:
@@ -147,14 +189,16 @@ def find_envelopes(
         else:
             left = high
         envelopes.knot[form] = left if touches else np.inf
-        envelopes.chord[form] = (worth_at(terms.kind, terms.slope, aim, unit, left) - base) / (left - low)
+        envelopes.chord[form] = (worth_of_reach(terms.kind, terms.slope, aim, unit, left) - base) / (
+            left - low
+        )
 
 
 @kernel("float64(MeanTerms, float64, Envelopes, int64, float64)")
 def envelope_at(terms: MeanTerms, unit: float, envelopes: Envelopes, form: int, reach: float) -> float:
     """Return how high the envelope of a form is."""
     if terms.kind < SIGMOID:
-        return worth_at(terms.kind, terms.slope, terms.aims[form], unit, reach)
+        return worth_of_reach(terms.kind, terms.slope, terms.aims[form], unit, reach)
     chord: float = envelopes.chord[form]
     low: float = envelopes.low[form]
     base: float = envelopes.base[form]
@@ -162,7 +206,7 @@ def envelope_at(terms: MeanTerms, unit: float, envelopes: Envelopes, form: int, 
         return base + chord * (reach - low)
     if terms.kind == STEP:
         return 1.0 if chord > 0 else base
-    return worth_at(terms.kind, terms.slope, terms.aims[form], unit, reach)
+    return worth_of_reach(terms.kind, terms.slope, terms.aims[form], unit, reach)
 
 
 @kernel("float64(MeanTerms, float64, Envelopes, int64, float64)")
@@ -216,7 +260,7 @@ def gains_of_tangents(terms: MeanTerms, lowest: Longs, tilts: Floats, gains: Flo
         gains[k] = total
 
 
-@kernel("float64(float64[::1], uint8[::1], int64)")
+@kernel("float64(float64[::1], uint8[::1], int64)", makes_arrays=True)
 def most_gain_of(gains: Floats, fixed: Bytes, need: int) -> float:
     """Return what the classifiers that are in, and the best free ones, add together."""
     free = np.empty(len(gains))
@@ -277,37 +321,26 @@ def best_step(
     return low if low > 0 else high
 
 
-@kernel(
-    "float64(MeanTerms, float64, uint8[::1], int64, Envelopes, int64, float64, float64[::1], float64[::1], "
-    "int64[::1], float64[::1])"
-)
+@kernel("float64(MeanTerms, Looked, Envelopes, float64[::1], FoundTangents)", makes_arrays=True)
 def better_tangents(
-    terms: MeanTerms,
-    unit: float,
-    fixed: Bytes,
-    need: int,
-    envelopes: Envelopes,
-    n_steps: int,
-    target: float,
-    parts: Floats,
-    gains: Floats,
-    lowest: Longs,
-    tilts: Floats,
+    terms: MeanTerms, looked: Looked, envelopes: Envelopes, parts: Floats, found: FoundTangents
 ) -> float:
-    """Look for tangents with a low bound: the bound of those left in `gains`, `lowest` and `tilts`.
+    """Look for tangents with a low bound: the bound of those left in `found`.
 
     `parts`, from 0 to 1, say how far each classifier is in; they are improved by moving what one is in to
     another one, until the bound is at most `target`, or near enough to the sum of the envelopes.
     """
+    unit, fixed, need, target = looked.unit, looked.fixed, looked.need, looked.target
     n_classifiers, n_forms = terms.columns.shape
     reach, change = np.zeros(n_forms), np.empty(n_forms)
     for k in range(n_classifiers):
         if parts[k] > 0:
             for form in range(n_forms):
                 reach[form] += parts[k] * terms.columns[k, form]
-    now_gains, now_lowest, now_tilts = np.empty_like(gains), np.empty_like(lowest), np.empty_like(tilts)
+    now_gains, now_tilts = np.empty_like(found.gains), np.empty_like(found.tilts)
+    now_lowest = np.empty_like(found.lowest)
     best = np.inf
-    for _ in range(n_steps):
+    for _ in range(looked.n_steps):
         total = take_tangents(terms, unit, envelopes, reach, now_lowest, now_tilts)
         gains_of_tangents(terms, now_lowest, now_tilts, now_gains)
         bound = total + most_gain_of(now_gains, fixed, need)
@@ -315,7 +348,7 @@ def better_tangents(
             bound -= terms.worth[term] * now_tilts[term] * reach[now_lowest[term]]
         if bound < best:
             best = bound
-            gains[:], lowest[:], tilts[:] = now_gains, now_lowest, now_tilts
+            found.gains[:], found.lowest[:], found.tilts[:] = now_gains, now_lowest, now_tilts
         if best <= target or best - total < 0.05 * (best - target):
             break
         to, of = -1, -1
@@ -347,12 +380,12 @@ def total_worth(terms: MeanTerms, unit: float, reach: Floats) -> float:
     for term in range(len(terms.worth)):
         least = np.inf
         for form in range(terms.starts[term], terms.starts[term + 1]):
-            least = min(least, worth_at(terms.kind, terms.slope, terms.aims[form], unit, reach[form]))
+            least = min(least, worth_of_reach(terms.kind, terms.slope, terms.aims[form], unit, reach[form]))
         total += terms.worth[term] * least
     return total
 
 
-@kernel("void(MeanTerms, float64, float64[::1], int64[::1], int64[::1], float64[:, ::1])")
+@kernel("void(MeanTerms, float64, float64[::1], int64[::1], int64[::1], float64[:, ::1])", makes_arrays=True)
 def worth_of_exchanges(
     terms: MeanTerms, unit: float, reach: Floats, leaving: Longs, joining: Longs, worths: Floats
 ) -> None:

@@ -20,7 +20,7 @@ from shortlist.ensembles.averaging.mean_terms import (
     step_of,
     total_of,
 )
-from shortlist.ensembles.goals.mean_goals import LOSSES, MeanGoal
+from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, MeanGoal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.proofs.incumbent import ClassSelection, PrunedSelection
 from shortlist.ensembles.votes.soft_votes import SoftVotes, mean_decisions
@@ -81,7 +81,7 @@ class MeanProblem:
         columns = self.terms.columns
         if not len(self.terms.worth):
             return self._offset
-        if self.goal.kind in LOSSES:
+        if self.goal.kind in MEAN_LOSSES:
             nearest = np.abs(columns - self.terms.aims * self.terms.whole).argmin(axis=0)
             best = columns[nearest, np.arange(columns.shape[1])]
             best = best if self.goal.kind == "brier" else columns.max(axis=0)
@@ -108,7 +108,7 @@ class MeanProblem:
 
     def value(self, total: int) -> float:
         """Turn a total into the user's unit and sign."""
-        if self.goal.kind in LOSSES:
+        if self.goal.kind in MEAN_LOSSES:
             return -total / scale_of(self.terms) / self.goal.denominator
         return total / scale_of(self.terms) / self.goal.denominator
 

@@ -21,6 +21,8 @@ from shortlist.ensembles.averaging._kernels import (
     OUT,
     SIGMOID,
     Envelopes,
+    FoundTangents,
+    Looked,
     better_tangents,
     find_envelopes,
 )
@@ -125,8 +127,8 @@ class MeanTree:
         terms = self.problem.terms
         n_forms, n_terms = terms.columns.shape[1], len(terms.worth)
         self._envelopes = Envelopes(*(np.zeros(n_forms) for _ in range(4)))
-        self._gains = np.zeros(self.problem.n_classifiers)
-        self._forms, self._tilts = np.zeros(n_terms, dtype=np.int64), np.zeros(n_terms)
+        none = np.zeros(n_terms, dtype=np.int64)
+        self._found = FoundTangents(np.zeros(self.problem.n_classifiers), none, np.zeros(n_terms))
         self._count = itertools.count()
 
     def grow(self) -> str:
@@ -199,7 +201,9 @@ class MeanTree:
             self._push(replace(node, first=node.first + 1, parts=_grown(node), bound=below))
             return
         if of_sizes:
-            self.cover.append(Tangents(node.first, node.last, self._forms.copy(), self._tilts.copy(), bound))
+            self.cover.append(
+                Tangents(node.first, node.last, self._found.lowest.copy(), self._found.tilts.copy(), bound)
+            )
         if not done:
             self._split(node, bound)
 
@@ -210,7 +214,9 @@ class MeanTree:
             if not self._is_of_sizes(node):
                 continue
             bound = self._bound(node)
-            self.cover.append(Tangents(node.first, node.last, self._forms.copy(), self._tilts.copy(), bound))
+            self.cover.append(
+                Tangents(node.first, node.last, self._found.lowest.copy(), self._found.tilts.copy(), bound)
+            )
         n_sizes = len(self.cover)
         return (
             tuple(self.cover)
@@ -233,13 +239,12 @@ class MeanTree:
         known = self.best.mask is not None
         target = self.problem.worth_to_beat(self.best.total) if known else -1e6 * float(terms.worth.sum())
         steps = self.settings.first_steps if self._is_of_sizes(node) else self.settings.steps
-        here = (terms, unit, node.fixed, need, self._envelopes)
-        found = better_tangents(*here, steps, target, node.parts, self._gains, self._forms, self._tilts)
-        return float(found)
+        looked = Looked(unit, node.fixed, need, steps, target)
+        return float(better_tangents(terms, looked, self._envelopes, node.parts, self._found))
 
     def _offer(self, node: _Node) -> None:
         """Offer the selection of those that are furthest in."""
-        order = np.lexsort((-self._gains, -node.parts))
+        order = np.lexsort((-self._found.gains, -node.parts))
         mask = np.zeros(len(order), dtype=bool)
         mask[order[: node.first]] = True
         if not (mask & (node.fixed == OUT)).any():
@@ -262,8 +267,8 @@ class MeanTree:
         if need in {0, len(free)}:
             self._push(_Node(node.first, node.last, fixed, parts, bound))
             return
-        scale = np.abs(self._gains[free]).max() or 1.0
-        undecided = np.minimum(parts[free], 1 - parts[free]) + 1e-6 * self._gains[free] / scale
+        scale = np.abs(self._found.gains[free]).max() or 1.0
+        undecided = np.minimum(parts[free], 1 - parts[free]) + 1e-6 * self._found.gains[free] / scale
         pick = int(free[undecided.argmax()])
         for side in (IN, OUT):
             child = fixed.copy()
@@ -272,10 +277,10 @@ class MeanTree:
 
     def _fix_by_exchanges(self, fixed: Bytes, free: NDArray[np.intp], need: int, bound: float) -> None:
         """Decide whom to exchange for the next one would cost more than lies between bound and value."""
-        order = free[np.argsort(-self._gains[free], kind="stable")]
-        last_in, first_out = self._gains[order[need - 1]], self._gains[order[need]]
+        order = free[np.argsort(-self._found.gains[free], kind="stable")]
+        last_in, first_out = self._found.gains[order[need - 1]], self._found.gains[order[need]]
         slack = bound - self.problem.worth_to_beat(self.best.total)
-        gains = self._gains[order]
+        gains = self._found.gains[order]
         fixed[order[:need][gains[:need] - first_out > slack]] = IN
         fixed[order[need:][last_in - gains[need:] > slack]] = OUT
 

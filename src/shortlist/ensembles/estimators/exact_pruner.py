@@ -386,7 +386,7 @@ class ExactPruner(PoolPruner):
         """Return what decides the selection: the votes, the seed, and all parameters but a few."""
         given = {name: value for name, value in self.get_params(deep=False).items() if name not in NOT_ASKED}
         if isinstance(votes, SoftVotes):
-            answers = [votes.shares, votes.labels]
+            answers: list[NDArray[Any]] = [votes.shares, votes.labels]
         else:
             answers = [votes.votes if isinstance(votes, Votes) else votes.codes, votes.labels, votes.counts]
         digest = digest_of_arrays(answers)

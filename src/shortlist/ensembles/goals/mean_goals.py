@@ -18,7 +18,7 @@ from shortlist.results.objective import Objective, Sense
 
 LOG_LOSS, BRIER = "log-loss", "brier"
 
-LOSSES = {
+MEAN_LOSSES = {
     LOG_LOSS: "mean of minus the logarithm of the mean probability of the true class",
     BRIER: "mean squared error of the mean probabilities, of two classes that of one",
 }
@@ -36,7 +36,7 @@ class MeanGoal:
     objective : Objective
         What the value is called, and whether less or more is better.
     kind : {"right", "slope", "log-loss", "brier"}
-        Gains of right rows, sigmoids of their margins, or one of :data:`LOSSES`.
+        Gains of right rows, sigmoids of their margins, or one of :data:`MEAN_LOSSES`.
     slope : float
         Of the sigmoid; else 0.
     gains : ndarray of int64, shape (n_classes,)
@@ -75,7 +75,7 @@ def mean_goal(
         If the objective is unknown, ends in ``+margin``, or a wrong decision is worth more than a right one.
     """
     name = str(objective).replace("_", "-")
-    if name in LOSSES:
+    if name in MEAN_LOSSES:
         ones = np.ones(votes.n_classes, dtype=np.int64)
         return MeanGoal(Objective(name, Sense.MIN, scale=None), name, 0.0, ones, 0, votes.n_samples)
     first, utility = split_objective(objective if isinstance(objective, Mapping) else name)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from shortlist.arrays import Mask
 from shortlist.ensembles.averaging.mean_pruning import find_means, prune_means
 from shortlist.ensembles.averaging.mean_search import MeanEffort
-from shortlist.ensembles.goals.mean_goals import BRIER, LOG_LOSS, LOSSES, MeanGoal, mean_goal
+from shortlist.ensembles.goals.mean_goals import BRIER, LOG_LOSS, MEAN_LOSSES, MeanGoal, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.proofs.incumbent import PrunedSelection
 from shortlist.ensembles.pruning.evidence import AUTO
@@ -21,25 +20,19 @@ from shortlist.ensembles.pruning.objective_choice import (
     Setting,
     best_setting,
 )
+from shortlist.ensembles.pruning.pruning import CHOICE_SHARE, ObjectiveName
 from shortlist.ensembles.votes.soft_votes import SoftVotes, mean_decisions
 from shortlist.runs import Progress
 from shortlist.runs.budget import Budget
 from shortlist.tables.splits import deal_classes
 
-CHOICE_SHARE = 0.3
-"""Part of the time limit that choosing an objective may take."""
-
-SECOND_PARTS = (LOG_LOSS, BRIER, "+slope-8", "")
+MEAN_OBJECTIVES = (LOG_LOSS, BRIER, "+slope-8", "")
 """What is compared: losses, and what may follow the metric; the last is the metric alone."""
-
-Objective = str | Mapping[Any, float]
-"""As of :func:`shortlist.ensembles.goals.mean_goals.mean_goal`, or ``auto``, alone or after a metric and ``+``.
-"""
 
 
 def prune_soft(
     votes: SoftVotes,
-    objective: Objective,
+    objective: ObjectiveName,
     limits: SelectionLimits,
     budget: Budget | None = None,
     *,
@@ -77,12 +70,12 @@ def prune_soft(
     return prune_means(votes, goal, limits, budget), goal, choice
 
 
-def asks_for_choice(objective: Objective) -> bool:
+def asks_for_choice(objective: ObjectiveName) -> bool:
     """Whether an objective is to be chosen by cross-validation."""
     return isinstance(objective, str) and (objective == AUTO or objective.endswith(f"+{AUTO}"))
 
 
-def soft_metric(objective: Objective) -> Objective:
+def soft_metric(objective: ObjectiveName) -> ObjectiveName:
     """Return what decisions are judged by: the part before ``+``, and accuracy for ``auto`` and for losses.
 
     Examples
@@ -93,17 +86,17 @@ def soft_metric(objective: Objective) -> Objective:
     if isinstance(objective, Mapping):
         return objective
     first = objective.replace("_", "-").partition("+")[0]
-    return "accuracy" if first == AUTO or first in LOSSES else first
+    return "accuracy" if first == AUTO or first in MEAN_LOSSES else first
 
 
-def named_objective(metric: Objective, second: str) -> Objective:
+def named_objective(metric: ObjectiveName, second: str) -> ObjectiveName:
     """Return the objective that a setting stands for."""
-    return second if second in LOSSES or not isinstance(metric, str) else f"{metric}{second}"
+    return second if second in MEAN_LOSSES or not isinstance(metric, str) else f"{metric}{second}"
 
 
 def _choose(
     votes: SoftVotes,
-    metric: Objective,
+    metric: ObjectiveName,
     of: MeanGoal,
     limits: SelectionLimits,
     budget: Budget,
@@ -113,8 +106,8 @@ def _choose(
     """Choose the objective whose members do best on rows that are held out, the first within one error."""
     options = [
         Setting(second, limits.min_size, limits.max_size)
-        for second in SECOND_PARTS
-        if second in LOSSES or isinstance(metric, str)
+        for second in MEAN_OBJECTIVES
+        if second in MEAN_LOSSES or isinstance(metric, str)
     ]
     smallest = int(np.bincount(votes.labels, minlength=votes.n_classes).min())
     n_folds = min(5, smallest)

@@ -20,7 +20,7 @@ from shortlist.ensembles.votes.soft_votes import Shares, SoftVotes, whole_shares
 MOST_DIFFERENCE = 1
 """Parts of 2^15 - 1 by which another machine may round a probability otherwise."""
 
-SURE = 1e-8
+MOST_OFF = 1e-8
 """By how much values and bounds may differ that are sums of logarithms and exponentials, for each row."""
 
 
@@ -70,13 +70,13 @@ def recheck_means(
     sign = -1 if goal.objective.sense == "min" else 1
     unit = sign * goal.denominator * (1 if goal.kind == "right" else 2**32)
     value, bound = (None if one is None else one / unit for one in (verdict.value, verdict.bound))
-    if sign * (result.bound - result.value) < -SURE:
+    if sign * (result.bound - result.value) < -MOST_OFF:
         failures.append(
             f"the model claims the bound {result.bound:g}, which its value {result.value:g} beats"
         )
-    if value is not None and abs(value - result.value) > SURE:
+    if value is not None and abs(value - result.value) > MOST_OFF:
         failures.append(f"the model claims the value {result.value:g}, its members are worth {value:g}")
-    if bound is not None and sign * (result.bound - bound) > SURE:
+    if bound is not None and sign * (result.bound - bound) > MOST_OFF:
         failures.append(f"the model claims the bound {result.bound:g}, the certificate proves {bound:g}")
     evidence = None
     if not failures:
@@ -85,7 +85,7 @@ def recheck_means(
     parts = certified_by(certificate or {})
     return {
         "failures": tuple(failures),
-        "value": value if value is None or abs(value - result.value) > SURE else result.value,
+        "value": value if value is None or abs(value - result.value) > MOST_OFF else result.value,
         "bound": result.certified_bound if bound is not None and not failures else bound,
         "claimed_bound": result.bound,
         "evidence": evidence,
