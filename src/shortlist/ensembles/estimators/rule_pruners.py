@@ -94,8 +94,8 @@ class PluralityPruner(PoolPruner):
 class OrderedPruner(PluralityPruner):
     """The best prefix of a pool that a rule has put in order.
 
-    The sources of the rules are told in :data:`shortlist.ensembles.rules.orderings.RULES`; several are the hill
-    climbers of Section 5.2 of :cite:t:`Bastos2022`.
+    The sources of the rules are told in :data:`shortlist.ensembles.rules.orderings.RULES`; several are the
+    hill climbers of Section 5.2 of :cite:t:`Bastos2022`.
 
     Parameters
     ----------
