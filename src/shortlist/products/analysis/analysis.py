@@ -1,4 +1,4 @@
-"""What a feature model says about its features: core, dead, false-optional, always together, and how often."""
+"""What a feature model says about its features: core, dead, false-optional, together, and how often."""
 
 from dataclasses import dataclass
 

@@ -76,8 +76,9 @@ def fewest_rules(
 
     Every set of rules whose absence makes room for the literals has to be hit by an explanation. An integer
     program chooses the fewest rules that hit all sets known so far; either they contradict the literals, or
-    they grow until they nearly do, and what is left out then is one more set :cite:p:`Ignatiev2015`. Before that, rules are dropped one by one from a first contradiction, so that there
-    is an answer when the rounds or the budget end.
+    they grow until they nearly do, and what is left out then is one more set :cite:p:`Ignatiev2015`. Before
+    that, rules are dropped one by one from a first contradiction, so that there is an answer when the
+    rounds or the budget end.
 
     Parameters
     ----------
