@@ -60,9 +60,11 @@ lock: .venv/ready-dev  ## renew both lock files after a change of pyproject.toml
 	$(UV) install --python .venv/bin/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# Compiled at once, as tests start hundreds of processes, and where Python may write no bytecode each would compile anew.
 .venv/ready-dev: pyproject.toml requirements-dev.lock | .venv/bin/uv
-	$(UV) sync --python .venv/bin/python requirements-dev.lock
+	$(UV) sync --compile-bytecode --python .venv/bin/python requirements-dev.lock
 	$(UV) install --python .venv/bin/python --no-deps --no-build-isolation --editable .
+	.venv/bin/python -m compileall -q src tests benchmarks
 	@touch $@ .venv/ready
 
 clean:  ## remove the environment and every cache
