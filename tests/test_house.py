@@ -224,9 +224,6 @@ REPLACED = {
     "DENSE_FEATURES": "every subclassifier looks at it, and the estimator, which has no room for a parameter",
     "MOST_BYTES": "likewise",
     "AFTER_S": "a command has no option for it, and no user would want one",
-    "KEEP_EVERY_S": "likewise",
-    "KEEP_SHARE": "likewise",
-    "MOST_STATE_BYTES": "likewise",
 }
 """Tuning constants that tests still replace, and why."""
 

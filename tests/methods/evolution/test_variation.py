@@ -16,8 +16,10 @@ from shortlist.methods.evolution.variation import Evolution
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.runs import NO_STUDY, Budget, Cancellation, Progress, Study, open_study
-from shortlist.runs.studies import study as study_module
+from shortlist.runs.studies.study import KeepSettings
 
+EVERY_STATE = KeepSettings(every_s=0.0, share=np.inf)
+"""Keeps the state of every generation, whatever the clock says."""
 N = 30
 DRAW = np.random.default_rng(1)
 CLAUSES = Clauses.from_clauses(
@@ -33,13 +35,6 @@ RUNS = {"ibea": (ibea, FEW), "satibea": (ibea, REPAIRING), "ibed": (ibed, FEW)}
 
 class _KilledError(Exception):
     """Stands for a kill."""
-
-
-@pytest.fixture(autouse=True)
-def _every_state(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the state of every generation, whatever the clock says."""
-    monkeypatch.setattr(study_module, "KEEP_EVERY_S", 0.0)
-    monkeypatch.setattr(study_module, "KEEP_SHARE", np.inf)
 
 
 def _run(name: str, study: Study = NO_STUDY, budget: Budget | None = None) -> Front:
@@ -74,7 +69,7 @@ def test_a_killed_run_ends_like_one_that_nobody_disturbed(name: str, tmp_path: P
     assert len(whole) > 1
     n_states = 10 if name == "ibed" else 20  # the first population takes the place of one generation
     for kills in ([1], [n_states // 2], [n_states], [2, 1, 4]):
-        with open_study(tmp_path / f"{kills}.db") as study:
+        with open_study(tmp_path / f"{kills}.db", keeping=EVERY_STATE) as study:
             for n_kept in kills:
                 _killed_after(n_kept, functools.partial(_run, name, study))
                 assert study.kept("generations") is not None
@@ -84,28 +79,25 @@ def test_a_killed_run_ends_like_one_that_nobody_disturbed(name: str, tmp_path: P
 
 
 def test_what_repairs_have_taught_the_solver_is_there_again(tmp_path: Path) -> None:
-    with open_study(tmp_path / "s.db") as study:
+    with open_study(tmp_path / "s.db", keeping=EVERY_STATE) as study:
         _killed_after(10, lambda: _run("satibea", study))
         state = study.kept("generations")
         front = _run("satibea", study)
-    with open_study(tmp_path / "t.db") as study:
+    with open_study(tmp_path / "t.db", keeping=EVERY_STATE) as study:
         _killed_after(10, lambda: _run("satibea", study))
         assert study.kept("generations") == state  # nothing in it depends on the clock
     assert _same(front, _run("satibea"))
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_an_interrupted_run_keeps_its_last_state(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(study_module, "KEEP_EVERY_S", 1e9)
+def test_an_interrupted_run_keeps_its_last_state(name: str, tmp_path: Path) -> None:
     stop = Cancellation()
 
     def report(event: Progress) -> None:
         if event.done >= 200:
             stop.cancel()
 
-    with open_study(tmp_path / "s.db") as study:
+    with open_study(tmp_path / "s.db", keeping=KeepSettings(every_s=1e9)) as study:
         part = _run(name, study, Budget(seed=3, report=report, cancellation=stop))
         assert (part.proof.limit, study.n_finished) == ("interrupted", 0)
         events = list[Progress]()
@@ -115,7 +107,7 @@ def test_an_interrupted_run_keeps_its_last_state(
 
 
 def test_another_run_is_refused(tmp_path: Path) -> None:
-    with open_study(tmp_path / "s.db") as study:
+    with open_study(tmp_path / "s.db", keeping=EVERY_STATE) as study:
         _run("ibea", study)
         with pytest.raises(BadInputError, match="seed was 3 there and is 4 now"):
             _run("ibea", study, Budget(seed=4))

@@ -21,9 +21,12 @@ from shortlist.results.proof import ProofKind
 from shortlist.runs import NO_STUDY, Cancellation, Study, open_study
 from shortlist.runs.budget import Budget
 from shortlist.runs.progress import Progress
-from shortlist.runs.studies import study as study_module
+from shortlist.runs.studies.study import KeepSettings
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
+
+EVERY_STATE = KeepSettings(every_s=0.0, share=1.0)
+"""Keeps the state at every look, whatever the clock says."""
 
 
 def stopped_after(n_events: int, problem: StageProblem, study: Study, **how: Any) -> EnumerationResult:
@@ -51,7 +54,10 @@ def test_a_walk_that_is_stopped_again_and_again_ends_in_the_same_front(
 ) -> None:
     problem = problem_of(known, min(k, known.n_features))
     whole = enumerate_front(problem, table_rows=table_rows)
-    with tempfile.TemporaryDirectory() as folder, open_study(Path(folder, "s.db")) as study:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_study(Path(folder, "s.db"), keeping=EVERY_STATE) as study,
+    ):
         for _ in range(200):
             result = stopped_after(every, problem, study, table_rows=table_rows, workers=workers)
             if result.proof.kind is ProofKind.COMPLETE:
@@ -63,17 +69,13 @@ def test_a_walk_that_is_stopped_again_and_again_ends_in_the_same_front(
         assert result.n_looked == whole.n_looked
 
 
-def test_states_of_threads_whose_tasks_others_did_since_are_passed_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(study_module, "KEEP_EVERY_S", 0.0)
-    monkeypatch.setattr(study_module, "KEEP_SHARE", 1.0)
+def test_states_of_threads_whose_tasks_others_did_since_are_passed_over(tmp_path: Path) -> None:
     everyone = {
         frozenset(i for i in range(3) if m >> i & 1): ((m > 3, m > 3), (m & 1 == 1, False))
         for m in range(1, 8)
     }
     problem = problem_of(oracles.Facts(3, (0, 1), everyone, (1, 2, 3)), 2)
-    with open_study(tmp_path / "s.db") as study:
+    with open_study(tmp_path / "s.db", keeping=EVERY_STATE) as study:
         part = study.part("at most 2 stages")
         stopped_after(4, problem, study)
         first = part.kept("walker 0")

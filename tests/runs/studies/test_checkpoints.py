@@ -13,8 +13,8 @@ from hypothesis.extra import numpy as arrays
 
 from shortlist.errors import BadFileError
 from shortlist.runs import Finished, open_study
-from shortlist.runs.studies import study as study_module
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState, opened_state, random_facts
+from shortlist.runs.studies.study import KeepSettings
 
 DTYPES: Any = st.sampled_from(
     [np.uint8, np.float32, np.float64, np.bool_, "U3", [("a", np.int32, (2,)), ("b", "f8")]]
@@ -66,9 +66,8 @@ def test_the_last_state_is_that_of_the_end_once_the_unit_is_finished(tmp_path: P
     Checkpoint("run").finish(lambda: pytest.fail("nobody asked for a state"), 0.5)
 
 
-def test_states_that_are_too_large_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study_module, "MOST_STATE_BYTES", 10_000)
-    with open_study(tmp_path / "s.db") as study:
+def test_states_that_are_too_large_are_not_kept(tmp_path: Path) -> None:
+    with open_study(tmp_path / "s.db", keeping=KeepSettings(most_bytes=10_000)) as study:
         checkpoint = Checkpoint("run", study)
         checkpoint.keep(lambda: KeptState({"a": np.zeros(20_000, np.uint8)}))
         checkpoint.keep(lambda: pytest.fail("the first one was too large"), now=True)

@@ -14,7 +14,7 @@ import pytest
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.runs.studies import NO_STUDY, Finished, Study, open_study
 from shortlist.runs.studies.schema import VERSION
-from shortlist.runs.studies.study import KEEP_EVERY_S
+from shortlist.runs.studies.study import KEEP_SETTINGS
 
 RESULTS: dict[str, Any] = {
     "numbers": [1, 2**80, 0.1 + 0.2, -1e-310],
@@ -79,7 +79,7 @@ def test_a_state_is_replaced_and_goes_when_its_unit_is_recorded(
         study.keep("run", lambda: {"generation": 1})
         study.keep("run", lambda: pytest.fail("kept too soon"))
         assert study.kept("run") == {"generation": 1}
-        clock[0] += KEEP_EVERY_S
+        clock[0] += KEEP_SETTINGS.every_s
         study.keep("run", lambda: b"generation 2")
         assert study.kept("run") == b"generation 2"
         study.record(Finished("run", "done"))

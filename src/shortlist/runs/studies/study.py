@@ -14,14 +14,27 @@ from shortlist.errors import BadInputError
 if TYPE_CHECKING:
     from shortlist.runs.studies.study_file import StudyFile
 
-KEEP_EVERY_S = 1.0
-"""Seconds from one kept state of a unit to the next, at least."""
 
-KEEP_SHARE = 0.02
-"""Share of the time, at most, that keeping states may take."""
+@dataclass(frozen=True)
+class KeepSettings:
+    """When states of units that go on are kept.
 
-MOST_STATE_BYTES = 500_000_000
-"""Size of a state, at most; a unit with larger ones keeps none. SQLite ends at twice as much."""
+    Parameters
+    ----------
+    every_s : float, default=1
+        Seconds from one kept state of a unit to the next, at least.
+    share : float, default=0.02
+        Share of the time, at most, that keeping states may take.
+    most_bytes : int, default=500,000,000
+        Size of a state, at most; a unit with larger ones keeps none. SQLite ends at twice as much.
+    """
+
+    every_s: float = 1.0
+    share: float = 0.02
+    most_bytes: int = 500_000_000
+
+
+KEEP_SETTINGS = KeepSettings()
 
 
 @dataclass(frozen=True)
@@ -46,6 +59,8 @@ class Study:
         The open file.
     part : str
         Units of different parts may have the same key; ``""`` is the whole study.
+    keeping : KeepSettings, optional
+        When states are kept.
 
     Examples
     --------
@@ -54,7 +69,10 @@ class Study:
     ([1, 2], {}, False)
     """
 
-    def __init__(self, file: "StudyFile | None" = None, part: str = "") -> None:
+    def __init__(
+        self, file: "StudyFile | None" = None, part: str = "", keeping: KeepSettings = KEEP_SETTINGS
+    ) -> None:
+        self._keeping = keeping
         self._file = file
         self.name = part
         self._ids: dict[tuple[str, str], int] = {}
@@ -75,7 +93,7 @@ class Study:
 
     def part(self, name: str) -> "Study":
         """Return the part of this study that has this name, with keys and settings of its own."""
-        return Study(self._file, f"{self.name}/{name}" if self.name else name)
+        return Study(self._file, f"{self.name}/{name}" if self.name else name, self._keeping)
 
     def bind(self, settings: Mapping[str, Any]) -> None:
         """Bind this part to what decides its results: those not named before are noted, the others compared.
@@ -212,9 +230,8 @@ class Study:
         key : str
             The unit; recording it drops the state.
         state : callable
-            Returns what JSON holds exactly, or bytes. Called only when the last state is
-            :data:`KEEP_EVERY_S` old and keeping takes no more than :data:`KEEP_SHARE` of the time. One of
-            more than :data:`MOST_STATE_BYTES` is not kept.
+            Returns what JSON holds exactly, or bytes. Called only when :class:`KeepSettings` allow it; one
+            that is larger than they allow is not kept.
         now : bool, default=False
             Keep it whatever the time.
         stage : callable, optional
@@ -224,7 +241,7 @@ class Study:
         if self._file is None or (start < due and not now) or due == math.inf:
             return
         packed = _packed(state())
-        if len(packed) > MOST_STATE_BYTES:
+        if len(packed) > self._keeping.most_bytes:
             self._due[key] = math.inf
             return
         with self._write() as connection:
@@ -235,7 +252,7 @@ class Study:
             if stage is not None:
                 self._note(connection, part, stage())
         end = time.perf_counter()
-        self._due[key] = end + max(KEEP_EVERY_S, (end - start) / KEEP_SHARE)
+        self._due[key] = end + max(self._keeping.every_s, (end - start) / self._keeping.share)
 
     def drop(self, keys: Iterable[str]) -> None:
         """Drop the states of units that no unit goes on from any more."""
@@ -306,6 +323,7 @@ def open_study(
     wait: bool = True,
     say: Callable[[str], None] | None = None,
     after_s: float = 0.0,
+    keeping: KeepSettings = KEEP_SETTINGS,
 ) -> Iterator[Study]:
     """Yield the study of a file, made if it is not there; nobody else can write to it meanwhile.
 
@@ -320,6 +338,8 @@ def open_study(
     after_s : float, default=0
         A file that is not there is made after so many seconds of work, and not at all by shorter work. If
         another process has made it by then, or it cannot be written, nothing is kept.
+    keeping : KeepSettings, optional
+        When states of units that go on are kept.
 
     Raises
     ------
@@ -347,7 +367,7 @@ def open_study(
 
     file = StudyFile(Path(path), busy, after_s=after_s)
     try:
-        yield Study(file)
+        yield Study(file, keeping=keeping)
     finally:
         file.close()
 
