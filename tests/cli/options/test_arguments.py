@@ -26,6 +26,8 @@ from shortlist.multistage.presets import preset
 from shortlist.multistage.problem.costs import feature_costs, read_costs
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import EmscoOptions
+from shortlist.products.analysis.analysis import analyse
+from shortlist.products.analysis.differences import difference
 from shortlist.products.attributes.attribute import chosen_attributes
 from shortlist.products.comparison.product_comparison import check_methods, compare_products
 from shortlist.products.configuration.model_summary import summarise
@@ -59,6 +61,8 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "front plot": [Front.load, save_figure, result_page],
     "front pick": [Front.load, Front.pick, read_model],
     "model info": [read_model, summarise],
+    "model analyse": [read_model, analyse],
+    "model diff": [read_model, difference],
     "datasets fetch": [fetch],
     "datasets show": [public_set],
     "datasets list": [],
@@ -75,6 +79,7 @@ NOT_TYPED = {
     "report", "following", "cancellation", "work", "literals", "attributes", "kwargs", "options", "costs_given", "tables", "methods",
     "fields", "n_rows", "sense", "problem", "truth", "unsupported", "warnings", "notes",
     "given", "requirements", "side_files", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
+    "budget", "n_explained", "first", "second",
 }  # fmt: skip
 """Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
 

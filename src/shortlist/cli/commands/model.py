@@ -80,8 +80,11 @@ def analyse(
     explained: Annotated[
         int, typer.Option(help="How many findings of each kind are explained; 0 for none.")
     ] = 10,
-    max_nodes: Annotated[int, typer.Option(help=f"{NODES}; 0 counts no products.")] = 100_000,
-    time_limit: Annotated[float, typer.Option(help=f"{SECONDS_HELP}.")] = 60,
+    max_nodes: Annotated[
+        int | None,
+        typer.Option(help=f"{NODES}; 0 counts no products. Default: by the size."),
+    ] = None,
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
     json: Json = False,
 ) -> None:
     """Print what follows from a feature model, and the fewest rules that make it so.
@@ -102,13 +105,13 @@ def analyse(
     from shortlist.runs.cancellation import cancel_on_interrupt
 
     as_count(explained, "--explained", at_least=0)
-    if max_nodes:
+    if max_nodes is not None and max_nodes != 0:
         as_count(max_nodes, "--max-nodes", at_least=16)
     as_positive_seconds(time_limit, "--time-limit")
     started = seconds_now()
     line = read_model(model)
     with cancel_on_interrupt() as cancellation:
-        budget = Budget(time_limit, cancellation=cancellation)
+        budget = Budget(60 if time_limit is None else time_limit, cancellation=cancellation)
         found = find(line, n_explained=explained, max_nodes=max_nodes, budget=budget)
     facts = analysis_facts(line, found)
     facts |= {"limit": budget.limit_text, "seconds": seconds_now() - started, **run_facts(context)}

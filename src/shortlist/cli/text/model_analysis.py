@@ -73,7 +73,7 @@ def print_analysis(facts: dict[str, Any]) -> None:
     sets = f"{counted(len(atomic), 'set')} of features that are always selected together"
     _print_some(sets, [_listed(each) for each in atomic])
     if facts["n_products"] is None:
-        print("products were not counted: the diagram did not fit into --max-nodes")
+        print("products were not counted: no diagram, or it did not fit into --max-nodes")
     else:
         _print_rarest(int(facts["n_products"]), facts["products_with"])
     if not facts["complete"]:

@@ -33,6 +33,9 @@ from shortlist.tables.splits import shuffled_folds
 if TYPE_CHECKING:
     import pandas as pd
 
+ADDED = frozenset([("voting", "hard")])
+"""Parameters that came later, with what they were before: studies made without them are of the same methods."""
+
 COMPARISON_COLUMNS = (
     "dataset",
     "repeat",
@@ -414,12 +417,16 @@ def _frame(finished: Sequence[Result], order: Sequence[str]) -> "pd.DataFrame":
 
 
 def _described(method: Any) -> str:
-    """Return an estimator's class and parameters, the same in every process."""
+    """Return an estimator's class and parameters, the same in every process and in studies made before."""
+
+    def is_added(name: str, value: Any) -> bool:
+        return isinstance(value, str) and (name, value) in ADDED
 
     def shown(value: Any) -> str:
         return saved_path(value) if hasattr(value, "__qualname__") else repr(value)
 
-    parameters = ", ".join(f"{name}={shown(value)}" for name, value in sorted(method.get_params().items()))
+    given = sorted(method.get_params().items())
+    parameters = ", ".join(f"{name}={shown(value)}" for name, value in given if not is_added(name, value))
     return f"{type(method).__name__}({parameters})"
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone
 from shortlist.products.analysis.explanation import Explanation, SwitchedRules, fewest_rules
-from shortlist.products.configuration.model_summary import USUAL_NODES
+from shortlist.products.configuration.model_summary import MOST_UNDECIDED, USUAL_NODES
 from shortlist.products.encodings.clauses import TracedClauses, traced_clauses
 from shortlist.products.feature_models.model import FeatureModel, GroupKind
 from shortlist.runs.budget import Budget
@@ -72,7 +72,7 @@ def analyse(
     model: FeatureModel,
     *,
     n_explained: int = 10,
-    max_nodes: int = USUAL_NODES,
+    max_nodes: int | None = None,
     budget: Budget | None = None,
 ) -> Analysis:
     """Find what follows from a feature model, by satisfiability and a diagram.
@@ -83,8 +83,9 @@ def analyse(
         What to look at.
     n_explained : int, default=10
         How many features of each kind get an explanation; 0 for none.
-    max_nodes : int, default=100,000
-        Budget of the diagram that counts products; 0 for none.
+    max_nodes : int, optional
+        Budget of the diagram that counts products; 0 for none. Default: 100,000, or none where more than
+        2,000 features are open.
     budget : Budget, optional
         Ends the analysis with what has been found.
 
@@ -142,6 +143,8 @@ def analyse(
         redundant.extend(r for r in range(first, model.n_rules) if _is_redundant(switched, traced, r))
     except SearchStoppedError:
         complete = False
+    if max_nodes is None:
+        max_nodes = USUAL_NODES if model.n_features - len(fixed) <= MOST_UNDECIDED else 0
     n_products, products_with = _counted(model, traced.clauses.with_units(shared), max_nodes)
     return Analysis(
         core=_explained(switched, [(f, [-f - 1]) for f in core], n_explained),
