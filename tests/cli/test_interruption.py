@@ -158,14 +158,18 @@ def test_the_second_signal_gives_up_and_says_where_finished_parts_are(
 
 
 def _left(process: subprocess.Popen[str]) -> list[str]:
-    """End what is left of the group of a process that has ended; return what that was."""
+    """End what is left of the group of a process that has ended; return what that was.
+
+    A process without a command line has given up its memory and is about to be gone.
+    """
     group = f"{process.pid}"
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             state, _parent, of, *_ = (folder / "stat").read_text().rpartition(")")[2].split()
-            if of == group and state != "Z":
-                found.append((folder / "cmdline").read_text().replace("\0", " "))
+            command = (folder / "cmdline").read_text().replace("\0", " ")
+            if of == group and state != "Z" and command:
+                found.append(command)
     if found:
         os.killpg(process.pid, signal.SIGKILL)
     return found
