@@ -33,6 +33,10 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     ],
     "--target": [(["--target", "died"], "a column 'died'"), (["--target", "a"], "this looks like a number to predict")],
     "--method": [(["--method", "exakt"], "--method must be one of backfitting, best-single,")],
+    "--voting": [
+        (["--voting", "softly"], "--voting must be one of averaged, hard or soft, got 'softly'"),
+        (["--voting", "soft", "--method", "uwa"], "--voting soft is of the method exact, got uwa"),
+    ],
     "--methods": [
         (["--methods", "uwa,kapa"], "got 'kapa'. Did you mean 'kappa'?"),
         (["--methods", ","], "--methods must be one of"),

@@ -6,6 +6,7 @@ import numpy as np
 
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone
+from shortlist.pickles import saved_from
 from shortlist.products.analysis.explanation import Explanation, SwitchedRules, fewest_rules
 from shortlist.products.configuration.model_summary import MOST_UNDECIDED, USUAL_NODES
 from shortlist.products.encodings.clauses import TracedClauses, traced_clauses
@@ -13,6 +14,7 @@ from shortlist.products.feature_models.model import FeatureModel, GroupKind
 from shortlist.runs.budget import Budget
 
 
+@saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Finding:
     """Something that follows from a model, and why.
@@ -29,6 +31,7 @@ class Finding:
     why: Explanation | None = None
 
 
+@saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Analysis:
     """What a model says about its features and constraints.

@@ -8,11 +8,13 @@ import numpy as np
 from shortlist.arrays import Mask
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver
+from shortlist.pickles import saved_from
 from shortlist.products.encodings.clauses import traced_clauses
 from shortlist.products.feature_models.model import FeatureModel
 from shortlist.runs.budget import Budget
 
 
+@saved_from("shortlist.products")
 class Edit(StrEnum):
     """What an edit does to the products."""
 
@@ -22,6 +24,7 @@ class Edit(StrEnum):
     ARBITRARY = "arbitrary edit"
 
 
+@saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class ModelDifference:
     """How a second model differs from a first one.

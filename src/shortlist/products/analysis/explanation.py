@@ -10,6 +10,7 @@ from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.milp.program import LinearObjective, make_program
 from shortlist.milp.session import open_solver
 from shortlist.milp.solution import Limits
+from shortlist.pickles import saved_from
 from shortlist.products.encodings.clauses import TracedClauses
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Status
@@ -19,6 +20,7 @@ MOST_ROUNDS = 500
 """Rounds after which an explanation is returned that may not be the smallest."""
 
 
+@saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Explanation:
     """Rules that contradict something.
