@@ -1,0 +1,50 @@
+"""What a user reads of an analysis that is long, cut short or without a count."""
+
+import pytest
+
+from shortlist.cli.text.model_analysis import analysis_facts, print_analysis
+from shortlist.products import Analysis, Explanation, Finding, make_group, make_model
+
+NAMES = ["Shop", *(f"F{i}" for i in range(20))]
+MODEL = make_model(NAMES, root=0, groups=[make_group(0, [i], "optional") for i in range(1, 21)])
+
+
+def _printed(found: Analysis, capsys: pytest.CaptureFixture[str], limit: str = "") -> str:
+    print_analysis(analysis_facts(MODEL, found) | {"limit": limit})
+    return capsys.readouterr().out
+
+
+def test_long_lists_are_cut_and_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    found = Analysis(redundant=tuple(range(1, 15)), atomic_sets=tuple((i, i + 1) for i in range(1, 15)))
+    printed = _printed(found, capsys)
+    assert (
+        "14 constraints that the other rules imply, each by itself\n  F0 is optional below Shop\n" in printed
+    )
+    assert printed.count("  and 2 more; --json has all\n") == 2
+    assert "products were not counted: no diagram, or it did not fit into --max-nodes\n" in printed
+
+
+def test_an_explanation_that_may_not_be_the_smallest_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    dead = (Finding(1, Explanation((0, 1), smallest=False)), Finding(2), Finding(3))
+    printed = _printed(Analysis(dead=dead), capsys)
+    assert printed.startswith(
+        "3 dead features, which no product has\n"
+        "  F0, because of (2 rules, perhaps not the fewest):\n"
+        "    every product has Shop\n"
+        "    F0 is optional below Shop\n"
+        "  not explained: F1, F2\n"
+    )
+
+
+def test_an_analysis_that_was_stopped_claims_no_more_than_it_knows(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    printed = _printed(Analysis(complete=False), capsys, "2 s")
+    assert printed.endswith("stopped (2 s): what is listed is true, and there may be more\n")
+    assert analysis_facts(MODEL, Analysis(complete=False))["status"] == "feasible"
+
+
+def test_counts_beyond_all_reading_are_powers_of_ten(capsys: pytest.CaptureFixture[str]) -> None:
+    found = Analysis(n_products=2**100, products_with=(2**100, 2**99, *[2**98] * 19))
+    printed = _printed(found, capsys)
+    assert "some 10^30 products; the features that fewest of them have:\n   25.000 %  F1\n" in printed
