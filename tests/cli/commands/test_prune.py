@@ -424,3 +424,49 @@ def test_help_does_not_load_what_it_does_not_need() -> None:
     code = "import sys, shortlist.cli.main; print([m for m in ('numpy', 'sklearn', 'ortools', 'rich') if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--voting", "soft", "--objective", "log-loss"], "tangents of the certificate prove"),
+        (["--voting", "averaged"], "counted from the votes"),
+        (["--voting", "averaged", "--method", "uwa"], "counted from the probabilities"),
+    ],
+    ids=["soft", "averaged", "averaged rule"],
+)
+def test_a_committee_that_averages_is_saved_verified_and_predicts(
+    options: list[str], said: str, folder: Path
+) -> None:
+    named = [
+        "--target",
+        "outcome",
+        "--drop",
+        "id_patient",
+        "--out",
+        "mean.joblib",
+        "--classifiers",
+        "10",
+        "--workers",
+        "1",
+    ]
+
+    pruned = shortlist("prune", "patients.csv", *named, *options, "--json", cwd=folder)
+    assert pruned.returncode == 0, pruned.stderr
+    facts = json.loads(pruned.stdout)
+    assert (facts["voting"], facts["threshold"]) == (options[1], None)
+
+    verified = shortlist("verify", "mean.joblib", "patients.csv", "--json", cwd=folder)
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    found = json.loads(verified.stdout)
+    assert found["status"] in {"valid", "partly", "counted"}
+    assert said in found["proof"]["sentence"]
+    assert found["value"] == facts["value"]
+
+    predicted = shortlist("predict", "mean.joblib", "new.csv", "--out", "mean.csv", cwd=folder)
+    assert predicted.returncode == 0, predicted.stderr
+    answers = pd.read_csv(folder / "mean.csv")
+    scores = answers.filter(like="score")
+    assert len(answers) == 20
+    assert np.allclose(scores.sum(axis=1), 1)

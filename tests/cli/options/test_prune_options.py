@@ -33,3 +33,14 @@ def test_an_objective_is_a_name_or_weights() -> None:
     assert (named.objective, named.random_state, named.n_jobs, named.member_costs) == ("accuracy", 3, 2, None)
     weighed = SelectionOptions(objective="tp=1, fp=-5", diversity="each=0.2").exact_pruner(None, 0, 1, [])
     assert (weighed.objective, weighed.diversity) == ({"tp": 1.0, "fp": -5.0}, {"each": 0.2})
+
+
+def test_rules_beside_soft_votes_are_averaged_and_that_is_said() -> None:
+    options = MethodOptions(methods="uwa,exact", voting="soft")
+    chosen = options.chosen(ExactPruner())
+
+    assert {name: method.voting for name, method in chosen.items()} == {"uwa": "averaged", "exact": "soft"}
+    assert options.voting_notes() == [
+        "--voting soft is of the method exact. The rules choose by votes, and answer by the mean."
+    ]
+    assert MethodOptions(methods="uwa,exact").voting_notes() == []

@@ -1,6 +1,7 @@
 """Certificates of tangents, rechecked by code that shares nothing with what made them."""
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -8,9 +9,11 @@ from hypothesis import given, settings
 
 from shortlist.ensembles.audit.mean_check import check_mean_certificate, count_mean_selection
 from shortlist.ensembles.averaging.mean_pruning import prune_means
+from shortlist.ensembles.averaging.mean_search import MeanEffort
 from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.votes.soft_votes import SoftVotes
+from shortlist.runs.budget import Budget
 from tests.ensembles import mean_oracles
 
 
@@ -56,6 +59,12 @@ def test_a_certificate_under_limits_is_valid(objective: str) -> None:
     assert result.certified_bound is not None
 
 
+def _tilted(certificate: Any, tilt: float) -> Any:
+    """Make all tilts but those of the first part this one."""
+    first, *others = certificate["tangents"]
+    return certificate | {"tangents": [first, *(p | {"tilts": [tilt] * len(p["tilts"])} for p in others)]}
+
+
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
@@ -64,10 +73,26 @@ def test_a_certificate_under_limits_is_valid(objective: str) -> None:
         (lambda c: c | {"tangents": c["tangents"][1:]}, "have no tangents"),
         (lambda c: c | {"data": "0"}, "not what the certificate was made for"),
         (lambda c: c | {"members": [0, 0]}, "not readable"),
+        (lambda c: c | {"members": [-1]}, "not readable"),
+        (lambda c: _tilted(c, math.nan), "finite"),
+        (lambda c: _tilted(c, math.inf), "finite"),
+        (lambda c: _tilted(c, 1e305), "not readable"),
         (lambda c: c | {"limits": c["limits"] | {"max_size": 0}}, "not"),
         (lambda c: {name: field for name, field in c.items() if name != "goal"}, "not readable"),
     ],
-    ids=["value", "bound", "sizes", "data", "members", "limits", "fields"],
+    ids=[
+        "value",
+        "bound",
+        "sizes",
+        "data",
+        "members",
+        "alias",
+        "no-number",
+        "infinity",
+        "overflow",
+        "limits",
+        "fields",
+    ],
 )
 def test_a_false_certificate_is_refused(spoil: Any, why: str) -> None:
     votes = mean_oracles.random_pool(25, 8, 3)
@@ -77,6 +102,23 @@ def test_a_false_certificate_is_refused(spoil: Any, why: str) -> None:
 
     assert not verdict.valid
     assert any(why in failure for failure in verdict.failures)
+
+
+@pytest.mark.parametrize("n_nodes", [0, 1, 3, 6])
+@pytest.mark.parametrize("objective", ["log-loss", "accuracy+slope-8", "accuracy"])
+def test_sizes_that_a_limit_leaves_open_are_certified_too(objective: str, n_nodes: int) -> None:
+    votes = mean_oracles.random_pool(25, 8, 3)
+    goal, limits = mean_goal(objective, votes), selection_limits(8)
+
+    result = prune_means(votes, goal, limits, Budget(nodes=n_nodes), effort=MeanEffort(kicks=0))
+
+    assert result.certificate is not None
+    assert _check(result.certificate, votes).failures == ()
+    sign = -1 if goal.kind == "log-loss" else 1
+    best = mean_oracles.best_worth(votes, goal, limits)
+    assert best is not None
+    assert result.certified_bound is not None
+    assert sign * result.certified_bound >= sign * best - 1e-9
 
 
 def test_lines_that_are_tilted_otherwise_prove_a_weaker_bound() -> None:

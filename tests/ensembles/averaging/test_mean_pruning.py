@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist.ensembles.averaging.mean_pruning import prune_means
+from shortlist.ensembles.audit.mean_check import check_mean_certificate
+from shortlist.ensembles.averaging.mean_pruning import find_means, prune_means
 from shortlist.ensembles.averaging.mean_search import MeanEffort
 from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import selection_limits
@@ -84,6 +85,36 @@ def test_whoever_cancels_keeps_a_selection_and_a_bound() -> None:
     assert stopped.status is Status.FEASIBLE
     assert stopped.proof.limit == "interrupted"
     assert stopped.bound <= stopped.value
+
+
+@pytest.mark.parametrize("objective", ["balanced-accuracy+slope-8", "balanced-accuracy"])
+def test_gains_of_many_digits_are_summed_exactly(objective: str) -> None:
+    sizes = [31, 37, 41, 43, 47, 53]
+    labels = np.repeat(np.arange(6), sizes)
+    table = np.random.default_rng(0).gamma(np.broadcast_to(1 + 1.5 * np.eye(6)[labels][:, None], (252, 3, 6)))
+    votes = soft_votes(table / table.sum(axis=2, keepdims=True), labels)
+    goal, limits = mean_goal(objective, votes), selection_limits(3)
+
+    result = prune_means(votes, goal, limits)
+
+    assert goal.gains[labels].sum() > 2**34
+    assert result.status is Status.OPTIMAL
+    assert result.value == pytest.approx(mean_oracles.best_worth(votes, goal, limits), abs=2e-9)
+    verdict = check_mean_certificate(result.certificate or {}, votes.shares.tolist(), votes.labels.tolist())
+    assert verdict.failures == ()
+
+
+def test_members_who_must_be_cheap_are_found_where_the_best_are_dear() -> None:
+    votes = mean_oracles.random_pool(30, 10, 2)
+    limits = selection_limits(10, min_size=5, member_costs=[1] * 5 + [5] * 5, max_cost=5)
+    cancellation = Cancellation()
+    cancellation.cancel()
+
+    found = find_means(votes, mean_goal("log-loss", votes), limits, Budget(), MeanEffort(kicks=0))
+    stopped = prune_means(votes, mean_goal("log-loss", votes), limits, Budget(cancellation=cancellation))
+
+    assert found is not None
+    assert found.tolist() == stopped.mask.tolist() == [True] * 5 + [False] * 5
 
 
 def test_the_same_seed_and_nodes_give_the_same_answer() -> None:

@@ -195,6 +195,30 @@ def test_verify_notices_other_values_bounds_and_probabilities(pool: Any) -> None
     )
 
 
+def test_verify_notices_a_certificate_that_is_said_to_prove_more(kinds_pool: Any) -> None:
+    pruned = ExactPruner(kinds_pool, voting="soft", objective="accuracy+slope-8", node_limit=0)
+    pruned.fit(FLOWERS[1::2], KINDS[1::2])
+    assert pruned.result_.certified_bound is not None
+    assert verify(pruned, FLOWERS[1::2], KINDS[1::2]).failures == ()
+
+    pruned.result_ = dataclasses.replace(pruned.result_, certified_bound=pruned.result_.value)
+
+    found = verify(pruned, FLOWERS[1::2], KINDS[1::2])
+    assert any("the model says that the certificate proves" in said for said in found.failures)
+
+
+@pytest.mark.parametrize(("voting", "what"), [("hard", "votes"), ("averaged", "probabilities")])
+def test_what_a_rule_reaches_is_said_to_be_counted_from_what_decides(
+    voting: str, what: str, pool: Any
+) -> None:
+    pruned = OrderedPruner(pool, voting=voting).fit(X[120:], Y[120:])
+
+    found = verify(pruned, X[120:], Y[120:])
+
+    assert found.evidence is not None
+    assert f"counted from the {what};" in found.evidence.sentence()
+
+
 def test_a_saved_committee_averages_as_before(tmp_path: Any, pool: Any) -> None:
     pruned = ExactPruner(pool, voting="soft", objective="brier").fit(X[120:], Y[120:])
     save_model(SavedModel(pruned, tuple(f"c{k}" for k in range(6)), "y"), tmp_path / "model.joblib")

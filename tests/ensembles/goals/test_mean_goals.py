@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from shortlist.ensembles.goals.mean_goals import mean_goal
@@ -55,3 +56,10 @@ def test_several_classes_gain_what_class_weights_say() -> None:
 def test_what_means_have_no_worth_for_is_refused(objective: Any, why: str) -> None:
     with pytest.raises(BadInputError, match=why):
         mean_goal(objective, TWO)
+
+
+def test_a_class_without_rows_may_be_decided_by_accuracy() -> None:
+    votes = soft_votes(np.full((3, 1, 3), 1 / 3), [0, 0, 1])
+
+    assert mean_goal("accuracy", votes).gains.tolist() == [1, 1, 1]
+    assert mean_goal("balanced-accuracy", votes).gains.tolist() == [1, 2, 0]

@@ -62,6 +62,12 @@ class MethodOptions:
         notes.append("--store is called --study now; the old name goes with the next release.")
         return self.store
 
+    def voting_notes(self) -> list[str]:
+        """Return what to say where methods that choose by votes are compared with one that does not."""
+        if self.methods is None or self.voting != "soft":
+            return []
+        return ["--voting soft is of the method exact. The rules choose by votes, and answer by the mean."]
+
     def rule_pruner(self, pool: "Pool | None", seed: int, jobs: int) -> "PluralityPruner":
         """Return the unfitted pruner of a rule."""
         from shortlist.ensembles.estimators.rule_pruners import OrderedPruner

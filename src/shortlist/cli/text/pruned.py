@@ -70,6 +70,7 @@ def _rule_facts(pruned: "PrunedTable", method: str, stop: str) -> dict[str, Any]
 
     pruner: Any = pruned.pruner
     binary = len(pruner.classes_) == 2
+    counted_from = "probabilities" if pruner.averages else "votes"
     return {
         "method": method,
         "status": "feasible",
@@ -79,7 +80,7 @@ def _rule_facts(pruned: "PrunedTable", method: str, stop: str) -> dict[str, Any]
         "bound": None,
         "gap": None,
         "certified_bound": None,
-        "proof": evidence_of_rule(pruner.accuracy_).as_dict(),
+        "proof": evidence_of_rule(pruner.accuracy_, counted_from=counted_from).as_dict(),
         "limit": "",
         "reason": "",
         "positive": str(pruner.classes_[1]) if binary else None,

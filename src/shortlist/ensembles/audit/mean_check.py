@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shortlist.ensembles.audit.cut_check import Verdict
+from shortlist.ensembles.audit.cut_check import Verdict, checked_members
 from shortlist.ensembles.audit.line_check import whole
 
 PROBABILITY_ONE = 2**15 - 1
@@ -70,11 +70,12 @@ def check_mean_certificate(
     try:
         terms = _terms(certificate["goal"], shares, labels)
         slack = _slack(certificate["goal"], terms)
-        value = _value(certificate, terms, failures)
-        if abs(value - certificate["value"]) > slack:
+        value = _value(certificate, terms, len(shares[0]), failures)
+        if not abs(value - certificate["value"]) <= slack:
             failures.append(f"the selection is worth {value}, not {certificate['value']}")
         bound = _bound(certificate, terms, failures)
-        if abs(bound - certificate["bound"]) > slack:
+        far = bound - certificate["bound"] if slack == 0 else abs(bound - certificate["bound"])
+        if not far <= slack:
             failures.append(f"the tangents prove the bound {bound}, not {certificate['bound']}")
     except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
         failures.append(f"the certificate is not readable: {error!r}")
@@ -86,7 +87,7 @@ def count_mean_selection(claim: Mapping[str, Any], shares: ShareTable, labels: S
     failures: list[str] = []
     value = None
     try:
-        value = _value(claim, _terms(claim["goal"], shares, labels), failures)
+        value = _value(claim, _terms(claim["goal"], shares, labels), len(shares[0]), failures)
     except ValueError as error:
         failures.append(f"the members and their limits cannot be read: {error}")
     return Verdict(not failures, tuple(failures), value, None)
@@ -146,15 +147,12 @@ def _g(goal: Mapping[str, Any], aim: float, reach: float, unit: float) -> float:
     return 1 / (1 + math.exp(-goal["slope"] * reach / unit / 2))
 
 
-def _value(claim: Mapping[str, Any], terms: list[Term], failures: list[str]) -> int:
+def _value(claim: Mapping[str, Any], terms: list[Term], n_classifiers: int, failures: list[str]) -> int:
     """Return the total of the members, and note where they break a limit."""
-    goal, limits, members = claim["goal"], claim["limits"], claim["members"]
-    if len(set(members)) < len(members):
-        raise ValueError("a member is named twice")
-    if not limits["min_size"] <= len(members) <= limits["max_size"] or not members:
-        failures.append(f"the {len(members)} members are not as many as allowed")
-    if "budget" in limits and sum(limits["costs"][k] for k in members) > limits["budget"]:
-        failures.append("the members cost more than allowed")
+    goal = claim["goal"]
+    members = checked_members(claim, n_classifiers, failures)
+    if not members:
+        failures.append("nobody has no mean")
     unit, total = max(1, len(members)) * PROBABILITY_ONE, goal["offset"] if goal["kind"] == "right" else 0
     for term in terms:
         worth = min(_g(goal, aim, sum(adds[k] for k in members), unit) for adds, aim in term.forms)
@@ -183,7 +181,8 @@ def _bound(certificate: Mapping[str, Any], terms: list[Term], failures: list[str
         slack = _slack(goal, terms)
         return math.ceil(max(bounds) * SCALE) + slack // 4 + 1
     step = math.gcd(*(term.worth for term in terms))
-    return int(goal["offset"] + math.floor(max(bounds) + FLOAT_ERROR) // step * step)
+    error = max(FLOAT_ERROR, 2.0**-50 * sum(term.worth for term in terms))
+    return int(goal["offset"] + math.floor(max(bounds) + error) // step * step)
 
 
 def _part_bound(
@@ -194,8 +193,8 @@ def _part_bound(
     adds, constants = {k: [0.0] for k in allowed}, []
     for term, place, tilt in zip(terms, part["forms"], part["tilts"], strict=True):
         form, aim = term.forms[whole(place, "form", 0, len(term.forms) - 1)]
-        if len(term.forms) > 1 and not tilt >= 0:
-            raise ValueError(f"a tilt must be at least 0, got {tilt}")
+        if not math.isfinite(tilt):  # what is no number is above nothing and below nothing
+            raise ValueError(f"a tilt must be a finite number, got {tilt}")
         ranked = sorted(form[k] for k in allowed)
         low, high = sum(ranked[:size]), sum(ranked[len(ranked) - size :])
         share = aim_share if goal["kind"] == "right" else 1.0
@@ -203,7 +202,10 @@ def _part_bound(
         for k in allowed:
             adds[k].append(term.worth * tilt * form[k])
     best = sorted((math.fsum(adds[k]) for k in allowed), reverse=True)[:size]
-    return math.fsum(constants + best)
+    bound = math.fsum(constants + best)
+    if not math.isfinite(bound):
+        raise ValueError(f"the tangents of {size} members prove no finite bound")
+    return bound
 
 
 def _highest(goal: Mapping[str, Any], aim: float, ends: tuple[int, int], unit: int, tilt: float) -> float:

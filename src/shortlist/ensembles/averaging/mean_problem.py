@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shortlist.arrays import Mask
 from shortlist.ensembles.averaging._kernels import STEP, MeanTerms
 from shortlist.ensembles.averaging.mean_terms import (
+    float_error_of,
     mean_terms,
     reach_of,
     scale_of,
@@ -25,9 +26,6 @@ from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.proofs.incumbent import ClassSelection, PrunedSelection
 from shortlist.ensembles.votes.soft_votes import SoftVotes, mean_decisions
 from shortlist.results.objective import Objective
-
-SURE = 1e-6
-"""By how much sums of floats may be off that stand for whole numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,13 +118,13 @@ class MeanProblem:
     def whole_bound(self, bound: float) -> int:
         """Turn a bound on the sum of worths into one on totals."""
         if self.terms.kind == STEP:
-            return self.rounded(self._offset + math.floor(bound + SURE))
+            return self.rounded(self._offset + math.floor(bound + float_error_of(self.terms)))
         return math.ceil(bound * scale_of(self.terms)) + self.slack // 4 + 1
 
     def worth_to_beat(self, total: int) -> float:
         """Return the sum of worths up to which a bound rules out whatever is better than a total."""
         if self.terms.kind == STEP:
-            return total - self._offset + step_of(self.terms) - 2 * SURE
+            return total - self._offset + step_of(self.terms) - 2 * float_error_of(self.terms)
         return (total + self.slack // 4) / scale_of(self.terms)
 
     @cached_property

@@ -50,7 +50,8 @@ def prune_means(
     -------
     ClassSelection
         OPTIMAL: no selection is better by more than the tolerance in the proof, which is less than a
-        billionth of what a row may be worth; right rows are counted exactly. INFEASIBLE and UNKNOWN carry a
+        billionth of what a row may be worth (of Brier score with several classes: for each class); right rows
+        are counted exactly. INFEASIBLE and UNKNOWN carry a
         reason and choose nothing.
 
     Examples
@@ -105,8 +106,12 @@ class _Pruning:
             tree = MeanTree(self.problem, best, budget, lambda: self._tell("proving"), self.settings)
             limit = tree.grow()
             cover = tree.complete_cover()
+            if cover and limit:
+                self._take_bound(cover)
         elif best.mask is not None:
             best.lower_bound_to(best.total, BRANCHES)
+        if not best.bound_by:  # the bound that it began with
+            best.lower_bound_to(best.bound, BRANCHES)
         if best.mask is None:
             status = Status.UNKNOWN if limit else Status.INFEASIBLE
             return best.no_selection(status, limit=limit, seconds=budget.elapsed)
@@ -119,6 +124,12 @@ class _Pruning:
         return dataclasses.replace(
             result, certificate=certificate, certified_bound=certified, proved_by=proved_by
         )
+
+    def _take_bound(self, cover: tuple[Tangents, ...]) -> None:
+        """Claim what the tangents prove, where a limit came before that was claimed."""
+        bound = max(self.problem.whole_bound(part.bound) for part in cover)
+        if bound < self.best.bound:
+            self.best.lower_bound_to(bound, TANGENTS)
 
     def _offer(self, mask: Mask) -> int | None:
         total = self.best.offer(mask)

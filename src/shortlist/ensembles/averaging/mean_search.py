@@ -69,8 +69,11 @@ def search_means(
     rng = np.random.default_rng(budget.seed)
     walk = _Walk(problem, offer, budget, effort)
     best = walk.grown(guides[0])
+    if best is None:  # who joined first left nothing to pay the others with
+        best = walk.cheapest()
     if best is None:
         return
+    offer(best)
     for guide in guides:
         best = walk.improved(guide, best)
     total, in_vain = offer(best), 0
@@ -112,6 +115,14 @@ class _Walk:
             if worths.max() > most + LEAST_RISE * abs(most) and limits.satisfied_by(mask):
                 best, most = mask.copy(), float(worths.max())
         return best
+
+    def cheapest(self) -> Mask | None:
+        """Return the fewest and cheapest members, None where they cost too much."""
+        limits = self.problem.limits
+        costs = np.zeros(self.problem.n_classifiers) if limits.costs is None else limits.costs
+        mask = np.zeros(self.problem.n_classifiers, dtype=bool)
+        mask[np.argsort(costs, kind="stable")[: limits.min_size]] = True
+        return mask if limits.satisfied_by(mask) else None
 
     def improved(self, guide: MeanTerms, mask: Mask) -> Mask:
         """Exchange members, or let one join or leave, as long as that is better and keeps the limits."""

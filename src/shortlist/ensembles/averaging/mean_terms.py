@@ -84,6 +84,11 @@ def slack_of(terms: MeanTerms) -> int:
     return 0 if terms.kind == STEP else 2 * math.ceil(terms.worth.sum()) + 4
 
 
+def float_error_of(terms: MeanTerms) -> float:
+    """Return by how much sums of floats may be off that stand for whole numbers of gains."""
+    return max(1e-6, float(terms.worth.sum()) * len(terms.worth) * 2.0**-51)
+
+
 def step_of(terms: MeanTerms) -> int:
     """Return what every difference of two totals is a multiple of."""
     if terms.kind != STEP or not len(terms.worth):
@@ -111,4 +116,7 @@ def total_of(terms: MeanTerms, reach: NDArray[np.int64], size: int) -> int:
     else:
         worths = 1 / (1 + np.exp(-terms.slope * mean / 2))
     parts = np.rint(2**DIGITS * worths).astype(np.int64)
-    return int((parts * terms.worth.astype(np.int64)).sum())
+    if terms.worth.sum() < 2**30:
+        return int((parts * terms.worth.astype(np.int64)).sum())
+    # gains of many digits would leave 64 bits; there are few of them, one for each class
+    return sum(int(gain) * int(parts[terms.worth == gain].sum()) for gain in np.unique(terms.worth))

@@ -82,13 +82,17 @@ class Tangents:
 
 @dataclass(frozen=True, eq=False)
 class _Node:
-    """Selections of `first` to `last` members that are not ruled out; `parts` is where its bound begins."""
+    """Selections of `first` to `last` members that are not ruled out; `parts` is where its bound begins.
+
+    `above` are tangents that bound more sizes, these among them; None at the root and where members are decided.
+    """
 
     first: int
     last: int
     fixed: Bytes
     parts: Floats
     bound: float
+    above: Tangents | None = None
 
 
 @dataclass(eq=False)
@@ -110,7 +114,7 @@ class MeanTree:
     n_nodes : int
         Nodes that were bounded.
     cover : list of Tangents
-        Every size once, with what bounds it before any classifier is decided.
+        Every size, with what bounds it before any classifier is decided.
     """
 
     problem: MeanProblem
@@ -196,33 +200,33 @@ class MeanTree:
         self._offer(node)
         done = self._is_ruled_out(bound)
         if of_sizes and not done and node.first < node.last:
-            below = min(node.bound, bound)
-            self._push(replace(node, last=node.first, bound=below))
-            self._push(replace(node, first=node.first + 1, parts=_grown(node), bound=below))
+            below, above = min(node.bound, bound), self._tangents(node, bound)
+            self._push(replace(node, last=node.first, bound=below, above=above))
+            self._push(replace(node, first=node.first + 1, parts=_grown(node), bound=below, above=above))
             return
         if of_sizes:
-            self.cover.append(
-                Tangents(node.first, node.last, self._found.lowest.copy(), self._found.tilts.copy(), bound)
-            )
+            self.cover.append(self._tangents(node, bound))
         if not done:
             self._split(node, bound)
 
     def complete_cover(self) -> tuple[Tangents, ...]:
-        """Return tangents for every size once; nothing where those would be too many to recheck."""
-        while self.heap:
-            node = heapq.heappop(self.heap)[2]
+        """Return tangents for every size; nothing where those would be too many to recheck.
+
+        Sizes that a limit has left open are bounded as they were with others, so that it takes no time.
+        """
+        most = self.settings.most_numbers // self.problem.terms.columns.size
+        for _, _, node in self.heap if most else ():
             if not self._is_of_sizes(node):
                 continue
-            bound = self._bound(node)
-            self.cover.append(
-                Tangents(node.first, node.last, self._found.lowest.copy(), self._found.tilts.copy(), bound)
-            )
-        n_sizes = len(self.cover)
-        return (
-            tuple(self.cover)
-            if n_sizes * self.problem.terms.columns.size <= self.settings.most_numbers
-            else ()
-        )
+            above = node.above or self._tangents(node, self._bound(node))
+            if not any(part is above for part in self.cover):
+                self.cover.append(above)
+        return tuple(self.cover) if len(self.cover) <= most else ()
+
+    def _tangents(self, node: _Node, bound: float) -> Tangents:
+        """Return the tangents that a bound has left."""
+        found = self._found
+        return Tangents(node.first, node.last, found.lowest.copy(), found.tilts.copy(), bound)
 
     def _is_of_sizes(self, node: _Node) -> bool:
         """Whether no classifier is decided yet, but those that nobody can afford."""
@@ -239,6 +243,8 @@ class MeanTree:
         known = self.best.mask is not None
         target = self.problem.worth_to_beat(self.best.total) if known else -1e6 * float(terms.worth.sum())
         steps = self.settings.first_steps if self._is_of_sizes(node) else self.settings.steps
+        if self.budget.stopped:
+            steps = 1
         looked = Looked(unit, node.fixed, need, steps, target)
         return float(better_tangents(terms, looked, self._envelopes, node.parts, self._found))
 

@@ -104,7 +104,10 @@ def _gains(
     if votes.n_classes > 2:
         codes = class_votes(votes.labels[:, None], votes.labels, n_classes=votes.n_classes)
         several = class_weights(objective, codes)
-        return several.gains, 0, several.denominator, several.objective
+        gains = several.gains
+        if several.objective.name == "accuracy":
+            gains = np.ones_like(gains)  # a class that is on none of these rows may be decided too
+        return gains, 0, several.denominator, several.objective
     index = 1 if positive is None else positive
     is_positive = (votes.labels == index).astype(np.uint8)
     weights = named_weights(

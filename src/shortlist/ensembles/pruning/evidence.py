@@ -169,7 +169,7 @@ def certified_by(certificate: Mapping[str, Any]) -> str:
     return next((part for part in known if part in certificate), "")
 
 
-def evidence_of_rule(value: float, rows: str = "validation rows") -> Evidence:
+def evidence_of_rule(value: float, rows: str = "validation rows", *, counted_from: str = "votes") -> Evidence:
     """Return what is known of an ensemble that a rule or evolution chose: its accuracy alone."""
     return Evidence(
         objective="accuracy",
@@ -180,6 +180,7 @@ def evidence_of_rule(value: float, rows: str = "validation rows") -> Evidence:
         bound=None,
         bound_by="",
         rows=rows,
+        counted_from=counted_from,
     )
 
 

@@ -109,8 +109,8 @@ def _choose(
         for second in MEAN_OBJECTIVES
         if second in MEAN_LOSSES or isinstance(metric, str)
     ]
-    smallest = int(np.bincount(votes.labels, minlength=votes.n_classes).min())
-    n_folds = min(5, smallest)
+    sizes = np.bincount(votes.labels)
+    n_folds = min(5, int(sizes[sizes > 0].min()))
     if n_folds < 2:
         return Choice(options[0], (), "a class has a single row, too few to hold any out")
     n_repeats = min(MOST_REPEATS, -(-ENOUGH_ROWS // votes.n_samples))

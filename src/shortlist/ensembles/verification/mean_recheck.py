@@ -78,6 +78,9 @@ def recheck_means(
         failures.append(f"the model claims the value {result.value:g}, its members are worth {value:g}")
     if bound is not None and sign * (result.bound - bound) > MOST_OFF:
         failures.append(f"the model claims the bound {result.bound:g}, the certificate proves {bound:g}")
+    certified = result.certified_bound
+    if bound is not None and (certified is None or sign * (certified - bound) < -MOST_OFF):
+        failures.append(f"the model says that the certificate proves {certified}, it proves {bound:g}")
     evidence = None
     if not failures:
         known = evidence_of(result, pruner.solver)

@@ -322,10 +322,11 @@ def _recount_accuracy(model: Any, rows: Any, classes: Labels, called: str) -> di
     claimed = model.accuracy_ if hasattr(model, "accuracy_") else 1 - model.result_.error
     value = int(np.count_nonzero(model.predict(rows) == classes)) / len(classes)
     right = round(claimed * len(classes)) == round(value * len(classes))
+    counted_from = "probabilities" if getattr(model, "averages", False) else "votes"
     return {
         "failures": () if right else (_other_value(claimed, value),),
         "value": value,
-        "evidence": evidence_of_rule(value, called) if right else None,
+        "evidence": evidence_of_rule(value, called, counted_from=counted_from) if right else None,
     }
 
 
