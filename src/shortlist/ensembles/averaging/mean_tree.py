@@ -84,7 +84,8 @@ class Tangents:
 class _Node:
     """Selections of `first` to `last` members that are not ruled out; `parts` is where its bound begins.
 
-    `above` are tangents that bound more sizes, these among them; None at the root and where members are decided.
+    `above` are tangents that bound more sizes, these among them; None at the root, and where members are
+    decided.
     """
 
     first: int
