@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ADDED = frozenset([("voting", "hard")])
-"""Parameters that came later, with what they were before: studies made without them are of the same methods."""
+"""Parameters that came later, with what they were: studies made without them are of the same methods."""
 
 COMPARISON_COLUMNS = (
     "dataset",
