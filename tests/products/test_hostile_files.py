@@ -71,6 +71,21 @@ CASES: dict[str, Callable[[int], str]] = {
     "uvl: equivalences": lambda n: _uvl(" <=> ".join("A" * n)),
     "uvl: dotted name": lambda n: _uvl("A" + ".a" * n + " <= 3"),
     "uvl: a long sum": lambda n: _uvl(" + ".join(["A.c"] * n) + " <= 3"),
+    "uvl: factors behind a zero": lambda n: (
+        "features\n\tA {c 0}\n\t\toptional\n\t\t\tB {c 3}\nconstraints\n\tsum(c)"
+        + " * 99999999" * n
+        + " <= 5\n"
+    ),
+    "uvl: denominators": lambda n: _uvl(
+        "A.c" + "".join(f" + A.c / {1000003 + i}" for i in range(n)) + " <= 5"
+    ),
+    "uvl: a denominator for every feature": lambda n: (
+        "features\n\tA\n\t\toptional\n"
+        + "".join(f"\t\t\t{f} {{c 1}}\n" for f in _alternatives(n))
+        + "constraints\n\t"
+        + " + ".join(f"{f}.c / {1000003 + i}" for i, f in enumerate(_alternatives(n)))
+        + " <= 5\n"
+    ),
     "uvl: alternatives": lambda n: (
         "features\n\tR\n\t\talternative\n\t\t\t" + "\n\t\t\t".join(_alternatives(n))
     ),

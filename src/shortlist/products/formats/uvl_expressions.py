@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from math import floor
+from math import floor, lcm
 from typing import TypeAlias
 
 from shortlist.errors import BadFileError
@@ -43,7 +43,9 @@ _WORD = re.compile(
 _MOST_TERMS = 5_000_000
 """Terms of sums that the constraints of one model are calculated with; some seconds of work."""
 _MOST_BITS = 8_000
-"""Bits of a number on the way; the results are far smaller, see `ExpressionReader._checked`."""
+"""Bits of a number on the way; the results are far smaller, see `ExpressionReader._compared`."""
+_LONG_BITS = 256
+"""Bits of a number that takes little more time than a small one."""
 _STRENGTH = {"<=>": 1, "=>": 2, "|": 3, "&": 4, "!": 5}
 _STRENGTH |= dict.fromkeys(("==", "!=", "<", ">", "<=", ">="), 6)
 _STRENGTH |= {"+": 7, "-": 7, "*": 8, "/": 8, "minus": 9}
@@ -173,7 +175,7 @@ class ExpressionReader:
         elif _STRENGTH[sign] == 6:
             left_side = self._sum(operands.pop(), at)
             difference = self._added(left_side, self._sum(right, at), Fraction(-1), at)
-            operands.append(self._checked(comparison(sign, difference), at))
+            operands.append(self._compared(sign, difference, at))
         elif sign in "&|":
             last = self._formula(right, at)
             left = operands.pop()
@@ -254,40 +256,53 @@ class ExpressionReader:
         """Add the right side to the left one, which nobody else holds."""
         self._count(1 + len(right.factors), at)
         for variable, factor in right.factors.items():
-            left.factors[variable] = left.factors.get(variable, Fraction(0)) + sign * factor
-        return self._small(_Sum(left.factors, left.constant + sign * right.constant), at)
+            own = left.factors.get(variable, Fraction(0))
+            left.factors[variable] = self._small(own + sign * factor, at)
+        return _Sum(left.factors, self._small(left.constant + sign * right.constant, at))
 
     def _scaled(self, expression: _Sum, factor: Fraction, at: int) -> _Sum:
         self._count(1 + len(expression.factors), at)
-        factors = {v: f * factor for v, f in expression.factors.items()}
-        return self._small(_Sum(factors, expression.constant * factor), at)
+        factors = {v: self._small(f * factor, at) for v, f in expression.factors.items()}
+        return _Sum(factors, self._small(expression.constant * factor, at))
 
     def _count(self, n_terms: int, at: int) -> None:
         """Count the terms that are calculated with, as sums within sums can take forever."""
         self._n_terms += n_terms
         if self._n_terms > _MOST_TERMS:
             raise self.fail(
-                f"the constraints may calculate with {_MOST_TERMS:,} terms in all, and here are more.", at
+                f"the constraints may calculate with {_MOST_TERMS:,} terms in all, one with long numbers "
+                "counted as several, and here are more.",
+                at,
             )
 
-    def _small(self, expression: _Sum, at: int) -> _Sum:
-        """Refuse numbers that grow beyond all use; looks at the constant, or at one factor for all."""
-        some = next(iter(expression.factors.values()), Fraction(0))
-        if max(map(_n_bits, (expression.constant, some))) > _MOST_BITS:
+    def _small(self, number: Fraction, at: int) -> Fraction:
+        """Refuse a number that grows beyond all use, and count a long one as several terms."""
+        n_bits = number.numerator.bit_length() + number.denominator.bit_length()
+        if n_bits > _MOST_BITS:
             raise self.fail("the numbers of the constraint grow beyond 10^1000. Give smaller ones.", at)
-        return expression
+        if n_bits > _LONG_BITS:
+            self._count(n_bits // _LONG_BITS, at)
+        return number
 
-    def _checked(self, formula: Formula, at: int) -> Formula:
-        """Refuse a comparison whose whole numbers do not stay exact in every method."""
+    def _compared(self, sign: str, difference: _Sum, at: int) -> Formula:
+        """Compare with 0; refuse what does not stay exact in every method once it is in whole numbers."""
+        refused = self.fail(
+            "the numbers of a comparison must sum to less than 2^53 once they are whole. Give fewer digits.",
+            at,
+        )
+        scale = 1
+        for factor in difference.factors.values():
+            if factor:
+                # every whole factor is at least this over its own denominator, which is shorter
+                scale = lcm(scale, factor.denominator)
+                if scale.bit_length() > _MOST_BITS + LARGEST_INTEGER.bit_length():
+                    raise refused
+        formula = comparison(sign, difference)
         for part in (formula, *children(formula)):
             if isinstance(part, Linear):
                 largest = sum(map(abs, part.coefficients)) + abs(part.upper)
                 if largest >= LARGEST_INTEGER:
-                    raise self.fail(
-                        "the numbers of a comparison must sum to less than 2^53 once they are whole. Give "
-                        "fewer digits.",
-                        at,
-                    )
+                    raise refused
         return formula
 
 
@@ -308,7 +323,3 @@ def comparison(sign: str, difference: _Sum) -> Formula:
     if sign == ">=":
         return below.negated()
     return And((at_most, below.negated())) if sign == "==" else Or((below, at_most.negated()))
-
-
-def _n_bits(number: Fraction) -> int:
-    return number.numerator.bit_length() + number.denominator.bit_length()
