@@ -101,6 +101,17 @@ def as_integers(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
     return [int(number * scale) for number in numbers], scale
 
 
+def digits_of(number: int) -> str:
+    """Return the decimal digits of an integer, also of one that Python refuses to show for its length.
+
+    Examples
+    --------
+    >>> len(digits_of(10**5000))
+    5001
+    """
+    return str(Decimal(number))
+
+
 def n_decimals(numbers: Iterable[Decimal]) -> int:
     """Return how many decimals the numbers need, without trailing zeros.
 

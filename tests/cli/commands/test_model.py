@@ -145,6 +145,15 @@ def test_an_analysis_of_a_void_model_names_the_contradiction(tmp_path: Path) -> 
     assert "  !Card (line 6)\n" in run.stdout
 
 
+@pytest.mark.slow
+def test_numbers_of_products_with_thousands_of_digits_are_shown(tmp_path: Path) -> None:
+    names = "".join(f"\t\t\tF{i}\n" for i in range(14_300))
+    (tmp_path / "wide.uvl").write_text(f"features\n\tRoot\n\t\toptional\n{names}", encoding="utf-8")
+    info = shortlist("model", "info", "wide.uvl", "--max-nodes", "100000", cwd=tmp_path)
+    assert (info.returncode, info.stderr) == (0, "")
+    assert info.stdout.endswith("products      5.357e4304\n")  # more digits than Python shows by itself
+
+
 def test_an_edit_is_named_with_a_product(tmp_path: Path) -> None:
     (tmp_path / "before.uvl").write_text(FLAWED, encoding="utf-8")
     after = FLAWED.replace("\tPickup => !Shop\n", "").replace("Gift", "Wrapping")

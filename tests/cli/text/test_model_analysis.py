@@ -2,6 +2,7 @@
 
 import pytest
 
+from shortlist._words import count_text
 from shortlist.cli.text.model_analysis import analysis_facts, print_analysis
 from shortlist.products import Analysis, Explanation, Finding, make_group, make_model
 
@@ -47,4 +48,39 @@ def test_an_analysis_that_was_stopped_claims_no_more_than_it_knows(
 def test_counts_beyond_all_reading_are_powers_of_ten(capsys: pytest.CaptureFixture[str]) -> None:
     found = Analysis(n_products=2**100, products_with=(2**100, 2**99, *[2**98] * 19))
     printed = _printed(found, capsys)
-    assert "some 10^30 products; the features that fewest of them have:\n   25.000 %  F1\n" in printed
+    assert (
+        "1.267e30 (1267650600228229401496703205376) products; the features that fewest of them have:\n"
+        "   25.000 %  F1\n"
+    ) in printed
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        ("14", "14"),
+        ("123456789012345", "123,456,789,012,345"),
+        ("1234567890123456", "1.234e15 (1234567890123456)"),
+        ("9" * 61, "9.999e60"),
+    ],
+)
+def test_counts_are_shown_by_their_length(count: str, text: str) -> None:
+    assert count_text(count) == text
+
+
+def test_counts_longer_than_python_shows_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    found = Analysis(n_products=10**5000, products_with=(10**5000, 10**4999))
+    assert _printed(found, capsys).endswith(
+        "1.000e5000 products; the features that fewest of them have:\n"
+        "   10.000 %  F0\n  100.000 %  Shop\n"
+    )
+
+
+def test_a_void_model_that_was_not_explained_in_time_shows_some_rules(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = Analysis(void=Explanation(tuple(range(20)), smallest=False), complete=False)
+    facts = analysis_facts(MODEL, found)
+    assert (facts["status"], facts["complete"]) == ("infeasible", False)
+    lines = _printed(found, capsys).splitlines()
+    assert lines[0].endswith("contradict each other (20 rules, perhaps not the fewest):")
+    assert (len(lines), lines[-1]) == (14, "  and 8 more; --json has all")

@@ -5,7 +5,11 @@ from itertools import product
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from shortlist.logic.sat import SearchStoppedError
+from shortlist.products.analysis import analysis
 from shortlist.products.analysis.analysis import Analysis, Finding, analyse
+from shortlist.products.analysis.explanation import Explanation
+from shortlist.products.feature_models.formulas import Literal
 from shortlist.products.feature_models.model import FeatureModel, GroupKind, make_group, make_model
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
@@ -75,6 +79,19 @@ def test_an_analysis_that_is_stopped_says_so() -> None:
     groups = [make_group(0, [1], "optional")]
     model = make_model(["A", "B"], root=0, groups=groups)
     assert analyse(model, budget=Budget(cancellation=cancellation)) == Analysis(complete=False)
+
+
+def test_a_model_without_products_is_called_so_where_there_was_no_time_to_say_why(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def stopped(*_: object) -> None:
+        raise SearchStoppedError
+
+    model = make_model(
+        ["A", "B"], root=0, groups=[make_group(0, [1], "mandatory")], constraints=[Literal(-2)]
+    )
+    monkeypatch.setattr(analysis, "fewest_rules", stopped)
+    assert analyse(model) == Analysis(void=Explanation((0, 1, 2), smallest=False), complete=False)
 
 
 @pytest.mark.parametrize("nodes", [0, 100_000])

@@ -37,6 +37,7 @@ def info(
 
     check_files(inputs={"MODEL": model}, outputs={})
     from shortlist._validation import as_count
+    from shortlist.exact import digits_of
     from shortlist.products.configuration.model_summary import summarise
     from shortlist.products.formats import read_model
 
@@ -58,7 +59,7 @@ def info(
         "n_groups": len(line.groups),
         "core": [line.labels[i] for i in summary.core],
         "dead": [line.labels[i] for i in summary.dead],
-        "n_products": None if summary.n_products is None else str(summary.n_products),
+        "n_products": None if summary.n_products is None else digits_of(summary.n_products),
         "uncounted": as_typed(summary.uncounted),
         "conflict": list(summary.conflict),
         "attributes": sorted(line.attributes),
@@ -154,6 +155,7 @@ def diff(
 def _print(facts: dict[str, Any], line: "FeatureModel") -> None:
     """Print the facts for people."""
     from shortlist.cli.text.front_text import some
+    from shortlist.cli.text.model_analysis import count_text
 
     generated = f", {len(line.generated)} of them generated" if line.generated else ""
     print(f"features      {line.n_features:,}{generated}")
@@ -169,17 +171,6 @@ def _print(facts: dict[str, Any], line: "FeatureModel") -> None:
     for kind in ("core", "dead"):
         names = facts[kind]
         print(f"{kind:<14}{len(names):,}" + (f": {some(names, range(len(names)))}" if names else ""))
-    print(f"products      {_count_text(facts['n_products'], facts['uncounted'])}")
-
-
-def _count_text(count: str | None, uncounted: str) -> str:
-    """Show a number of products that may have hundreds of digits."""
-    if count is None:
-        return f"not counted: {uncounted}"
-    if len(count) <= 15:
-        return f"{int(count):,}"
-    return (
-        f"{count[0]}.{count[1:4]}e{len(count) - 1} ({count})"
-        if len(count) <= 60
-        else f"{count[0]}.{count[1:4]}e{len(count) - 1}"
-    )
+    count = facts["n_products"]
+    products = f"not counted: {facts['uncounted']}" if count is None else count_text(count)
+    print(f"products      {products}")

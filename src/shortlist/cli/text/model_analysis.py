@@ -1,6 +1,7 @@
 """What `shortlist model analyse` and `shortlist model diff` say."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from shortlist._words import counted
 from shortlist.arrays import Mask
 from shortlist.cli.text.front_text import some
+from shortlist.exact import digits_of
 from shortlist.products.analysis.analysis import Analysis, Finding
 from shortlist.products.analysis.differences import Edit, ModelDifference
 from shortlist.products.analysis.explanation import Explanation
@@ -40,8 +42,10 @@ def analysis_facts(model: FeatureModel, found: Analysis) -> dict[str, Any]:
     return facts | {
         "redundant": [rule_text(model, rule) for rule in found.redundant],
         "atomic_sets": [[model.labels[f] for f in each] for each in found.atomic_sets],
-        "n_products": None if found.n_products is None else str(found.n_products),
-        "products_with": {label: str(n) for label, n in zip(model.labels, found.products_with, strict=False)},
+        "n_products": None if found.n_products is None else digits_of(found.n_products),
+        "products_with": {
+            label: digits_of(n) for label, n in zip(model.labels, found.products_with, strict=False)
+        },
         "notes": list(model.notes),
     }
 
@@ -75,7 +79,7 @@ def print_analysis(facts: dict[str, Any]) -> None:
     if facts["n_products"] is None:
         print("products were not counted: no diagram, or it did not fit into --max-nodes")
     else:
-        _print_rarest(int(facts["n_products"]), facts["products_with"])
+        _print_rarest(facts["n_products"], facts["products_with"])
     if not facts["complete"]:
         print(f"stopped ({facts['limit']}): what is listed is true, and there may be more")
 
@@ -95,20 +99,32 @@ def _print_findings(findings: list[dict[str, Any]], what: str, behind: str) -> N
 def _print_some(title: str, lines: Sequence[str]) -> None:
     """Print the first of many lines below a title."""
     print(title)
+    _print_lines(lines)
+
+
+def _print_lines(lines: Sequence[str], indent: int = 2) -> None:
     for line in lines[:_MOST_LINES]:
-        print(f"  {line}")
+        print(" " * indent + line)
     if len(lines) > _MOST_LINES:
-        print(f"  and {len(lines) - _MOST_LINES} more; --json has all")
+        print(" " * indent + f"and {len(lines) - _MOST_LINES} more; --json has all")
 
 
-def _print_rarest(n_products: int, products_with: dict[str, str]) -> None:
+def _print_rarest(n_products: str, products_with: dict[str, str]) -> None:
     """Print how many products there are, and the features that fewest of them have."""
-    shown = f"{n_products:,}" if n_products < 10**15 else f"some 10^{len(str(n_products)) - 1}"
-    print(f"{shown} products; the features that fewest of them have:")
-    counts = sorted(((int(n), label) for label, n in products_with.items() if int(n)), key=lambda one: one[0])
-    for n, label in counts[:5]:
-        share = 100 * (n * 10**6 // n_products) / 10**6
+    print(f"{count_text(n_products)} products; the features that fewest of them have:")
+    every = int(Decimal(n_products))
+    numbers = [(int(Decimal(digits)), label) for label, digits in products_with.items() if digits != "0"]
+    for n, label in sorted(numbers, key=lambda one: one[0])[:5]:
+        share = 100 * (n * 10**6 // every) / 10**6
         print(f"  {share:7.3f} %  {label}")
+
+
+def count_text(count: str) -> str:
+    """Show a number of products, given by its digits, of which there may be thousands."""
+    if len(count) <= 15:
+        return f"{int(count):,}"
+    short = f"{count[0]}.{count[1:4]}e{len(count) - 1}"
+    return f"{short} ({count})" if len(count) <= 60 else short
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -121,8 +137,7 @@ def _proved(why: dict[str, Any]) -> str:
 
 
 def _print_rules(why: dict[str, Any], *, indent: int = 2) -> None:
-    for text in why["rules"]:
-        print(" " * indent + text)
+    _print_lines(why["rules"], indent)
 
 
 def difference_facts(found: ModelDifference) -> dict[str, Any]:

@@ -121,7 +121,9 @@ def analyse(
         return Analysis(complete=False)
     switched = SwitchedRules(traced, budget)
     if shared is None:
-        return Analysis(void=_because(switched, []))
+        why = _because(switched, [])
+        every = Explanation(tuple(switched.rules), smallest=False)  # all of them do contradict each other
+        return Analysis(void=why or every, complete=why is not None)
     core = [v - 1 for v in shared if 0 < v <= model.n_features]
     dead = [-v - 1 for v in shared if -model.n_features <= v < 0]
     fixed = {*core, *dead}

@@ -77,8 +77,9 @@ def difference(first: FeatureModel, second: FeatureModel, *, budget: Budget | No
     >>> found.edit.value, found.lost.tolist()
     ('specialisation', [True, True, True])
     """
-    removed = tuple(name for name in first.labels if name not in set(second.labels))
-    added = tuple(name for name in second.labels if name not in set(first.labels))
+    before, after = set(first.labels), set(second.labels)
+    removed = tuple(name for name in first.labels if name not in after)
+    added = tuple(name for name in second.labels if name not in before)
     names = (*first.labels, *added)
     return ModelDifference(
         names,

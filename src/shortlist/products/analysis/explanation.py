@@ -29,7 +29,7 @@ class Explanation:
     ----------
     rules : tuple of int
         Their numbers, rising; see :func:`~shortlist.products.feature_models.model.rule_text`. With any one of
-        them left out there is no contradiction.
+        them left out there is no contradiction, unless the budget ended before that was tried.
     smallest : bool
         Whether it is proved that no fewer rules contradict it.
     """

@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TypeAlias
 
+from shortlist._validation import as_choice
 from shortlist._words import counted
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
@@ -188,9 +189,10 @@ def make_group(parent: int, children: Iterable[int], kind: str, lower: int = 0, 
 
     Raises
     ------
-    ValueError
+    BadInputError
         If there is no such kind.
     """
+    as_choice(kind, "kind", [str(one) for one in GroupKind])
     members = tuple(children)
     bounds = {
         GroupKind.MANDATORY: (len(members), len(members)),
