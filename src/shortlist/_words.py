@@ -79,3 +79,17 @@ def _listed(things: Iterable[object], word: str, most: int) -> str:
     if len(names) < 2:
         return names[0] if names else "nothing"
     return f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
+def count_text(count: str) -> str:
+    """Show a number, given by its digits, of which there may be thousands.
+
+    Examples
+    --------
+    >>> count_text("123456"), count_text("9" * 100)
+    ('123,456', '9.999e99')
+    """
+    if len(count) <= 15:
+        return f"{int(count):,}"
+    short = f"{count[0]}.{count[1:4]}e{len(count) - 1}"
+    return f"{short} ({count})" if len(count) <= 60 else short

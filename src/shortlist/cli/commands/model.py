@@ -154,8 +154,8 @@ def diff(
 
 def _print(facts: dict[str, Any], line: "FeatureModel") -> None:
     """Print the facts for people."""
+    from shortlist._words import count_text
     from shortlist.cli.text.front_text import some
-    from shortlist.cli.text.model_analysis import count_text
 
     generated = f", {len(line.generated)} of them generated" if line.generated else ""
     print(f"features      {line.n_features:,}{generated}")

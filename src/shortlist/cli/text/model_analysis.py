@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shortlist._words import counted
+from shortlist._words import count_text, counted
 from shortlist.arrays import Mask
 from shortlist.cli.text.front_text import some
 from shortlist.exact import digits_of
@@ -117,14 +117,6 @@ def _print_rarest(n_products: str, products_with: dict[str, str]) -> None:
     for n, label in sorted(numbers, key=lambda one: one[0])[:5]:
         share = 100 * (n * 10**6 // every) / 10**6
         print(f"  {share:7.3f} %  {label}")
-
-
-def count_text(count: str) -> str:
-    """Show a number of products, given by its digits, of which there may be thousands."""
-    if len(count) <= 15:
-        return f"{int(count):,}"
-    short = f"{count[0]}.{count[1:4]}e{len(count) - 1}"
-    return f"{short} ({count})" if len(count) <= 60 else short
 
 
 def _listed(names: Sequence[str]) -> str:
