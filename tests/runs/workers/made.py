@@ -43,3 +43,13 @@ def until_cancelled(cancellation: Cancellation, mark: Path) -> str:
 
 def totals(n: int = 12) -> list[Unit]:
     return [Unit(f"total {i}", total, (ROWS, i)) for i in range(n)]
+
+
+_held: list[bytes] = []
+
+
+def grow_to(n_bytes: int) -> int:
+    """Keep so many bytes in place of those before, for longer than loky waits between looks; return the process."""
+    _held[:] = [b"x" * n_bytes]
+    time.sleep(1.1)
+    return os.getpid()

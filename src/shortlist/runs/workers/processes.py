@@ -3,12 +3,15 @@
 import contextlib
 import shutil
 import signal
+import sys
 import tempfile
 import uuid
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from shortlist.errors import WorkerError
 from shortlist.runs.workers.shipping import Parcel, Shelf
 from shortlist.runs.workers.worker_side import (
     STOP_FILE,
@@ -65,7 +68,17 @@ class ProcessEngine:
         return True
 
     def check(self) -> None:
-        """Do nothing: a pool that breaks says so itself."""
+        """Raise WorkerError if the thread that hears from the processes has ended; else a broken pool says so."""
+        pool = _pools.get(self.n_workers)
+        hearing = getattr(pool, "_executor_manager_thread", None)
+        if hearing is not None and not hearing.is_alive():
+            for process in list(getattr(pool, "_processes", {}).values()):  # nobody else ends them now
+                process.kill()
+            _pools.pop(self.n_workers)
+            raise WorkerError(
+                "the thread that hears from the processes of --workers has ended, which should not happen. Run "
+                "the command again, or with --workers 1."
+            )
 
     def stop(self) -> None:
         """Set the byte that all copies of the cancellation look at."""
@@ -86,8 +99,22 @@ def _pool(n_workers: int, n_threads: int) -> Any:
 
     if n_workers not in _pools:
         variables = dict.fromkeys(THREAD_VARIABLES, str(n_threads))
-        _pools[n_workers] = ProcessPoolExecutor(n_workers, timeout=IDLE_S, env=variables)
+        _pools[n_workers] = ProcessPoolExecutor(
+            n_workers, timeout=IDLE_S, env=variables, initializer=_keep_growing_processes
+        )
+    # Said in the thread that hears from the processes, which would end where warnings are errors.
+    warnings.filterwarnings("ignore", message="A worker stopped while some jobs", category=UserWarning)
     return _pools[n_workers]
+
+
+def _keep_growing_processes() -> None:
+    """Let a process grow: loky takes 300 MB for a leak, and solvers and kernels with their data are as large.
+
+    It would end the process after its unit and start another one, which loads all of them again.
+    """
+    from joblib.externals.loky import process_executor
+
+    vars(process_executor)["_MAX_MEMORY_LEAK_SIZE"] = sys.maxsize
 
 
 def _end_pool(n_workers: int) -> None:
