@@ -69,6 +69,7 @@ def prove(
         if run.goes_on(part):
             step(part)
     run.take_kept()
+    run.note_end()
     limit = "" if best.proved or run.infeasible else budget.limit_text or run.last_limit or steps.no_limit
     if best.mask is not None:
         if run.infeasible:

@@ -1,5 +1,6 @@
 """What the steps of one run of the engine share: the incumbent, the budget, and what was said so far."""
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -70,6 +71,12 @@ class Run:
         if kept is not None and self.is_open and not self.budget.is_counted:
             self.best.offer(self._members(kept))
 
+    def note_end(self) -> None:
+        """Note that nothing is left to prove, so that the study does not promise to go on."""
+        if not self.is_open:
+            self.budget.study.drop([PROOF])
+            self.budget.study.tell(dataclasses.replace(self._note(), done=1, running=0))
+
     def _best_known(self) -> list[int]:
         """Return the best members of this run and of an earlier one, by number."""
         best, kept = self.best, self.budget.study.kept(PROOF)
@@ -84,11 +91,11 @@ class Run:
         mask[list(numbers)] = True
         return mask
 
-    def _note(self, stage: str) -> StageNote:
+    def _note(self) -> StageNote:
         """Say how good the best selection is, and how good any can be."""
         best = self.best
         bound = f"at most {best.problem.value(best.bound):g}"
-        return StageNote(stage, 1, 0, 1, bound if best.value is None else f"{best.value:g}, {bound}")
+        return StageNote(PROOF, 1, 0, 1, bound if best.value is None else f"{best.value:g}, {bound}")
 
     def tell(self, stage: str, *, total: float = math.nan, every: float = 0.0) -> None:
         """Note and report value and bound.
@@ -103,7 +110,7 @@ class Run:
             Seconds between two reports of the same value.
         """
         best, value = self.best, self.best.problem.value
-        self.budget.study.keep(PROOF, self._best_known, stage=lambda: self._note(stage))
+        self.budget.study.keep(PROOF, self._best_known, stage=self._note)
         if not best.record(self.budget.elapsed, every=every) and every:
             return
         claimed = None if math.isnan(total) else value(round(total))
