@@ -49,7 +49,7 @@ _held: list[bytes] = []
 
 
 def grow_to(n_bytes: int) -> int:
-    """Keep so many bytes in place of those before, for longer than loky waits between looks; return the process."""
+    """Keep so many bytes in place of those before, for longer than loky waits; return the process."""
     _held[:] = [b"x" * n_bytes]
     time.sleep(1.1)
     return os.getpid()

@@ -68,7 +68,7 @@ class ProcessEngine:
         return True
 
     def check(self) -> None:
-        """Raise WorkerError if the thread that hears from the processes has ended; else a broken pool says so."""
+        """Raise WorkerError if the thread that hears from the processes has ended."""
         pool = _pools.get(self.n_workers)
         hearing = getattr(pool, "_executor_manager_thread", None)
         if hearing is not None and not hearing.is_alive():
