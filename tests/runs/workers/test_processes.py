@@ -76,7 +76,7 @@ def test_a_pool_that_nobody_hears_from_is_an_error_and_no_endless_wait(
 ) -> None:
     ended = SimpleNamespace(_executor_manager_thread=threading.Thread(), _processes={})
     monkeypatch.setattr(processes, "_pools", {2: ended})
-    with pytest.raises(WorkerError, match="Run the command again, or with --workers 1"):
+    with pytest.raises(WorkerError, match="again, or with one worker"):
         processes.ProcessEngine(2).check()
     assert processes._pools == {}
 

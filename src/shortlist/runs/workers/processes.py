@@ -76,8 +76,8 @@ class ProcessEngine:
                 process.kill()
             _pools.pop(self.n_workers)
             raise WorkerError(
-                "the thread that hears from the processes of --workers has ended, which should not happen. "
-                "Run the command again, or with --workers 1."
+                "the thread that hears from the worker processes has ended, which should not happen. Run it "
+                "again, or with one worker."
             )
 
     def stop(self) -> None:
