@@ -1,13 +1,13 @@
 """The class that each classifier of a pool gives each row."""
 
+import functools
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from shortlist._words import all_of
-from shortlist.ensembles.pools.pool import Pool, ask_classifier, matched_columns, positive_probabilities
+from shortlist.ensembles.pools.pool import Pool, ask_classifier, ask_pool, check_known, positive_probabilities
 from shortlist.ensembles.votes.binary_votes import round_votes
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.errors import BadInputError
@@ -48,25 +48,14 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
     """
     if len(pool.classes) == 2:
         return round_votes(positive_probabilities(pool, X, pool.classes[1]))
-    X = matched_columns(pool, X)
-    rows = X if pool.preprocessor is None else pool.preprocessor.transform(X)
-    n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
-    codes = np.empty((n_rows, len(pool)), dtype=np.uint8)
-    with threadpool_limits(limits=1):  # many small calls: starting threads for each costs more than it saves
-        for column, (name, classifier) in enumerate(zip(pool.names, pool.classifiers, strict=True)):
-            codes[:, column] = _codes(name, classifier, rows, pool)
-    return codes
+    return ask_pool(pool, X, functools.partial(_codes, pool), np.uint8)
 
 
-def _codes(name: str, classifier: Any, rows: Any, pool: Pool) -> NDArray[np.intp]:
+def _codes(pool: Pool, name: str, classifier: Any, rows: Any) -> NDArray[np.intp]:
     """Return one classifier's class indices, checked."""
     if hasattr(classifier, "predict_proba"):
         probabilities = ask_classifier(name, classifier.predict_proba, rows, (len(pool.classes),))
-        if np.isnan(probabilities).any():
-            raise BadInputError(
-                f"classifier {name} answers NaN on {np.isnan(probabilities).any(axis=1).sum()} of "
-                f"{len(probabilities)} rows. Leave it out of the pool, or fit it again."
-            )
+        check_known(name, probabilities)
         return np.asarray(probabilities.argmax(axis=1))
     answers = ask_classifier(name, classifier.predict, rows, ())
     index = {label: code for code, label in enumerate(pool.classes.tolist())}

@@ -1,13 +1,13 @@
 """How probable each classifier of a pool finds every class."""
 
+import functools
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from shortlist._words import all_of
-from shortlist.ensembles.pools.pool import PROBABILITY_ROUNDING, Pool, ask_classifier, matched_columns
+from shortlist.ensembles.pools.pool import Pool, ask_classifier, ask_pool, checked_probabilities
 from shortlist.errors import BadInputError
 
 SUM_ROUNDING = 1e-3
@@ -45,14 +45,8 @@ def class_probabilities(pool: Pool, X: Any) -> NDArray[np.float64]:
     [[[0.0, 1.0, 0.0]]]
     """
     check_probabilities(pool)
-    X = matched_columns(pool, X)
-    rows = X if pool.preprocessor is None else pool.preprocessor.transform(X)
-    n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
-    probabilities = np.empty((n_rows, len(pool), len(pool.classes)))
-    with threadpool_limits(limits=1):  # many small calls: starting threads for each costs more than it saves
-        for place, (name, classifier) in enumerate(zip(pool.names, pool.classifiers, strict=True)):
-            probabilities[:, place] = _answers(name, classifier, rows, len(pool.classes))
-    return probabilities
+    n_classes = len(pool.classes)
+    return ask_pool(pool, X, functools.partial(_answers, n_classes), np.float64, (n_classes,))
 
 
 def check_probabilities(pool: Pool) -> None:
@@ -69,22 +63,12 @@ def check_probabilities(pool: Pool) -> None:
         )
 
 
-def _answers(name: str, classifier: Any, rows: Any, n_classes: int) -> NDArray[np.float64]:
+def _answers(n_classes: int, name: str, classifier: Any, rows: Any) -> NDArray[np.float64]:
     """Return one classifier's probabilities, checked."""
     answers = np.asarray(ask_classifier(name, classifier.predict_proba, rows, (n_classes,)), dtype=np.float64)
-    if np.isnan(answers).any():
-        raise BadInputError(
-            f"classifier {name} answers NaN on {np.isnan(answers).any(axis=1).sum()} of {len(answers)} rows. "
-            "Leave it out of the pool, or fit it again."
-        )
-    if not len(answers):
-        return answers
-    if answers.min() < -PROBABILITY_ROUNDING or answers.max() > 1 + PROBABILITY_ROUNDING:
-        raise BadInputError(
-            f"classifier {name} must answer probabilities from 0 to 1, got {answers.min():g} to "
-            f"{answers.max():g}. Calibrate it, or leave it out of the pool."
-        )
-    clipped = np.clip(answers, 0.0, 1.0)
+    clipped = checked_probabilities(name, answers)
+    if not len(clipped):
+        return clipped
     sums = clipped.sum(axis=1, keepdims=True)
     furthest = float(sums[np.abs(sums - 1).argmax(), 0])
     if abs(furthest - 1) > SUM_ROUNDING:

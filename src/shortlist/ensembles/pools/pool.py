@@ -306,14 +306,47 @@ def positive_probabilities(pool: Pool, X: Any, positive: Any) -> NDArray[np.floa
         outside [0, 1]; the sentence names the classifier.
     """
     index = _class_index(pool.classes, positive)
+
+    def ask(name: str, classifier: Any, rows: Any) -> NDArray[np.float64]:
+        return _answers(name, classifier, rows, pool.classes, index)
+
+    return ask_pool(pool, X, ask, np.float64)
+
+
+def ask_pool(
+    pool: Pool,
+    X: Any,
+    ask: Callable[[str, Any, Any], NDArray[Any]],
+    dtype: type[np.generic],
+    width: tuple[int, ...] = (),
+) -> NDArray[Any]:
+    """Return what every classifier answers on every row, which are transformed once.
+
+    Parameters
+    ----------
+    pool : Pool
+        Who is asked.
+    X : DataFrame or array-like of shape (n_samples, n_features)
+        Columns of a frame may come in another order; names must match those the pool was fitted on.
+    ask : callable
+        Gets name, classifier and transformed rows, and returns its answers, checked.
+    dtype : type
+        Of the answers.
+    width : tuple of int
+        Shape of an answer on one row.
+
+    Returns
+    -------
+    ndarray of `dtype`, shape (n_samples, n_classifiers, *width)
+    """
     X = matched_columns(pool, X)
     rows = X if pool.preprocessor is None else pool.preprocessor.transform(X)
     n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
-    probabilities = np.empty((n_rows, len(pool)))
+    answers = np.empty((n_rows, len(pool), *width), dtype=dtype)
     with threadpool_limits(limits=1):  # many small calls: starting threads for each costs more than it saves
-        for column, (name, classifier) in enumerate(zip(pool.names, pool.classifiers, strict=True)):
-            probabilities[:, column] = _answers(name, classifier, rows, pool.classes, index)
-    return probabilities
+        for place, (name, classifier) in enumerate(zip(pool.names, pool.classifiers, strict=True)):
+            answers[:, place] = ask(name, classifier, rows)
+    return answers
 
 
 def ask_classifier(
@@ -364,17 +397,28 @@ def _answers(name: str, classifier: Any, rows: Any, classes: Labels, index: int)
     answers = np.asarray(
         ask_classifier(name, classifier.predict_proba, rows, (len(classes),))[:, index], dtype=np.float64
     )
-    if np.isnan(answers).any():
+    return checked_probabilities(name, answers)
+
+
+def check_known(name: str, answers: NDArray[Any]) -> None:
+    """Refuse probabilities that are NaN; `answers` has a row per row that was asked about."""
+    n_missing = int(np.isnan(answers).reshape(len(answers), -1).any(axis=1).sum()) if answers.size else 0
+    if n_missing:
         raise BadInputError(
-            f"classifier {name} answers NaN on {np.isnan(answers).sum()} of {len(answers)} rows. "
-            "Leave it out of the pool, or fit it again."
+            f"classifier {name} answers NaN on {n_missing} of {len(answers)} rows. Leave it out of the pool, "
+            "or fit it again."
         )
-    if len(answers) and (answers.min() < -PROBABILITY_ROUNDING or answers.max() > 1 + PROBABILITY_ROUNDING):
+
+
+def checked_probabilities(name: str, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return probabilities within [0, 1]; refuse NaN, and what is further outside than by rounding."""
+    check_known(name, answers)
+    if answers.size and (answers.min() < -PROBABILITY_ROUNDING or answers.max() > 1 + PROBABILITY_ROUNDING):
         raise BadInputError(
             f"classifier {name} must answer probabilities from 0 to 1, got {answers.min():g} to "
             f"{answers.max():g}. Calibrate it, or leave it out of the pool."
         )
-    return np.clip(answers, 0.0, 1.0)
+    return np.asarray(np.clip(answers, 0.0, 1.0))
 
 
 def _class_index(classes: Labels, positive: Any) -> int:

@@ -50,6 +50,7 @@ class SwitchedRules:
     """
 
     def __init__(self, traced: TracedClauses, budget: Budget | None = None) -> None:
+        self.budget = budget or Budget()
         n = traced.clauses.n_variables
         self.rules = sorted({rule for rule in traced.rules.tolist() if rule >= 0})
         self._switches = {rule: n + 1 + place for place, rule in enumerate(self.rules)}
@@ -102,7 +103,7 @@ def fewest_rules(
     missing: list[tuple[int, ...]] = []
     try:
         for _ in range(max_rounds):
-            chosen = _fewest_hitting(missing)
+            chosen = _fewest_hitting(missing, switched.budget)
             if chosen is None:
                 break
             if len(chosen) >= len(found):
@@ -143,8 +144,11 @@ def _left_out(switched: SwitchedRules, rules: Sequence[int], literals: Sequence[
     return tuple(out)
 
 
-def _fewest_hitting(sets: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
-    """Return the fewest rules that have one in common with every set; None if the solver cannot tell."""
+def _fewest_hitting(sets: Sequence[tuple[int, ...]], budget: Budget) -> tuple[int, ...] | None:
+    """Return the fewest rules that have one in common with every set; None if the solver cannot tell.
+
+    Coefficients and costs are 1, so the solver's tolerance hides no unit of a row, and its answer is checked.
+    """
     rules = sorted({rule for each in sets for rule in each})
     if not rules:
         return ()
@@ -158,7 +162,8 @@ def _fewest_hitting(sets: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
         integer=True,
         objectives=[LinearObjective(Objective("rules"), np.ones(len(rules)))],
     )
-    answer = open_solver("highs").open(program).solve(Limits(seconds=60))
+    limits = Limits(seconds=60).within(budget)
+    answer = open_solver("highs").open(program).solve(limits, cancellation=budget.cancellation)
     if answer.status is not Status.OPTIMAL or answer.values is None:
         return None
     return tuple(rule for rule, value in zip(rules, answer.values, strict=True) if value > 0.5)
