@@ -259,7 +259,8 @@ def test_signals_without_any_pause_end_in_exit_code_130_and_one_sentence(
     _storm(process, *numbers)
     stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, stdout) == (130, ""), stderr
-    assert stderr == f"{SAID}shortlist: {NOTHING_WRITTEN}\n"
+    ended = f"shortlist: {NOTHING_WRITTEN}\n"  # a second signal may come before the first is answered
+    assert stderr in {ended, SAID + ended}
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays import stray_flags_ignored
 from shortlist.ensembles.evolution.spaces.scores import highest_class, n_scores
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.pickles import saved_from
@@ -62,5 +63,6 @@ class LinearClassifiers:
         """
         size, outputs, _ = population.shape
         flat = population.reshape(size * outputs, -1)
-        scores = X.astype(np.float32) @ flat[:, :-1].T + flat[:, -1]
-        return highest_class(scores.reshape(len(X), size, outputs))
+        with stray_flags_ignored():
+            sums = X.astype(np.float32) @ flat[:, :-1].T
+        return highest_class((sums + flat[:, -1]).reshape(len(X), size, outputs))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays import stray_flags_ignored
 from shortlist.ensembles.evolution.spaces.scores import highest_class, n_scores
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.pickles import saved_from
@@ -81,8 +82,10 @@ class NeuralNetworks:
         for start in range(0, len(rows), 1024):  # by blocks, so that the hidden layer of everyone stays small
             block = rows[start : start + 1024]
             flat = hidden.reshape(-1, self.n_features + 1)
-            units = np.tanh(block @ flat[:, :-1].T + flat[:, -1]).reshape(len(block), len(population), -1)
-            scores = np.einsum("rph,pch->rpc", units, output[:, :, :-1], optimize=True) + output[:, :, -1]
+            with stray_flags_ignored():
+                units = np.tanh(block @ flat[:, :-1].T + flat[:, -1]).reshape(len(block), len(population), -1)
+                sums = np.einsum("rph,pch->rpc", units, output[:, :, :-1], optimize=True)
+            scores = sums + output[:, :, -1]
             codes[start : start + 1024] = highest_class(scores)
         return codes
 

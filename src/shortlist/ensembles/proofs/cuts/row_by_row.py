@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import Floats, Mask
+from shortlist.arrays import Floats, Mask, stray_flags_ignored
 from shortlist.ensembles.proofs.cuts.alternative_program import forms_of
 from shortlist.ensembles.proofs.cuts.cut_settings import CutSettings
 from shortlist.ensembles.proofs.row_forms import RightRows
@@ -71,10 +71,7 @@ class AskedRows:
     def shortfall(self, values: Floats) -> Floats:
         """Return how much each of the `used` rows lacks to be right, in the form that lacks most."""
         lacks = np.full(len(self.used), -math.inf)
-        # Both factors are finite, and so is the product. For rows of 5 numbers, though, OpenBLAS with AVX-512
-        # (PR 3260, still 0.3.31) also reads what was on the stack: the results are right, but where that
-        # looked like a signalling NaN the flag is set. Filling the stack with them before the call shows it.
-        with np.errstate(invalid="ignore"):
+        with stray_flags_ignored():
             reached = self._left @ values.astype(np.float32)
         np.maximum.at(lacks, self._place_of, self._right - reached)
         return lacks
