@@ -14,7 +14,7 @@ run: .venv/ready  ## prune a pool of 100 classifiers on scikit-learn's breast-ca
 	.venv/bin/shortlist prune example:breast-cancer --out out/breast-cancer.joblib
 
 test: .venv/ready-dev  ## every test, doctests, layers, types and style included
-	.venv/bin/python -m pytest $(PYTEST_ARGS)
+	.venv/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile $(PYTEST_ARGS)
 
 check: .venv/ready-dev  ## format, lint, types and layers
 	.venv/bin/ruff format
