@@ -103,12 +103,14 @@ def methods(seconds: float) -> dict[str, Any]:
         "balanced-accuracy+auto": "balanced-accuracy+auto",
     }
     exact = {
-        name: ExactPruner(objective=objective, time_limit_s=seconds * (3 if "auto" in name else 1))
+        name: ExactPruner(
+            objective=objective, voting="hard", time_limit_s=seconds * (3 if "auto" in name else 1)
+        )
         for name, objective in objectives.items()
     }
     diverse = {
-        "F2": ExactPruner(diversity="average", time_limit_s=seconds),
-        "F3": ExactPruner(diversity="each", time_limit_s=seconds),
+        "F2": ExactPruner(objective="accuracy", diversity="average", time_limit_s=seconds),
+        "F3": ExactPruner(objective="accuracy", diversity="each", time_limit_s=seconds),
     }
     return exact | diverse | pruning_methods(["backfitting", "concurrency", "uwa", "full"])
 

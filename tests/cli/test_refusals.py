@@ -34,7 +34,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     "--target": [(["--target", "died"], "a column 'died'"), (["--target", "a"], "this looks like a number to predict")],
     "--method": [(["--method", "exakt"], "--method must be one of backfitting, best-single,")],
     "--voting": [
-        (["--voting", "softly"], "--voting must be one of averaged, hard or soft, got 'softly'"),
+        (["--voting", "softly"], "--voting must be one of auto, averaged, hard or soft, got 'softly'"),
         (["--voting", "soft", "--method", "uwa"], "--voting soft is of the method exact, got uwa"),
     ],
     "--methods": [
@@ -291,7 +291,7 @@ def test_a_value_that_cannot_be_is_refused_before_the_work(
 def test_every_option_has_a_value_that_is_refused(command: str, cases: dict[str, Any]) -> None:
     known: Any = typer.main.get_command(app)
     options = {max(each.opts, key=len) for each in known.commands[command].params}
-    options -= {"--json", "--help", "--no-wait", "--no-study"}  # flags, which take no value
+    options -= {"--json", "--help", "--no-wait", "--no-study", "--refit"}  # flags, which take no value
     assert {"TABLE" if name == "table" else name for name in options} == set(cases)
 
 

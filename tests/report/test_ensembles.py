@@ -21,7 +21,9 @@ def charts(parts: Parts) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def binary() -> ExactPruner:
     X, y = load_breast_cancer(return_X_y=True)
-    return ExactPruner(n_classifiers=8, random_state=0, node_limit=50).fit(X[:300], y[:300])
+    return ExactPruner(objective="accuracy", n_classifiers=8, random_state=0, node_limit=50).fit(
+        X[:300], y[:300]
+    )
 
 
 def test_confusion_votes_and_agreement_are_those_of_the_recorded_rows(binary: ExactPruner) -> None:

@@ -115,9 +115,9 @@ def paper_methods(time_limit_s: float | None, node_limit: int | None = None) -> 
     """Return the paper's configurations and the benchmarks that its tables show, by its names."""
     limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit}
     exact = {
-        "F1": ExactPruner(**limits),
-        "F2": ExactPruner(diversity="average", **limits),
-        "F3": ExactPruner(diversity="each", **limits),
+        "F1": ExactPruner(objective="accuracy", **limits),
+        "F2": ExactPruner(objective="accuracy", diversity="average", **limits),
+        "F3": ExactPruner(objective="accuracy", diversity="each", **limits),
         "F1-theta": ExactPruner(objective="theta-weighted", **limits),
     }
     rules = pruning_methods(["backfitting", "concurrency", "uwa", "full"])

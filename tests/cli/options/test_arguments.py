@@ -85,7 +85,7 @@ NOT_TYPED = {
 
 
 ON_THEIR_OWN = {
-    "prune": {"criterion", "node_limit", "p", "rho"},
+    "prune": {"criterion", "node_limit", "p", "probabilities", "rho"},
     "configure": {"units"},
     "compare": {"units"},
     "stage": {"C", "answer_rejected", "beta", "epsilon", "mutation", "patience", "recombination", "scale", "subclassifier",

@@ -30,9 +30,15 @@ def test_methods_are_named_once_and_get_their_options() -> None:
 
 def test_an_objective_is_a_name_or_weights() -> None:
     named = SelectionOptions().exact_pruner(None, 3, 2, [])
-    assert (named.objective, named.random_state, named.n_jobs, named.member_costs) == ("accuracy", 3, 2, None)
+    assert (named.objective, named.random_state, named.n_jobs, named.member_costs) == ("auto", 3, 2, None)
     weighed = SelectionOptions(objective="tp=1, fp=-5", diversity="each=0.2").exact_pruner(None, 0, 1, [])
     assert (weighed.objective, weighed.diversity) == ({"tp": 1.0, "fp": -5.0}, {"each": 0.2})
+
+
+def test_members_that_a_rule_chose_vote_by_default() -> None:
+    assert MethodOptions(methods="uwa,exact").chosen(ExactPruner())["uwa"].voting == "hard"
+    assert MethodOptions(method="uwa").rule_pruner(None, 0, 1).voting == "hard"
+    assert SelectionOptions(refit=False).exact_pruner(None, 0, 1, []).refit is False
 
 
 def test_rules_beside_soft_votes_are_averaged_and_that_is_said() -> None:

@@ -15,7 +15,7 @@ from shortlist.ensembles.studies.holdout import PrunedTable, prune_table
 @pytest.fixture(scope="module")
 def exact() -> PrunedTable:
     X, y = load_breast_cancer(return_X_y=True)
-    pruner = ExactPruner(node_limit=50, diversity="average", max_size=5, random_state=0)
+    pruner = ExactPruner(objective="accuracy", node_limit=50, diversity="average", max_size=5, random_state=0)
     return prune_table(X, y, pruner, n_classifiers=6)
 
 
@@ -30,6 +30,7 @@ def test_exact_pruning_tells_value_bound_members_and_threshold(
     assert facts["threshold"] == pruner.threshold_
     assert facts["selection"] == list(pruner.pool_.names)
     assert facts["diversity"] is not None
+    assert facts["refit"] is True
     print_pruned(exact, facts, Path("p.joblib"))
     said = capsys.readouterr().out
     assert "358 rows to fit, 154 to prune, 57 to test; positive class 1." in said
@@ -39,6 +40,7 @@ def test_exact_pruning_tells_value_bound_members_and_threshold(
     )
     assert facts["proof"]["sentence"] in said
     assert "Diversity: mean PFC" in said
+    assert "The members were then fitted again on 512 rows" in said
     assert "(at least " in said
     assert "Members: " + ", ".join(facts["selection"]) in said
 

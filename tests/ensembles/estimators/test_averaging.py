@@ -1,6 +1,7 @@
 """Committees that average probabilities: estimators, saved models and verification."""
 
 import dataclasses
+import itertools
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ def test_soft_voting_finds_the_best_log_loss(pool: Any) -> None:
 
 
 def test_the_value_of_soft_accuracy_is_that_of_the_predictions(kinds_pool: Any) -> None:
-    pruned = ExactPruner(kinds_pool, voting="soft").fit(FLOWERS[1::2], KINDS[1::2])
+    pruned = ExactPruner(kinds_pool, voting="soft", objective="accuracy").fit(FLOWERS[1::2], KINDS[1::2])
 
     assert pruned.objective_value_ == pruned.score(FLOWERS[1::2], KINDS[1::2])
     assert np.trace(pruned.result_.decisions) == round(pruned.objective_value_ * 75)
@@ -110,16 +111,92 @@ def test_calls_that_must_pay_are_made_later(pool: Any) -> None:
 
 
 @pytest.mark.parametrize("objective", ["auto", "balanced-accuracy+auto"])
-def test_the_objective_of_means_is_chosen_by_cross_validation(objective: str, pool: Any) -> None:
-    pruned = ExactPruner(pool, voting="soft", objective=objective).fit(X[120:], Y[120:])
+def test_auto_of_means_is_the_log_loss_of_few_members_that_decide_by_the_metric(
+    objective: str, pool: Any
+) -> None:
+    uneven = np.flatnonzero((Y == 1) | (np.arange(240) % 3 == 0))[40:]
+    pruned = ExactPruner(pool, voting="soft", objective=objective).fit(X[uneven], Y[uneven])
 
+    table, (no, yes) = class_probabilities(pool, X[uneven]), np.bincount(Y[uneven])
+    fives = [list(chosen) for chosen in itertools.combinations(range(10), 5)]
+    least = min(log_loss(Y[uneven], table[:, chosen].mean(axis=1)) for chosen in fives)
+    assert pruned.status_ is Status.OPTIMAL
+    assert (pruned.result_.objective.name, int(pruned.selection_.sum())) == ("log-loss", 5)
+    assert pruned.objective_value_ == pytest.approx(least, abs=1e-3)
     assert pruned.choice_ is not None
-    assert {one.setting.second for one in pruned.choice_.tried} == {"log-loss", "brier", "+slope-8", ""}
-    chosen = pruned.choice_.setting.second
-    assert pruned.result_.objective.name in {
-        chosen,
-        objective.replace("auto", "accuracy").partition("+")[0] + chosen,
-    }
+    even = objective == "auto"
+    assert pruned.gains_[0] * (1 if even else no) == pruned.gains_[1] * (1 if even else yes)
+    assert verify(pruned, X[uneven], Y[uneven]).failures == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "voting"),
+    [
+        ({}, "soft"),
+        ({"objective": "log-loss"}, "soft"),
+        ({"objective": "accuracy"}, "hard"),
+        ({"objective": {"tp": 1, "fp": -5}}, "hard"),
+        ({"objective": "balanced-accuracy+auto"}, "hard"),
+        ({"diversity": "average"}, "hard"),
+        ({"solver": "highs"}, "hard"),
+        ({"min_size": 0}, "hard"),
+        ({"voting": "averaged"}, "averaged"),
+    ],
+)
+def test_auto_votes_softly_where_nothing_asks_for_votes(options: Any, voting: str, pool: Any) -> None:
+    assert ExactPruner(pool, **options).meant_voting == voting
+
+
+def test_auto_votes_where_a_classifier_has_no_probabilities() -> None:
+    members = [DecisionTreeClassifier(max_depth=2).fit(X, Y), LinearSVC().fit(X, Y)]
+
+    assert ExactPruner(members).fit(X, Y).voting_ == "hard"
+
+
+@pytest.mark.parametrize("voting", ["hard", "averaged"])
+@pytest.mark.parametrize("kind", ["exact", "order", "margins", "backfitting"])
+def test_probabilities_come_from_whom_the_user_names(kind: str, voting: str, pool: Any) -> None:
+    kinds = {"order": OrderedPruner, "margins": MarginPruner, "backfitting": BackfittingPruner}
+    made: Any = ExactPruner(objective="accuracy", node_limit=20) if kind == "exact" else kinds[kind]()
+    pruned = made.set_params(pool=pool, voting=voting).fit(X[120:], Y[120:])
+    decided, by_default = pruned.predict(X), pruned.predict_proba(X)
+    mean, shares = (pruned.set_params(probabilities=one).predict_proba(X) for one in ("mean", "shares"))
+
+    members = class_probabilities(pruned.pool_, X)
+    assert np.allclose(mean, members.mean(axis=1))
+    if kind != "exact":
+        votes = (members[:, :, 1] > 0.5).sum(axis=1)
+        assert np.allclose(shares[:, 1], (votes + 1) / (members.shape[1] + 2))
+    assert 0 < shares.min() < shares.max() < 1
+    assert np.array_equal(by_default, shares if voting == "hard" else mean)
+    assert np.array_equal(pruned.predict(X), decided)
+    if voting == "hard":
+        assert (shares.argmax(axis=1) == decided).all()
+
+
+@pytest.mark.parametrize("objective", ["auto", "accuracy"])
+def test_members_are_fitted_again_on_all_rows(objective: str) -> None:
+    once, again = (
+        ExactPruner(objective=objective, n_classifiers=6, node_limit=50, random_state=0, refit=refit).fit(
+            X, Y
+        )
+        for refit in (False, True)
+    )
+
+    assert again.selection_.tolist() == once.selection_.tolist()
+    assert again.result_.value == once.result_.value
+    assert np.array_equal(class_probabilities(again.chosen_pool_, X), class_probabilities(once.pool_, X))
+    assert not np.array_equal(class_probabilities(again.pool_, X), class_probabilities(once.pool_, X))
+    found = verify(again, X, Y)
+    assert found.failures == ()
+    assert any("fitted again" in note for note in found.notes)
+    assert not any("fitted again" in note for note in verify(once, X, Y).notes)
+
+
+def test_members_of_a_given_pool_stay_as_they_are(pool: Any) -> None:
+    pruned = ExactPruner(pool).fit(X[120:], Y[120:])
+
+    assert pruned.pool_ is pruned.chosen_pool_
 
 
 @pytest.mark.parametrize(
@@ -230,10 +307,10 @@ def test_a_saved_committee_averages_as_before(tmp_path: Any, pool: Any) -> None:
 
 
 def test_a_model_from_before_there_was_a_choice_votes(pool: Any) -> None:
-    pruned = ExactPruner(pool).fit(X[120:], Y[120:])
+    pruned = ExactPruner(pool, objective="accuracy").fit(X[120:], Y[120:])
     expected = pruned.predict(X)
 
-    del pruned.voting, pruned.voting_, pruned.gains_
+    del pruned.voting, pruned.voting_, pruned.gains_, pruned.refit, pruned.chosen_pool_, pruned.probabilities
 
     assert np.array_equal(pruned.predict(X), expected)
     assert pruned.get_params()["voting"] == "hard"

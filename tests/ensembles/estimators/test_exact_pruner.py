@@ -124,7 +124,7 @@ def test_frames_with_text_and_gaps_work_and_keep_their_names() -> None:
 
 def test_a_forest_is_a_pool() -> None:
     forest = RandomForestClassifier(8, max_depth=2, random_state=0).fit(X[:120], Y[:120])
-    pruned = ExactPruner(forest).fit(X[120:], Y[120:])
+    pruned = ExactPruner(forest, objective="accuracy").fit(X[120:], Y[120:])
     assert pruned.selection_.shape == (8,)
     assert pruned.objective_value_ >= (forest.predict(X[120:]) == Y[120:]).mean()
 

@@ -134,7 +134,8 @@ def test_what_cannot_be_compared_falls_back_with_a_reason() -> None:
     for choice, reason in ((few, "single row"), (late, "in time"), (nothing, "keeps the limits")):
         assert reason in choice.reason
         assert choice.tried == ()
-        assert choice.setting.second == "+slope-8"
+    assert [few.setting.second, late.setting.second] == ["+slope-8"] * 2
+    assert nothing.setting.second == ""  # of which it can be proved that nothing keeps them
 
 
 def test_a_class_of_two_rows_gives_two_folds() -> None:

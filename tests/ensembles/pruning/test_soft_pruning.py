@@ -1,25 +1,60 @@
-"""The choice of an objective of mean probabilities."""
+"""The members and decisions of an objective of mean probabilities."""
+
+from typing import Any
 
 import numpy as np
+import pytest
 
+from shortlist import BadInputError
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.pruning.soft_pruning import prune_soft
+from shortlist.ensembles.pruning.soft_pruning import few_members, prune_soft, soft_goal
 from shortlist.ensembles.votes.soft_votes import soft_votes
 
-TABLE = np.random.default_rng(0).dirichlet(np.ones(3), (12, 4))
+TABLE = np.random.default_rng(0).dirichlet(np.ones(3), (12, 8))
+LABELS = [0, 1, 2, 0, 0, 0] * 2
 
 
-def test_a_class_without_rows_does_not_keep_rows_from_being_held_out() -> None:
-    _, _, choice = prune_soft(soft_votes(TABLE, [0, 1] * 6), "auto", selection_limits(4))
-
-    assert choice is not None
-    assert choice.reason == ""
-    assert len(choice.tried) == 4
-
-
-def test_a_class_of_a_single_row_does() -> None:
-    _, goal, choice = prune_soft(soft_votes(TABLE, [0, 1] * 5 + [0, 2]), "auto", selection_limits(4))
+def test_auto_takes_few_members_and_says_so() -> None:
+    result, goal, choice = prune_soft(soft_votes(TABLE, LABELS), "auto", selection_limits(8))
 
     assert choice is not None
-    assert "a single row" in choice.reason
+    assert (choice.setting.second, choice.setting.min_size, choice.setting.max_size) == ("log-loss", 4, 4)
+    assert choice.reason
     assert goal.objective.name == "log-loss"
+    assert int(result.mask.sum()) == 4
+
+
+def test_auto_of_a_metric_decides_for_what_gains_most_of_it() -> None:
+    goal = soft_goal(soft_votes(TABLE, LABELS), "balanced-accuracy+auto")
+
+    assert goal.kind == "log-loss"
+    assert (goal.gains * np.bincount(LABELS) == goal.gains[0] * 8).all()
+
+
+@pytest.mark.parametrize(
+    ("n", "given", "expected"),
+    [
+        (100, {}, (10, 10)),
+        (1000, {}, (100, 100)),
+        (30, {}, (5, 5)),
+        (3, {}, (2, 2)),
+        (100, {"max_size": 4}, (4, 4)),
+        (100, {"min_size": 20}, (20, 20)),
+        (100, {"min_size": 20, "max_size": 3}, (20, 3)),
+        (100, {"member_costs": [1] * 100, "max_cost": 8}, (4, 10)),
+        (100, {"member_costs": [1] * 100, "max_cost": 1}, (1, 10)),
+        (100, {"member_costs": [1] * 100, "max_cost": 500}, (10, 10)),
+        (100, {"member_costs": [1] * 100, "max_cost": 8, "min_size": 6}, (6, 10)),
+    ],
+)
+def test_few_members_are_a_tenth_within_the_limits(
+    n: int, given: dict[str, Any], expected: tuple[int, int]
+) -> None:
+    few = few_members(selection_limits(n, **given), n)
+
+    assert (few.min_size, few.max_size) == expected
+
+
+def test_an_unknown_metric_is_refused() -> None:
+    with pytest.raises(BadInputError, match="objective"):
+        prune_soft(soft_votes(TABLE, LABELS), "fame+auto", selection_limits(8))

@@ -36,11 +36,11 @@ def pools() -> dict[int, Pool]:
 def models(pools: dict[int, Pool]) -> dict[str, Any]:
     """A model of every kind, fitted on its table."""
     unfitted: dict[str, tuple[int, Any]] = {
-        "exact": (2, ExactPruner(pools[2], node_limit=50, time_limit_s=None, random_state=0)),
-        "solver": (2, ExactPruner(pools[2], solver="highs", time_limit_s=None)),
+        "exact": (2, ExactPruner(pools[2], objective="accuracy", node_limit=50, time_limit_s=None, random_state=0)),
+        "solver": (2, ExactPruner(pools[2], objective="accuracy", solver="highs", time_limit_s=None)),
         "slope by a solver": (2, ExactPruner(pools[2], objective="accuracy+slope-4", solver="highs", max_size=2, time_limit_s=None)),
         "classes": (3, ExactPruner(pools[3], objective="balanced-accuracy", node_limit=50, time_limit_s=None, random_state=0)),
-        "classes by a solver": (3, ExactPruner(pools[3], solver="highs", min_size=2, max_size=2, time_limit_s=None)),
+        "classes by a solver": (3, ExactPruner(pools[3], objective="accuracy", solver="highs", min_size=2, max_size=2, time_limit_s=None)),
         "rule": (3, OrderedPruner(pools[3], rule="reduced-error")),
         "evolved": (3, EvolutionaryEnsembleClassifier(population_size=20, n_generations=2, random_state=0)),
     }  # fmt: skip
@@ -105,7 +105,9 @@ def test_missing_rows_are_said_first_and_nothing_else_is(models: dict[str, Any],
 
 def test_rows_that_took_no_part_may_be_missing_or_new(models: dict[str, Any], pools: dict[int, Pool]) -> None:
     X, y = table(2)
-    model = ExactPruner(pools[2], node_limit=50, time_limit_s=None, random_state=0).fit(X.iloc[20:], y[20:])
+    model = ExactPruner(pools[2], objective="accuracy", node_limit=50, time_limit_s=None, random_state=0).fit(
+        X.iloc[20:], y[20:]
+    )
     part = np.arange(20, N)
     whole = dataclasses.replace(models["exact"][1].validation_, rows=part)
     model.validation_ = dataclasses.replace(model.validation_, rows=part, table=whole.table)

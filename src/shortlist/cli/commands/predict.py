@@ -109,7 +109,7 @@ def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> "pd.DataFrame":
     """Return the answers of a vote, and a score per class.
 
     The score is the mean probability where members are averaged; else the vote share, stretched so that one
-    half decides.
+    half decides, with one vote more for each class.
     """
     import pandas as pd
 

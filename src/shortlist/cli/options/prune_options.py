@@ -39,9 +39,10 @@ class MethodOptions:
         str,
         typer.Option(
             help="How members answer: hard, by votes; averaged, chosen by votes, by the mean of their "
-            "probabilities; soft, of the method exact, chosen by that mean too."
+            "probabilities; soft, of the method exact, chosen by that mean too; auto: soft for the "
+            "objectives auto, log-loss and brier, else hard."
         ),
-    ] = "hard"
+    ] = "auto"
     stop: Annotated[
         str, typer.Option(help="Which prefix a rule's order keeps: best by accuracy, or by its own fitness.")
     ] = "accuracy"
@@ -68,6 +69,10 @@ class MethodOptions:
             return []
         return ["--voting soft is of the method exact. The rules choose by votes, and answer by the mean."]
 
+    def rules_voting(self) -> str:
+        """Return how members answer that a rule chose, by their votes."""
+        return {"auto": "hard", "soft": "averaged"}.get(self.voting, self.voting)
+
     def rule_pruner(self, pool: "Pool | None", seed: int, jobs: int) -> "PluralityPruner":
         """Return the unfitted pruner of a rule."""
         from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
@@ -76,7 +81,7 @@ class MethodOptions:
         pruner: PluralityPruner = pruning_methods([self.method])[self.method]
         if isinstance(pruner, OrderedPruner):
             pruner.set_params(stop=self.stop)
-        pruner.set_params(pool=pool, random_state=seed, n_jobs=jobs, voting=self.voting)
+        pruner.set_params(pool=pool, random_state=seed, n_jobs=jobs, voting=self.rules_voting())
         return pruner
 
     def chosen(self, exact: "ExactPruner") -> dict[str, Any]:
@@ -91,7 +96,7 @@ class MethodOptions:
             # folds are the units of parallel work, so each proof has one thread
             chosen["exact"] = exact.set_params(n_jobs=None)
         for name, method in chosen.items():
-            method.set_params(voting="averaged" if name != "exact" and self.voting == "soft" else self.voting)
+            method.set_params(voting=self.voting if name == "exact" else self.rules_voting())
             if isinstance(method, OrderedPruner) and (
                 self.stop != "fitness" or method.rule in RULES_WITH_FITNESS
             ):
@@ -123,9 +128,9 @@ class SelectionOptions:
         typer.Option(
             help="accuracy, balanced-accuracy, theta-weighted, recall, specificity, precision-cost, perhaps "
             "with +margin, +slope-8 or +auto; auto; weights such as tp=1,tn=1,fp=-5,fn=0, or by class; with "
-            "--voting soft also log-loss or brier."
+            "soft votes also log-loss or brier."
         ),
-    ] = "accuracy"
+    ] = "auto"
     positive: Positive = None
     diversity: Annotated[
         str,
@@ -139,6 +144,9 @@ class SelectionOptions:
         Path | None, typer.Option(help="CSV with columns name,cost: one row per classifier.")
     ] = None
     max_cost: Annotated[float | None, typer.Option(help="Most that the members may cost together.")] = None
+    refit: Annotated[
+        bool, typer.Option(help="Fit the chosen members again on all rows but those of the test.")
+    ] = True
     time_limit: Annotated[float, typer.Option(help=f"{SECONDS_HELP}, which is that for a proof.")] = 60.0
     solver: Annotated[
         str,
@@ -170,6 +178,7 @@ class SelectionOptions:
             max_cost=self.max_cost,
             time_limit_s=self.time_limit,
             solver=self.solver,
+            refit=self.refit,
             n_jobs=jobs,
             random_state=seed,
         )
@@ -224,6 +233,11 @@ PRUNE_USES = (
         "add --max-cost NUMBER",
     ),
     Use(("classifiers",), lambda given: given["pool"] is None, "a pool that is fitted here"),
+    Use(
+        ("refit",),
+        lambda given: given["pool"] is None and given["methods"] is None and given["method"] == EXACT,
+        "the method exact, with a pool that is fitted here",
+    ),
 )
 """When each option of prune is used. ``--workers`` always says what may be taken at most."""
 
@@ -236,7 +250,7 @@ def check_prune_numbers(given: Mapping[str, Any]) -> None:
 
     check_shared(given)
     as_count(given["classifiers"], "--classifiers")
-    as_choice(given["voting"], "--voting", ["hard", "averaged", "soft"])
+    as_choice(given["voting"], "--voting", ["auto", "hard", "averaged", "soft"])
     if given["voting"] == "soft" and given["methods"] is None and given["method"] != EXACT:
         raise BadInputError(
             f"--voting soft is of the method exact, got {given['method']}. Pass --voting averaged."

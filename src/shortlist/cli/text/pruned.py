@@ -49,6 +49,7 @@ def _exact_facts(pruner: "ExactPruner", solver: str) -> dict[str, Any]:
         "positive": None if pruner.positive_ is None else str(pruner.positive_),
         "voting": pruner.voting_,
         "threshold": pruner.threshold_,
+        "refit": pruner.pool_ is not pruner.chosen_pool_,
     }
 
 
@@ -113,7 +114,9 @@ def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
 def _choice_text(choice: dict[str, Any]) -> str:
     """Say what objective was chosen, and why."""
     setting = choice["setting"]
-    what = f"objective {setting['second'] or 'alone'}, at most {setting['max_size']} members"
+    most = setting["max_size"]
+    sizes = f"{most} members" if setting["min_size"] == most else f"at most {most} members"
+    what = f"objective {setting['second'] or 'alone'}, {sizes}"
     if not choice["tried"]:
         return f"Taken without a comparison: {what}; {choice['reason']}."
     best = choice["tried"][0]["score"]
@@ -155,6 +158,11 @@ def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | Non
             "They were chosen by their votes, of which the next sentence is; the tests below are of the mean."
         )
     print(f"{facts['proof']['sentence']} ({facts['seconds']:.2f} s{limit}).")
+    if facts.get("refit"):
+        print(
+            f"The members were then fitted again on {rows['train'] + rows['validation']} rows; "
+            "the tests below are of those."
+        )
     if pruned.reached is not None:
         _print_reached(pruned.reached)
     print()

@@ -13,6 +13,7 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
 from shortlist.ensembles.pools.class_probabilities import check_probabilities, class_probabilities
 from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool
+from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally
 from shortlist.ensembles.votes.soft_votes import decided_by_mean, whole_shares
 from shortlist.errors import BadInputError
@@ -24,6 +25,12 @@ HARD, AVERAGED, SOFT = "hard", "averaged", "soft"
 """How a committee is chosen and answers: by votes; chosen by votes, answers by the mean of its members'
 probabilities; both by the mean.
 """
+
+MEAN, SHARES = "mean", "shares"
+"""Where probabilities come from: the mean of the members' own, or the shares of their votes."""
+
+PROBABILITY_SOURCES = (AUTO, MEAN, SHARES)
+"""What the estimators take; ``auto``: from what decides."""
 
 MEAN_DECIDES = "the class with the largest mean probability wins"
 """The decision of a committee that averages, for people."""
@@ -73,18 +80,21 @@ class PoolPruner(EnsembleClassifier):
 
     voting: str = HARD  # of models that were saved before there was a choice
     voting_: str = HARD
+    probabilities: str = AUTO
 
     def __init__(
         self,
         pool: Any = None,
         *,
         voting: str = HARD,
+        probabilities: str = AUTO,
         n_classifiers: int = 100,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.pool = pool
         self.voting = voting
+        self.probabilities = probabilities
         self.n_classifiers = n_classifiers
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -93,7 +103,8 @@ class PoolPruner(EnsembleClassifier):
         """Refuse classes and options that cannot be used, before any long work."""
         super().check_options(y)
         as_choice(self.voting, "voting", self.VOTING)
-        if self.voting in {AVERAGED, SOFT} and self.pool is not None:
+        as_choice(self.probabilities, "probabilities", PROBABILITY_SOURCES)
+        if (self.voting == AVERAGED or self.probabilities == MEAN) and self.pool is not None:
             check_probabilities(as_pool(self.pool))
 
     @property
@@ -104,21 +115,25 @@ class PoolPruner(EnsembleClassifier):
     def predict(self, X: Any) -> Labels:
         """Return the class of every row, ``(n_samples,)``.
 
-        By votes the first of the most probable classes. By the mean of probabilities the class of the largest
-        mean, in parts of 2^15 - 1 and times what being right on it gains, the first of equals.
+        By votes the class with the largest score, the first of equals. By the mean of probabilities the
+        class of the largest mean, in parts of 2^15 - 1 and times what being right on it gains, the first of
+        equals.
         """
         if not self.averages:
-            return super().predict(X)
+            return np.asarray(self.classes_[self._vote_scores(X).argmax(axis=1)])
         return np.asarray(self.classes_[decided_by_mean(whole_shares(self._asked(X)), self.gains_)])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return how probable every class is, ``(n_samples, n_classes)``; the columns follow ``classes_``.
 
-        The mean of the members' probabilities, or what their votes say. Only members are called.
+        The mean of the members' probabilities, or :func:`smoothed_shares` of their votes. Only members are
+        called. Where `probabilities` takes the other than what decides, the most probable class need not be
+        the one that :meth:`predict` answers.
         """
-        if not self.averages:
-            return self._vote_scores(X)
-        return np.asarray(self._asked(X).mean(axis=1))
+        by_mean = self.averages if self.probabilities == AUTO else self.probabilities == MEAN
+        if by_mean:
+            return np.asarray(self._asked(X).mean(axis=1))
+        return smoothed_shares(self._vote_scores(X), len(self.pool_))
 
     @abstractmethod
     def _vote_scores(self, X: Any) -> NDArray[np.float64]:
@@ -151,6 +166,22 @@ def check_pool_classes(pool: Pool, classes: Labels, *, may_lack: bool) -> None:
             f"the pool tells {all_of(pool.classes)} apart, but the target holds {all_of(classes)}. "
             "Use a pool fitted on these classes."
         )
+
+
+def smoothed_shares(shares: NDArray[np.float64], n_members: int) -> NDArray[np.float64]:
+    """Return shares of votes as if every class had one vote more (Laplace's rule of succession).
+
+    Few votes that agree are not certain: as probabilities, shares of 0 and 1 cost an infinite log loss where
+    they are wrong. The largest share stays the largest. Nobody's shares stay as they are.
+
+    Examples
+    --------
+    >>> smoothed_shares(np.array([[1.0, 0.0], [0.5, 0.5]]), 2).tolist()
+    [[0.75, 0.25], [0.5, 0.5]]
+    """
+    if not n_members:
+        return shares
+    return np.asarray((shares * n_members + 1) / (n_members + shares.shape[1]))
 
 
 def vote_shares(codes: ClassCodes, n_classes: int) -> NDArray[np.float64]:

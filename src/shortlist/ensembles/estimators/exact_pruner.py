@@ -21,15 +21,20 @@ from shortlist.ensembles.estimators.base import (
 from shortlist.ensembles.estimators.recorded_rows import record_rows
 from shortlist.ensembles.goals.class_weights import for_classes, weights_of
 from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits, diversity_limits
-from shortlist.ensembles.goals.mean_goals import mean_goal
+from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.pools.class_answers import class_answers
-from shortlist.ensembles.pools.class_probabilities import class_probabilities
-from shortlist.ensembles.pools.pool import Pool, positive_probabilities
+from shortlist.ensembles.pools.class_probabilities import (
+    check_probabilities,
+    class_probabilities,
+    gives_probabilities,
+)
+from shortlist.ensembles.pools.pool import Pool, as_pool, positive_probabilities
+from shortlist.ensembles.pools.refit import refit_members
 from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.pruning.objective_choice import Choice
 from shortlist.ensembles.pruning.pruning import parse_objective, prune_for
-from shortlist.ensembles.pruning.soft_pruning import asks_for_choice, prune_soft, soft_metric
+from shortlist.ensembles.pruning.soft_pruning import prune_soft, soft_goal, soft_metric
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows, round_votes
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes
@@ -41,7 +46,7 @@ from shortlist.runs.budget import Budget
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 from shortlist.tables.fit_inputs import checked_rows
 
-NOT_ASKED = {"pool", "n_classifiers", "time_limit_s", "n_jobs", "random_state"}
+NOT_ASKED = {"pool", "refit", "probabilities", "n_classifiers", "time_limit_s", "n_jobs", "random_state"}
 """Parameters that a study is not bound to: it knows the pool by its votes, and the seed as a number."""
 
 
@@ -60,7 +65,7 @@ class ExactPruner(PoolPruner):
         What to choose from. It should not have been fitted on the rows given to :meth:`fit`. None:
         :meth:`fit` splits its rows, stratified, fits :func:`shortlist.ensembles.make_pool` on 70 % and prunes
         on 30 %.
-    objective : str or mapping, default="accuracy"
+    objective : str or mapping, default="auto"
         A name in :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES`, or weights such as
         ``{"tp": 1, "fp": -5}``, or by class ``{"setosa": 1, "virginica": 5}``: what a right decision on its
         rows is worth. With more than two classes the names are ``accuracy`` and ``balanced-accuracy``.
@@ -68,14 +73,19 @@ class ExactPruner(PoolPruner):
         ``+slope-A`` (a sigmoid of the margins, A from above 0 to 100), or ``+auto``, which chooses among
         these by cross-validation on the rows that prune; ``"auto"`` is ``"accuracy+auto"``. See
         :func:`shortlist.ensembles.pruning.pruning.prune_for`. With soft voting also ``"log-loss"`` and
-        ``"brier"``, which ``auto`` compares too; see
+        ``"brier"``, and ``auto`` is the log loss of a tenth of the pool; see
         :func:`shortlist.ensembles.pruning.soft_pruning.prune_soft`.
-    voting : {"hard", "averaged", "soft"}, default="hard"
+    voting : {"auto", "hard", "averaged", "soft"}, default="auto"
+        ``"auto"``: soft for the objectives ``"auto"``, ``"log-loss"`` and ``"brier"``, where every classifier
+        has ``predict_proba`` and no option asks for votes; otherwise hard.
         ``"hard"``: members are chosen by their votes, and vote. ``"averaged"``: they are chosen by their
         votes, and answer with the mean of their probabilities. ``"soft"``: the mean of their probabilities is
         what chooses them too: a row is right when its class has the largest mean, times what being right on
         it gains. The latter two need ``predict_proba`` of every classifier and at least one member; soft
         voting takes no `diversity` and no named `solver`.
+    probabilities : {"auto", "mean", "shares"}, default="auto"
+        What ``predict_proba`` returns: the mean of the members' probabilities, or the shares of their votes,
+        of which every class has one more. ``"auto"``: the mean where it decides, otherwise shares.
     positive : label or None, default=None
         The positive class; None: the last of the sorted classes.
     diversity : str or mapping, default="none"
@@ -92,6 +102,10 @@ class ExactPruner(PoolPruner):
         ``"auto"``: the engine of :mod:`shortlist.ensembles.pruning.engine`, or for a slope
         :mod:`shortlist.ensembles.proofs.lines.slope_proof`. A name: that solver alone, on the paper's
         program, or for a slope on the program of every size.
+    refit : bool, default=True
+        Whether the members that were chosen are fitted again on all rows given to :meth:`fit`, where that
+        fits the pool. Value, bound and certificate are of the members as they were chosen. Members of a given
+        `pool` stay as they are.
     n_classifiers : int, default=100
         Size of the pool when `pool` is None.
     n_jobs : int or None, default=None
@@ -127,7 +141,9 @@ class ExactPruner(PoolPruner):
         classes, and with two classes the votes of the whole pool, packed into bits. ``shortlist verify``
         rechecks value and bound from them.
     pool_ : Pool
-        The members only.
+        The members only, which answer.
+    chosen_pool_ : Pool
+        The members as they were chosen; other than ``pool_`` where they were fitted again.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     positive_ : label or None
@@ -142,16 +158,21 @@ class ExactPruner(PoolPruner):
     ('optimal', 0.0)
     """
 
-    VOTING = (HARD, AVERAGED, SOFT)
+    VOTING = (AUTO, HARD, AVERAGED, SOFT)
 
     CHECKS = PoolPruner.CHECKS | {"time_limit_s": as_positive_seconds}
+
+    pool_: Pool
+    chosen_pool_: Pool
+    refit: bool = False  # of models that were saved before there was a choice
 
     def __init__(
         self,
         pool: Any = None,
         *,
-        objective: str | Mapping[str, float] = "accuracy",
-        voting: str = HARD,
+        objective: str | Mapping[str, float] = AUTO,
+        voting: str = AUTO,
+        probabilities: str = AUTO,
         positive: Any = None,
         diversity: str | Mapping[str, float] = "none",
         min_size: int = 1,
@@ -161,12 +182,18 @@ class ExactPruner(PoolPruner):
         time_limit_s: float | None = 60,
         node_limit: int | None = None,
         solver: str = AUTO,
+        refit: bool = True,
         n_classifiers: int = 100,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            pool, voting=voting, n_classifiers=n_classifiers, n_jobs=n_jobs, random_state=random_state
+            pool,
+            voting=voting,
+            probabilities=probabilities,
+            n_classifiers=n_classifiers,
+            n_jobs=n_jobs,
+            random_state=random_state,
         )
         self.objective = objective
         self.positive = positive
@@ -178,6 +205,7 @@ class ExactPruner(PoolPruner):
         self.time_limit_s = time_limit_s
         self.node_limit = node_limit
         self.solver = solver
+        self.refit = refit
 
     def check_options(self, y: Labels) -> None:
         """Refuse classes and options that cannot be used, before any long work.
@@ -200,12 +228,13 @@ class ExactPruner(PoolPruner):
             )
         positive = None if several else _positive_class(self.positive, classes)
         wanted = for_classes(self.objective, classes, positive)
-        if self.voting != SOFT:
+        voting = self.meant_voting
+        if voting != SOFT:
             goal, _, _ = parse_objective(wanted, n_classes=len(classes))
             weights_of(goal, class_votes(codes[:, None], codes) if several else two_rows)
             diversity_limits(self.diversity, two_rows)
-        if self.voting != HARD:
-            self._check_averaging(wanted, len(classes))
+        if voting != HARD:
+            self._check_averaging(wanted, len(classes), voting)
         selection_limits(1, min_size=self.min_size, max_size=self.max_size)
         costs_are_given = self.member_costs is not None or getattr(self.pool, "costs", None) is not None
         if self.max_cost is not None and not costs_are_given:
@@ -213,20 +242,33 @@ class ExactPruner(PoolPruner):
         if self.solver != AUTO:
             open_solver(self.solver)
 
-    def _check_averaging(self, wanted: str | Mapping[Any, float], n_classes: int) -> None:
+    @property
+    def meant_voting(self) -> str:
+        """How the members are to be chosen and to answer, which ``auto`` leaves open."""
+        if self.voting != AUTO:
+            return self.voting
+        name = self.objective.replace("_", "-") if isinstance(self.objective, str) else ""
+        if name in MEAN_LOSSES:
+            return SOFT
+        of_votes = self.diversity != "none" or self.solver != AUTO or self.min_size == 0
+        asked = self.pool is None or gives_probabilities(as_pool(self.pool))
+        return SOFT if name == AUTO and asked and not of_votes else HARD
+
+    def _check_averaging(self, wanted: str | Mapping[Any, float], n_classes: int, voting: str) -> None:
         """Refuse what cannot be meant where probabilities are averaged."""
         each = soft_votes(np.full((n_classes, 1, n_classes), 1 / n_classes), np.arange(n_classes))
-        metric = soft_metric(wanted)
-        mean_goal(metric if self.voting == AVERAGED or asks_for_choice(wanted) else wanted, each)
+        if self.pool is not None:
+            check_probabilities(as_pool(self.pool))
+        mean_goal(soft_metric(wanted), each) if voting == AVERAGED else soft_goal(each, wanted)
         if self.min_size == 0:
             raise BadInputError(
                 "min_size must be at least 1 where probabilities are averaged, got 0. Nobody has no mean."
             )
-        if self.voting == SOFT and self.diversity != "none":
+        if voting == SOFT and self.diversity != "none":
             raise BadInputError(
                 f"diversity must be 'none' with soft voting, got {self.diversity!r}. It is of votes."
             )
-        if self.voting == SOFT and self.solver != AUTO:
+        if voting == SOFT and self.solver != AUTO:
             raise BadInputError(f"solver must be 'auto' with soft voting, got {self.solver!r}.")
 
     @property
@@ -289,7 +331,24 @@ class ExactPruner(PoolPruner):
         truth = _is_class(y_pruning, self.positive_) if two else np.searchsorted(self.classes_, y_pruning)
         record = self._prune(pool, X_pruning, y_pruning, budget)
         self.validation_ = record_rows(X, y, places, truth, **record)
+        if self.pool is None and self.refit:
+            self.fit_again(X, y, seed=seed)
         return self
+
+    def fit_again(self, X: Any, y: Labels, *, seed: int = 0) -> None:
+        """Fit the members that were chosen on these rows too, and let those answer.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            The rows that fitted the pool, and those that pruned it.
+        y : ndarray of shape (n_samples,)
+            Their classes.
+        seed : int, default=0
+            As of :func:`shortlist.ensembles.pools.refit.refit_members`.
+        """
+        if len(self.pool_):
+            self.pool_ = refit_members(self.chosen_pool_, X, y, seed=seed)
 
     def _asked(self, X: Any) -> NDArray[np.float64]:
         """Return how probable each member finds each class."""
@@ -328,14 +387,14 @@ class ExactPruner(PoolPruner):
 
     def _prune(self, pool: Pool, X: Any, y: Labels, budget: Budget) -> dict[str, NDArray[Any]]:
         """Choose the members, and with two classes the threshold; return all answers for the record."""
-        self.voting_ = self.voting
+        self.voting_ = self.meant_voting
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
-        if self.voting == HARD:
+        if self.voting_ == HARD:
             return self._prune_votes(pool, X, y, budget)
         soft = soft_votes(class_probabilities(pool, X), np.searchsorted(self.classes_, y))
         positive = None if self.positive_ is None else self.classes_.tolist().index(self.positive_)
         record: dict[str, NDArray[Any]] = {"shares": soft.shares}
-        if self.voting == AVERAGED:
+        if self.voting_ == AVERAGED:
             self.gains_ = mean_goal(soft_metric(self.goal), soft, positive=positive).gains
             return record | self._prune_votes(pool, X, y, budget)
         if budget.study.keeps:
@@ -380,7 +439,7 @@ class ExactPruner(PoolPruner):
         self.bound_ = result.bound
         self.gap_ = result.gap
         self.status_ = result.status
-        self.pool_ = pool.subset(result.mask)
+        self.chosen_pool_ = self.pool_ = pool.subset(result.mask)
 
     def _question(self, votes: Votes | ClassVotes | SoftVotes, seed: int) -> dict[str, Any]:
         """Return what decides the selection: the votes, the seed, and all parameters but a few."""

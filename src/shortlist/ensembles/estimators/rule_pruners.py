@@ -14,6 +14,7 @@ from shortlist.ensembles.estimators.base import HARD, PoolPruner, check_pool_cla
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows, record_rows
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.class_probabilities import class_probabilities
+from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.rules.backfitting import backfit
 from shortlist.ensembles.rules.margin_selection import CRITERIA, select_by_margins
 from shortlist.ensembles.rules.orderings import check_rule, order_classifiers
@@ -112,6 +113,9 @@ class OrderedPruner(PluralityPruner):
     voting : {"hard", "averaged"}, default="hard"
         How the members answer: each with a vote, ties to the lowest class, or by the mean of their
         probabilities. A rule chooses them by their votes either way.
+    probabilities : {"auto", "mean", "shares"}, default="auto"
+        What ``predict_proba`` returns: the mean of the members' probabilities, or the shares of their votes,
+        of which every class has one more. ``"auto"``: the mean where it decides, otherwise shares.
     n_classifiers : int, default=100
         Size of the pool when `pool` is None.
     n_jobs : int or None, default=None
@@ -155,12 +159,18 @@ class OrderedPruner(PluralityPruner):
         p: float = 0.075,
         rho: float = 0.25,
         voting: str = HARD,
+        probabilities: str = AUTO,
         n_classifiers: int = 100,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            pool, voting=voting, n_classifiers=n_classifiers, n_jobs=n_jobs, random_state=random_state
+            pool,
+            voting=voting,
+            probabilities=probabilities,
+            n_classifiers=n_classifiers,
+            n_jobs=n_jobs,
+            random_state=random_state,
         )
         self.rule = rule
         self.stop = stop
@@ -185,7 +195,7 @@ class MarginPruner(PluralityPruner):
 
     Parameters
     ----------
-    pool, voting, n_classifiers, n_jobs, random_state
+    pool, voting, probabilities, n_classifiers, n_jobs, random_state
         As of :class:`OrderedPruner`.
     criterion : {"histogram", "minimum"}, default="histogram"
         What candidates are compared by; see
@@ -207,12 +217,18 @@ class MarginPruner(PluralityPruner):
         *,
         criterion: str = "histogram",
         voting: str = HARD,
+        probabilities: str = AUTO,
         n_classifiers: int = 100,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            pool, voting=voting, n_classifiers=n_classifiers, n_jobs=n_jobs, random_state=random_state
+            pool,
+            voting=voting,
+            probabilities=probabilities,
+            n_classifiers=n_classifiers,
+            n_jobs=n_jobs,
+            random_state=random_state,
         )
         self.criterion = criterion
 
@@ -229,7 +245,7 @@ class BackfittingPruner(PluralityPruner):
 
     Parameters
     ----------
-    pool, voting, n_classifiers, n_jobs, random_state
+    pool, voting, probabilities, n_classifiers, n_jobs, random_state
         As of :class:`OrderedPruner`.
 
     Attributes

@@ -49,6 +49,11 @@ def class_probabilities(pool: Pool, X: Any) -> NDArray[np.float64]:
     return ask_pool(pool, X, functools.partial(_answers, n_classes), np.float64, (n_classes,))
 
 
+def gives_probabilities(pool: Pool) -> bool:
+    """Whether every classifier has ``predict_proba``."""
+    return all(hasattr(classifier, "predict_proba") for classifier in pool.classifiers)
+
+
 def check_probabilities(pool: Pool) -> None:
     """Refuse a pool with classifiers that give no probabilities, before any long work."""
     without = [

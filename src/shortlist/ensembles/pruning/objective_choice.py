@@ -293,7 +293,8 @@ def best_setting(options: Sequence[Setting], scores: NDArray[np.float64]) -> Cho
         if not math.isnan(score)
     ]
     if not tried:
-        return Choice(options[0], (), "no selection was found that keeps the limits")
+        plain = next((one for one in options if not one.second), options[0])  # which proves that best
+        return Choice(plain, (), "no selection was found that keeps the limits")
     best = max(tried, key=lambda each: each.score)
     least = best.score - (0.0 if math.isnan(best.error) else best.error) - 1e-12
     chosen = next(each.setting for each in tried if each.score >= least)

@@ -1,33 +1,27 @@
 """From the name of an objective to the members whose mean probability is best for it."""
 
-import math
-from collections.abc import Iterator, Mapping
+import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shortlist.arrays import Mask
-from shortlist.ensembles.averaging.mean_pruning import find_means, prune_means
-from shortlist.ensembles.averaging.mean_search import MeanEffort
-from shortlist.ensembles.goals.mean_goals import BRIER, LOG_LOSS, MEAN_LOSSES, MeanGoal, mean_goal
+from shortlist.ensembles.averaging.mean_pruning import prune_means
+from shortlist.ensembles.goals.mean_goals import LOG_LOSS, MEAN_LOSSES, MeanGoal, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.proofs.incumbent import PrunedSelection
 from shortlist.ensembles.pruning.evidence import AUTO
-from shortlist.ensembles.pruning.objective_choice import (
-    ENOUGH_ROWS,
-    MOST_REPEATS,
-    Choice,
-    Setting,
-    best_setting,
-)
-from shortlist.ensembles.pruning.pruning import CHOICE_SHARE, ObjectiveName
-from shortlist.ensembles.votes.soft_votes import SoftVotes, mean_decisions
-from shortlist.runs import Progress
+from shortlist.ensembles.pruning.objective_choice import Choice, Setting
+from shortlist.ensembles.pruning.pruning import ObjectiveName
+from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.runs.budget import Budget
-from shortlist.tables.splits import deal_classes
 
-MEAN_OBJECTIVES = (LOG_LOSS, BRIER, "+slope-8", "")
-"""What is compared: losses, and what may follow the metric; the last is the metric alone."""
+FEW = 10
+"""``auto`` takes one of so many classifiers."""
+
+FEWEST = 5
+"""But not fewer than these, nor more than half of a small pool."""
+
+WHY_FEW = "the log loss of a tenth of the pool did best on other tables"
 
 
 def prune_soft(
@@ -45,8 +39,8 @@ def prune_soft(
     votes : SoftVotes
         Validation rows.
     objective : str or mapping
-        As of :func:`shortlist.ensembles.goals.mean_goals.mean_goal`; with ``+auto``, or ``auto``, log loss,
-        Brier score, the metric or its slope, whichever does best on rows that are held out.
+        As of :func:`shortlist.ensembles.goals.mean_goals.mean_goal`; with ``+auto``, or ``auto``, the log
+        loss of as many members as :func:`few_members` says, which decide for what gains most of the metric.
     limits : SelectionLimits
         Size and cost.
     budget : Budget, optional
@@ -60,18 +54,54 @@ def prune_soft(
         If the objective cannot be used.
     """
     budget = budget or Budget()
-    metric = soft_metric(objective)
     choice = None
     if asks_for_choice(objective):
-        goal = mean_goal(metric, votes, positive=positive)
-        choice = _choose(votes, metric, goal, limits, budget.until(CHOICE_SHARE), positive=positive)
-        objective = named_objective(metric, choice.setting.second)
-    goal = mean_goal(objective, votes, positive=positive)
+        limits = few_members(limits, votes.n_classifiers)
+        choice = Choice(Setting(LOG_LOSS, limits.min_size, limits.max_size), (), WHY_FEW)
+    goal = soft_goal(votes, objective, positive=positive)
     return prune_means(votes, goal, limits, budget), goal, choice
 
 
+def few_members(limits: SelectionLimits, n_classifiers: int) -> SelectionLimits:
+    """Return limits for a tenth of a pool, at least five members, of a small pool half, within those given.
+
+    The mean of few members that are best together is worse on new rows than that of some more, as the study
+    of voting found; more than a tenth did no better. Where a budget allows fewer than twice as many of the
+    cheapest, half of those are the least number, so that there is something to choose.
+
+    Examples
+    --------
+    >>> from shortlist.ensembles.goals.selection_limits import selection_limits
+    >>> [few_members(selection_limits(n), n).max_size for n in (1, 4, 10, 40, 100)]
+    [1, 2, 5, 5, 10]
+    """
+    if limits.conflict():
+        return limits
+    few = max(-(-n_classifiers // FEW), min(FEWEST, -(-n_classifiers // 2)))
+    most = max(limits.min_size, min(few, limits.max_size))
+    least = most
+    if limits.costs is not None:
+        affordable = int((np.cumsum(np.sort(limits.costs)) <= limits.budget).sum())
+        least = max(limits.min_size, min(most, affordable // 2), 1)
+    return dataclasses.replace(limits, min_size=min(least, most), max_size=most)
+
+
+def soft_goal(votes: SoftVotes, objective: ObjectiveName, *, positive: int | None = None) -> MeanGoal:
+    """Return the goal of an objective, which with ``auto`` is the log loss and decides by the metric.
+
+    Raises
+    ------
+    BadInputError
+        If the objective cannot be used.
+    """
+    if not asks_for_choice(objective):
+        return mean_goal(objective, votes, positive=positive)
+    metric = mean_goal(soft_metric(objective), votes, positive=positive)
+    return dataclasses.replace(mean_goal(LOG_LOSS, votes), gains=metric.gains)
+
+
 def asks_for_choice(objective: ObjectiveName) -> bool:
-    """Whether an objective is to be chosen by cross-validation."""
+    """Whether an objective is ``auto``, or ends so."""
     return isinstance(objective, str) and (objective == AUTO or objective.endswith(f"+{AUTO}"))
 
 
@@ -87,62 +117,3 @@ def soft_metric(objective: ObjectiveName) -> ObjectiveName:
         return objective
     first = objective.replace("_", "-").partition("+")[0]
     return "accuracy" if first == AUTO or first in MEAN_LOSSES else first
-
-
-def named_objective(metric: ObjectiveName, second: str) -> ObjectiveName:
-    """Return the objective that a setting stands for."""
-    return second if second in MEAN_LOSSES or not isinstance(metric, str) else f"{metric}{second}"
-
-
-def _choose(
-    votes: SoftVotes,
-    metric: ObjectiveName,
-    of: MeanGoal,
-    limits: SelectionLimits,
-    budget: Budget,
-    *,
-    positive: int | None,
-) -> Choice:
-    """Choose the objective whose members do best on rows that are held out, the first within one error."""
-    options = [
-        Setting(second, limits.min_size, limits.max_size)
-        for second in MEAN_OBJECTIVES
-        if second in MEAN_LOSSES or isinstance(metric, str)
-    ]
-    sizes = np.bincount(votes.labels)
-    n_folds = min(5, int(sizes[sizes > 0].min()))
-    if n_folds < 2:
-        return Choice(options[0], (), "a class has a single row, too few to hold any out")
-    n_repeats = min(MOST_REPEATS, -(-ENOUGH_ROWS // votes.n_samples))
-    scores: list[list[float]] = []
-    for number, (kept, held) in enumerate(_folds(votes, n_folds, n_repeats, budget.seed), start=1):
-        budget.report(Progress("choosing the objective", number - 1, n_folds * n_repeats))
-        learned = votes.of_rows(kept)
-        goals = [
-            mean_goal(named_objective(metric, one.second), learned, positive=positive) for one in options
-        ]
-        found = [find_means(learned, goal, limits, budget, MeanEffort(kicks=1)) for goal in goals]
-        if budget.stopped:
-            break
-        scores.append([_score(votes.of_rows(held), of, one) for one in found])
-    return best_setting(options, np.array(scores).reshape(len(scores), len(options)))
-
-
-def _folds(
-    votes: SoftVotes, n_folds: int, n_repeats: int, seed: int
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield the rows of all folds but one, and of that one; each class is dealt out evenly."""
-    rng = np.random.default_rng(seed)
-    for _ in range(n_repeats):
-        fold_of = deal_classes(votes.labels, n_folds, rng)
-        for fold in range(n_folds):
-            yield np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
-
-
-def _score(held: SoftVotes, of: MeanGoal, found: Mask | None) -> float:
-    """Return what the metric would be if all rows were like those held out, NaN without a selection."""
-    if found is None:
-        return math.nan
-    right = np.diag(mean_decisions(held, found, of.gains))
-    sizes = np.bincount(held.labels, minlength=held.n_classes)
-    return float((of.gains * right).sum() / max(1, int((of.gains * sizes).sum())))

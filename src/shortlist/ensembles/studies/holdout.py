@@ -84,7 +84,8 @@ def prune_table(
 ) -> PrunedTable:
     """Split the rows 63 : 27 : 10, stratified; fit a pool, prune it, and measure on the last part.
 
-    With a pool of the pruner's own the first part is not needed: then 90 % of the rows prune.
+    With a pool of the pruner's own the first part is not needed: then 90 % of the rows prune. Where the pool
+    is fitted here, exact pruning fits the members again on the first two parts, if its `refit` says so.
 
     Parameters
     ----------
@@ -109,7 +110,8 @@ def prune_table(
     check_pruner(pruner, y, n_classifiers)
     rest, test = _split(np.arange(len(y)), y, TEST_SHARE, seed)
     n_rows = {"test": len(test)}
-    if pruner.pool is None:
+    fits_pool = pruner.pool is None
+    if fits_pool:
         train, validation = _split(rest, y[rest], PRUNING_SHARE / (1 - TEST_SHARE), seed)
         n_rows |= {"train": len(train), "validation": len(validation)}
         pool = make_pool(
@@ -125,6 +127,8 @@ def prune_table(
     if isinstance(pruner, ExactPruner):
         run["study"] = study.part("proof")
     pruner.fit(take_rows(X, validation), y[validation], **run)
+    if isinstance(pruner, ExactPruner) and pruner.refit and fits_pool and not pruner.result_.reason:
+        pruner.fit_again(take_rows(X, rest), y[rest], seed=seed)
     seconds = seconds_now() - start
     pruner.validation_ = _in_table(pruner.validation_, validation, X, y)
     pool = pruner.pool

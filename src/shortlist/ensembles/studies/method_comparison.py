@@ -18,7 +18,7 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner, MarginPruner, OrderedPruner
-from shortlist.ensembles.pools.class_answers import class_answers
+from shortlist.ensembles.pools.class_probabilities import class_probabilities
 from shortlist.ensembles.pools.encoder import as_frame
 from shortlist.ensembles.pools.pool import Pool, make_pool
 from shortlist.ensembles.rules.orderings import RULES
@@ -33,7 +33,7 @@ from shortlist.tables.splits import shuffled_folds
 if TYPE_CHECKING:
     import pandas as pd
 
-ADDED = frozenset([("voting", "hard")])
+ADDED = frozenset([("voting", "hard"), ("refit", True), ("probabilities", "auto")])
 """Parameters that came later, with what they were: studies made without them are of the same methods."""
 
 COMPARISON_COLUMNS = (
@@ -242,9 +242,8 @@ def fold_pool(fold: "Fold", cancellation: Cancellation | None = None) -> tuple[P
         cancellation=cancellation,
     )
     asked = np.concatenate([validation, fold.test])
-    return remembered_pool(
-        pool, class_answers(pool, take_rows(fold.X, asked)), asked, len(fold.y)
-    ), validation
+    answers = class_probabilities(pool, take_rows(fold.X, asked))
+    return remembered_pool(pool, answers, asked, len(fold.y)), validation
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,24 +317,38 @@ class Fold:
 class RememberedClassifier(ClassifierMixin, BaseEstimator):
     """A classifier of row numbers, which answers what another one said of those rows."""
 
-    def __init__(self, codes: Any, classes_: Any) -> None:
-        self.codes = codes
+    def __init__(self, probabilities: Any, places: Any, classes_: Any) -> None:
+        self.probabilities = probabilities
+        self.places = places
         self.classes_ = classes_
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return 1 for the remembered class of each row number and 0 for the others."""
-        return np.asarray(np.eye(len(self.classes_))[self.codes[np.asarray(X)[:, 0]]])
+        """Return how probable each class was found on the rows of these numbers."""
+        return np.asarray(self.probabilities[self.places[np.asarray(X)[:, 0]]])
 
     def predict(self, X: Any) -> Labels:
-        """Return the remembered class of each row number."""
-        return np.asarray(self.classes_[self.codes[np.asarray(X)[:, 0]]])
+        """Return the most probable class of each row number, the first of equals."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
-def remembered_pool(pool: Pool, answers: NDArray[np.uint8], rows: NDArray[np.intp], n_rows: int) -> Pool:
-    """Return a pool for row numbers, so that all methods prune the same answers, asked for once."""
-    codes = np.zeros((len(pool), n_rows), dtype=np.uint8)
-    codes[:, rows] = answers.T
-    members = tuple(RememberedClassifier(each, pool.classes) for each in codes)
+def remembered_pool(pool: Pool, answers: NDArray[np.float64], rows: NDArray[np.intp], n_rows: int) -> Pool:
+    """Return a pool for row numbers, so that all methods prune the same answers, asked for once.
+
+    Parameters
+    ----------
+    pool : Pool
+        Who was asked.
+    answers : ndarray of float, shape (n_asked, n_classifiers, n_classes)
+        How probable each classifier found each class.
+    rows : ndarray of int, shape (n_asked,)
+        Of which rows, by number.
+    n_rows : int
+        How many rows the table has.
+    """
+    places = np.zeros(n_rows, dtype=np.intp)
+    places[rows] = np.arange(len(rows))
+    each = np.ascontiguousarray(answers.transpose(1, 0, 2))
+    members = tuple(RememberedClassifier(one, places, pool.classes) for one in each)
     return Pool(members, pool.classes, pool.names, pool.families, costs=pool.costs)
 
 
@@ -420,7 +433,7 @@ def _described(method: Any) -> str:
     """Return an estimator's class and parameters, the same in every process and in studies made before."""
 
     def is_added(name: str, value: Any) -> bool:
-        return isinstance(value, str) and (name, value) in ADDED
+        return isinstance(value, (str, bool)) and (name, value) in ADDED
 
     def shown(value: Any) -> str:
         return saved_path(value) if hasattr(value, "__qualname__") else repr(value)

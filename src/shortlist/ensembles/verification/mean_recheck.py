@@ -8,12 +8,12 @@ import numpy as np
 from shortlist.ensembles.audit.mean_check import check_mean_certificate, count_mean_selection
 from shortlist.ensembles.averaging.mean_certificate import plain_mean_problem
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.goals.mean_goals import MeanGoal, mean_goal
+from shortlist.ensembles.goals.mean_goals import MeanGoal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.pools.class_probabilities import class_probabilities
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pruning.evidence import certified_by, evidence_of
-from shortlist.ensembles.pruning.soft_pruning import named_objective, soft_metric
+from shortlist.ensembles.pruning.soft_pruning import soft_goal
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.ensembles.votes.soft_votes import Shares, SoftVotes, whole_shares
 
@@ -24,9 +24,14 @@ MOST_OFF = 1e-8
 """By how much values and bounds may differ that are sums of logarithms and exponentials, for each row."""
 
 
+def as_chosen(pruner: ExactPruner) -> Pool:
+    """Return the members as they were chosen, before they were perhaps fitted again."""
+    return getattr(pruner, "chosen_pool_", pruner.pool_)
+
+
 def other_probabilities(pruner: ExactPruner, shares: Shares, rows: Any, pool: Pool | None) -> list[str]:
     """Ask the members, or the whole pool, again; say where they answer otherwise than on record."""
-    asked, recorded = (pruner.pool_, shares[:, pruner.selection_]) if pool is None else (pool, shares)
+    asked, recorded = (as_chosen(pruner), shares[:, pruner.selection_]) if pool is None else (pool, shares)
     again = whole_shares(class_probabilities(asked, rows)).astype(np.int64)
     changed = int((np.abs(again - recorded) > MOST_DIFFERENCE).any(axis=(1, 2)).sum())
     said = f"on {changed:,} of {len(shares):,} validation rows the classifiers find other probabilities"
@@ -99,9 +104,6 @@ def recheck_means(
 
 
 def _goal(pruner: ExactPruner, votes: SoftVotes) -> MeanGoal:
-    """Return the goal of the model's objective, its own choice included."""
+    """Return the goal of the model's objective."""
     positive = None if pruner.positive_ is None else pruner.classes_.tolist().index(pruner.positive_)
-    objective = pruner.goal
-    if pruner.choice_ is not None:
-        objective = named_objective(soft_metric(objective), pruner.choice_.setting.second)
-    return mean_goal(objective, votes, positive=positive)
+    return soft_goal(votes, pruner.goal, positive=positive)

@@ -34,7 +34,7 @@ from shortlist.ensembles.pruning.evidence import (
     evidence_of_rule,
 )
 from shortlist.ensembles.pruning.pruning import parse_objective
-from shortlist.ensembles.verification.mean_recheck import other_probabilities, recheck_means
+from shortlist.ensembles.verification.mean_recheck import as_chosen, other_probabilities, recheck_means
 from shortlist.ensembles.verification.row_check import find_recorded_rows
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows, round_votes
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
@@ -48,6 +48,12 @@ if TYPE_CHECKING:  # their kernels take seconds to load
 
 Model: TypeAlias = "ExactPruner | PluralityPruner | EvolutionaryEnsembleClassifier"
 """What has a value that can be counted again."""
+
+FITTED_AGAIN = (
+    "value and bound are of the members as they were chosen; those that answer new rows were fitted again on "
+    "all rows"
+)
+"""What is said of models whose members were."""
 
 EVOLVED_ON = "rows that it was evolved on"
 """What the rows of an evolved ensemble are called."""
@@ -184,6 +190,7 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verific
         checked = recheck_means(model, record.shares, truth, limits)
     else:
         checked = _recheck(model, votes, record.labels, pool)
+    again = FITTED_AGAIN if isinstance(model, ExactPruner) and as_chosen(model) is not model.pool_ else ""
     note = (
         f"{found.difference}, and the members answer them as on record"
         if found.n_changed
@@ -193,7 +200,7 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verific
         looked_at,
         **checked
         | {
-            "notes": (*filter(None, [note]), *checked.get("notes", ())),
+            "notes": (*filter(None, [note, again]), *checked.get("notes", ())),
             "other_table": found.difference if found.n_changed else "",
         },
     )
@@ -242,7 +249,7 @@ def _class_of(model: "Model", classes: Labels) -> NDArray[np.intp]:
 
 def _other_votes(pruner: ExactPruner, votes: NDArray[np.uint8], rows: Any, pool: Pool | None) -> list[str]:
     """Ask the members, or the whole pool, again; say where they vote otherwise than on record."""
-    asked, recorded = (pruner.pool_, votes[:, pruner.selection_]) if pool is None else (pool, votes)
+    asked, recorded = (as_chosen(pruner), votes[:, pruner.selection_]) if pool is None else (pool, votes)
     again = recorded
     if len(asked):
         two = pruner.positive_ is not None
