@@ -17,6 +17,7 @@ from benchmarks.studies import (
     emsco_opponents,
     ensembles,
     fronts,
+    guarantees,
     kills,
     large_products,
     multistage,
@@ -34,6 +35,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "emsco-opponents": emsco_opponents.emsco_opponents,
     "ensembles": ensembles.ensembles,
     "fronts": fronts.fronts,
+    "guarantees": guarantees.guarantees,
     "kills": kills.kills,
     "knapsacks": fronts.knapsacks,
     "moip": fronts.moip,
@@ -62,7 +64,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
 """Studies, each with a file of its name in results/."""
 WITHOUT_DATA = ("kills", "pruning-large", "start", "study-million", "study-overhead")
 """Studies that need no real data."""
-SEEDED = ("emsco-opponents", "multistage-recall", "stage-picks", "workers")
+SEEDED = ("emsco-opponents", "guarantees", "multistage-recall", "stage-picks", "workers")
 """Studies that run once per seed."""
 
 

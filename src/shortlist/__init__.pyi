@@ -20,6 +20,8 @@ from shortlist.errors import MissingDependencyError as MissingDependencyError
 from shortlist.errors import ShortlistError as ShortlistError
 from shortlist.errors import SolverError as SolverError
 from shortlist.errors import UntrustedFileError as UntrustedFileError
+from shortlist.guarantees.guarantee import Guarantee as Guarantee
+from shortlist.guarantees.selective_classifier import SelectiveClassifier as SelectiveClassifier
 from shortlist.multistage.estimators import MultiStageClassifier as MultiStageClassifier
 from shortlist.multistage.problem.costs import FeatureCosts as FeatureCosts
 from shortlist.multistage.problem.costs import feature_costs as feature_costs

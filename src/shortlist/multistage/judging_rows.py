@@ -1,19 +1,19 @@
-"""The rows that fit and the rows that judge, and the label of rejected rows."""
+"""The rows that fit and the rows that judge."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
 from shortlist._words import any_of
 from shortlist.arrays import Labels
 from shortlist.errors import BadInputError
-from shortlist.multistage.subclassifiers.encoding import learn_encoding
+from shortlist.multistage.predict.promises import LabelledCodes
+from shortlist.multistage.subclassifiers.encoding import Encoding, learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 from shortlist.tables.fit_inputs import checked_rows, take_rows
-from shortlist.tables.splits import cut_classes
+from shortlist.tables.splits import cut_classes, keep_rows_apart
 
 
 def judging_rows(
@@ -80,26 +80,32 @@ def split_rows(X: Any, y: Labels, share: float, seed: int) -> tuple[Any, Any, La
     return take_rows(X, fit), take_rows(X, judge), y[fit], y[judge]
 
 
-def reject_label_for(label: Any, classes: Labels) -> Any:
-    """Return the label of rejected rows, which must not be a class; None chooses one."""
-    if label is not None:
-        if label in classes.tolist():
-            raise BadInputError(
-                f"reject_label must not be one of the classes, {any_of(classes)}, got {label!r}."
-            )
-        return label
-    if classes.dtype.kind in "iuf":
-        return -1 if -1 not in classes.tolist() else classes.min().item() - 1
-    return "REJECT" if "REJECT" not in classes.tolist() else "REJECTED"
+def calibration_rows(
+    X: Any, y: Labels, share: float, seed: int
+) -> tuple[tuple[Any, Labels], tuple[Any, Labels]]:
+    """Split rows into those that fit and judge, and those that calibrate, which are any rows alike."""
+    if not isinstance(share, int | float) or not 0 < share < 1:
+        raise BadInputError(f"calibration_share must be in (0, 1), got {share!r}.")
+    rest, held = keep_rows_apart(len(y), share, seed)
+    lost = set(y[held].tolist()) - set(y[rest].tolist())
+    if lost or not len(held):
+        kind = f"all rows of class {min(lost, key=str)!r}" if lost else "no row"
+        raise BadInputError(
+            f"the rows that calibrate must leave rows of each class, got {kind} among them. Add rows, or "
+            "join "
+            "classes."
+        )
+    return (take_rows(X, rest), y[rest]), (take_rows(X, held), y[held])
 
 
-def labels_of(numbers: NDArray[np.int64], classes: Labels, reject_label: Any) -> Labels:
-    """Turn class numbers into labels; a number below 0 becomes the reject label."""
-    rejected = numbers < 0
-    if not rejected.any():
-        return np.asarray(classes[numbers])
-    reject = np.array([reject_label])
-    dtype = np.result_type(classes, reject) if reject.dtype.kind == classes.dtype.kind else object
-    labels = classes[np.where(rejected, 0, numbers)].astype(dtype)
-    labels[rejected] = reject_label
-    return np.asarray(labels)
+def encoded_rows(estimator: Any, encoding: Encoding, X: Any, y: Any) -> LabelledCodes:
+    """Check calibration rows, and encode them; a class that is not among the estimator's is never right."""
+    X = checked_rows(estimator, X)
+    y = column_or_1d(y, warn=True)
+    if len(y) != len(X) or not len(y):
+        raise BadInputError(
+            f"calibration must have one label per row, got {len(X)} rows and {len(y)} labels."
+        )
+    places = {label: place for place, label in enumerate(estimator.classes_.tolist())}
+    codes = np.array([places.get(label, -1) for label in y.tolist()], dtype=np.int64)
+    return LabelledCodes(encoding.encode(range(len(encoding.codes)), X), codes)

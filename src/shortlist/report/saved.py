@@ -66,6 +66,11 @@ def estimator_parts(estimator: Any) -> tuple[str, Parts]:
     BadInputError
         If it is none of Shortlist's, or is not fitted.
     """
+    if hasattr(estimator, "guarantee_") and hasattr(estimator, "classifier_"):
+        from shortlist.report.promises import promised_parts
+
+        title, parts = estimator_parts(estimator.classifier_)
+        return title, [*promised_parts(estimator), *parts]
     if hasattr(estimator, "front_"):
         from shortlist.report.stages import staged_parts
 

@@ -9,6 +9,7 @@ from shortlist._words import counted
 from shortlist.multistage.predict.prediction import decide_known
 from shortlist.report.fronts import front_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
+from shortlist.report.promises import guarantee_parts
 from shortlist.results.front import Front
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
         pick = front.point(classifier.point_, rule)
         picks = [("front", pick, f"The classifier predicts with this point, taken by {rule}.")]
         parts += [*_chosen(classifier), *_tested(staged)]
+        if classifier.guarantee_ is not None:
+            parts += guarantee_parts(classifier.guarantee_)
         if hasattr(classifier, "problem_"):
             parts += [*_path(classifier), *_confidence(classifier)]
     parts += front_parts({"front": front}, picks=picks, heading="The front, on the rows that judged")

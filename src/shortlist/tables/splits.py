@@ -54,6 +54,19 @@ def hold_out(
     return np.concatenate([np.flatnonzero(lonely), kept]), held
 
 
+def keep_rows_apart(n_rows: int, share: float, seed: int) -> tuple[RowNumbers, RowNumbers]:
+    """Draw a share of the rows without regard to classes, as new rows come; return the others, and these.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in keep_rows_apart(5, 0.4, 0)]
+    [[0, 1, 3], [2, 4]]
+    """
+    order = np.random.default_rng(seed).permutation(n_rows)
+    n_drawn = round(share * n_rows)
+    return np.sort(order[n_drawn:]), np.sort(order[:n_drawn])
+
+
 def shuffled_folds(y: Labels, n_folds: int, seed: int) -> Iterator[tuple[RowNumbers, RowNumbers]]:
     """Yield the rows of all folds but one, and of that one, as ``StratifiedKFold`` shuffles them."""
     from sklearn.model_selection import StratifiedKFold

@@ -470,3 +470,52 @@ def test_a_committee_that_averages_is_saved_verified_and_predicts(
     scores = answers.filter(like="score")
     assert len(answers) == 20
     assert np.allclose(scores.sum(axis=1), 1)
+
+
+def test_what_is_promised_is_said_saved_and_kept(folder: Path) -> None:
+    named = ["--target", "outcome", "--drop", "id_patient", "--out", "sure.joblib", "--report", "sure.html"]
+    how = [
+        "--method",
+        "full",
+        "--voting",
+        "averaged",
+        "--answer-accuracy",
+        "0.7",
+        "--confidence-level",
+        "0.9",
+        "--seed",
+        "1",
+    ]
+
+    pruned = shortlist("prune", "patients.csv", *named, *how, "--classifiers", "10", "--json", cwd=folder)
+    assert pruned.returncode == 0, pruned.stderr
+    facts = json.loads(pruned.stdout)
+    found = facts["guarantee"]
+    assert facts["rows"] == {"train": 189, "validation": 81, "calibration": 90, "test": 40}
+    assert (found["promised"], found["accuracy"], found["confidence_level"]) == (True, 0.7, 0.9)
+    assert found["n_right"] <= found["n_answered"] <= found["n_rows"] == 90
+    assert found["test"]["n_right"] <= found["test"]["n_answered"] <= found["test"]["n_rows"] == 40
+    assert "What is promised" in (folder / "sure.html").read_text()
+
+    predicted = shortlist("predict", "sure.joblib", "new.csv", "--out", "sure.csv", "--json", cwd=folder)
+    assert predicted.returncode == 0, predicted.stderr
+    told = json.loads(predicted.stdout)
+    answers = pd.read_csv(folder / "sure.csv")
+    assert told["n_rejected"] == int((answers["outcome"] == "REJECT").sum())
+    assert told["guarantee"]["threshold"] == found["threshold"]
+    assert "Promised with confidence 90 %: at least 70 % of the answers" in predicted.stderr
+    scores = answers[["score_ill", "score_well"]].max(axis=1)
+    assert (scores[answers["outcome"] != "REJECT"] >= found["threshold"] - 1e-6).all()
+
+    verified = shortlist("verify", "sure.joblib", "patients.csv", cwd=folder)
+    assert "As claimed" in verified.stdout
+
+
+def test_without_a_promise_the_facts_say_so(folder: Path) -> None:
+    named = ["--target", "outcome", "--drop", "id_patient", "--method", "full", "--classifiers", "3"]
+    assert (
+        json.loads(shortlist("prune", "patients.csv", *named, "--json", cwd=folder).stdout)["guarantee"]
+        is None
+    )
+    nothing = shortlist("prune", "patients.csv", *named, "--answer-accuracy", "0.99", cwd=folder)
+    assert "Nothing can be promised with confidence 95 % about 99 % right answers" in nothing.stdout

@@ -486,3 +486,32 @@ def test_a_limit_out_of_any_reach_is_an_answer_before_anything_is_fitted(
     assert (facts["status"], facts["n_points"], facts["chosen"]) == ("infeasible", 0, None)
     assert f"Status infeasible: {facts['reason']}\n" == run.stdout
     assert not list(folder.glob("r.*"))
+
+
+def test_what_is_promised_of_stages_is_said_saved_and_kept(folder: Path) -> None:
+    asked = [
+        "--answer-accuracy",
+        "0.7",
+        "--confidence-level",
+        "0.9",
+        "--confidence",
+        "0.6",
+        "--max-stages",
+        "2",
+    ]
+    run = shortlist(
+        "stage", "numbers.csv", *QUICK, *asked, "--model-out", "sure.joblib", "--json", cwd=folder
+    )
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    found = facts["chosen"]["guarantee"]
+    assert facts["rows"] == {"train": 120, "validation": 60, "test": 60, "calibration": 80}
+    assert (found["promised"], found["accuracy"], found["n_rows"]) == (True, 0.7, 80)
+    assert 0 < found["n_right"] <= found["n_answered"] <= 80
+
+    said = shortlist("stage", "use", "sure.joblib", cwd=folder).stdout
+    assert "Promised with confidence 90 %: at least 70 % of the answers to new rows are right" in said
+    told = shortlist("predict", "sure.joblib", "new.csv", "--out", "sure.csv", "--json", cwd=folder)
+    assert json.loads(told.stdout)["guarantee"]["sentence"] in told.stderr
+    plain = shortlist("stage", "numbers.csv", *QUICK, "--max-stages", "1", cwd=folder)
+    assert "is a threshold, and no guarantee about new rows" in plain.stdout

@@ -20,6 +20,7 @@ from shortlist.ensembles.pools.pool import load_pool, make_pool
 from shortlist.ensembles.studies.holdout import evolve_table, prune_table
 from shortlist.ensembles.studies.method_comparison import compare_methods, pruning_methods
 from shortlist.ensembles.verification.recheck import verify
+from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import stage_table
 from shortlist.multistage.presets import preset
@@ -46,7 +47,7 @@ from tests.cli.command_lines import called, commands
 COMMANDS = commands()
 
 PASSED: dict[str, list[Callable[..., Any]]] = {
-    "prune": [read_table, split_target, ExactPruner, OrderedPruner, MarginPruner, make_pool, load_pool, prune_table,
+    "prune": [read_table, split_target, SelectiveClassifier, ExactPruner, OrderedPruner, MarginPruner, make_pool, load_pool, prune_table,
               compare_methods, pruning_methods],
     "evolve": [read_table, split_target, EvolutionaryEnsembleClassifier, evolve_table],
     "predict": [load_model, read_table],
@@ -85,10 +86,10 @@ NOT_TYPED = {
 
 
 ON_THEIR_OWN = {
-    "prune": {"criterion", "node_limit", "p", "probabilities", "rho"},
+    "prune": {"calibration_share", "criterion", "node_limit", "p", "probabilities", "rho"},
     "configure": {"units"},
     "compare": {"units"},
-    "stage": {"C", "answer_rejected", "beta", "epsilon", "mutation", "patience", "recombination", "scale", "subclassifier",
+    "stage": {"C", "answer_rejected", "beta", "calibration_share", "epsilon", "mutation", "patience", "recombination", "scale", "subclassifier",
               "tries", "validation_share"},
     "front show": {"order", "weights"},
     "front plot": {"trust"},

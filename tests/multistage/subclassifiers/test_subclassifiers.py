@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -13,6 +15,7 @@ from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
 from shortlist.runs import Cancellation
+from tests.guarantees.oracles import tail_by_counting
 from tests.multistage import oracles
 
 
@@ -143,10 +146,10 @@ def test_a_raised_threshold_keeps_accuracy_on_the_fitted_rows() -> None:
     threshold = raised_threshold(probabilities, rows.fit_labels, rule)
     accepted = probabilities.max(axis=1) >= threshold
     right = (probabilities.argmax(axis=1) == rows.fit_labels)[accepted]
-    slack = np.sqrt(np.log(3 / 0.2) / (2 * accepted.sum()))
+    tail = tail_by_counting(len(right), int((~right).sum()), Fraction(4, 10))
 
     assert 0.6 <= threshold < 1
-    assert right.mean() - slack >= 0.6
+    assert tail <= Fraction(2, 30)
     bits = DecisionBits(ours, rule)
     slot = bits.slots(subset[None, :])[0]
     on_validation = ours.model(subset).probabilities(rows.validation_rows).max(axis=1) >= threshold

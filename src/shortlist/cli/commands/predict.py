@@ -65,8 +65,8 @@ def predict(
         if buys_features:
             answers, facts = _bought(saved, rows, explain=explain)
         else:
-            answers = _voted(saved, rows)
-    found = _one_answer(answers[saved.target])
+            answers, facts = _voted(saved, rows)
+    found = [*_promised(facts, len(answers)), *_one_answer(answers[saved.target])]
     print_notes(found)
     notes += found
     if out is None:
@@ -95,6 +95,13 @@ def predict(
         print(f"Answered {len(answers)} rows in {out}.")
 
 
+def _promised(facts: dict[str, Any], n_rows: int) -> list[str]:
+    """Say how many rows are not answered where something is promised about answers, and what."""
+    if "guarantee" not in facts:
+        return []
+    return [f"{facts['n_rejected']:,} of {n_rows:,} rows are not answered. {facts['guarantee']['sentence']}"]
+
+
 def _one_answer(answers: "pd.Series[Any]") -> list[str]:
     """Say that all of many rows are answered alike.
 
@@ -105,20 +112,24 @@ def _one_answer(answers: "pd.Series[Any]") -> list[str]:
     return [f"all {len(answers):,} rows are answered {str(answers.iloc[0])!r}."]
 
 
-def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> "pd.DataFrame":
+def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> "tuple[pd.DataFrame, dict[str, Any]]":
     """Return the answers of a vote, and a score per class.
 
     The score is the mean probability where members are averaged; else the vote share, stretched so that one
-    half decides, with one vote more for each class.
+    half decides, with one vote more for each class. Of a model that promises something, the facts say what.
     """
     import pandas as pd
 
     estimator = saved.estimator
-    probabilities = estimator.predict_proba(rows)
+    voter = getattr(estimator, "classifier_", estimator)
+    probabilities = voter.predict_proba(rows)
     answers = pd.DataFrame({saved.target: estimator.predict(rows)})
-    for column, label in enumerate(estimator.classes_):
+    for column, label in enumerate(voter.classes_):
         answers[f"score_{label}"] = probabilities[:, column].round(6)
-    return answers
+    if estimator is voter:
+        return answers, {}
+    rejected = (answers[saved.target] == estimator.reject_label_).sum()
+    return answers, {"n_rejected": int(rejected), "guarantee": estimator.guarantee_.as_dict()}
 
 
 def _bought(
@@ -126,11 +137,14 @@ def _bought(
 ) -> "tuple[pd.DataFrame, dict[str, Any]]":
     """Return the answers of a multi-stage classifier, with what each row bought where that was asked for."""
     decisions = saved.estimator.decision_report(rows).reset_index(drop=True)
-    facts = {
+    facts: dict[str, Any] = {
         "n_rejected": int(decisions["rejected"].sum()),
         "total_cost": float(decisions["cost"].sum()),
         "mean_cost": float(decisions["cost"].mean()),
     }
+    guarantee = getattr(saved.estimator, "guarantee_", None)
+    if guarantee is not None:
+        facts["guarantee"] = guarantee.as_dict()
     answers = decisions.drop(columns="rejected").rename(columns={"label": saved.target})
     answers["confidence"] = answers["confidence"].round(6)
     return answers if explain else answers[[saved.target]], facts

@@ -16,6 +16,7 @@ from shortlist.cli.options.prune_options import (
 )
 from shortlist.cli.options.shared import (
     Json,
+    PromiseOptions,
     ReportOut,
     RunOptions,
     TableFile,
@@ -29,8 +30,6 @@ from shortlist.cli.text.measured_table import one_answer_notes
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
-    from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-    from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
     from shortlist.ensembles.studies.holdout import PrunedTable
     from shortlist.report.parts import Parts
 
@@ -44,6 +43,7 @@ def prune(
     how: MethodOptions,
     wanted: SelectionOptions,
     pool: PoolOptions,
+    promised: PromiseOptions,
     run: RunOptions,
     kept: StudyOptions,
     out: Annotated[
@@ -56,7 +56,8 @@ def prune(
 
     Splits the rows 63 : 27 : 10, fits a pool of classifiers on the first part, chooses members and threshold
     on the second, and reports on the third. Ctrl-C stops the proof and keeps the best selection found. With
-    --methods it does so in every fold of a cross-validation, and ranks the methods.
+    --methods it does so in every fold of a cross-validation, and ranks the methods. With --answer-accuracy a
+    quarter of the rows that are not for the test calibrates the threshold from which on a row is answered.
     """
     from shortlist.cli.files import MODEL_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
 
@@ -103,16 +104,17 @@ def prune(
             )  # fmt: skip
         return
     pruner = exact if how.method == EXACT else how.rule_pruner(given, run.seed, n_threads)
+    asked = promised.selective(pruner, run.seed, y)
     with place.opened(context) as opened, long_work(place.path) as (cancellation, tell):
         pruned = prune_table(
-            X, y.to_numpy(), pruner, n_classifiers=pool.classifiers, seed=run.seed, n_jobs=n_threads,
+            X, y.to_numpy(), asked, n_classifiers=pool.classifiers, seed=run.seed, n_jobs=n_threads,
             report=tell, cancellation=cancellation, study=opened,
         )  # fmt: skip
         check_found(bool(pruned.test), cancellation)
         saved = None
         if out is not None and pruned.test:
             names = [str(column) for column in X.columns]
-            saved = save(out, lambda path: _save(pruned.pruner, names, rows.target, path))
+            saved = save(out, lambda path: _save(pruned, names, rows.target, path))
         report = save_page(report, f"Pruned ensemble: {table}", lambda: _parts(pruned))
     facts = pruned_facts(pruned, how, wanted.solver, saved)
     if pruned.test:
@@ -131,18 +133,20 @@ def prune(
 def _parts(pruned: "PrunedTable") -> "Parts":
     """Return what the page shows."""
     from shortlist.report.ensembles import pruned_parts
+    from shortlist.report.promises import promised_parts
 
-    return pruned_parts(pruned.pruner, pruned.test)
+    return [*promised_parts(pruned.selective), *pruned_parts(pruned.pruner, pruned.test)]
 
 
-def _save(pruner: "ExactPruner | PluralityPruner", features: list[str], target: str, out: Path) -> None:
+def _save(pruned: "PrunedTable", features: list[str], target: str, out: Path) -> None:
     """Write the members, without the pool that they were chosen from."""
     from shortlist.ensembles.estimators.exact_pruner import ExactPruner
     from shortlist.ensembles.pools.pool import as_pool
     from shortlist.saved_models import SavedModel, save_model
 
+    pruner = pruned.pruner
     if isinstance(pruner, ExactPruner) and pruner.max_cost is not None and pruner.member_costs is None:
         costs = as_pool(pruner.pool).costs
         pruner.member_costs = None if costs is None else costs.tolist()  # `verify` needs them
     pruner.pool = None
-    save_model(SavedModel(pruner, tuple(features), target), out)
+    save_model(SavedModel(pruned.selective or pruner, tuple(features), target), out)

@@ -10,10 +10,12 @@ from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.shared import (
     Json,
     MostPoints,
+    PromiseOptions,
     ReportOut,
     RunOptions,
     TableFile,
     TableOptions,
+    no_class,
     output,
     own_or_address,
 )
@@ -65,6 +67,7 @@ def stage(
     prices: PriceOptions,
     goals: GoalOptions,
     search: StageSearchOptions,
+    promised: PromiseOptions,
     run: RunOptions,
     kept: StudyOptions,
     rows: MostPoints = 20,
@@ -86,8 +89,9 @@ def stage(
     and measures the chosen one on the third. --out front.parquet writes the front (shortlist front show),
     --model-out stages.joblib the classifier (shortlist predict stages.joblib NEW.csv --explain), which
     shortlist stage use changes to another point of its front. Ctrl-C stops the search and keeps what was
-    found. With --method NAME of an opponent it fits that one instead, and with --methods it compares several
-    on the splits of several seeds.
+    found. With --answer-accuracy a quarter of the rows is kept apart before, and calibrates the threshold of
+    every point of the front. With --method NAME of an opponent it fits that one instead, and with --methods
+    it compares several on the splits of several seeds.
     """
     from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
 
@@ -119,7 +123,7 @@ def stage(
     labels, names = y.to_numpy(), [str(name) for name in X.columns]
     common: dict[str, Any] = {
         "feature_costs": read_prices(prices, names, dropped=read.drop or (), notes=notes),
-        "reject_label": None if labels.dtype.kind == "O" else "REJECT",
+        "reject_label": no_class(labels),
         "random_state": run.seed,
     }
     searched = {"limits": limits, **search.arguments(paper, labels), **goals.arguments(labels)}
@@ -139,7 +143,10 @@ def stage(
             with kept.place(context, data).opened(context) as study:
                 compare_on_splits(X, labels, methods, how, study=study, out=out, about=about, json=json)
         return
-    classifier = MultiStageClassifier(n_jobs=own_or_address(run.workers), **common, **searched)
+    classifier = MultiStageClassifier(
+        n_jobs=own_or_address(run.workers), answer_accuracy=promised.answer_accuracy,
+        confidence_level=promised.confidence_level, **common, **searched,
+    )  # fmt: skip
     print_notes(notes)  # now, while there is time to stop
     wanted = Outputs(*output_files(out, model_out), read.target, rows, json, report, f"Stages: {table}")
     with kept.place(context, data).opened(context) as study:

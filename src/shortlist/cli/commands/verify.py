@@ -52,18 +52,16 @@ def verify(
 
     start = seconds_now()
     saved = load_model(model, trust=trust)
-    if not (hasattr(saved.estimator, "validation_") or hasattr(saved.estimator, "training_")):
+    estimator = getattr(saved.estimator, "classifier_", saved.estimator)  # of one that promises something
+    if not (hasattr(estimator, "validation_") or hasattr(estimator, "training_")):
         raise BadInputError(
-            "verify needs a model of shortlist prune or shortlist evolve, got a "
-            f"{type(saved.estimator).__name__}."
+            f"verify needs a model of shortlist prune or shortlist evolve, got a {type(estimator).__name__}."
         )
     notes: list[str] = []
     rows = select_columns(read_table(table, notes), [*saved.features, saved.target])
     given = None if pool is None else load_pool(pool, trust=trust)
     with working("checking"):
-        found = recheck(
-            saved.estimator, rows[list(saved.features)], rows[saved.target].to_numpy(), pool=given
-        )
+        found = recheck(estimator, rows[list(saved.features)], rows[saved.target].to_numpy(), pool=given)
     kept = found.certificate
     if certificate is not None and kept is not None:
         certificate = save(certificate, lambda path: write_certificate(kept, path))

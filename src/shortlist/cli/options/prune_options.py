@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.pairs import ALL, read_names, read_numbers
-from shortlist.cli.options.shared import POOL, SECONDS_HELP, SOLVER, Positive, Trust, check_shared
+from shortlist.cli.options.shared import (
+    NEEDS_PROMISE,
+    POOL,
+    SECONDS_HELP,
+    SOLVER,
+    Positive,
+    Trust,
+    check_shared,
+)
 from shortlist.cli.options.unused import Use
 
 if TYPE_CHECKING:
@@ -191,7 +199,12 @@ def _methods(given: Mapping[str, Any]) -> set[str]:
 
 
 PRUNE_USES = (
-    Use(("method", "pool"), lambda given: given["methods"] is None, "a run without --methods"),
+    Use(
+        ("method", "pool", "answer_accuracy"),
+        lambda given: given["methods"] is None,
+        "a run without --methods",
+    ),
+    NEEDS_PROMISE,
     Use(
         ("folds", "repeats", "store"),
         lambda given: given["methods"] is not None,

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from shortlist.cli.options.unused import Use
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -134,6 +136,50 @@ class RunOptions:
     ] = None
 
 
+@dataclass(frozen=True)
+class PromiseOptions:
+    """What is to be promised about answers to new rows."""
+
+    answer_accuracy: Annotated[
+        float | None,
+        typer.Option(
+            help="Promise that so large a share of the answers to new rows is right, such as 0.9: rows that "
+            "fit and choose nothing set the threshold, and other rows are not answered."
+        ),
+    ] = None
+    confidence_level: Annotated[
+        float, typer.Option(help="Of --answer-accuracy: how often the promise holds at least.")
+    ] = 0.95
+
+    def selective(self, classifier: Any, seed: int, y: "pd.Series[Any]") -> Any:
+        """Return an unfitted classifier, where it was asked for as one that keeps a promise."""
+        if self.answer_accuracy is None:
+            return classifier
+        from shortlist.guarantees.selective_classifier import SelectiveClassifier
+
+        return SelectiveClassifier(
+            classifier,
+            answer_accuracy=self.answer_accuracy,
+            confidence_level=self.confidence_level,
+            reject_label=no_class(y),
+            random_state=seed,
+        )
+
+
+def no_class(y: Any) -> str | None:
+    """Return the label of rows without an answer; None where classes are words, as the library has one."""
+    return None if y.dtype.kind == "O" else "REJECT"
+
+
+NEEDS_PROMISE = Use(
+    ("confidence_level",),
+    lambda given: given["answer_accuracy"] is not None,
+    "--answer-accuracy",
+    "add --answer-accuracy NUMBER",
+)
+"""When the options of a promise are used."""
+
+
 def check_shared(given: Mapping[str, Any]) -> None:
     """Refuse shared options that are out of range whatever the files hold.
 
@@ -149,5 +195,9 @@ def check_shared(given: Mapping[str, Any]) -> None:
         as_seed(given["seed"], "--seed")
     as_where(given.get("workers"), "--workers")
     as_positive_seconds(given.get("time_limit"), "--time-limit")
+    if given.get("answer_accuracy") is not None:
+        from shortlist.guarantees.tails import as_demand
+
+        as_demand(given["answer_accuracy"], given["confidence_level"])
     if "rows" in given:
         as_count(given["rows"], "--rows", at_least=0)

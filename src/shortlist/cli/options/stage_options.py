@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.pairs import ALL, read_names, read_numbers, read_pairs
-from shortlist.cli.options.shared import POINT, SECONDS_HELP, WHAT_MATTERS, LimitTexts, Positive, check_shared
+from shortlist.cli.options.shared import (
+    NEEDS_PROMISE,
+    POINT,
+    SECONDS_HELP,
+    WHAT_MATTERS,
+    LimitTexts,
+    Positive,
+    check_shared,
+)
 from shortlist.cli.options.unused import Use
 
 if TYPE_CHECKING:
@@ -112,8 +120,8 @@ class StageSearchOptions:
     accuracy_risk: Annotated[
         float | None,
         typer.Option(
-            help="Raise each classifier's threshold until Hoeffding's bound with this risk, shared among the "
-            "stages, supports it on the rows it was fitted on: careful, but no guarantee for new rows."
+            help="Raise each classifier's threshold until the exact binomial tail at this risk, shared among "
+            "the stages, supports it on the rows it was fitted on: careful, but no guarantee for new rows."
         ),
     ] = None
     method: Annotated[
@@ -245,10 +253,11 @@ STAGE_USES = (
         "methods with a front: auto, emsco, enumerate",
     ),
     Use(
-        ("rows", "recall", "report"),
+        ("rows", "recall", "report", "answer_accuracy"),
         lambda given: given["methods"] is None and given["method"] in FRONT_METHODS,
         "methods with a front: auto, emsco, enumerate, one of them alone",
     ),
+    NEEDS_PROMISE,
     Use(("costs_dataset",), lambda given: given["costs"] is not None, "--costs", "add --costs FILE"),
     Use(("scaling",), lambda given: given["preset"] is not None, "--preset", "add --preset NAME"),
     Use(("scaling",), lambda given: given["costs"] is None, "the costs of a preset", "leave out --costs"),

@@ -107,8 +107,30 @@ def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
         },
         **(pruned.reached.as_dict(tuple(members)) if pruned.reached else {"cost": None, "diversity": None}),
         "test": measured_facts(pruned.test),
+        "guarantee": _guarantee_facts(pruned),
         "model": None if saved is None else str(saved),
     }
+
+
+def _guarantee_facts(pruned: "PrunedTable") -> dict[str, Any] | None:
+    """Return what is promised about answers to new rows, and how the test rows fare; None without promise."""
+    if pruned.selective is None or pruned.answered is None:
+        return None
+    answered, right = pruned.answered
+    test = {"n_rows": pruned.n_rows["test"], "n_answered": answered, "n_right": right}
+    return pruned.selective.guarantee_.as_dict() | {"test": test}
+
+
+def _print_promise(promised: dict[str, Any]) -> None:
+    """Print what is promised, what that rests on, and how the test rows fare."""
+    print(promised["sentence"])
+    if promised["promised"]:
+        test = promised["test"]
+        print(promised["assumption"])
+        print(
+            f"Of {test['n_rows']} test rows {test['n_answered']} are answered, {test['n_right']} of them "
+            "rightly."
+        )
 
 
 def _choice_text(choice: dict[str, Any]) -> str:
@@ -138,7 +160,10 @@ def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | Non
     rows = pruned.n_rows
     several = "the mean decides" if pruned.pruner.averages else "plurality decides"
     about = several if facts["positive"] is None else f"positive class {facts['positive']}"
-    print(f"{rows['train']} rows to fit, {rows['validation']} to prune, {rows['test']} to test; {about}.")
+    apart = f"{rows['calibration']} to calibrate, " if "calibration" in rows else ""
+    print(
+        f"{rows['train']} rows to fit, {rows['validation']} to prune, {apart}{rows['test']} to test; {about}."
+    )
     if not pruned.test:
         print(f"Status {facts['status']}: {facts['reason']}. No model was written.")
         return
@@ -168,6 +193,9 @@ def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | Non
     print()
     print_measured(pruned.test)
     print()
+    if facts["guarantee"]:
+        _print_promise(facts["guarantee"])
+        print()
     print("Members: " + ", ".join(pruned.pruner.pool_.names))
     if saved is not None:
         print(f"Saved to {saved}; use it with: shortlist predict {saved} NEW.csv --out ANSWERS.csv")

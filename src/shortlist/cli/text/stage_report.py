@@ -79,6 +79,7 @@ def chosen_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any
         "assignment": dict(zip(classifier.costs_.names, classifier.assignment_.tolist(), strict=True)),
         "stages": _stages(classifier),
         "n_tied": None if ties is None else ties[point],
+        "guarantee": None if classifier.guarantee_ is None else classifier.guarantee_.as_dict(),
     }
 
 
@@ -155,13 +156,25 @@ def print_chosen(classifier: "MultiStageClassifier", rule: str) -> None:
         price = fitted.price / classifier.costs_.scale
         print(f"  stage {number}, {price - total:g} more: {', '.join(bought)}")
         total = price
+    print(promise_text(classifier))
+
+
+def promise_text(classifier: "MultiStageClassifier") -> str:
+    """Say what is promised about answers of the point that predicts, or that nothing is."""
+    from shortlist.guarantees.guarantee import ASSUMPTION
+
+    found = classifier.guarantee_
+    if found is None:
+        return "The confidence that an answer needs is a threshold, and no guarantee about new rows."
+    return f"{found.sentence()} {ASSUMPTION}" if found.promised else found.sentence()
 
 
 def _print_stage(staged: "StagedTable", seconds: float, rows: int) -> None:
     """Print the answer for people."""
     classifier, counts = staged.classifier, staged.n_rows
+    apart = f"{counts['calibration']} to calibrate, " if "calibration" in counts else ""
     print(
-        f"{counts['train']} rows to fit, {counts['validation']} to judge, {counts['test']} to test; "
+        f"{counts['train']} rows to fit, {counts['validation']} to judge, {apart}{counts['test']} to test; "
         f"{len(classifier.classes_)} classes, {len(classifier.front_.candidates)} features."
     )
     print_front(classifier, seconds, rows)

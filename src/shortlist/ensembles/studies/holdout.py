@@ -26,11 +26,12 @@ from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows,
 from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally, plurality
 from shortlist.ensembles.votes.soft_votes import decided_by_mean, whole_shares
 from shortlist.errors import BadInputError
+from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.runs.clock import seconds_now
 from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
-from shortlist.tables.splits import RowNumbers, hold_out
+from shortlist.tables.splits import RowNumbers, hold_out, keep_rows_apart
 
 if TYPE_CHECKING:  # their kernels take seconds to load, which exact pruning need not wait for
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
@@ -55,6 +56,8 @@ class PrunedTable:
     seconds: float
     reached: Reached | None
     only_answer: str | None  # the class that the selection gives every validation row, if there is one only
+    selective: SelectiveClassifier | None = None  # where something is promised: the pruner with its threshold
+    answered: tuple[int, int] | None = None  # then, of the test rows, those answered, and rightly
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ class EvolvedTable:
 def prune_table(
     X: Any,
     y: Labels,
-    pruner: "ExactPruner | PluralityPruner",
+    pruner: "ExactPruner | PluralityPruner | SelectiveClassifier",
     *,
     n_classifiers: int = 100,
     seed: int = 0,
@@ -85,14 +88,16 @@ def prune_table(
     """Split the rows 63 : 27 : 10, stratified; fit a pool, prune it, and measure on the last part.
 
     With a pool of the pruner's own the first part is not needed: then 90 % of the rows prune. Where the pool
-    is fitted here, exact pruning fits the members again on the first two parts, if its `refit` says so.
+    is fitted here, exact pruning fits the members again on the first two parts, if its `refit` says so. Where
+    something is to be promised, the classifier's calibration share of what is not tested is drawn before,
+    without regard to classes.
 
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
         Two classes, or more where the pruner goes by plurality.
-    pruner : ExactPruner or PluralityPruner
+    pruner : ExactPruner, PluralityPruner, or SelectiveClassifier of one
         Unfitted, with all options but the pool.
     n_classifiers, seed, n_jobs : int
         Of the pool and the split.
@@ -107,9 +112,18 @@ def prune_table(
         If a class has too few rows to be in every part, an option cannot be used, or limits contradict each
         other.
     """
+    selective = pruner if isinstance(pruner, SelectiveClassifier) else None
+    if isinstance(pruner, SelectiveClassifier):
+        pruner.check_options(y)
+        pruner = pruner.classifier
     check_pruner(pruner, y, n_classifiers)
     rest, test = _split(np.arange(len(y)), y, TEST_SHARE, seed)
     n_rows = {"test": len(test)}
+    calibration = rest[:0]
+    if selective is not None:
+        kept, held = keep_rows_apart(len(rest), selective.calibration_share, seed)
+        rest, calibration = rest[kept], rest[held]
+        n_rows["calibration"] = len(calibration)
     fits_pool = pruner.pool is None
     if fits_pool:
         train, validation = _split(rest, y[rest], PRUNING_SHARE / (1 - TEST_SHARE), seed)
@@ -133,7 +147,7 @@ def prune_table(
     pruner.validation_ = _in_table(pruner.validation_, validation, X, y)
     pool = pruner.pool
     measured: dict[str, Measured] = {}
-    reached = only = None
+    reached = only = answered = None
     if not isinstance(pruner, ExactPruner) or not pruner.result_.reason:
         asked = _ask_pool(pruner, pool, take_rows(X, validation), y[validation])
         rules = _rules(pruner, pool, asked)
@@ -153,7 +167,14 @@ def prune_table(
                 ask, size, take_rows(X, test), y[test], classes=pruner.classes_, positive=positive,
                 cancellation=cancellation,
             )  # fmt: skip
-    return PrunedTable(pruner, pool, n_rows, measured, seconds, reached, only)
+        if selective is not None:
+            selective.set_params(classifier=pruner)
+            selective.calibrate(
+                take_rows(X, calibration), y[calibration], chose=(take_rows(X, validation), y[validation])
+            )
+            decided, found = selective.predict(take_rows(X, test)), selective.answers(take_rows(X, test))
+            answered = (int(found.sum()), int((found & (decided == y[test])).sum()))
+    return PrunedTable(pruner, pool, n_rows, measured, seconds, reached, only, selective, answered)
 
 
 def evolve_table(

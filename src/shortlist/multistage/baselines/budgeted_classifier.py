@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError, FitsStoppedError
+from shortlist.guarantees.reject_labels import labels_of, reject_label_for
 from shortlist.multistage.baselines.budgeted_models import BudgetedModel
-from shortlist.multistage.judging_rows import judging_rows, labels_of, reject_label_for
+from shortlist.multistage.judging_rows import judging_rows
 from shortlist.multistage.predict.prediction import REJECTED, Decisions
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, reject_rule

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
+from shortlist.guarantees.tails import Demand, tail
 from shortlist.pickles import saved_from
 
 
@@ -24,9 +25,9 @@ class RejectRule:
     thresholds : tuple of float
         Least probability per predicted class (the paper's p̂ in every place), in (0, 1].
     risk : float or None
-        None: the paper's rule. Otherwise each subset's threshold is raised until, by Hoeffding's bound with
-        error probability `risk` / `max_stages`, its confident predictions on the fitted rows are right at the
-        rate p̂ asks for.
+        None: the paper's rule. Otherwise each subset's threshold is raised until, by the exact binomial tail
+        at `risk` / `max_stages`, its confident predictions on the fitted rows are right at the rate p̂ asks
+        for.
     max_stages : int
         Number of stages that share `risk` (Bonferroni).
     """
@@ -80,8 +81,8 @@ def raised_threshold(
 ) -> float:
     """Return the least probability from which on answers are right as often as the smallest p̂ asks for.
 
-    By Hoeffding's bound, on the fitted rows; an answer is confident when it reaches this probability and its
-    class's own threshold. 2 when there is no such probability, so that nothing is confident.
+    By the exact binomial tail, on the fitted rows; an answer is confident when it reaches this probability
+    and its class's own threshold. 2 when there is no such probability, so that nothing is confident.
     """
     assert rule.risk is not None
     wanted = min(rule.thresholds)
@@ -90,9 +91,10 @@ def raised_threshold(
     order = np.argsort(-best, kind="stable")
     right = np.cumsum((answers == labels)[confident][order])
     counts = np.arange(1, len(order) + 1)
-    slack = np.sqrt(math.log(rule.max_stages / rule.risk) / (2 * counts))
+    error = rule.risk / rule.max_stages
+    supported = tail(counts, counts - right, Demand(wanted, 1 - error)) <= error
     last_of_ties = np.append(best[order][1:] < best[order][:-1], True)[: len(order)]
-    good = last_of_ties & (right / counts - slack >= wanted)
+    good = last_of_ties & supported
     return float(best[order][good].min()) if good.any() else 2.0
 
 

@@ -1,0 +1,1 @@
+"""When a classifier answers, so that enough of its answers are right, with confidence."""

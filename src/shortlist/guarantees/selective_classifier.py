@@ -1,0 +1,214 @@
+"""A classifier that answers only where enough of its answers are right, with confidence."""
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from shortlist.arrays import Labels, Mask
+from shortlist.errors import BadInputError
+from shortlist.guarantees.guarantee import Guarantee
+from shortlist.guarantees.reject_labels import labels_of, reject_label_for
+from shortlist.guarantees.tails import Demand, as_demand
+from shortlist.guarantees.thresholds import count_answers, possible_thresholds, promise
+from shortlist.pickles import saved_from
+from shortlist.tables.fit_inputs import checked_fit, checked_rows, integer_seed, take_rows
+from shortlist.tables.splits import keep_rows_apart
+from shortlist.tables.table_classifier import TableClassifier
+
+PLANNING_SHARE = 0.25
+"""Part of the calibration rows that chooses which thresholds are tested, where no other rows can."""
+
+
+@saved_from("shortlist")
+class SelectiveClassifier(TableClassifier):
+    """A classifier that answers a row only where it is confident enough for a promise about its answers.
+
+    Selective classification (:cite:t:`ElYaniv2010`) with the threshold found by
+    :func:`shortlist.guarantees.thresholds.promise`: with probability at least `confidence_level` over the
+    draw of the calibration rows, at least `answer_accuracy` of the answers to new rows are right. How
+    confident an answer is, is the probability that ``predict_proba`` of the classifier gives it; it need not
+    be calibrated.
+
+    The promise needs calibration rows that fitted nothing and chose nothing, and new rows drawn as they
+    were. It is about all answers together, not about each class or group.
+
+    Parameters
+    ----------
+    classifier : estimator
+        With ``predict`` and ``predict_proba``, such as a pruner. :meth:`fit` fits a clone.
+    answer_accuracy : float, default=0.9
+        Least share of right answers among the answered rows, in (0, 1).
+    confidence_level : float, default=0.95
+        How often the promise holds at least, in (0, 1).
+    calibration_share : float, default=0.25
+        Part of the rows given to :meth:`fit` that calibrates, drawn without regard to classes.
+    reject_label : label or None, default=None
+        Answer for rows that are not answered; None: -1 for numeric classes (one less than the smallest where
+        -1 is a class), ``"REJECT"`` otherwise.
+    random_state : int, RandomState or None, default=None
+        Seed of the split.
+
+    Attributes
+    ----------
+    classifier_ : estimator
+        The fitted classifier, which answers every row. A row that is not answered has no class, so there is
+        no ``predict_proba`` here; the classifier has one.
+    guarantee_ : Guarantee
+        What is promised. Where nothing can be promised, no row is answered.
+    classes_ : ndarray of shape (n_classes,)
+        Those of the classifier.
+    reject_label_ : label
+        Answer for rows that are not answered.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selective = SelectiveClassifier(GaussianNB(), answer_accuracy=0.9, random_state=0).fit(X, y)
+    >>> selective.guarantee_.promised, bool(selective.answers(X).mean() > 0.9)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        classifier: Any,
+        *,
+        answer_accuracy: float = 0.9,
+        confidence_level: float = 0.95,
+        calibration_share: float = 0.25,
+        reject_label: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.classifier = classifier
+        self.answer_accuracy = answer_accuracy
+        self.confidence_level = confidence_level
+        self.calibration_share = calibration_share
+        self.reject_label = reject_label
+        self.random_state = random_state
+
+    def check_options(self, y: Labels) -> None:
+        """Refuse classes and options that cannot be used, before any long work."""
+        super().check_options(y)
+        self._demand()
+        if not isinstance(self.calibration_share, int | float) or not 0 < self.calibration_share < 1:
+            raise BadInputError(f"calibration_share must be in (0, 1), got {self.calibration_share!r}.")
+
+    def fit(self, X: Any, y: Any, **unsupported: Any) -> Self:
+        """Fit a clone of the classifier on one part of the rows, and calibrate its threshold on the other.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows, as the classifier takes them.
+        y : array-like of shape (n_samples,)
+            Their classes, two or more.
+        **unsupported
+            Nothing: weights of rows (``sample_weight``) are refused.
+
+        Raises
+        ------
+        BadInputError
+            If the input or a parameter cannot be used; the sentence says how to mend it.
+        """
+        X, y, seed = self._begin_fit(X, y, unsupported)
+        rest, calibration = keep_rows_apart(len(y), self.calibration_share, seed)
+        if not len(calibration) or len(np.unique(y[rest])) < 2:
+            raise BadInputError(
+                f"both parts of the rows need some, and those to fit on two classes, got {len(y)} rows. Add "
+                "rows."
+            )
+        X_rest = take_rows(X, rest)
+        fitted = clone(self.classifier).fit(X_rest, y[rest])
+        record = getattr(fitted, "validation_", None)
+        chose = None if record is None else (take_rows(X_rest, record.rows), y[rest][record.rows])
+        return self._calibrate(fitted, (take_rows(X, calibration), y[calibration]), chose)
+
+    def calibrate(self, X: Any, y: Any, *, chose: tuple[Any, Any] | None = None) -> Self:
+        """Take the classifier as it is, which is fitted, and calibrate its threshold.
+
+        Parameters
+        ----------
+        X, y : array-like
+            Calibration rows and their classes: none of them fitted the classifier or chose anything.
+        chose : tuple of X and y, optional
+            Rows that chose something, such as those that pruned; they choose which thresholds are tested.
+            Without them a quarter of the calibration rows does, and takes no part in the tests.
+
+        Raises
+        ------
+        BadInputError
+            If there are no rows, or a parameter cannot be used.
+        """
+        self._demand()
+        X, y = checked_fit(self, X, y)
+        return self._calibrate(self.classifier, (X, y), chose)
+
+    def answers(self, X: Any) -> Mask:
+        """Tell which rows are answered, ``(n_samples,)``."""
+        return self._decided(X)[1]
+
+    def predict(self, X: Any) -> Labels:
+        """Return the class of every row, ``(n_samples,)``, or ``reject_label_`` where none is answered."""
+        codes, answered = self._decided(X)
+        return labels_of(np.where(answered, codes, -1), self.classes_, self.reject_label_)
+
+    def _demand(self) -> Demand:
+        return as_demand(self.answer_accuracy, self.confidence_level)
+
+    def _calibrate(self, fitted: Any, calibration: tuple[Any, Any], chose: tuple[Any, Any] | None) -> Self:
+        """Set what is promised."""
+        X, y = calibration
+        self.classifier_ = fitted
+        self.classes_ = fitted.classes_
+        self.reject_label_ = reject_label_for(self.reject_label, self.classes_)
+        codes, scores = _scored(fitted, X)
+        right = fitted.classes_[codes] == np.asarray(y)
+        if chose is None:
+            tested, planning = keep_rows_apart(len(right), PLANNING_SHARE, integer_seed(self.random_state))
+            chose_scores, chose_right = scores[planning], right[planning]
+            scores, right = scores[tested], right[tested]
+        else:
+            codes, chose_scores = _scored(_as_chosen(fitted), chose[0])
+            chose_right = fitted.classes_[codes] == np.asarray(chose[1])
+        thresholds = possible_thresholds(chose_scores)
+        self.guarantee_: Guarantee = promise(
+            thresholds,
+            count_answers(chose_scores, chose_right, thresholds),
+            count_answers(scores, right, thresholds),
+            self._demand(),
+        )
+        return self
+
+    def _decided(self, X: Any) -> tuple[NDArray[np.int64], Mask]:
+        """Return the place of the class of every row, and whether it is answered."""
+        check_is_fitted(self, "guarantee_")
+        X = checked_rows(self, X)
+        codes, scores = _scored(self.classifier_, X)
+        return codes, np.asarray(scores >= self.guarantee_.threshold)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # a row that is not answered counts as wrong in `score`
+        return tags
+
+
+def _as_chosen(fitted: Any) -> Any:
+    """Return a committee as it was before its members were fitted again on the rows that chose them."""
+    before = getattr(fitted, "chosen_pool_", None)
+    if before is None:
+        return fitted
+    twin = copy.copy(fitted)
+    twin.pool_ = before
+    return twin
+
+
+def _scored(classifier: Any, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the place of each row's class among the classes, and the probability that it is given."""
+    codes = np.searchsorted(classifier.classes_, classifier.predict(X))
+    probabilities = np.asarray(classifier.predict_proba(X))
+    return codes, np.asarray(probabilities[np.arange(len(codes)), codes], dtype=np.float64)

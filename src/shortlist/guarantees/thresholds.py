@@ -1,0 +1,133 @@
+"""The least cautious threshold at which enough answers are right, found by tests in a fixed sequence.
+
+Learn then test (:cite:t:`Angelopoulos2021`): each threshold has the hypothesis that too many of its answers
+are wrong. The thresholds and their order come from rows that have no part in the tests. So the first one
+whose hypothesis is true is rejected with the error of the demand at most. The sequence ends at the first that
+is not rejected. That needs neither a score that is calibrated nor one that orders rows well.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr
+
+from shortlist.arrays import Mask
+from shortlist.guarantees.guarantee import Guarantee
+from shortlist.guarantees.tails import Demand, most_wrong, tail
+
+MOST_THRESHOLDS = 50
+"""Thresholds are at least so fine a part of the rows apart that there are at most about this many."""
+WORSE = 1.5
+"""New rows are taken to be so much more often wrong than those that chose, when the first threshold is
+chosen. It changes how many rows are answered, never whether the promise holds."""
+NEAR_BEST = 0.9
+"""The first threshold is the most cautious one whose chance to pass is this share of the best chance."""
+
+
+class AnswerCounts(NamedTuple):
+    """How many of some rows are answered, and rightly, from each threshold on.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows, answered or not.
+    answered, right : ndarray of int64, shape (n_thresholds,)
+        Answered rows, and those that are answered rightly.
+    """
+
+    n_rows: int
+    answered: NDArray[np.int64]
+    right: NDArray[np.int64]
+
+
+def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return thresholds between scores, the most cautious first; the last one, 0, takes every row.
+
+    Each lies in the middle between two scores, so that the last bit of a score decides nothing.
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (n_rows,)
+        How sure the answer to each row is, at least 0; of rows that have no part in the tests.
+
+    Examples
+    --------
+    >>> possible_thresholds(np.array([0.5, 0.75, 1.0])).tolist()
+    [0.875, 0.625, 0.0]
+    """
+    values, counts = np.unique(scores, return_counts=True)
+    values, above = values[::-1], np.cumsum(counts[::-1])
+    middles = np.append((values[:-1] + values[1:]) / 2, 0.0) if len(values) else np.zeros(1)
+    kept, last = [], 0
+    for place in range(len(middles) - 1):
+        if (above[place] - last) * MOST_THRESHOLDS >= len(scores):
+            kept.append(place)
+            last = above[place]
+    return np.asarray(middles[[*kept, len(middles) - 1]])
+
+
+def count_answers(scores: NDArray[np.float64], right: Mask, thresholds: NDArray[np.float64]) -> AnswerCounts:
+    """Count the rows whose score reaches each threshold, and those of them that are answered rightly."""
+    return AnswerCounts(len(scores), reaching(scores, thresholds), reaching(scores[right], thresholds))
+
+
+def reaching(scores: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Count the scores that reach each threshold."""
+    return np.asarray(len(scores) - np.searchsorted(np.sort(scores), thresholds, side="left"))
+
+
+def first_to_try(chosen: AnswerCounts, n_calibration: int, demand: Demand) -> int:
+    """Return the place of the threshold where tests begin: the most cautious with nearly the best chance.
+
+    Too cautious a threshold has too few answers to reject anything, and the sequence ends where it begins.
+
+    Parameters
+    ----------
+    chosen : AnswerCounts
+        Of rows that have no part in the tests.
+    n_calibration : int
+        Rows that will be tested.
+    demand : Demand
+    """
+    wrong = np.minimum(1.0, WORSE * (chosen.answered - chosen.right + 1) / (chosen.answered + 2))
+    expected = chosen.answered * n_calibration // max(1, chosen.n_rows)
+    most = most_wrong(expected, demand)
+    chances = np.where(most < 0, 0.0, bdtr(np.maximum(most, 0), np.maximum(expected, 1), wrong))
+    return int(np.flatnonzero(chances >= NEAR_BEST * chances.max())[0])
+
+
+def promise(
+    thresholds: NDArray[np.float64], chosen: AnswerCounts, calibration: AnswerCounts, demand: Demand
+) -> Guarantee:
+    """Test thresholds one after another, ever less cautious, and return the last one that passes.
+
+    Parameters
+    ----------
+    thresholds : ndarray of float, shape (n_thresholds,)
+        Found without the calibration rows, the most cautious first.
+    chosen, calibration : AnswerCounts
+        Of rows that have no part in the tests, and of the calibration rows.
+    demand : Demand
+
+    Examples
+    --------
+    >>> few = AnswerCounts(100, np.array([40, 60, 100]), np.array([40, 59, 80]))
+    >>> promise(np.array([0.9, 0.8, 0.0]), few, few, Demand(0.9, 0.95)).threshold
+    0.8
+    """
+    passed = None
+    for place in range(first_to_try(chosen, calibration.n_rows, demand), len(thresholds)):
+        answered, right = int(calibration.answered[place]), int(calibration.right[place])
+        if tail(answered, answered - right, demand) > demand.error:
+            break
+        passed = place
+    if passed is None:
+        return Guarantee(*demand, np.inf, calibration.n_rows, 0, 0)
+    return Guarantee(
+        *demand,
+        float(thresholds[passed]),
+        calibration.n_rows,
+        int(calibration.answered[passed]),
+        int(calibration.right[passed]),
+    )

@@ -1,0 +1,83 @@
+"""A classifier that answers only where its answers keep a promise."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from shortlist import OrderedPruner, SelectiveClassifier
+from shortlist.errors import BadInputError
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [SelectiveClassifier(OrderedPruner(n_classifiers=4, random_state=0), answer_accuracy=0.5)]
+)
+def test_it_keeps_scikit_learns_contract(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_it_answers_where_the_classifier_gives_its_answer_enough() -> None:
+    X, y = make_classification(2000, 5, flip_y=0.2, random_state=0)
+    selective = SelectiveClassifier(GaussianNB(), answer_accuracy=0.85, random_state=0).fit(X, y)
+    probability = selective.classifier_.predict_proba(X).max(axis=1)
+    answered = probability >= selective.guarantee_.threshold
+    assert selective.guarantee_.promised
+    assert np.count_nonzero(~answered) > 0
+    assert np.array_equal(selective.answers(X), answered)
+    assert np.array_equal(
+        selective.predict(X), np.where(answered, selective.classifier_.predict(X), selective.reject_label_)
+    )
+
+
+def test_several_classes_of_words_have_a_word_for_no_answer() -> None:
+    X, codes = load_iris(return_X_y=True)
+    y = np.array(["setosa", "versicolor", "virginica"])[codes]
+    pruner = OrderedPruner(n_classifiers=6, random_state=0)
+    selective = SelectiveClassifier(pruner, answer_accuracy=0.8, random_state=0).fit(X, y)
+    assert set(selective.predict(X)) <= {"setosa", "versicolor", "virginica", "REJECT"}
+    assert selective.guarantee_.n_rows == round(0.25 * len(y))  # the rows that pruned plan the tests
+
+
+def test_rows_that_chose_plan_the_tests_and_all_calibration_rows_take_part() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    fitted = GaussianNB().fit(X[:200], y[:200])
+    own = SelectiveClassifier(fitted, random_state=0).calibrate(X[300:], y[300:])
+    given = SelectiveClassifier(fitted).calibrate(X[300:], y[300:], chose=(X[200:300], y[200:300]))
+    assert own.guarantee_.n_rows == 269 - round(269 / 4)
+    assert given.guarantee_.n_rows == 269
+    assert given.classifier_ is fitted
+
+
+def test_nothing_is_answered_where_nothing_can_be_promised() -> None:
+    rng = np.random.default_rng(0)
+    X, y = pd.DataFrame({"a": rng.random(400)}), rng.integers(0, 2, 400)
+    selective = SelectiveClassifier(GaussianNB(), random_state=0).fit(X, y)
+    assert not selective.guarantee_.promised
+    assert selective.guarantee_.as_dict()["threshold"] is None
+    assert "Nothing can be promised" in selective.guarantee_.sentence()
+    assert set(selective.predict(X)) == {-1}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"answer_accuracy": 1.0}, "answer_accuracy must be above 0 and below 1, got 1.0"),
+        ({"confidence_level": 0}, "confidence_level must be above 0 and below 1, got 0"),
+        ({"calibration_share": 1}, r"calibration_share must be in \(0, 1\), got 1"),
+        ({"reject_label": 1}, "reject_label must not be one of the classes"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(options: dict[str, Any], message: str) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises(BadInputError, match=message):
+        SelectiveClassifier(GaussianNB(), **options).fit(X, y)
+
+
+def test_too_few_rows_to_split_are_refused() -> None:
+    with pytest.raises(BadInputError, match="both parts of the rows need some"):
+        SelectiveClassifier(GaussianNB(), calibration_share=0.9).fit([[0.0], [1.0], [2.0]], [0, 1, 1])

@@ -1,0 +1,162 @@
+"""Thresholds in a fixed sequence: against a plain loop, and how often the promise holds."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mapie.risk_control import BinaryClassificationController
+from mapie.risk_control.fwer_control import control_fwer
+from scipy.stats import binom
+
+from shortlist.guarantees.tails import Demand, tail
+from shortlist.guarantees.thresholds import (
+    MOST_THRESHOLDS,
+    AnswerCounts,
+    count_answers,
+    first_to_try,
+    possible_thresholds,
+    promise,
+)
+from tests.guarantees import oracles
+
+N_DRAWS = 1000
+
+
+@given(scores=st.lists(st.integers(0, 12), min_size=1, max_size=40), seed=st.integers(0, 99))
+def test_counts_equal_a_plain_loop(scores: list[int], seed: int) -> None:
+    values = np.array(scores) / 12
+    right = np.random.default_rng(seed).random(len(values)) < 0.7
+    thresholds = possible_thresholds(values)
+    counts = count_answers(values, right, thresholds)
+    assert thresholds[-1] == 0
+    assert (np.diff(thresholds) < 0).all()
+    assert len(thresholds) <= MOST_THRESHOLDS + 1
+    for place, threshold in enumerate(thresholds.tolist()):
+        reached = [i for i, value in enumerate(values.tolist()) if value >= threshold]
+        assert counts.answered[place] == len(reached)
+        assert counts.right[place] == sum(bool(right[i]) for i in reached)
+
+
+@given(data=st.data())
+def test_the_last_threshold_that_passes_equals_a_plain_loop(data: st.DataObject) -> None:
+    def counts() -> AnswerCounts:
+        steps = data.draw(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 6)), min_size=6, max_size=6))
+        right, wrong = np.cumsum(steps, axis=0).T
+        return AnswerCounts(int(right[-1] + wrong[-1]), right + wrong, right)
+
+    chosen, calibration = counts(), counts()
+    demand = Demand(0.8, 0.9)
+    thresholds = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.0])
+    expected = oracles.last_passed(
+        calibration.answered.tolist(),
+        calibration.right.tolist(),
+        first=first_to_try(chosen, calibration.n_rows, demand),
+        accuracy=Fraction("0.8"),
+        error=Fraction("0.1"),
+    )
+    found = promise(thresholds, chosen, calibration, demand)
+    assert found.promised == (expected is not None)
+    if expected is not None:
+        assert found.threshold == thresholds[expected]
+        assert (found.n_answered, found.n_right) == (
+            calibration.answered[expected],
+            calibration.right[expected],
+        )
+
+
+def _monotone(scores: np.ndarray) -> np.ndarray:
+    """The surer the answer, the more often it is right."""
+    return np.minimum(0.99, 0.6 + 0.6 * scores)
+
+
+def _treacherous(scores: np.ndarray) -> np.ndarray:
+    """The surest answers are the worst ones, which no order of thresholds may rely on."""
+    return np.where(scores > 0.9, 0.85, 0.93)
+
+
+def _hopeless(scores: np.ndarray) -> np.ndarray:
+    """Just too many answers are wrong from every threshold on."""
+    return np.full(len(scores), 0.8999)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("right_share", [_monotone, _treacherous, _hopeless], ids=lambda kind: kind.__name__)
+def test_the_promise_holds_as_often_as_it_says(right_share: object) -> None:
+    """1,000 draws at 95 %: so few may fail as a true error of 5 % would let fail in all but one of 1,000 runs."""
+    assert callable(right_share)
+    demand = Demand(0.9, 0.95)
+    rng = np.random.default_rng(20261122)
+    population = rng.random(200_000)
+    truth = right_share(population)
+    order = np.argsort(-population)
+    ahead = np.cumsum(truth[order]) / np.arange(1, len(order) + 1)
+    broken = promised = 0
+    for _ in range(N_DRAWS):
+        chose, new = rng.random((2, 150))
+        thresholds = possible_thresholds(chose)
+        found = promise(
+            thresholds,
+            count_answers(chose, rng.random(150) < right_share(chose), thresholds),
+            count_answers(new, rng.random(150) < right_share(new), thresholds),
+            demand,
+        )
+        if found.promised:
+            promised += 1
+            n_answered = int(np.count_nonzero(population >= found.threshold))
+            broken += bool(ahead[n_answered - 1] < demand.accuracy)
+    assert broken <= binom.ppf(0.999, N_DRAWS, demand.error)
+    if right_share is _monotone:
+        assert promised > N_DRAWS / 2  # a rule that never answers would pass the rest
+
+
+def test_the_first_threshold_has_enough_answers_to_pass() -> None:
+    chosen = AnswerCounts(1000, np.array([20, 100, 400, 1000]), np.array([20, 100, 400, 600]))
+    assert first_to_try(chosen, 100, Demand(0.9, 0.95)) == 2
+    assert first_to_try(chosen, 1000, Demand(0.9, 0.95)) == 1
+
+
+def test_too_few_rows_promise_nothing_and_say_how_many_it_takes() -> None:
+    all_right = AnswerCounts(28, np.array([28]), np.array([28]))
+    found = promise(np.array([0.0]), all_right, all_right, Demand(0.9, 0.95))
+    assert not found.promised
+    assert "that takes 29 answered calibration rows at least, and there are 28" in found.sentence()
+
+
+@pytest.mark.filterwarnings("ignore:All provided:UserWarning", "ignore:No predict param:UserWarning")
+@pytest.mark.filterwarnings("ignore:Fixed sequence testing requires:UserWarning")
+@pytest.mark.parametrize("seed", range(8))
+def test_p_values_and_the_threshold_are_those_of_mapie_on_the_same_thresholds(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    demand = Demand(0.85, 0.9)
+    chose, scores = rng.uniform(0.05, 1, (2, 200))
+    right = rng.random((2, 200)) < 0.7 + 0.3 * np.stack([chose, scores])
+    thresholds = possible_thresholds(chose)
+    planned = count_answers(chose, right[0], thresholds)
+    counts = count_answers(scores, right[1], thresholds)
+    tested = thresholds[first_to_try(planned, len(scores), demand) :]
+
+    # whether an answer is right is the class, how sure it is its probability: precision is accuracy on answers
+    theirs = BinaryClassificationController(
+        lambda rows: np.column_stack([1 - rows[:, 0], rows[:, 0]]),
+        "precision",
+        demand.accuracy,
+        demand.confidence_level,
+        list_predict_params=tested[::-1],
+        fwer_method="fixed_sequence",
+    ).calibrate(scores[:, None], right[1].astype(int))
+
+    place = len(thresholds) - len(tested)
+    answered, right_ones = counts.answered[place:], counts.right[place:]
+    wrong = answered - right_ones
+    ours, given = tail(answered, wrong, demand), np.asarray(theirs.p_values).ravel()[::-1]
+    # they make shares of the counts and round up what was whole: then one more answer counts as wrong
+    rounded = np.ceil(answered * (1 - right_ones / answered)) > wrong
+    assert np.allclose(given[~rounded], ours[~rounded], rtol=1e-9)
+    assert (given[rounded] > ours[rounded]).all()
+    assert (~rounded).any()
+    passed = control_fwer(ours, demand.error, "fixed_sequence")
+    found = promise(thresholds, planned, counts, demand)
+    assert found.threshold == (tested[passed[-1]] if len(passed) else np.inf)
+    assert found.threshold <= np.min(theirs.valid_predict_params, initial=np.inf)
