@@ -11,13 +11,15 @@ Pool = tuple[Samples, int, int]
 
 
 @st.composite
-def class_pools(draw: st.DrawFn, max_classifiers: int = 8, max_rows: int = 10) -> Pool:
-    """Two to four classes; many rows and columns are equal."""
+def class_pools(
+    draw: st.DrawFn, max_classifiers: int = 8, max_rows: int = 10, *, all_vote: bool = False
+) -> Pool:
+    """Two to four classes; many rows and columns are equal, and in every other pool some votes are abstentions."""
     n_classes = draw(st.integers(2, 4))
     k = draw(st.integers(1, max_classifiers))
-    answer = st.integers(0, n_classes - 1)
-    row = st.tuples(*[answer] * k)
-    samples = draw(st.lists(st.tuples(row, answer), min_size=1, max_size=max_rows))
+    label = st.integers(0, n_classes - 1)
+    row = st.tuples(*[st.integers(0, n_classes) if draw(st.booleans()) and not all_vote else label] * k)
+    samples = draw(st.lists(st.tuples(row, label), min_size=1, max_size=max_rows))
     if draw(st.booleans()):
         samples += samples[: draw(st.integers(0, 3))]
     return samples, k, n_classes

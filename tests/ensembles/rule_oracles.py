@@ -32,8 +32,13 @@ def first_best(scores: Mapping[int, Fraction | int]) -> int:
 
 def best_candidate(scores: Mapping[int, Fraction | int], samples: Samples) -> int:
     """The largest score; of equals the one that is right most often alone; of these the first."""
-    alone = {h: sum(votes[h] == label for votes, label in samples) for h in scores}
+    alone = right_alone(samples, len(samples[0][0]))
     return max(sorted(scores), key=lambda h: (scores[h], alone[h]))
+
+
+def right_alone(samples: Samples, k: int) -> dict[int, int]:
+    """How often each answers the true class; who abstains does not."""
+    return {h: sum(votes[h] == label for votes, label in samples) for h in range(k)}
 
 
 def score(rule: str, samples: Samples, members: list[int], h: int, n_classes: int) -> Fraction:
@@ -58,7 +63,10 @@ def score(rule: str, samples: Samples, members: list[int], h: int, n_classes: in
 
 def hill_climb(rule: str, samples: Samples, k: int, n_classes: int) -> tuple[list[int], list[Fraction]]:
     """The order, and the fitness of each step after the first."""
-    order = [first_best({h: n_right(samples, [h], n_classes) for h in range(k)})]
+    alone = {h: n_right(samples, [h], n_classes) for h in range(k)}
+    order = [
+        best_candidate(alone, samples) if rule == "reduced-error" else first_best(right_alone(samples, k))
+    ]
     fitness: list[Fraction] = []
     while len(order) < k:
         scores = {h: score(rule, samples, order, h, n_classes) for h in range(k) if h not in order}
@@ -104,7 +112,7 @@ def margin_distance(samples: Samples, k: int, p: Fraction) -> tuple[list[int], l
 
 def drep(samples: Samples, k: int, rho: Fraction, n_classes: int) -> list[int]:
     """Members; for two classes `diff` is the mean product of answers in {-1, 1}, as in the paper."""
-    members = [first_best({h: n_right(samples, [h], n_classes) for h in range(k)})]
+    members = [first_best(right_alone(samples, k))]
     while len(members) < k:
         left = [h for h in range(k) if h not in members]
         diff = {
@@ -122,6 +130,7 @@ def drep(samples: Samples, k: int, rho: Fraction, n_classes: int) -> list[int]:
 def kappa(samples: Samples, h: int, g: int, n_classes: int) -> Fraction:
     """κ from the table of counts C."""
     m = len(samples)
+    n_classes += 1  # to abstain is an answer too
     table = [[0] * n_classes for _ in range(n_classes)]
     for votes, _ in samples:
         table[votes[h]][votes[g]] += 1
@@ -138,7 +147,7 @@ def billionths(value: Fraction) -> int:
 
 
 def kappa_greedy(samples: Samples, k: int, n_classes: int) -> list[int]:
-    order = [first_best({h: n_right(samples, [h], n_classes) for h in range(k)})]
+    order = [first_best(right_alone(samples, k))]
     while len(order) < k:
         order.append(
             first_best(
@@ -153,7 +162,7 @@ def kappa_greedy(samples: Samples, k: int, n_classes: int) -> list[int]:
 
 
 def kappa_pairs(samples: Samples, k: int, n_classes: int) -> list[int]:
-    alone = [n_right(samples, [h], n_classes) for h in range(k)]
+    alone = right_alone(samples, k)
     order: list[int] = []
     pairs = sorted(
         itertools.combinations(range(k), 2),

@@ -192,7 +192,7 @@ def test_failure_credit_of_classes_is_that_of_right_and_wrong(pool: Pool) -> Non
 
 @pytest.mark.slow
 @EXAMPLES
-@given(pool=class_pools(max_classifiers=6).filter(lambda pool: pool[2] == 2))
+@given(pool=class_pools(max_classifiers=6, all_vote=True).filter(lambda pool: pool[2] == 2))
 def test_with_two_classes_it_is_the_vote_with_half_the_members_as_threshold(pool: Pool) -> None:
     samples, k, _ = pool
 

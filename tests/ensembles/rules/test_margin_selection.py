@@ -59,7 +59,7 @@ def test_selection_starts_from_the_best_and_keeps_the_smallest_best_prefix(pool:
     samples, k, n_classes = pool
     selected = select_by_margins(as_votes(pool))
 
-    alone = [oracle.n_right(samples, [h], n_classes) for h in range(k)]
+    alone = list(oracle.right_alone(samples, k).values())
     columns = [tuple(votes[h] for votes, _ in samples) for h in range(k)]
     order = selected.order.tolist()
     assert order[0] == alone.index(max(alone))

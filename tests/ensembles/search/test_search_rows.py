@@ -58,7 +58,7 @@ def test_a_walk_keeps_the_counts_that_a_fresh_count_gives(
     member = walk.state.member.astype(bool)
     for i, row in enumerate(votes.codes.tolist()):
         heard = [row[m] for m in members_of(member)]
-        assert walk.state.tally[i].tolist() == [heard.count(c) for c in range(n_classes)]
+        assert walk.state.tally[i, :n_classes].tolist() == [heard.count(c) for c in range(n_classes)]
     assert ((walk.state.leads >= 0) == decision_rows(votes, members_of(member))).all()
     assert walk.scalars[entries.SIZE] == member.sum()
     assert weights.value(int(walk.scalars[entries.TOTAL])) == float(

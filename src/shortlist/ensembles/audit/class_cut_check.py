@@ -12,6 +12,7 @@ from typing import Any
 from shortlist.ensembles.audit.class_line_check import (
     ClassTable,
     bound_of_class_lines,
+    votes_for_classes,
     worth_of_class_margins,
 )
 from shortlist.ensembles.audit.cut_check import MOST, Verdict, checked_members, is_diverse
@@ -45,7 +46,8 @@ def check_class_certificate(
         From :func:`shortlist.ensembles.proofs.certificate.vote_certificate` or `line_certificate` there, or
         read from JSON.
     codes : iterable of rows of int, shape (n_samples, n_classifiers)
-        The class that each classifier answers on the validation rows, in any order.
+        The class that each classifier answers on the validation rows, in any order; `n_classes` where it
+        abstains.
     labels : iterable of int, shape (n_samples,)
         True classes.
     n_classes : int
@@ -131,9 +133,7 @@ def _sha256(table: ClassTable, n_classifiers: int, n_classes: int) -> str:
 
 def _is_right(label: int, votes: tuple[int, ...], members: list[int], n_classes: int) -> bool:
     """Whether the class with most votes, of equals the first, is the true one."""
-    counts = [0] * n_classes
-    for k in members:
-        counts[votes[k]] += 1
+    counts = votes_for_classes(votes, members, n_classes)
     return counts.index(max(counts)) == label
 
 

@@ -23,14 +23,20 @@ def worth_of_class_margins(
     worths = Worths(claim["utility"], len(members), votes_per_distance=2)
     total = 0
     for label, votes, count in table:
-        counts = [0] * n_classes
-        for k in members:
-            counts[votes[k]] += 1
+        counts = votes_for_classes(votes, members, n_classes)
         lead = min(
             counts[label] - counts[rival] - (rival < label) for rival in range(n_classes) if rival != label
         )
         total += gains[label] * count * worths.at(lead + 1)
     return total
+
+
+def votes_for_classes(votes: tuple[int, ...], members: list[int], n_classes: int) -> list[int]:
+    """Count the members that vote for each class; `n_classes` is an abstention, and counts for none."""
+    counts = [0] * (n_classes + 1)
+    for k in members:
+        counts[votes[k]] += 1
+    return counts[:n_classes]
 
 
 def bound_of_class_lines(

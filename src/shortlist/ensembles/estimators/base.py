@@ -12,6 +12,7 @@ from shortlist._words import all_of
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
 from shortlist.ensembles.pools.class_probabilities import check_probabilities, class_probabilities
+from shortlist.ensembles.pools.judges import columns_asked
 from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool
 from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally
@@ -141,8 +142,12 @@ class PoolPruner(EnsembleClassifier):
 
     def _asked(self, X: Any) -> NDArray[np.float64]:
         """Return how probable each member finds each class, ``(n_samples, n_members, n_classes)``."""
+        return class_probabilities(self.pool_, self._rows(X))
+
+    def _rows(self, X: Any) -> Any:
+        """Return checked rows to answer; of judges' answers the columns of the members are enough."""
         check_is_fitted(self, "selection_")
-        return class_probabilities(self.pool_, checked_rows(self, X))
+        return X if columns_asked(self.pool_.classifiers) is not None else checked_rows(self, X)
 
     def _pool_and_rows(
         self, X: Any, y: Labels, seed: int, report: Report, cancellation: Cancellation | None
@@ -185,7 +190,7 @@ def smoothed_shares(shares: NDArray[np.float64], n_members: int) -> NDArray[np.f
 
 
 def vote_shares(codes: ClassCodes, n_classes: int) -> NDArray[np.float64]:
-    """Return the share of members that vote for each class, or all for the first without members."""
-    if not codes.shape[1]:
-        return np.tile(np.eye(n_classes)[0], (len(codes), 1))
-    return np.asarray(class_tally(codes, n_classes) / codes.shape[1])
+    """Return the share of votes for each class, or all for the first where nobody votes."""
+    tally = class_tally(codes, n_classes)
+    tally[:, 0] += ~tally.any(axis=1)
+    return np.asarray(tally / tally.sum(axis=1, keepdims=True))

@@ -26,9 +26,10 @@ from shortlist.ensembles.goals.selection_limits import SelectionLimits, selectio
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.class_probabilities import (
     check_probabilities,
-    class_probabilities,
+    class_shares,
     gives_probabilities,
 )
+from shortlist.ensembles.pools.judges import abstain_somewhere
 from shortlist.ensembles.pools.pool import Pool, as_pool, positive_probabilities
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.ensembles.pruning.evidence import AUTO
@@ -44,7 +45,6 @@ from shortlist.pickles import saved_from
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
-from shortlist.tables.fit_inputs import checked_rows
 
 NOT_ASKED = {"pool", "refit", "probabilities", "n_classifiers", "time_limit_s", "n_jobs", "random_state"}
 """Parameters that a study is not bound to: it knows the pool by its votes, and the seed as a number."""
@@ -56,7 +56,7 @@ class ExactPruner(PoolPruner):
 
     Solves Eqs. 1 to 20 of :cite:t:`Bastos2022` on the rows given to :meth:`fit`. A row is positive when more
     than ``threshold_`` members give the positive class a probability above 0.5 (0.5 itself is a negative
-    vote). With more than two classes each member has one vote and the class with most votes wins, the first
+    vote). With more than two classes, or where judges abstain, the class with most votes wins, the first
     of equals.
 
     Parameters
@@ -328,8 +328,12 @@ class ExactPruner(PoolPruner):
             cancellation=cancellation or Cancellation(),
             study=study,
         )
-        truth = _is_class(y_pruning, self.positive_) if two else np.searchsorted(self.classes_, y_pruning)
         record = self._prune(pool, X_pruning, y_pruning, budget)
+        truth = (
+            np.searchsorted(self.classes_, y_pruning)
+            if self.positive_ is None
+            else _is_class(y_pruning, self.positive_)
+        )
         self.validation_ = record_rows(X, y, places, truth, **record)
         if self.pool is None and self.refit:
             self.fit_again(X, y, seed=seed)
@@ -363,7 +367,7 @@ class ExactPruner(PoolPruner):
         predicted.
         """
         self._refuse_nobody()
-        X = checked_rows(self, X)
+        X = self._rows(X)
         if self.threshold_ is None:
             return vote_shares(class_answers(self.pool_, X), len(self.classes_))
         votes = np.zeros(
@@ -391,7 +395,7 @@ class ExactPruner(PoolPruner):
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
         if self.voting_ == HARD:
             return self._prune_votes(pool, X, y, budget)
-        soft = soft_votes(class_probabilities(pool, X), np.searchsorted(self.classes_, y))
+        soft = SoftVotes(class_shares(pool, X), np.searchsorted(self.classes_, y).astype(np.uint8))
         positive = None if self.positive_ is None else self.classes_.tolist().index(self.positive_)
         record: dict[str, NDArray[Any]] = {"shares": soft.shares}
         if self.voting_ == AVERAGED:
@@ -408,6 +412,13 @@ class ExactPruner(PoolPruner):
     def _prune_votes(self, pool: Pool, X: Any, y: Labels, budget: Budget) -> dict[str, NDArray[Any]]:
         """Choose members by their votes; return these."""
         votes: Votes | ClassVotes
+        if self.positive_ is not None and abstain_somewhere(pool.classifiers, X):
+            if self.positive is not None:
+                raise BadInputError(
+                    f"positive must be left out where judges abstain, got {self.positive!r}. Then the class "
+                    "with most votes wins, of two as of several."
+                )
+            self.positive_ = None
         if self.positive_ is not None:
             answers = round_votes(positive_probabilities(pool, X, self.positive_))
             votes = merge_rows(answers, _is_class(y, self.positive_))

@@ -13,16 +13,15 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.base import HARD, PoolPruner, check_pool_classes, vote_shares
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows, record_rows
 from shortlist.ensembles.pools.class_answers import class_answers
-from shortlist.ensembles.pools.class_probabilities import class_probabilities
+from shortlist.ensembles.pools.class_probabilities import class_shares
 from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.rules.backfitting import backfit
 from shortlist.ensembles.rules.margin_selection import CRITERIA, select_by_margins
 from shortlist.ensembles.rules.orderings import check_rule, order_classifiers
 from shortlist.ensembles.votes.class_votes import ClassVotes, Members, class_votes, merge_class_rows, n_right
-from shortlist.ensembles.votes.soft_votes import decided_by_mean, whole_shares
+from shortlist.ensembles.votes.soft_votes import decided_by_mean
 from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, silent
-from shortlist.tables.fit_inputs import checked_rows
 
 
 class PluralityPruner(PoolPruner):
@@ -80,15 +79,14 @@ class PluralityPruner(PoolPruner):
         self.voting_ = self.voting
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
         if self.averages:
-            decided = decided_by_mean(whole_shares(class_probabilities(self.pool_, X_pruning)), self.gains_)
+            decided = decided_by_mean(class_shares(self.pool_, X_pruning), self.gains_)
             self.accuracy_ = float(np.mean(decided == truth))
         return self
 
     def _vote_scores(self, X: Any) -> NDArray[np.float64]:
         """Return the share of members that vote for each class, ``(n_samples, n_classes)``."""
         check_is_fitted(self, "members_")
-        X = checked_rows(self, X)
-        return vote_shares(class_answers(self.pool_, X), len(self.classes_))
+        return vote_shares(class_answers(self.pool_, self._rows(X)), len(self.classes_))
 
 
 @saved_from("shortlist")

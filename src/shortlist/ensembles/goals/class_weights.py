@@ -183,7 +183,7 @@ def for_classes(
     """
     if not isinstance(objective, Mapping):
         return objective
-    two = len(classes) == 2
+    two = len(classes) == 2 and positive is not None
     if two and all(name in WEIGHT_NAMES for name in objective):
         return objective
     places = {str(label): place for place, label in enumerate(classes.tolist())}

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of
+from shortlist.ensembles.pools.judges import Judge, abstain_somewhere
 from shortlist.ensembles.pools.pool import Pool, ask_classifier, ask_pool, check_known, positive_probabilities
 from shortlist.ensembles.votes.binary_votes import round_votes
 from shortlist.ensembles.votes.class_votes import ClassCodes
@@ -18,7 +19,7 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
 
     With two classes that is the second one where its probability is above 0.5, as in exact pruning; with more
     the most probable class, the lowest of equals. A classifier without ``predict_proba`` is asked for its
-    prediction.
+    prediction. A judge who abstains on a row has the index after the last class.
 
     Parameters
     ----------
@@ -41,18 +42,21 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from shortlist.ensembles.pools.pool import as_pool
+    >>> from shortlist.ensembles.pools.judges import Judge, abstain_somewhere
+from shortlist.ensembles.pools.pool import as_pool
     >>> X, y = load_iris(return_X_y=True)
     >>> class_answers(as_pool([DecisionTreeClassifier().fit(X, y)]), X[[0, 50, 100]]).ravel().tolist()
     [0, 1, 2]
     """
-    if len(pool.classes) == 2:
+    if len(pool.classes) == 2 and not abstain_somewhere(pool.classifiers, X):
         return round_votes(positive_probabilities(pool, X, pool.classes[1]))
     return ask_pool(pool, X, functools.partial(_codes, pool), np.uint8)
 
 
 def _codes(pool: Pool, name: str, classifier: Any, rows: Any) -> NDArray[np.intp]:
     """Return one classifier's class indices, checked."""
+    if isinstance(classifier, Judge):
+        return classifier.class_codes(rows).astype(np.intp)
     if hasattr(classifier, "predict_proba"):
         probabilities = ask_classifier(name, classifier.predict_proba, rows, (len(pool.classes),))
         check_known(name, probabilities)

@@ -1,10 +1,10 @@
 """Pools: the classifiers to choose from, fitted here or elsewhere, and what they say."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from joblib import parallel_config
@@ -17,6 +17,7 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.pools.encoder import as_classes, as_frame, fit_table
 from shortlist.ensembles.pools.families import FAMILIES
 from shortlist.ensembles.pools.foreign import PoolParts, parts_of
+from shortlist.ensembles.pools.judges import check_answers, judges_of, prices_of
 from shortlist.ensembles.pools.members import calm_fits, fit_member
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.files import load_object
@@ -96,6 +97,58 @@ class Pool:
     def _repr_html_(self) -> str:
         counts = Counter(self.families).most_common()
         return html_table(repr(self), ["family", "classifiers"], counts, n_rows=len(counts))
+
+    @classmethod
+    def from_answers(
+        cls,
+        answers: Any,
+        y: ArrayLike,
+        *,
+        costs: Mapping[str, float] | None = None,
+        may_abstain: bool = True,
+    ) -> Self:
+        """Return a pool of judges, whose answers are columns of a table, in place of classifiers.
+
+        Whatever prunes the pool is then fitted on such tables and answers such tables, of which it reads the
+        columns of its members alone. A cell without an answer is an abstention. Among votes it counts for no
+        class; where there are any, two classes are decided by plurality, as several are. Among probabilities
+        an abstention stands for equal shares of all classes: it favours none, and nothing has to be learnt.
+
+        Parameters
+        ----------
+        answers : DataFrame of shape (n_rows, n_columns)
+            One row per case. A column holds the classes that a judge answers, and its name is the judge's. Or
+            columns ``judge:class``, one for every class, hold probabilities; those of a row add up to 1,
+            within 0.02, and are scaled to do so.
+        y : array-like of shape (n_rows,)
+            The true classes.
+        costs : mapping of str to float, optional
+            What asking each judge costs, by name, in any unit.
+        may_abstain : bool, default=True
+            Whether cells may be empty, here and in tables to be answered.
+
+        Raises
+        ------
+        BadInputError
+            If there is no row or no judge, a judge comes twice, says the same on every row, answers no class
+            of `y`, or has probabilities that cannot be; if a price has no judge or a judge no price.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> answers = pd.DataFrame({"ann": ["no", "yes", "yes"], "bob": ["yes", None, "no"]})
+        >>> Pool.from_answers(answers, ["no", "yes", "yes"], costs={"ann": 2, "bob": 1})
+        Pool(2 classifiers of 1 kind; classes no and yes)
+        """
+        classes, indices = as_classes(y)
+        judges = judges_of(answers, classes, may_abstain=may_abstain)
+        if len(answers) != len(indices):
+            raise BadInputError(
+                f"answers and y must have one entry per row, got {len(answers)} and {len(indices)} rows."
+            )
+        check_answers(judges, answers)
+        names = tuple(judge.name for judge in judges)
+        return cls(tuple(judges), classes, names, ("judge",) * len(judges), costs=prices_of(names, costs))
 
     def subset(self, chosen: ArrayLike) -> "Pool":
         """Return the pool of some of the classifiers.

@@ -243,10 +243,6 @@ class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
         return class_rows(self.votes, self.weights, self.limits)
 
     @cached_property
-    def _every(self) -> NDArray[np.int64]:
-        return np.arange(len(self.votes.labels))
-
-    @cached_property
     def _row_gains(self) -> NDArray[np.int64]:
         return self.weights.row_gains(self.votes)
 
@@ -256,8 +252,9 @@ class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
 
     def without(self, tally: NDArray[Any], k: int) -> NDArray[Any]:
         """Return the counts without one of the members."""
-        fewer = tally.copy()
-        fewer[self._every, self.votes.columns[k]] -= 1
+        fewer, codes = tally.copy(), self.votes.columns[k]
+        voted = np.flatnonzero(codes < self.votes.n_classes)
+        fewer[voted, codes[voted]] -= 1
         return fewer
 
     # there is no threshold

@@ -8,7 +8,7 @@ from shortlist._words import all_of
 from shortlist.arrays import Counts
 from shortlist.ensembles.rules import _accuracy_kernels, _kernels
 from shortlist.ensembles.rules.orderings import single_right, sizes_to_try
-from shortlist.ensembles.votes.class_votes import ClassVotes, Members
+from shortlist.ensembles.votes.class_votes import ClassVotes, Members, no_votes
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 
@@ -88,7 +88,7 @@ def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
     n_rows = len(votes.labels)
     climb = _kernels.Climb(
         single_right(votes),
-        np.zeros((n_rows, votes.n_classes), dtype=np.int32),
+        no_votes(votes),
         np.empty(votes.n_classifiers, dtype=np.int64),
         np.ones(votes.n_classifiers, dtype=bool),
     )

@@ -55,8 +55,11 @@ def common_counts(flags: Sequence[BlockFlags], votes: ClassVotes) -> NDArray[np.
 
 
 def agreements(votes: ClassVotes) -> NDArray[np.float64]:
-    """Count the samples on which two classifiers vote for the same class, for every pair; whole numbers."""
-    last = votes.n_classes - 1
+    """Count the samples on which two classifiers answer alike, for every pair; whole numbers.
+
+    Two that abstain answer alike.
+    """
+    last = votes.n_answers - 1
     if last == 1:  # two classes: from the common positives alone
         both = common_counts([lambda rows: votes.codes[rows] == 1], votes)
         positive = np.diag(both).copy()
@@ -65,7 +68,7 @@ def agreements(votes: ClassVotes) -> NDArray[np.float64]:
         both -= positive[:, None]
         both -= positive[None, :]
         return both
-    flags = [lambda rows, index=index: votes.codes[rows] == index for index in range(votes.n_classes)]
+    flags = [lambda rows, index=index: votes.codes[rows] == index for index in range(votes.n_answers)]
     return common_counts(flags, votes)
 
 
@@ -85,7 +88,7 @@ def kappas(votes: ClassVotes) -> NDArray[np.int32]:
     """
     n = float(votes.n_samples)
     possible = np.full((votes.n_classifiers, votes.n_classifiers), n * n)
-    for index in range(votes.n_classes):
+    for index in range(votes.n_answers):
         often = _votes_for(votes, index)
         possible -= np.outer(often, often)
     kappa = agreements(votes)

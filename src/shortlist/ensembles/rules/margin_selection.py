@@ -10,7 +10,7 @@ from shortlist._validation import as_choice
 from shortlist.arrays import Counts
 from shortlist.ensembles.rules import _kernels, _margin_kernels
 from shortlist.ensembles.rules.orderings import Ordering, single_right
-from shortlist.ensembles.votes.class_votes import ClassCodes, ClassVotes, Members, class_tally
+from shortlist.ensembles.votes.class_votes import ClassCodes, ClassVotes, Members, class_tally, no_votes
 
 CRITERIA = ("histogram", "minimum")
 
@@ -88,9 +88,10 @@ def grow_by_margins(
     as_choice(criterion, "criterion", CRITERIA)
     left = np.array(candidates, dtype=np.int64)
     n_rows, n_left = len(votes.labels), len(left)
-    tally = np.require(start.copy(), np.int32, ["C", "W"])
+    tally = no_votes(votes)
+    tally[:, : votes.n_classes] += start
     order, right = np.empty(n_left, dtype=np.int64), np.empty(n_left + 1, dtype=np.int64)
-    levels = 2 * (int(tally.sum(axis=1).max()) + n_left) + 3
+    levels = 2 * (int(start.sum(axis=1).max()) + n_left) + 3
     by_margin = _margin_kernels.SortedRows(
         np.empty((3, n_rows), dtype=np.int64), *np.empty((3, levels), dtype=np.int64)
     )

@@ -17,7 +17,7 @@ from shortlist.ensembles.rules.kappa_orders import (
     pairs_order,
     similarity_to_member,
 )
-from shortlist.ensembles.votes.class_votes import ClassVotes, Members
+from shortlist.ensembles.votes.class_votes import ClassVotes, Members, n_right, no_votes
 from shortlist.errors import BadInputError
 from shortlist.exact import as_fraction
 from shortlist.pickles import saved_from
@@ -143,7 +143,7 @@ def check_rule(rule: str, stop: str, *, p: float = 0.075, rho: float = 0.25) -> 
 def _reduced_error(votes: ClassVotes, _stop: str) -> Ordering:
     """Maximise acc(S ∪ {h}) at every step: hill climbing by accuracy, whose fitness is accuracy."""
     order, right = _empty(votes)
-    climb = _kernels.Climb(single_right(votes), _tally(votes), order.copy(), _all(votes))
+    climb = _kernels.Climb(single_right(votes), no_votes(votes), order.copy(), _all(votes))
     listed = np.arange(len(votes.labels))
     _accuracy_kernels.climb_by_accuracy(_kernels.coded_rows(votes), climb, listed, order, right)
     return Ordering(order, right, right / votes.n_samples, int(right.argmax()) + 1)
@@ -160,7 +160,7 @@ def _weighted(rule: int) -> Callable[[ClassVotes, str], Ordering]:
         _weight_kernels.climb_by_weights(
             rule,
             _kernels.coded_rows(votes),
-            _kernels.Climb(alone, _tally(votes), np.zeros(len(order), dtype=np.int64), _all(votes)),
+            _kernels.Climb(alone, no_votes(votes), np.zeros(len(order), dtype=np.int64), _all(votes)),
             np.zeros(len(votes.labels), dtype=np.int64),
             np.zeros(len(order), dtype=np.int16),
             order,
@@ -251,11 +251,11 @@ def _drep(votes: ClassVotes, rho: Fraction) -> Ordering:
     """
     alone = single_right(votes)
     order = [int(alone.argmax())]
-    right = [int(alone.max())]
+    right = [n_right(votes, order)]
     left = _all(votes)
     left[order[0]] = False
     similarity = np.zeros(votes.n_classifiers, dtype=np.int64)
-    tally = _tally(votes)
+    tally = no_votes(votes)
     rows = np.arange(len(votes.labels))
     gains = np.empty(votes.n_classifiers, dtype=np.int64)
     while left.any():
@@ -353,7 +353,7 @@ def _best_prefix(votes: ClassVotes, order: NDArray[np.int64], *, vary_size: bool
     """Keep the prefix whose vote is right most often, the smallest of equals."""
     right = np.empty(len(order), dtype=np.int64)
     order = np.require(order, np.int64, ["C", "W"])
-    _kernels.count_prefixes(_kernels.coded_rows(votes), _tally(votes), order, right)
+    _kernels.count_prefixes(_kernels.coded_rows(votes), no_votes(votes), order, right)
     sizes = sizes_to_try(len(order)) if vary_size else range(1, len(order) + 1)
     size = sizes[int(right[sizes.start - 1 : sizes.stop - 1].argmax())]
     return Ordering(order, right, None, size)
@@ -361,10 +361,6 @@ def _best_prefix(votes: ClassVotes, order: NDArray[np.int64], *, vary_size: bool
 
 def _empty(votes: ClassVotes) -> tuple[NDArray[np.int64], Counts]:
     return np.empty(votes.n_classifiers, dtype=np.int64), np.empty(votes.n_classifiers, dtype=np.int64)
-
-
-def _tally(votes: ClassVotes) -> NDArray[np.int32]:
-    return np.zeros((len(votes.labels), votes.n_classes), dtype=np.int32)
 
 
 def _all(votes: ClassVotes) -> Mask:

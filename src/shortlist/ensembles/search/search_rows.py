@@ -18,7 +18,7 @@ from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.search._search_arrays import SearchRows
 from shortlist.ensembles.search._threshold_kernels import WINDOW
 from shortlist.ensembles.votes.binary_votes import Votes, confusion
-from shortlist.ensembles.votes.class_votes import ClassVotes
+from shortlist.ensembles.votes.class_votes import ClassVotes, no_votes
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ def class_search_rows(votes: ClassVotes, weights: ClassWeights, utility: MarginU
         rows=SearchRows(
             votes=codes, columns=np.ascontiguousarray(codes.T), labels=labels, gains=gains, table=table
         ),
-        tally=np.zeros((len(labels), votes.n_classes), dtype=np.int32),
+        tally=no_votes(votes)[matter],
         levels=levels,
         leads=leads,
         total=int(gains[labels == 0].sum()),

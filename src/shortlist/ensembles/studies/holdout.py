@@ -17,14 +17,14 @@ from shortlist.ensembles.estimators.recorded_rows import RecordedRows
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.pools.class_answers import class_answers
-from shortlist.ensembles.pools.class_probabilities import class_probabilities
+from shortlist.ensembles.pools.class_probabilities import class_shares
 from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool, positive_probabilities
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.studies.measured import Measured, only_answer
 from shortlist.ensembles.studies.reached import Reached, what_was_reached
 from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows, round_votes
 from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally, plurality
-from shortlist.ensembles.votes.soft_votes import decided_by_mean, whole_shares
+from shortlist.ensembles.votes.soft_votes import decided_by_mean
 from shortlist.errors import BadInputError
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
@@ -324,7 +324,7 @@ def _by_plurality(members: Pool) -> Ask:
 
 def _by_mean(members: Pool, gains: NDArray[np.int64]) -> Ask:
     """Let the mean of the members' probabilities decide."""
-    return lambda X: decided_by_mean(whole_shares(class_probabilities(members, X)), gains)
+    return lambda X: decided_by_mean(class_shares(members, X), gains)
 
 
 def _by_threshold(members: Pool, threshold: int, positive: Any) -> Ask:

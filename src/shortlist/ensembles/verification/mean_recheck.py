@@ -10,12 +10,12 @@ from shortlist.ensembles.averaging.mean_certificate import plain_mean_problem
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.goals.mean_goals import MeanGoal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
-from shortlist.ensembles.pools.class_probabilities import class_probabilities
+from shortlist.ensembles.pools.class_probabilities import class_shares
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pruning.evidence import certified_by, evidence_of
 from shortlist.ensembles.pruning.soft_pruning import soft_goal
 from shortlist.ensembles.votes.class_votes import ClassCodes
-from shortlist.ensembles.votes.soft_votes import Shares, SoftVotes, whole_shares
+from shortlist.ensembles.votes.soft_votes import Shares, SoftVotes
 
 MOST_DIFFERENCE = 1
 """Parts of 2^15 - 1 by which another machine may round a probability otherwise."""
@@ -32,7 +32,7 @@ def as_chosen(pruner: ExactPruner) -> Pool:
 def other_probabilities(pruner: ExactPruner, shares: Shares, rows: Any, pool: Pool | None) -> list[str]:
     """Ask the members, or the whole pool, again; say where they answer otherwise than on record."""
     asked, recorded = (as_chosen(pruner), shares[:, pruner.selection_]) if pool is None else (pool, shares)
-    again = whole_shares(class_probabilities(asked, rows)).astype(np.int64)
+    again = class_shares(asked, rows).astype(np.int64)
     changed = int((np.abs(again - recorded) > MOST_DIFFERENCE).any(axis=(1, 2)).sum())
     said = f"on {changed:,} of {len(shares):,} validation rows the classifiers find other probabilities"
     return [said] if changed else []

@@ -13,8 +13,11 @@ from shortlist.errors import BadInputError
 
 ClassCodes: TypeAlias = NDArray[np.uint8]
 """Index of the class that each classifier votes for, ``(n_rows, n_classifiers)``; of true classes,
-``(n_rows,)``.
+``(n_rows,)``. Of votes, the index after the last class is an abstention.
 """
+
+FAR_BEHIND = -(2**30)
+"""Votes that abstaining begins with where it is counted as one more class, so that it never wins."""
 
 Members: TypeAlias = NDArray[np.intp]
 """Indices of classifiers, in the order in which they joined."""
@@ -27,7 +30,7 @@ class ClassVotes:
     Attributes
     ----------
     codes : ndarray of uint8, shape (n_rows, n_classifiers)
-        Index of the class that a classifier votes for.
+        Index of the class that a classifier votes for; `n_classes` where it abstains, and votes for none.
     labels : ndarray of uint8, shape (n_rows,)
         Index of the true class.
     counts : ndarray of int64, shape (n_rows,)
@@ -51,6 +54,11 @@ class ClassVotes:
         """The codes transposed, ``(n_classifiers, n_rows)``, for reading one classifier after the other."""
         return np.ascontiguousarray(self.codes.T)
 
+    @cached_property
+    def n_answers(self) -> int:
+        """Number of different answers: the classes, and one more where a classifier abstains."""
+        return self.n_classes + int(self.codes.max(initial=0) == self.n_classes)
+
     @property
     def n_samples(self) -> int:
         """Number of samples before merging, N in the papers."""
@@ -65,7 +73,8 @@ def class_votes(
     Parameters
     ----------
     codes : array-like of int, shape (n_rows, n_classifiers)
-        Index of the class that a classifier votes for, from 0; with two classes 1 is the positive one.
+        Index of the class that a classifier votes for, from 0; with two classes 1 is the positive one. Where
+        `n_classes` is given, that number is an abstention.
     labels : array-like of int, shape (n_rows,)
         Index of the true class.
     counts : array-like of int, shape (n_rows,), optional
@@ -89,12 +98,10 @@ def class_votes(
             "codes and labels must have the same rows, at least one, and a classifier, got shapes "
             f"{matrix.shape} and {truth.shape}."
         )
-    most = int(max(matrix.max(), truth.max())) + 1
-    n = max(2, most) if n_classes is None else n_classes
-    if not max(2, most) <= n <= 256:
-        raise BadInputError(
-            f"n_classes must be from {max(2, most)}, which the indices need, to 256, got {n}."
-        )
+    n = max(2, int(matrix.max()) + 1, int(truth.max()) + 1) if n_classes is None else n_classes
+    least = max(2, int(matrix.max()), int(truth.max()) + 1)
+    if not least <= n <= 256:
+        raise BadInputError(f"n_classes must be from {least}, which the indices need, to 256, got {n}.")
     weights = np.ones(len(truth), dtype=np.int64) if counts is None else np.asarray(counts)
     if weights.shape != truth.shape or weights.dtype.kind not in "iu" or weights.min() < 1:
         raise BadInputError(f"counts must hold one whole number >= 1 per row, got shape {weights.shape}.")
@@ -127,6 +134,16 @@ def class_tally(codes: ClassCodes, n_classes: int) -> NDArray[np.int32]:
     tally = np.empty((len(codes), n_classes), dtype=np.int32)
     for index in range(n_classes):
         tally[:, index] = np.count_nonzero(codes == index, axis=1)
+    return tally
+
+
+def no_votes(votes: ClassVotes) -> NDArray[np.int32]:
+    """Return the counts of nobody, ``(n_rows, n_answers)``, for kernels that count every answer.
+
+    Abstaining, where there is any, begins so far behind that it wins nowhere.
+    """
+    tally = np.zeros((len(votes.labels), votes.n_answers), dtype=np.int32)
+    tally[:, votes.n_classes :] = FAR_BEHIND
     return tally
 
 

@@ -86,7 +86,8 @@ def soft_votes(probabilities: ArrayLike, labels: ArrayLike) -> SoftVotes:
 def whole_shares(probabilities: ArrayLike) -> Shares:
     """Round probabilities to parts of :data:`WHOLE`, to the even one of two that are as near.
 
-    With two classes the first gets what the second leaves, so that the two add up.
+    With two classes the first gets what the second leaves, so that the two add up, and of one half the larger
+    part, as it wins ties.
 
     Raises
     ------
@@ -100,6 +101,7 @@ def whole_shares(probabilities: ArrayLike) -> Shares:
         )
     whole = np.rint(table * WHOLE).astype(np.int16)
     if table.shape[-1] == 2:
+        whole[..., 1] -= table[..., 1] == 0.5
         whole[..., 0] = WHOLE - whole[..., 1]
     return np.ascontiguousarray(whole)
 

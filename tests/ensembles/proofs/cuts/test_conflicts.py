@@ -91,7 +91,7 @@ def test_conflicts_of_wide_pools_are_found_word_by_word(least: int) -> None:
     assert set(map(tuple, found.pairs.tolist())) == expected
 
 
-@given(pool=class_pools(max_classifiers=6).filter(lambda pool: pool[2] == 2))
+@given(pool=class_pools(max_classifiers=6, all_vote=True).filter(lambda pool: pool[2] == 2))
 def test_with_two_classes_conflicts_hold_those_of_the_monotone_vote(pool: Pool) -> None:
     votes = as_votes(pool, merged=True)
     rows = rows_of(votes, min_size=0)

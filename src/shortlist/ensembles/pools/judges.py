@@ -1,0 +1,294 @@
+"""Judges: who has answered already, so that a table of their answers takes the place of classifiers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
+
+from shortlist._words import all_of, any_of, counted, did_you_mean
+from shortlist.arrays import Labels, Mask
+from shortlist.errors import BadInputError
+from shortlist.pickles import saved_from
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUM_TOLERANCE = 0.02
+"""Probabilities of an answer may add up to 1 but for this much, as those rounded to two digits do."""
+
+MOST_JUDGED_CLASSES = 255
+"""Classes that judges may tell apart; one more number is that of an abstention."""
+
+
+def _gives_probabilities(judge: "Judge") -> bool:
+    return len(judge.columns) > 1
+
+
+@saved_from("shortlist.ensembles")
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """Somebody whose answers are columns of a table: a classifier, a prompt, a person or a test.
+
+    A cell without an answer is an abstention. With votes it counts for no class; among probabilities it
+    stands for equal shares of all classes, which favour none.
+
+    Parameters
+    ----------
+    name : str
+        What the judge is called.
+    columns : tuple of str
+        One column with classes, or one for each class with its probability.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    may_abstain : bool
+        Whether cells may be empty.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    classes_: Labels
+    may_abstain: bool = True
+
+    def class_codes(self, X: Any) -> NDArray[np.uint8]:
+        """Return the index of the class that is answered on every row; ``n_classes`` for an abstention.
+
+        Of probabilities it is the most probable class, the first of equals.
+
+        Raises
+        ------
+        BadInputError
+            If a column is missing, or an answer cannot be used; the sentence names the judge and the row.
+        """
+        if not _gives_probabilities(self):
+            return self._codes(_column(X, self, self.columns[0]))
+        shares = self.probabilities(X)
+        absent = np.isnan(shares[:, 0])
+        codes = np.where(absent, 0.0, shares.T).argmax(axis=0).astype(np.uint8)
+        codes[absent] = len(self.classes_)
+        return codes
+
+    def predict(self, X: Any) -> Labels:
+        """Return the class of every row, ``(n_samples,)``; None for an abstention."""
+        labels = np.empty(len(self.classes_) + 1, dtype=object)
+        labels[:-1] = self.classes_.tolist()
+        return np.asarray(labels[self.class_codes(X)])
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return how probable every class is, ``(n_samples, n_classes)``; equal shares for an abstention."""
+        shares = self.probabilities(X)
+        shares[np.isnan(shares[:, 0])] = 1 / len(self.classes_)
+        return shares
+
+    def abstains(self, X: Any) -> Mask:
+        """Mark the rows without an answer."""
+        return np.asarray(_column(X, self, self.columns[0]).isna())
+
+    def _codes(self, column: "pd.Series[Any]") -> NDArray[np.uint8]:
+        """Return answered classes as indices."""
+        import pandas as pd
+
+        places, answers = pd.factorize(column)
+        by_label = {label: code for code, label in enumerate(self.classes_.tolist())}
+        by_text = {_text(label): code for label, code in by_label.items()}
+        codes = np.full(len(answers) + 1, len(self.classes_), dtype=np.uint8)  # the last one: no answer
+        for place, answer in enumerate(answers):
+            code = by_label.get(answer, by_text.get(_text(answer)))
+            if code is None:
+                raise BadInputError(
+                    f"judge {self.name!r} must answer {any_of(self.classes_)}, got {str(answer)!r} in row "
+                    f"{int(np.flatnonzero(places == place)[0]) + 1}. Correct it, leave the cell empty, or "
+                    "leave the judge out."
+                )
+            codes[place] = code
+        found = codes[places]
+        self._refuse_abstentions(places < 0)
+        return np.asarray(found)
+
+    def probabilities(self, X: Any) -> NDArray[np.float64]:
+        """Return checked probabilities, ``(n_samples, n_classes)``; rows without an answer are NaN."""
+        shares = np.column_stack([self._numbers(_column(X, self, name)) for name in self.columns])
+        absent = np.isnan(shares)
+        partly = absent.any(axis=1) & ~absent.all(axis=1)
+        if partly.any():
+            raise BadInputError(
+                f"judge {self.name!r} must give the probability of every class or of none, got some in row "
+                f"{int(partly.argmax()) + 1}. Fill in the others, or empty all."
+            )
+        self._refuse_abstentions(absent[:, 0])
+        sums = shares.sum(axis=1, keepdims=True)
+        off = np.abs(np.where(np.isnan(sums), 1.0, sums) - 1)[:, 0]
+        if off.size and off.max() > SUM_TOLERANCE:
+            row = int(off.argmax())
+            raise BadInputError(
+                f"the probabilities of judge {self.name!r} must add up to 1, within {SUM_TOLERANCE}, got "
+                f"{sums[row, 0]:g} in row {row + 1}. Correct them, or leave the judge out."
+            )
+        return np.asarray(shares / sums)
+
+    def _numbers(self, column: "pd.Series[Any]") -> NDArray[np.float64]:
+        """Return a column of probabilities, NaN where there is none."""
+        import pandas as pd
+
+        numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        wrong = np.isnan(numbers) & column.notna().to_numpy()
+        wrong |= ~((numbers >= 0) & (numbers <= 1)) & ~np.isnan(numbers)
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise BadInputError(
+                f"column {column.name!r} of judge {self.name!r} must hold probabilities from 0 to 1, got "
+                f"{str(column.iloc[row])!r} in row {row + 1}. Correct it, or leave the judge out."
+            )
+        return numbers
+
+    def _refuse_abstentions(self, absent: Mask) -> None:
+        """Refuse empty cells where everybody has to answer."""
+        if not self.may_abstain and absent.any():
+            raise BadInputError(
+                f"judge {self.name!r} must answer every row where abstentions are not allowed, got "
+                f"{counted(int(absent.sum()), 'empty cell')}, the first in row {int(absent.argmax()) + 1}. "
+                "Fill them in, or allow abstentions."
+            )
+
+
+def judges_of(table: Any, classes: Labels, *, may_abstain: bool) -> list[Judge]:
+    """Return the judges of a table by the names of its columns, in the order of their first columns.
+
+    Parameters
+    ----------
+    table : DataFrame of shape (n_rows, n_columns)
+        ``judge:class`` is the probability that a judge gives a class; any other name is that of a judge, who
+        answers classes.
+    classes : ndarray of shape (n_classes,)
+        Sorted.
+    may_abstain : bool
+        Whether cells may be empty.
+
+    Raises
+    ------
+    BadInputError
+        If there is no judge, one comes twice, one has probabilities of some classes only, or of one that
+        there is not.
+    """
+    names = list(getattr(table, "columns", ()))
+    if not names or not all(isinstance(name, str) for name in names):
+        got = "none" if not names else f"{names!r}"[:80]
+        raise BadInputError(
+            f"answers must be a table with a column for every judge, each with a name, got {got}."
+        )
+    if len(classes) > MOST_JUDGED_CLASSES:
+        raise BadInputError(f"judges may tell at most {MOST_JUDGED_CLASSES} classes apart, got {len(classes)}.")
+    by_text = {_text(label): place for place, label in enumerate(classes.tolist())}
+    found: dict[str, dict[int, str]] = {}
+    for name in names:
+        judge, _, label = name.rpartition(":")
+        place = by_text.get(label) if judge else None
+        if place is None:
+            judge, place = name, -1
+        columns = found.setdefault(judge, {})
+        if place in columns or (columns and -1 in {place, *columns}):
+            raise BadInputError(
+                f"every judge must come once, got {judge!r} again in column {name!r}. Rename it, or leave it "
+                "out."
+            )
+        columns[place] = name
+    _refuse_other_classes(found, classes)
+    judges = []
+    for judge, columns in found.items():
+        absent = [label for place, label in enumerate(classes.tolist()) if place not in columns]
+        if -1 not in columns and absent:
+            raise BadInputError(
+                f"judge {judge!r} must have a probability for every class, got none for {all_of(absent)}. Add "
+                f"the column {f'{judge}:{absent[0]}'!r}, or leave the judge out."
+            )
+        judges.append(Judge(judge, tuple(columns[place] for place in sorted(columns)), classes, may_abstain))
+    return judges
+
+
+def _refuse_other_classes(found: Mapping[str, Mapping[int, str]], classes: Labels) -> None:
+    """Refuse columns that begin as those of a judge with probabilities and end in no class."""
+    for name, columns in found.items():
+        judge, _, label = name.rpartition(":")
+        if judge in found and -1 in columns and -1 not in found[judge]:
+            raise BadInputError(
+                f"column {name!r} must be of one of the classes {any_of(classes)}, got {label!r}. Leave it out."
+            )
+
+
+def check_answers(judges: Sequence[Judge], table: Any) -> None:
+    """Refuse judges who say the same on every row, or nothing, and whatever an answer cannot be."""
+    for judge in judges:
+        by_class = not _gives_probabilities(judge)
+        answers = judge.class_codes(table)[:, None] if by_class else judge.probabilities(table)
+        if not np.array_equal(answers, np.broadcast_to(answers[:1], answers.shape), equal_nan=not by_class):
+            continue
+        said = "no answer"
+        if by_class and answers[0, 0] < len(judge.classes_):
+            said = f"the answer {str(judge.classes_[answers[0, 0]])!r}"
+        elif not by_class and not np.isnan(answers[0, 0]):
+            said = f"the probabilities {all_of(f'{share:g}' for share in answers[0])}"
+        raise BadInputError(
+            f"judge {judge.name!r} must tell rows apart, got {said} in all {counted(len(answers), 'row')}. "
+            "Leave the judge out."
+        )
+
+
+def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArray[np.float64] | None:
+    """Return what asking each judge costs, None where there are no prices.
+
+    Raises
+    ------
+    BadInputError
+        If a judge has no price, or a price has no judge.
+    """
+    if costs is None:
+        return None
+    missing = [name for name in names if name not in costs]
+    if missing:
+        raise BadInputError(
+            f"costs must price every judge, got none for {all_of(map(repr, missing), most=8)}. Add a price for each."
+        )
+    others = [name for name in costs if name not in names]
+    if others:
+        raise BadInputError(
+            f"costs must be of judges of the table, got {all_of(map(repr, others), most=8)} too, who have no column."
+            f"{did_you_mean(others[0], names) or ' Leave the price out, or add the column.'}"
+        )
+    return np.array([float(costs[name]) for name in names])
+
+
+def abstain_somewhere(classifiers: Sequence[Any], X: Any) -> bool:
+    """Whether any of them is a judge who has not answered every row."""
+    return any(isinstance(one, Judge) and one.abstains(X).any() for one in classifiers)
+
+
+def columns_asked(classifiers: Sequence[Any]) -> tuple[str, ...] | None:
+    """Return the columns that judges answer in; None where somebody is no judge."""
+    judges = [one for one in classifiers if isinstance(one, Judge)]
+    if not judges or len(judges) < len(classifiers):
+        return None
+    return tuple(column for judge in judges for column in judge.columns)
+
+
+def _column(X: Any, judge: Judge, name: str) -> "pd.Series[Any]":
+    """Return a column of a table."""
+    if not hasattr(X, "columns"):
+        raise BadInputError(
+            f"answers must be a DataFrame with a column for every judge, got a {type(X).__name__}. Name the "
+            "columns."
+        )
+    if name not in X.columns:
+        raise BadInputError(
+            f"the table must have the column {name!r} with the answers of judge {judge.name!r}, got "
+            f"{all_of([str(one) for one in X.columns], most=8)}. Ask the judge, and leave a cell empty for no answer."
+        )
+    return X[name]  # type: ignore[no-any-return]
+
+
+def _text(label: Any) -> str:
+    """Return a label as one types it: 1 and 1.0 are one number."""
+    whole = isinstance(label, float | np.floating) and float(label).is_integer()
+    return str(int(label)) if whole else str(label)
