@@ -1,4 +1,4 @@
-"""Every command and every line of Python in the tutorials runs, in the order of the page."""
+"""Every command and line of Python runs, in the order of the page: of tutorials, and of what shows a whole task."""
 
 import os
 import re
@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-PAGES = sorted(
-    page
-    for page in (Path(__file__).parent.parent / "docs" / "tutorials").glob("*.md")
-    if page.stem != "index"
-)
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = [
+    *sorted(page for page in (DOCS / "tutorials").glob("*.md") if page.stem != "index"),
+    DOCS / "how-to" / "answers.md",
+]
 BLOCK = re.compile(r"```(?P<kind>python|shell)\n(?P<text>.*?)```", flags=re.DOTALL)
 
 

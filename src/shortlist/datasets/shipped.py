@@ -1,4 +1,4 @@
-"""Tables that scikit-learn ships, so that they are always there."""
+"""Tables that scikit-learn ships or that are made here, so that they are always there."""
 
 from typing import TYPE_CHECKING
 
@@ -13,12 +13,18 @@ SHIPPED = {
     "digits": "Written digits, 8 x 8 points each",
     "iris": "Three kinds of iris, by their leaves",
     "wine": "Three growers of wine, by what is in it",
+    "judges": "Answers of thirty judges on 600 messages, made",
 }
 """Names, as in ``example:NAME``, and what each table is."""
 
+PRICES = {"judges-prices": "judges"}
+"""Tables of prices, as in ``example:judges-prices``, and whose they are."""
+
 
 def shipped_table(name: str) -> "pd.DataFrame":
-    """Load a table of scikit-learn, with names of classes in its last column, ``target``.
+    """Load a table of scikit-learn, or make one, with names of classes in its last column, ``target``.
+
+    A table of prices has the columns ``name`` and ``cost``.
 
     Raises
     ------
@@ -27,6 +33,12 @@ def shipped_table(name: str) -> "pd.DataFrame":
     """
     import sklearn.datasets
 
+    from shortlist.datasets.judges import judged_messages, prices_of_judges
+
+    if name in PRICES:
+        return prices_of_judges()
+    if name == "judges":
+        return judged_messages()
     if name not in SHIPPED:
         raise BadInputError(
             f"a shipped table must be one of {any_of(SHIPPED)}, got {name!r}.{did_you_mean(name, SHIPPED)}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shortlist._words import any_of, did_you_mean
 from shortlist.datasets.registry import public_sets
-from shortlist.datasets.shipped import SHIPPED, shipped_table
+from shortlist.datasets.shipped import PRICES, SHIPPED, shipped_table
 from shortlist.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def _suspicion(column: "pd.Series[Any]") -> str:
 
 def _example(name: str) -> "pd.DataFrame":
     """Return a table that scikit-learn ships, or a public set that was fetched."""
-    if name in SHIPPED:
+    if name in SHIPPED or name in PRICES:
         return shipped_table(name)
     known = (*SHIPPED, *public_sets())
     wanted = name.replace("_", "-")

@@ -16,7 +16,7 @@ from shortlist.datasets.store import fetch
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rule_pruners import MarginPruner, OrderedPruner
-from shortlist.ensembles.pools.pool import load_pool, make_pool
+from shortlist.ensembles.pools.pool import Pool, load_pool, make_pool
 from shortlist.ensembles.studies.holdout import evolve_table, prune_table
 from shortlist.ensembles.studies.method_comparison import compare_methods, pruning_methods
 from shortlist.ensembles.verification.recheck import verify
@@ -48,7 +48,7 @@ COMMANDS = commands()
 
 PASSED: dict[str, list[Callable[..., Any]]] = {
     "prune": [read_table, split_target, SelectiveClassifier, ExactPruner, OrderedPruner, MarginPruner, make_pool, load_pool, prune_table,
-              compare_methods, pruning_methods],
+              compare_methods, pruning_methods, Pool.from_answers],
     "evolve": [read_table, split_target, EvolutionaryEnsembleClassifier, evolve_table],
     "predict": [load_model, read_table],
     "verify": [load_model, load_pool, read_table, verify],

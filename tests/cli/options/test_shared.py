@@ -17,6 +17,7 @@ MEANINGS = {
     "--out": {"reproduce": "a folder of tables; elsewhere a file"},
     "FILE": {"report": "any result", "open": "any result"},
     "FILES": {"study clear": "studies to remove"},
+    "--costs": {"prune": "prices of judges; elsewhere of features"},
     "--seeds": {"stage": "splits of a comparison; elsewhere runs of evolution"},
 }
 """Commands in which a flag means something else than elsewhere, with what it means."""

@@ -52,15 +52,16 @@ def predict(
     start = seconds_now()
     saved = load_model(model, trust=trust)
     notes: list[str] = []
-    rows = select_columns(read_table(table, notes), saved.features)
     estimator = saved.estimator
+    facts = _asked(estimator)
+    columns = facts["ask"]["columns"] if facts else saved.features
+    rows = select_columns(read_table(table, notes), columns)
     buys_features = hasattr(estimator, "decision_report")
     if explain and not buys_features:
         raise BadInputError(
             f"--explain needs a model of shortlist stage, got one of {type(estimator).__name__}."
         )
     print_notes(notes)  # before anything can fail because of what they say
-    facts: dict[str, Any] = {}
     with working("answering"):
         if buys_features:
             answers, facts = _bought(saved, rows, explain=explain)
@@ -100,6 +101,17 @@ def _promised(facts: dict[str, Any], n_rows: int) -> list[str]:
     if "guarantee" not in facts:
         return []
     return [f"{facts['n_rejected']:,} of {n_rows:,} rows are not answered. {facts['guarantee']['sentence']}"]
+
+
+def _asked(estimator: Any) -> dict[str, Any]:
+    """Return whom a committee of judges asks; nothing of other models."""
+    if not hasattr(estimator, "pool_"):
+        return {}
+    from shortlist.ensembles.pools.judges import columns_asked
+    from shortlist.ensembles.pools.pool import asking_cost
+
+    columns = list(columns_asked(estimator.pool_.classifiers))
+    return {"ask": {"columns": columns, "cost": asking_cost(estimator.pool_)}} if columns else {}
 
 
 def _one_answer(answers: "pd.Series[Any]") -> list[str]:

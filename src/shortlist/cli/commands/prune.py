@@ -56,15 +56,22 @@ def prune(
 
     Splits the rows 63 : 27 : 10, fits a pool of classifiers on the first part, chooses members and threshold
     on the second, and reports on the third. Ctrl-C stops the proof and keeps the best selection found. With
-    --methods it does so in every fold of a cross-validation, and ranks the methods. With --answer-accuracy a
-    quarter of the rows that are not for the test calibrates the threshold from which on a row is answered.
+    --methods it does so in every fold of a cross-validation, and ranks the methods. With --answers the table
+    holds what judges have answered: nothing is fitted, nine rows of ten choose whom to ask. With
+    --answer-accuracy a quarter of the rows that are not for the test calibrates the threshold from which on a
+    row is answered.
     """
     from shortlist.cli.files import MODEL_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
 
     notes: list[str] = []
     study = how.resumed(kept.study, notes)
     check_files(
-        inputs={"TABLE": table, "--pool": pool.pool, "--member-costs": wanted.member_costs},
+        inputs={
+            "TABLE": table,
+            "--pool": pool.pool,
+            "--member-costs": wanted.member_costs,
+            "--costs": pool.costs,
+        },
         outputs={"--out": out, "--report": report, "--study": study},
         endings={
             "--out": MODEL_FILE if how.methods is None else RESULTS_FILE,
@@ -83,13 +90,13 @@ def prune(
     check_prune_numbers(context.params)
     refuse_unused(context, PRUNE_USES)
     X, y = rows.read(table, notes)
-    given = pool.given()
+    given = pool.given(X, y)
     n_threads = 1 if how.methods is not None else own_workers(run.workers, "prune without --methods")
     exact = wanted.exact_pruner(given, run.seed, n_threads, notes).set_params(voting=how.voting)
     notes += how.voting_notes()
     print_notes(notes)  # now, while there is time to stop
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
-    data = about["data"]["sha256"] + digest_of([pool.pool, wanted.member_costs])
+    data = about["data"]["sha256"] + digest_of([pool.pool, wanted.member_costs, pool.costs])
     place = kept.place(context, data, former=study)
     if how.methods is not None:
         from shortlist.cli.commands.prune_methods import Files, Folds, compare_pruning

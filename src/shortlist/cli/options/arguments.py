@@ -22,6 +22,7 @@ OPTIONS = {
     "feature_costs": "--costs",
     "limits": "--limit",
     "max_bytes": "--max-memory",
+    "may_abstain": "--no-abstentions",
     "member_costs": "--member-costs",
     "n_classifiers": "--classifiers",
     "n_elites": "--elites",

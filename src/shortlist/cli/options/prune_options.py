@@ -20,6 +20,8 @@ from shortlist.cli.options.shared import (
 from shortlist.cli.options.unused import Use
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from shortlist.ensembles.estimators.exact_pruner import ExactPruner
     from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
     from shortlist.ensembles.pools.pool import Pool
@@ -104,6 +106,7 @@ class MethodOptions:
             # folds are the units of parallel work, so each proof has one thread
             chosen["exact"] = exact.set_params(n_jobs=None)
         for name, method in chosen.items():
+            method.set_params(pool=exact.pool)
             method.set_params(voting=self.voting if name == "exact" else self.rules_voting())
             if isinstance(method, OrderedPruner) and (
                 self.stop != "fitness" or method.rule in RULES_WITH_FITNESS
@@ -119,11 +122,29 @@ class PoolOptions:
     pool: Annotated[Path | None, typer.Option(help=f"{POOL}; default: fit a pool.")] = None
     trust: Trust = False
     classifiers: Annotated[int, typer.Option(help="Size of the pool to fit.")] = 100
+    answers: Annotated[
+        bool,
+        typer.Option(
+            "--answers",
+            help="TABLE holds answers of judges in place of features: a column of classes for each, or "
+            "columns judge:class of probabilities; an empty cell is an abstention.",
+        ),
+    ] = False
+    costs: Annotated[
+        Path | None,
+        typer.Option(help="Of --answers: CSV with columns name,cost: what asking each judge costs."),
+    ] = None
+    no_abstentions: Annotated[
+        bool, typer.Option("--no-abstentions", help="Of --answers: refuse empty cells.")
+    ] = False
 
-    def given(self) -> "Pool | None":
-        """Return the pool of the file; None where one is fitted."""
-        from shortlist.ensembles.pools.pool import load_pool
+    def given(self, X: "pd.DataFrame", y: "pd.Series[Any]") -> "Pool | None":
+        """Return the pool of the file, or the judges of the table; None where classifiers are fitted."""
+        from shortlist.ensembles.pools.pool import Pool, load_pool
 
+        if self.answers:
+            costs = None if self.costs is None else read_judge_costs(self.costs)
+            return Pool.from_answers(X, y.to_numpy(), costs=costs, may_abstain=not self.no_abstentions)
         return None if self.pool is None else load_pool(self.pool, trust=self.trust)
 
 
@@ -198,6 +219,11 @@ def _methods(given: Mapping[str, Any]) -> set[str]:
     return {given["method"]} if methods is None else set(read_names(methods))
 
 
+def _fits(given: Mapping[str, Any]) -> bool:
+    """Whether classifiers are fitted here."""
+    return given["pool"] is None and not given["answers"]
+
+
 PRUNE_USES = (
     Use(
         ("method", "pool", "answer_accuracy"),
@@ -234,21 +260,33 @@ PRUNE_USES = (
         "name such a rule as the method",
     ),
     Use(
-        ("trust", "member_costs", "max_cost"),
+        ("trust", "member_costs"),
         lambda given: given["pool"] is not None,
         "--pool",
         "add --pool FILE",
     ),
+    Use(
+        ("max_cost",),
+        lambda given: given["pool"] is not None or given["costs"] is not None,
+        "--pool or --costs",
+        "add --pool FILE, or --answers with --costs FILE",
+    ),
+    Use(("costs", "no_abstentions"), lambda given: given["answers"], "--answers", "add --answers"),
+    Use(("pool",), lambda given: not given["answers"], "a run without --answers"),
     Use(
         ("member_costs",),
         lambda given: given["max_cost"] is not None,
         "--max-cost",
         "add --max-cost NUMBER",
     ),
-    Use(("classifiers",), lambda given: given["pool"] is None, "a pool that is fitted here"),
+    Use(
+        ("classifiers",),
+        lambda given: _fits(given),
+        "a pool that is fitted here",
+    ),
     Use(
         ("refit",),
-        lambda given: given["pool"] is None and given["methods"] is None and given["method"] == EXACT,
+        lambda given: _fits(given) and given["methods"] is None and given["method"] == EXACT,
         "the method exact, with a pool that is fitted here",
     ),
 )
@@ -299,6 +337,28 @@ def read_member_costs(path: Path, names: tuple[str, ...]) -> tuple[list[float], 
         If a column or a classifier is missing, a classifier comes twice, or a cost is no number of at least
         0; the sentence names the file, and where it can the line.
     """
+    from shortlist._words import all_of
+    from shortlist.errors import BadFileError
+
+    costs = read_judge_costs(path)
+    missing = [name for name in names if name not in costs]
+    if missing:
+        raise BadFileError(
+            f"{path} must price every classifier of the pool, got no cost for {all_of(missing, most=8)}. "
+            "Add a line for each."
+        )
+    return [costs[name] for name in names], [name for name in costs if name not in names]
+
+
+def read_judge_costs(path: Path) -> dict[str, float]:
+    """Read the cost of every name of a table with the columns ``name`` and ``cost``.
+
+    Raises
+    ------
+    BadInputError
+        If a column is missing, a name comes twice, or a cost is no number of at least 0; the sentence names
+        the file, and where it can the line.
+    """
     import math
 
     from shortlist._words import all_of
@@ -323,10 +383,4 @@ def read_member_costs(path: Path, names: tuple[str, ...]) -> tuple[list[float], 
             raise BadFileError(
                 f"{path}, line {line}, column cost: a cost must be a number of at least 0, got {text!r}."
             )
-    missing = [name for name in names if name not in costs]
-    if missing:
-        raise BadFileError(
-            f"{path} must price every classifier of the pool, got no cost for {all_of(missing, most=8)}. "
-            "Add a line for each."
-        )
-    return [costs[name] for name in names], [name for name in costs if name not in names]
+    return costs

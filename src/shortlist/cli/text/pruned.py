@@ -93,12 +93,17 @@ def _rule_facts(pruned: "PrunedTable", method: str, stop: str) -> dict[str, Any]
 
 def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
     """Return what every method of pruning reports."""
+    from shortlist.ensembles.pools.judges import columns_asked
+    from shortlist.ensembles.pools.pool import asking_cost
+
     members = [
         name for name, chosen in zip(pruned.pool.names, pruned.pruner.selection_, strict=True) if chosen
     ]
+    columns = columns_asked(pruned.pruner.pool_.classifiers)
     return {
         "selection": members,
         "n_classifiers": len(pruned.pool),
+        **({"ask": {"columns": list(columns), "cost": asking_cost(pruned.pruner.pool_)}} if columns else {}),
         "size": len(members),
         "rows": pruned.n_rows,
         "only_answer": {
@@ -174,7 +179,8 @@ def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | Non
     )
     if pruned.pruner.averages:
         decision = MEAN_DECIDES
-    print(f"Chosen: {len(pruned.pruner.pool_)} of {len(pruned.pool)} classifiers; {decision}.")
+    who = "judges" if "ask" in facts else "classifiers"
+    print(f"Chosen: {len(pruned.pruner.pool_)} of {len(pruned.pool)} {who}; {decision}.")
     if choice := facts.get("choice"):
         print(_choice_text(choice))
     limit = f", {stopped_by(facts['limit'])}" if facts["limit"] else ""
@@ -197,8 +203,16 @@ def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | Non
         _print_promise(facts["guarantee"])
         print()
     print("Members: " + ", ".join(pruned.pruner.pool_.names))
+    if "ask" in facts:
+        print(_asking_text(facts["ask"]))
     if saved is not None:
         print(f"Saved to {saved}; use it with: shortlist predict {saved} NEW.csv --out ANSWERS.csv")
+
+
+def _asking_text(ask: dict[str, Any]) -> str:
+    """Say what a new row takes to be answered."""
+    cost = "" if ask["cost"] is None else f"; asking all of them costs {ask['cost']:g} a row"
+    return f"Ask them for: {', '.join(ask['columns'])}{cost}."
 
 
 def _print_reached(reached: "Reached") -> None:

@@ -147,7 +147,7 @@ class PoolPruner(EnsembleClassifier):
     def _rows(self, X: Any) -> Any:
         """Return checked rows to answer; of judges' answers the columns of the members are enough."""
         check_is_fitted(self, "selection_")
-        return X if columns_asked(self.pool_.classifiers) is not None else checked_rows(self, X)
+        return X if columns_asked(self.pool_.classifiers) else checked_rows(self, X)
 
     def _pool_and_rows(
         self, X: Any, y: Labels, seed: int, report: Report, cancellation: Cancellation | None

@@ -42,8 +42,7 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from shortlist.ensembles.pools.judges import Judge, abstain_somewhere
-from shortlist.ensembles.pools.pool import as_pool
+    >>> from shortlist.ensembles.pools.pool import as_pool
     >>> X, y = load_iris(return_X_y=True)
     >>> class_answers(as_pool([DecisionTreeClassifier().fit(X, y)]), X[[0, 50, 100]]).ravel().tolist()
     [0, 1, 2]

@@ -68,12 +68,11 @@ class Judge:
         absent = np.isnan(shares[:, 0])
         codes = np.where(absent, 0.0, shares.T).argmax(axis=0).astype(np.uint8)
         codes[absent] = len(self.classes_)
-        return codes
+        return np.asarray(codes)
 
     def predict(self, X: Any) -> Labels:
         """Return the class of every row, ``(n_samples,)``; None for an abstention."""
-        labels = np.empty(len(self.classes_) + 1, dtype=object)
-        labels[:-1] = self.classes_.tolist()
+        labels = np.array([*self.classes_.tolist(), None], dtype=object)
         return np.asarray(labels[self.class_codes(X)])
 
     @available_if(_gives_probabilities)
@@ -142,7 +141,7 @@ class Judge:
                 f"column {column.name!r} of judge {self.name!r} must hold probabilities from 0 to 1, got "
                 f"{str(column.iloc[row])!r} in row {row + 1}. Correct it, or leave the judge out."
             )
-        return numbers
+        return np.asarray(numbers)
 
     def _refuse_abstentions(self, absent: Mask) -> None:
         """Refuse empty cells where everybody has to answer."""
@@ -180,7 +179,9 @@ def judges_of(table: Any, classes: Labels, *, may_abstain: bool) -> list[Judge]:
             f"answers must be a table with a column for every judge, each with a name, got {got}."
         )
     if len(classes) > MOST_JUDGED_CLASSES:
-        raise BadInputError(f"judges may tell at most {MOST_JUDGED_CLASSES} classes apart, got {len(classes)}.")
+        raise BadInputError(
+            f"judges may tell at most {MOST_JUDGED_CLASSES} classes apart, got {len(classes)}."
+        )
     by_text = {_text(label): place for place, label in enumerate(classes.tolist())}
     found: dict[str, dict[int, str]] = {}
     for name in names:
@@ -201,8 +202,8 @@ def judges_of(table: Any, classes: Labels, *, may_abstain: bool) -> list[Judge]:
         absent = [label for place, label in enumerate(classes.tolist()) if place not in columns]
         if -1 not in columns and absent:
             raise BadInputError(
-                f"judge {judge!r} must have a probability for every class, got none for {all_of(absent)}. Add "
-                f"the column {f'{judge}:{absent[0]}'!r}, or leave the judge out."
+                f"judge {judge!r} must have a probability for every class, got none for {all_of(absent)}. "
+                f"Add the column {f'{judge}:{absent[0]}'!r}, or leave the judge out."
             )
         judges.append(Judge(judge, tuple(columns[place] for place in sorted(columns)), classes, may_abstain))
     return judges
@@ -214,7 +215,8 @@ def _refuse_other_classes(found: Mapping[str, Mapping[int, str]], classes: Label
         judge, _, label = name.rpartition(":")
         if judge in found and -1 in columns and -1 not in found[judge]:
             raise BadInputError(
-                f"column {name!r} must be of one of the classes {any_of(classes)}, got {label!r}. Leave it out."
+                f"column {name!r} must be of one of the classes {any_of(classes)}, got {label!r}. "
+                "Leave it out."
             )
 
 
@@ -249,12 +251,14 @@ def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArra
     missing = [name for name in names if name not in costs]
     if missing:
         raise BadInputError(
-            f"costs must price every judge, got none for {all_of(map(repr, missing), most=8)}. Add a price for each."
+            f"costs must price every judge, got none for {all_of(map(repr, missing), most=8)}. "
+            "Add a price for each."
         )
     others = [name for name in costs if name not in names]
     if others:
         raise BadInputError(
-            f"costs must be of judges of the table, got {all_of(map(repr, others), most=8)} too, who have no column."
+            f"costs must be of judges of the table, got {all_of(map(repr, others), most=8)} too, who have no "
+            "column."
             f"{did_you_mean(others[0], names) or ' Leave the price out, or add the column.'}"
         )
     return np.array([float(costs[name]) for name in names])
@@ -265,11 +269,11 @@ def abstain_somewhere(classifiers: Sequence[Any], X: Any) -> bool:
     return any(isinstance(one, Judge) and one.abstains(X).any() for one in classifiers)
 
 
-def columns_asked(classifiers: Sequence[Any]) -> tuple[str, ...] | None:
-    """Return the columns that judges answer in; None where somebody is no judge."""
+def columns_asked(classifiers: Sequence[Any]) -> tuple[str, ...]:
+    """Return the columns that judges answer in; none where somebody is no judge."""
     judges = [one for one in classifiers if isinstance(one, Judge)]
-    if not judges or len(judges) < len(classifiers):
-        return None
+    if len(judges) < len(classifiers):
+        return ()
     return tuple(column for judge in judges for column in judge.columns)
 
 
@@ -283,9 +287,10 @@ def _column(X: Any, judge: Judge, name: str) -> "pd.Series[Any]":
     if name not in X.columns:
         raise BadInputError(
             f"the table must have the column {name!r} with the answers of judge {judge.name!r}, got "
-            f"{all_of([str(one) for one in X.columns], most=8)}. Ask the judge, and leave a cell empty for no answer."
+            f"{all_of([str(one) for one in X.columns], most=8)}. Ask the judge, and leave a cell empty for "
+            "no answer."
         )
-    return X[name]  # type: ignore[no-any-return]
+    return X[name]
 
 
 def _text(label: Any) -> str:

@@ -1,5 +1,6 @@
 """Pools: the classifiers to choose from, fitted here or elsewhere, and what they say."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -332,6 +333,11 @@ def load_pool(path: str | Path, *, trust: bool = False) -> Pool:
         if str(path) in str(error):
             raise
         raise BadInputError(f"{path} does not hold a pool: {error}") from None
+
+
+def asking_cost(pool: Pool) -> float | None:
+    """Return what asking every classifier once costs, None where there are no prices."""
+    return None if pool.costs is None else math.fsum(pool.costs)
 
 
 def positive_probabilities(pool: Pool, X: Any, positive: Any) -> NDArray[np.float64]:
