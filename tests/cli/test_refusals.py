@@ -103,6 +103,23 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--pool", "pool.joblib", "--max-cost", "3", "--member-costs", "few.csv"], "no cost for DecisionTreeClassifier-2"),
         (["--pool", "pool.joblib", "--max-cost", "3", "--member-costs", "people.csv"], "must have the columns name and cost"),
     ],
+    "--answers": [
+        (["--answers"], "judge 'a' must answer ill or well, got"),
+        (["judged.csv", "--answers", "--drop", "ann", "--drop", "bob"], "a column beside the target"),
+        (["judged.csv", "--answers", "--pool", "pool.joblib"], "--pool belongs to a run without --answers"),
+        (["judged.csv", "--answers", "--voting", "soft"], "predict_proba, got none of ann and bob"),
+        (["judged.csv", "--answers", "--positive", "ill"], "--positive must be left out where"),
+    ],
+    "--costs": [
+        (["judged.csv", "--answers", "--costs", "no.csv"], "no.csv cannot be read"),
+        (["judged.csv", "--answers", "--costs", "text.csv"], "text.csv, line 3, column cost"),
+        (["judged.csv", "--answers", "--costs", "few.csv"], "--costs must price every judge, got none for 'ann' and 'bob'"),
+        (["judged.csv", "--answers", "--costs", "ann.csv", "--drop", "bob"], "--costs must be of judges of the table, got 'bob'"),
+        (["judged.csv", "--answers", "--costs", "ann.csv", "--max-cost", "0.5"], "the cheapest 1 member(s) already cost"),
+    ],
+    "--no-abstentions": [
+        (["judged.csv", "--answers", "--no-abstentions"], "judge 'bob' must answer every row where abstentions are not"),
+    ],
     "--max-cost": [
         (["--pool", "priced.joblib", "--max-cost", "-1"], "must be numbers of at least 0"),
         (["--pool", "priced.joblib", "--max-cost", "nan"], "must be numbers of at least 0"),
@@ -200,7 +217,10 @@ UNUSED = [
     (["prune", "--method", "margin", "--stop", "accuracy"], "--stop belongs to rules"),
     (["prune", "--confidence-level", "0.9"], "--confidence-level belongs to --answer-accuracy."),
     (["prune", "--methods", "all", "--answer-accuracy", "0.9"], "--answer-accuracy belongs to a run without --methods."),
-    (["prune", "--max-cost", "3"], "--max-cost belongs to --pool."),
+    (["prune", "--max-cost", "3"], "--max-cost belongs to --pool or --costs."),
+    (["prune", "--costs", "few.csv"], "--costs belongs to --answers. Leave it out, or add --answers."),
+    (["prune", "--no-abstentions"], "--no-abstentions belongs to --answers."),
+    (["prune", "--answers", "--classifiers", "100"], "--classifiers belongs to a pool that is fitted here."),
     (["prune", "--pool", "pool.joblib", "--member-costs", "few.csv"], "--member-costs belongs to --max-cost."),
     (["prune", "--pool", "pool.joblib", "--classifiers", "100"], "--classifiers belongs to a pool that is fitted"),
     (["evolve", "--mode", "single", "--gamma", "1"], "--gamma belongs to --mode offline and --mode online."),
@@ -222,6 +242,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table.assign(target=np.arange(60) % 3).to_csv(folder / "three.csv", index=False)
     table.assign(target=np.arange(60) % 2 + 0.5).to_csv(folder / "parts.csv", index=False)
     table.assign(a=np.inf).to_csv(folder / "infinite.csv", index=False)
+    said = table["target"].where(np.arange(60) % 7 > 0, "ill")
+    judged = pd.DataFrame({"ann": said, "bob": said.where(np.arange(60) % 5 > 0), "target": table["target"]})
+    judged.to_csv(folder / "judged.csv", index=False)
+    (folder / "ann.csv").write_text("name,cost\nann,1\nbob,2\n")
     X = table[["a", "b"]]
     trees = [DecisionTreeClassifier(max_depth=d).fit(X, table["target"]) for d in (1, 2, 3)]
     fitted = as_pool(trees)

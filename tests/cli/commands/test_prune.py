@@ -18,6 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import __version__ as shortlist_version
+from shortlist.datasets.judges import judged_messages
 from tests.cli.running import shortlist
 
 QUICK = ["--classifiers", "10", "--time-limit", "20", "--workers", "1"]
@@ -519,3 +520,52 @@ def test_without_a_promise_the_facts_say_so(folder: Path) -> None:
     )
     nothing = shortlist("prune", "patients.csv", *named, "--answer-accuracy", "0.99", cwd=folder)
     assert "Nothing can be promised with confidence 95 % about 99 % right answers" in nothing.stdout
+
+
+def test_answers_of_judges_make_a_committee_that_says_whom_to_ask(tmp_path: Path) -> None:
+    command = (
+        "prune --answers example:judges --costs example:judges-prices --max-cost 3 --min-size 3 --max-size 3"
+    )
+    told = [*command.split(), "--objective", "accuracy+slope-4", "--workers", "1", "--json", "--no-study"]
+    run = shortlist(*told, "--out", "model.joblib", "--report", "page.html", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert facts["rows"] == {"test": 60, "train": 0, "validation": 540}
+    assert facts["threshold"] is None
+    assert facts["ask"]["cost"] <= 3
+    assert facts["ask"]["columns"] == facts["selection"]
+    assert len(facts["selection"]) == 3
+
+    checked = json.loads(shortlist("verify", "model.joblib", "example:judges", "--json", cwd=tmp_path).stdout)
+    assert checked["failures"] == []
+    assert checked["all_votes"]
+    assert checked["value"] == facts["value"]
+
+    table = judged_messages()
+    table[facts["selection"][::-1]].to_csv(tmp_path / "new.csv", index=False)
+    ran = shortlist("predict", "model.joblib", "new.csv", "--out", "a.csv", "--json", cwd=tmp_path)
+    assert json.loads(ran.stdout)["ask"] == facts["ask"]
+    table[facts["selection"][1:]].to_csv(tmp_path / "few.csv", index=False)
+    ran = shortlist("predict", "model.joblib", "few.csv", cwd=tmp_path)
+    assert ran.returncode == 2
+    assert f"missing: {facts['selection'][0]!r}" in ran.stderr
+
+
+def test_rules_are_compared_on_answers_of_judges(tmp_path: Path) -> None:
+    told = [
+        "prune",
+        "--answers",
+        "example:judges",
+        "--methods",
+        "uwa,full",
+        "--folds",
+        "2",
+        "--workers",
+        "1",
+        "--json",
+        "--no-study",
+    ]
+    run = shortlist(*told, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert {row["method"]: row["size"] for row in facts["folds"]}["full"] == 30

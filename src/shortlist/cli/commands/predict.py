@@ -66,7 +66,8 @@ def predict(
         if buys_features:
             answers, facts = _bought(saved, rows, explain=explain)
         else:
-            answers, facts = _voted(saved, rows)
+            answers, promised = _voted(saved, rows)
+            facts |= promised
     found = [*_promised(facts, len(answers)), *_one_answer(answers[saved.target])]
     print_notes(found)
     notes += found
@@ -105,13 +106,14 @@ def _promised(facts: dict[str, Any], n_rows: int) -> list[str]:
 
 def _asked(estimator: Any) -> dict[str, Any]:
     """Return whom a committee of judges asks; nothing of other models."""
-    if not hasattr(estimator, "pool_"):
+    voter = getattr(estimator, "classifier_", estimator)
+    if not hasattr(voter, "pool_"):
         return {}
     from shortlist.ensembles.pools.judges import columns_asked
     from shortlist.ensembles.pools.pool import asking_cost
 
-    columns = list(columns_asked(estimator.pool_.classifiers))
-    return {"ask": {"columns": columns, "cost": asking_cost(estimator.pool_)}} if columns else {}
+    columns = list(columns_asked(voter.pool_.classifiers))
+    return {"ask": {"columns": columns, "cost": asking_cost(voter.pool_)}} if columns else {}
 
 
 def _one_answer(answers: "pd.Series[Any]") -> list[str]:

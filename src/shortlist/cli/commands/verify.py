@@ -62,7 +62,7 @@ def verify(
     rows = select_columns(read_table(table, notes), [*saved.features, saved.target])
     given = None if pool is None else load_pool(pool, trust=trust)
     X, y = rows[list(saved.features)], rows[saved.target].to_numpy()
-    members = getattr(saved.estimator, "pool_", None)
+    members = getattr(estimator, "pool_", None)
     if given is None and members is not None and columns_asked(members.classifiers):
         given = Pool.from_answers(X, y)  # the table holds the answers of all judges
     with working("checking"):
