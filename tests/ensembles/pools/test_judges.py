@@ -108,7 +108,7 @@ def test_equal_names_are_the_same_judge_twice_and_arrays_have_no_names() -> None
 @pytest.mark.parametrize(
     "pruner",
     [
-        ExactPruner(node_limit=500, time_limit_s=None),
+        ExactPruner(objective="accuracy", node_limit=500, time_limit_s=None),
         ExactPruner(objective={"a": 1, "b": 3}, node_limit=500, time_limit_s=None),
         ExactPruner(objective="accuracy+slope-4", node_limit=500, time_limit_s=None, diversity="average"),
         OrderedPruner(rule="drep"),
@@ -138,7 +138,9 @@ def test_a_committee_of_judges_reads_the_columns_of_its_members_and_is_verified(
 
 def test_without_abstentions_two_classes_have_a_threshold_and_a_later_abstention_is_no_vote() -> None:
     X, y = made(60, 7, 2, absent=0, seed=3)
-    fitted = ExactPruner(Pool.from_answers(X, y), node_limit=500, time_limit_s=None).fit(X, y)
+    fitted = ExactPruner(
+        Pool.from_answers(X, y), objective="accuracy", node_limit=500, time_limit_s=None
+    ).fit(X, y)
     assert fitted.threshold_ is not None
     said = X[list(fitted.pool_.names)].to_numpy() == "b"
     said[:30] = False

@@ -281,7 +281,7 @@ PRUNE_USES = (
     ),
     Use(
         ("classifiers",),
-        lambda given: _fits(given),
+        _fits,
         "a pool that is fitted here",
     ),
     Use(
