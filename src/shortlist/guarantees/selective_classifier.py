@@ -15,7 +15,7 @@ from shortlist.guarantees.reject_labels import labels_of, reject_label_for
 from shortlist.guarantees.tails import Demand, as_demand
 from shortlist.guarantees.thresholds import count_answers, possible_thresholds, promise
 from shortlist.pickles import saved_from
-from shortlist.tables.fit_inputs import checked_fit, checked_rows, integer_seed, take_rows
+from shortlist.tables.fit_inputs import checked_fit, integer_seed, take_rows
 from shortlist.tables.splits import keep_rows_apart
 from shortlist.tables.table_classifier import TableClassifier
 
@@ -187,8 +187,7 @@ class SelectiveClassifier(TableClassifier):
     def _decided(self, X: Any) -> tuple[NDArray[np.int64], Mask]:
         """Return the place of the class of every row, and whether it is answered."""
         check_is_fitted(self, "guarantee_")
-        X = checked_rows(self, X)
-        codes, scores = _scored(self.classifier_, X)
+        codes, scores = _scored(self.classifier_, X)  # which checks the rows
         return codes, np.asarray(scores >= self.guarantee_.threshold)
 
     def __sklearn_tags__(self) -> Any:

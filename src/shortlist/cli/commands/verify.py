@@ -43,7 +43,7 @@ def verify(
         endings={"--certificate": (".json",)},
     )
     from shortlist.cli.text.progress import working
-    from shortlist.ensembles.pools.judges import columns_asked
+    from shortlist.ensembles.pools.judges import asks_judges
     from shortlist.ensembles.pools.pool import Pool, load_pool
     from shortlist.ensembles.proofs.certificate import write_certificate
     from shortlist.ensembles.verification.recheck import verify as recheck
@@ -62,8 +62,7 @@ def verify(
     rows = select_columns(read_table(table, notes), [*saved.features, saved.target])
     given = None if pool is None else load_pool(pool, trust=trust)
     X, y = rows[list(saved.features)], rows[saved.target].to_numpy()
-    members = getattr(estimator, "pool_", None)
-    if given is None and members is not None and columns_asked(members.classifiers):
+    if given is None and asks_judges(estimator):
         given = Pool.from_answers(X, y)  # the table holds the answers of all judges
     with working("checking"):
         found = recheck(estimator, X, y, pool=given)

@@ -12,7 +12,7 @@ from shortlist._words import all_of
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
 from shortlist.ensembles.pools.class_probabilities import check_probabilities, class_probabilities
-from shortlist.ensembles.pools.judges import columns_asked
+from shortlist.ensembles.pools.judges import asks_judges
 from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool
 from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally
@@ -147,7 +147,7 @@ class PoolPruner(EnsembleClassifier):
     def _rows(self, X: Any) -> Any:
         """Return checked rows to answer; of judges' answers the columns of the members are enough."""
         check_is_fitted(self, "selection_")
-        return X if columns_asked(self.pool_.classifiers) else checked_rows(self, X)
+        return X if asks_judges(self) else checked_rows(self, X)
 
     def _pool_and_rows(
         self, X: Any, y: Labels, seed: int, report: Report, cancellation: Cancellation | None

@@ -277,6 +277,12 @@ def columns_asked(classifiers: Sequence[Any]) -> tuple[str, ...]:
     return tuple(column for judge in judges for column in judge.columns)
 
 
+def asks_judges(committee: Any) -> bool:
+    """Whether the members of a fitted committee are judges, so that it reads their columns alone."""
+    members = getattr(committee, "pool_", None)
+    return members is not None and bool(columns_asked(members.classifiers))
+
+
 def _column(X: Any, judge: Judge, name: str) -> "pd.Series[Any]":
     """Return a column of a table."""
     if not hasattr(X, "columns"):
