@@ -49,6 +49,8 @@ WRITING = {
     "evolve --report": [*EVOLVE, "--report", "w.html"],
     "stage --report": [*STAGE, "--report", "w.html"],
     "configure --report": [*CONFIGURE, "--report", "w.html"],
+    "export --out": ["export", "exact.joblib", "table.csv", "--out", "w.json"],
+    "export --reader": ["export", "exact.joblib", "table.csv", "--out", "p.json", "--reader", "w.py"],
     "report --out": ["report", "model.joblib", "--out", "w.html"],
     "front plot --out": ["front", "plot", "front.parquet", "--out", "w.svg"],
     "front export --out": ["front", "export", "front.parquet", "--out", "w.csv"],

@@ -23,6 +23,8 @@ TABLE_FILE = (".csv",)
 STUDY_FILE = (".db", ".sqlite", ".jsonl")
 PAGE_FILE = (".html", ".htm")
 PICTURE_FILE = (".svg", ".png", ".pdf", *PAGE_FILE)
+POLICY_FILE = (".json",)
+CODE_FILE = (".py",)
 PRODUCT_FILE = (".uvl", ".csv", ".config")
 
 

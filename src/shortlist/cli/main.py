@@ -20,6 +20,7 @@ from shortlist.cli.commands.configure import configure
 from shortlist.cli.commands.evolve import evolve
 from shortlist.cli.commands.pages.opened import open_result
 from shortlist.cli.commands.pages.report import report
+from shortlist.cli.commands.policies.export import export
 from shortlist.cli.commands.predict import predict
 from shortlist.cli.commands.prune import prune
 from shortlist.cli.commands.stage import stage
@@ -63,6 +64,7 @@ app.command()(compare)
 app.command()(reproduce)
 app.command()(stage)
 app.command("stage use")(use)
+app.command()(export)
 app.command()(report)
 app.command("open")(open_result)
 app.add_typer(front.app, name="front")

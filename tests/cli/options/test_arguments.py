@@ -51,6 +51,7 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
               compare_methods, pruning_methods, Pool.from_answers],
     "evolve": [read_table, split_target, EvolutionaryEnsembleClassifier, evolve_table],
     "predict": [load_model, read_table],
+    "export": [load_model, read_table],
     "verify": [load_model, load_pool, read_table, verify],
     "configure": [read_model, configure, search_options, make_requirements, chosen_attributes],
     "compare": [read_model, compare_products, check_methods, make_requirements, chosen_attributes],

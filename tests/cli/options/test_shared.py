@@ -11,7 +11,12 @@ from shortlist.errors import BadInputError
 from tests.cli.command_lines import called, commands
 
 MEANINGS = {
-    "MODEL": {"predict": "a saved model", "verify": "a saved model", "stage use": "a saved model"},
+    "MODEL": {
+        "export": "a saved model",
+        "predict": "a saved model",
+        "verify": "a saved model",
+        "stage use": "a saved model",
+    },
     "--rule": {"front pick": "a rule that takes a point; elsewhere where reference points lie"},
     "--elites": {"stage": "what is kept; elsewhere how many"},
     "--out": {"reproduce": "a folder of tables; elsewhere a file"},
@@ -23,7 +28,12 @@ MEANINGS = {
 """Commands in which a flag means something else than elsewhere, with what it means."""
 
 DEFAULTS = {
-    "--out": {"front export": "must be given", "front plot": "must be given", "report": "must be given"},
+    "--out": {
+        "export": "must be given",
+        "front export": "must be given",
+        "front plot": "must be given",
+        "report": "must be given",
+    },
     "--method": {"prune": "exact; elsewhere auto", "stage": "auto", "configure": "auto"},
     "--methods": {"compare": "compares always", "prune": "only where it is asked for"},
     "--objectives": {"stage": "three of seven; a product line has its own attributes"},

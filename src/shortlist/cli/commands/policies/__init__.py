@@ -1,0 +1,1 @@
+"""Commands that hand a saved model to other programs."""

@@ -1,0 +1,75 @@
+"""`shortlist export`: a saved model as plain numbers, for programs without Shortlist."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shortlist.cli.options.shared import Json, SavedModelFile, TableFile, Trust, output
+from shortlist.cli.text.delivery import save
+from shortlist.cli.text.output import print_json, print_notes, run_facts
+
+
+def export(
+    context: typer.Context,
+    model: SavedModelFile,
+    table: TableFile,
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="File to write: the policy, ending in .json.")],
+    reader: Annotated[
+        Path | None, output("what answers by the policy, ending in .py: Python without anything installed.")
+    ] = None,
+    trust: Trust = False,
+    json: Json = False,
+) -> None:
+    """Write a saved model of prune or stage as a policy: plain numbers that any language reads.
+
+    The policy is asked about every row of the table, and written only if it answers them all as the model
+    does.
+    """
+    from shortlist.cli.files import CODE_FILE, POLICY_FILE, check_files
+    from shortlist.runs.clock import seconds_now
+
+    check_files(
+        inputs={"MODEL": model, "TABLE": table},
+        outputs={"--out": out, "--reader": reader},
+        endings={"--out": POLICY_FILE, "--reader": CODE_FILE},
+    )
+    from shortlist.cli.text.progress import working
+    from shortlist.export.policies import check_policy, keeps_rows, policy_of, write_policy, write_reader
+    from shortlist.saved_models import load_model
+    from shortlist.tables.learning import read_table, select_columns
+
+    start = seconds_now()
+    saved = load_model(model, trust=trust)
+    notes: list[str] = []
+    rows = select_columns(read_table(table, notes), saved.features)
+    policy = policy_of(saved)
+    if keeping := keeps_rows(policy):
+        notes.append(
+            f"the policy holds rows that the model was fitted on, since {keeping} compares with them."
+        )
+    print_notes(notes)
+    with working("checking"):
+        n_rows = check_policy(policy, saved, rows)
+    out = save(out, lambda path: write_policy(policy, path))
+    if reader is not None:
+        reader = save(reader, write_reader)
+    if json:
+        facts = {
+            "command": "export",
+            "method": "policy",
+            "status": "optimal",
+            "seconds": seconds_now() - start,
+            "kind": policy["kind"],
+            "n_rows": n_rows,
+            "guarantee": policy["guarantee"],
+            "out": str(out),
+            "reader": None if reader is None else str(reader),
+            "notes": notes,
+        }
+        print_json(facts | run_facts(context))
+        return
+    print(f"Policy in {out}: it answers all {n_rows:,} rows of the table as the model does.")
+    if reader is not None:
+        print(f"Reader in {reader}; try it with: python {reader} {out} {table}")

@@ -1,0 +1,1 @@
+"""Chosen committees and stages as files that other programs read without Shortlist."""

@@ -1,0 +1,169 @@
+"""Fitted classifiers of scikit-learn as plain numbers: the families of a pool, and what is like them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = dict[str, Any]
+"""What the reader needs to answer as a classifier does, as JSON has it."""
+
+
+def numbers_of(estimator: Any) -> Numbers | None:
+    """Return a fitted classifier as plain numbers, or None where there is no way to write it.
+
+    The types must be these very ones: a subclass may answer otherwise.
+    """
+    write = _WRITERS.get(f"{type(estimator).__module__.split('.')[0]}.{type(estimator).__name__}")
+    return None if write is None else write(estimator)
+
+
+def _linear(estimator: Any) -> Numbers:
+    """Logistic regression and linear discriminants: scores, then a sigmoid or a softmax."""
+    return {
+        "kind": "linear",
+        "weights": np.asarray(estimator.coef_, dtype=float).tolist(),
+        "intercepts": np.asarray(estimator.intercept_, dtype=float).tolist(),
+    }
+
+
+def _quadratic(estimator: Any) -> Numbers:
+    """One normal distribution per class, with axes of its own."""
+    classes = []
+    for mean, turn, spread, prior in zip(
+        estimator.means_, estimator.rotations_, estimator.scalings_, estimator.priors_, strict=True
+    ):
+        classes.append(
+            {
+                "constant": float(np.log(prior) - 0.5 * np.log(spread).sum()),
+                "mean": mean.tolist(),
+                "axes": turn.T.tolist(),
+                "weights": (1 / spread).tolist(),
+            }
+        )
+    return {"kind": "normal", "classes": classes}
+
+
+def _naive(estimator: Any) -> Numbers:
+    """Independent normal columns per class."""
+    classes = [
+        {
+            "constant": float(np.log(prior) - 0.5 * np.log(2 * np.pi * variance).sum()),
+            "mean": mean.tolist(),
+            "weights": (1 / variance).tolist(),
+        }
+        for mean, variance, prior in zip(
+            estimator.theta_, estimator.var_, estimator.class_prior_, strict=True
+        )
+    ]
+    return {"kind": "normal", "classes": classes}
+
+
+def _tree(tree: Any) -> Numbers:
+    values = tree.value[:, 0, :]
+    return {
+        "left": tree.children_left.tolist(),
+        "right": tree.children_right.tolist(),
+        "feature": tree.feature.tolist(),
+        "threshold": tree.threshold.tolist(),
+        "value": (values / values.sum(axis=1, keepdims=True)).tolist(),
+    }
+
+
+def _one_tree(estimator: Any) -> Numbers:
+    return {"kind": "forest", "trees": [_tree(estimator.tree_)]}
+
+
+def _forest(estimator: Any) -> Numbers:
+    return {"kind": "forest", "trees": [_tree(one.tree_) for one in estimator.estimators_]}
+
+
+def _boosting(estimator: Any) -> Numbers | None:
+    """Boosted trees, which a private part of scikit-learn holds; the check row by row is on guard."""
+    if estimator.is_categorical_ is not None:
+        return None
+    predictors: Any = estimator._predictors  # noqa: SLF001
+    start = np.ravel(estimator._baseline_prediction).tolist()  # noqa: SLF001
+    rounds = [[_boosted_tree(tree.nodes) for tree in trees] for trees in predictors]
+    return {"kind": "boosting", "start": start, "rounds": rounds}
+
+
+def _boosted_tree(nodes: NDArray[Any]) -> Numbers:
+    leaf = nodes["is_leaf"].astype(bool)
+    return {
+        "left": np.where(leaf, -1, nodes["left"].astype(np.int64)).tolist(),
+        "right": np.where(leaf, -1, nodes["right"].astype(np.int64)).tolist(),
+        "feature": nodes["feature_idx"].tolist(),
+        "threshold": np.where(leaf, 0.0, nodes["num_threshold"]).tolist(),
+        "value": nodes["value"].tolist(),
+    }
+
+
+def _network(estimator: Any) -> Numbers | None:
+    if estimator.activation not in {"relu", "tanh"}:
+        return None
+    return {
+        "kind": "network",
+        "activation": estimator.activation,
+        "weights": [layer.T.tolist() for layer in estimator.coefs_],
+        "intercepts": [shifts.tolist() for shifts in estimator.intercepts_],
+    }
+
+
+def _neighbours(estimator: Any) -> Numbers | None:
+    """Write the rows that the classifier was fitted on, which the policy then holds."""
+    if estimator.weights not in {"uniform", "distance"} or estimator.effective_metric_ not in {
+        "manhattan", "euclidean", "minkowski",
+    }:  # fmt: skip
+        return None
+    power = {"manhattan": 1, "euclidean": 2}.get(estimator.effective_metric_, estimator.p)
+    return {
+        "kind": "neighbours",
+        "n": int(estimator.n_neighbors),
+        "power": float(power),
+        "by_distance": estimator.weights == "distance",
+        "n_classes": len(estimator.classes_),
+        "rows": np.asarray(estimator._fit_X, dtype=float).tolist(),  # noqa: SLF001
+        "labels": np.asarray(estimator._y).ravel().tolist(),  # noqa: SLF001
+    }
+
+
+def _pipeline(estimator: Any) -> Numbers | None:
+    """Write a kernel by landmarks, then a linear classifier, as the family of kernel machines has it."""
+    steps = [step for _, step in estimator.steps]
+    if len(steps) != 2 or type(steps[0]).__name__ != "Nystroem" or steps[0].kernel != "rbf":
+        return None
+    then = numbers_of(steps[1])
+    if then is None or steps[0].gamma is None:
+        return None
+    return {
+        "kind": "kernel",
+        "gamma": float(steps[0].gamma),
+        "rows": steps[0].components_.tolist(),
+        "mixing": steps[0].normalization_.tolist(),
+        "then": then,
+    }
+
+
+def _constant(estimator: Any) -> Numbers | None:
+    if estimator.strategy != "prior":
+        return None
+    return {"kind": "constant", "probabilities": np.asarray(estimator.class_prior_).tolist()}
+
+
+_WRITERS: dict[str, Callable[[Any], Numbers | None]] = {
+    "sklearn.LogisticRegression": _linear,
+    "sklearn.LinearDiscriminantAnalysis": _linear,
+    "sklearn.QuadraticDiscriminantAnalysis": _quadratic,
+    "sklearn.GaussianNB": _naive,
+    "sklearn.DecisionTreeClassifier": _one_tree,
+    "sklearn.ExtraTreeClassifier": _one_tree,
+    "sklearn.RandomForestClassifier": _forest,
+    "sklearn.ExtraTreesClassifier": _forest,
+    "sklearn.HistGradientBoostingClassifier": _boosting,
+    "sklearn.MLPClassifier": _network,
+    "sklearn.KNeighborsClassifier": _neighbours,
+    "sklearn.Pipeline": _pipeline,
+    "sklearn.DummyClassifier": _constant,
+}

@@ -1,0 +1,240 @@
+"""A saved committee, or saved stages, as a policy: plain numbers that any language reads."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shortlist._words import all_of
+from shortlist.ensembles.estimators.base import MEAN, PoolPruner
+from shortlist.ensembles.pools.encoder import TableEncoder
+from shortlist.ensembles.pools.members import Member
+from shortlist.ensembles.votes.soft_votes import WHOLE
+from shortlist.errors import BadInputError
+from shortlist.export import reader
+from shortlist.export.member_numbers import numbers_of
+from shortlist.export.table_numbers import plain_numbers, pool_numbers, stage_numbers
+from shortlist.files import whole_file
+from shortlist.guarantees.selective_classifier import SelectiveClassifier
+from shortlist.multistage.estimators import MultiStageClassifier
+from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
+from shortlist.saved_models import SavedModel
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMAT, VERSION = "shortlist-policy", 1
+ALIKE = 1e-6
+"""How far probabilities of the reader may be from the model's: sums come in another order, and distances are
+roots of what is left of them."""
+
+
+def policy_of(saved: SavedModel) -> dict[str, Any]:
+    """Return a saved model as a policy, which :mod:`shortlist.export.reader` answers with.
+
+    Raises
+    ------
+    BadInputError
+        If the model is of another kind, or a member cannot be written as plain numbers; the sentence names
+        it.
+    """
+    estimator = saved.estimator
+    policy: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "made_by": f"shortlist {saved.version}",
+        "target": saved.target,
+        "reject_label": None,
+        "guarantee": None,
+    }
+    if isinstance(estimator, MultiStageClassifier):
+        return policy | _stages(estimator)
+    if isinstance(estimator, SelectiveClassifier):
+        found = estimator.guarantee_
+        threshold = (
+            found.threshold if found.promised else 2.0
+        )  # more than any probability: nothing is answered
+        promised = {
+            "answer_from": threshold,
+            "reject_label": _plain(estimator.reject_label_),
+            "guarantee": found.as_dict(),
+        }
+        return policy | _committee(estimator.classifier_, saved.features) | promised
+    return policy | _committee(estimator, saved.features)
+
+
+def write_policy(policy: dict[str, Any], path: str | Path) -> None:
+    """Write a policy as JSON, whole or not at all."""
+    with whole_file(path) as temporary:
+        temporary.write_text(json.dumps(policy, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def write_reader(path: str | Path) -> None:
+    """Write what answers by a policy, as a file of its own, whole or not at all."""
+    with whole_file(path) as temporary:
+        temporary.write_text(Path(reader.__file__).read_text(encoding="utf-8"), encoding="utf-8")
+
+
+def keeps_rows(policy: dict[str, Any]) -> str:
+    """Name the members that compare with rows that they were fitted on, which a policy then holds."""
+    names = [member["name"] for member in policy.get("members", ()) if "rows" in member["model"]]
+    return all_of(names) if names else ""
+
+
+def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame") -> int:
+    """Ask the reader about rows, one by one, and compare it with the model; return how many were compared.
+
+    Raises
+    ------
+    BadInputError
+        If there is no row, or one is answered otherwise: then the policy must not be used.
+    """
+    if not len(rows):
+        raise BadInputError("a policy is checked on rows, got none. Name a table with rows.")
+    policy = json.loads(json.dumps(policy, allow_nan=False))  # as it will be read
+    wanted, probabilities = _answers(saved.estimator, rows)
+    for place, row in enumerate(rows.astype(object).to_dict("records")):
+        given = {name: None if _is_gap(value) else _plain(value) for name, value in row.items()}
+        told = reader.answer(policy, given)
+        off = max(abs(a - b) for a, b in zip(told["probabilities"], probabilities[place], strict=True))
+        if told["label"] != _plain(wanted[place]) or not off <= ALIKE:
+            raise BadInputError(
+                f"row {place + 1} of the table must be answered by the policy as by the model, got "
+                f"{told['label']!r} in place of {_plain(wanted[place])!r}, with probabilities {off:.2g} "
+                "apart. "
+                "The policy is not written; use the model file."
+            )
+    return len(rows)
+
+
+def _answers(estimator: Any, rows: "pd.DataFrame") -> tuple[Any, Any]:
+    """Return what the model answers, and how probable it finds each class where it does."""
+    labels = estimator.predict(rows)
+    if isinstance(estimator, MultiStageClassifier):
+        return labels, estimator.stage_probabilities(rows)
+    return labels, getattr(estimator, "classifier_", estimator).predict_proba(rows)
+
+
+def _committee(pruner: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the members of a committee, and how they decide."""
+    if not isinstance(pruner, PoolPruner):
+        raise BadInputError(
+            f"a policy is made of a model of prune or stage, got one of {type(pruner).__name__}."
+        )
+    pool = pruner.pool_
+    features, columns = _prepared(pool, names)
+    members, foreign = [], []
+    for name, classifier in zip(pool.names, pool.classifiers, strict=True):
+        own = isinstance(classifier, Member)
+        model = numbers_of(classifier.estimator if own else classifier)
+        if model is None:
+            foreign.append(f"{name} (a {type(classifier.estimator if own else classifier).__name__})")
+            continue
+        known = classifier.estimator.classes_ if own else np.searchsorted(pool.classes, classifier.classes_)
+        seen = range(len(columns)) if not own or classifier.columns is None else classifier.columns.tolist()
+        members.append(
+            {
+                "name": name,
+                "columns": list(seen),
+                "classes": np.asarray(known, dtype=int).tolist(),
+                "model": model,
+            }
+        )
+    if foreign or not members:
+        raise BadInputError(
+            f"a policy is made of members that are plain numbers, got "
+            f"{all_of(foreign) if foreign else 'no member'}. Prune a "
+            "pool without them."
+        )
+    by_mean = pruner.averages if pruner.probabilities == "auto" else pruner.probabilities == MEAN
+    return {
+        "kind": "committee",
+        "classes": pruner.classes_.tolist(),
+        "features": features,
+        "columns": columns,
+        "members": members,
+        "decision": _decision(pruner),
+        "probabilities": "mean" if by_mean else "shares",
+        "answer_from": 0.0,
+    }
+
+
+def _prepared(pool: Any, names: tuple[str, ...]) -> Any:
+    """Return the features and columns of a pool."""
+    if pool.preprocessor is None:
+        return plain_numbers(names)
+    if type(pool.preprocessor) is not TableEncoder:
+        raise BadInputError(
+            f"a policy is made of rows as they are or as make_pool encodes them, got a pool with a "
+            f"{type(pool.preprocessor).__name__} of its own. Fit the pool here."
+        )
+    return pool_numbers(pool.preprocessor, names)
+
+
+def _decision(pruner: Any) -> dict[str, Any]:
+    """Return how members decide."""
+    if pruner.averages:
+        return {"rule": "mean", "whole": WHOLE, "gains": np.asarray(pruner.gains_).tolist()}
+    threshold = getattr(pruner, "threshold_", None)
+    if threshold is None:
+        return {"rule": "plurality"}
+    positive = pruner.classes_.tolist().index(pruner.positive_)
+    return {"rule": "threshold", "positive": positive, "threshold": int(threshold)}
+
+
+def _stages(classifier: MultiStageClassifier) -> dict[str, Any]:
+    """Return what each stage buys and asks."""
+    model = classifier.model_
+    features, columns = stage_numbers(model.encoding)
+    stages = []
+    for number, stage in enumerate(model.stages, start=1):
+        numbers: Any = (
+            {"kind": "linear", "weights": stage.model.coefficients[:, stage.model.columns].tolist(),
+             "intercepts": stage.model.coefficients[:, -1].tolist()}
+            if isinstance(stage.model, LogisticModel)
+            else _foreign(stage.model, number, len(classifier.classes_))
+        )  # fmt: skip
+        stages.append(
+            {
+                "number": number,
+                "buys": stage.bought.tolist(),
+                "known": np.flatnonzero(stage.subset).tolist(),
+                "cost": stage.price / model.costs.scale,
+                "columns": np.asarray(stage.model.columns).tolist(),
+                "least": float(stage.least) if np.isfinite(stage.least) else None,
+                "model": numbers,
+            }
+        )
+    found = classifier.guarantee_
+    return {
+        "kind": "stages",
+        "classes": classifier.classes_.tolist(),
+        "reject_label": _plain(classifier.reject_label_),
+        "guarantee": None if found is None else found.as_dict(),
+        "features": features,
+        "columns": columns,
+        "stages": stages,
+        "thresholds": list(model.rule.thresholds),
+    }
+
+
+def _foreign(model: Any, number: int, n_classes: int) -> dict[str, Any]:
+    """Return a stage's classifier that is not our own."""
+    numbers = numbers_of(model.estimator)
+    if numbers is None or len(model.estimator.classes_) != n_classes:
+        raise BadInputError(
+            f"a policy is made of classifiers that are plain numbers and know every class, got a "
+            f"{type(model.estimator).__name__} at stage {number}. Fit the stages with another subclassifier."
+        )
+    return numbers
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_gap(value: Any) -> bool:
+    import pandas as pd
+
+    return bool(pd.isna(value))

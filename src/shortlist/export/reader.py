@@ -1,0 +1,228 @@
+"""Answers by a policy file of Shortlist: plain Python, nothing to install. Copy this file where it is needed.
+
+The format is described field by field in Shortlist's documentation ("How to put a model into production").
+
+    python reader.py policy.json rows.csv
+"""
+
+import csv
+import json
+import math
+import struct
+import sys
+from typing import Any
+
+
+def load(path: str) -> dict[str, Any]:
+    """Read a policy file; refuse what is none, and numbers that JSON does not have."""
+
+    def refuse(word: str) -> None:
+        raise ValueError(f"{path} must hold finite numbers, got {word}.")
+
+    with open(path, encoding="utf-8") as file:
+        policy = json.load(file, parse_constant=refuse)
+    if (
+        not isinstance(policy, dict)
+        or policy.get("format") != "shortlist-policy"
+        or policy.get("version") != 1
+    ):
+        raise ValueError(f"{path} must be a policy of Shortlist, version 1.")
+    return policy
+
+
+def answer(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    """Decide one row, a dict of values by feature: label, probabilities, confidence, and what was paid."""
+    if policy["kind"] == "stages":
+        return _staged(policy, row)
+    columns = _columns(policy, row, set(range(len(policy["features"]))))
+    asked = [_member(policy, member, columns) for member in policy["members"]]
+    label, probabilities = _decided(policy, asked)
+    confident = probabilities[label] >= policy["answer_from"]
+    return _told(policy, label if confident else None, probabilities, probabilities[label])
+
+
+def _staged(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    for stage in policy["stages"]:
+        columns = _columns(policy, row, set(stage["known"]))
+        probabilities = _score(stage["model"], [columns[i] for i in stage["columns"]])
+        label = max(range(len(probabilities)), key=lambda k: (probabilities[k], -k))
+        best = probabilities[label]
+        if best >= policy["thresholds"][label] and (stage["least"] is not None and best >= stage["least"]):
+            return _told(policy, label, probabilities, best, stage)
+    return _told(policy, None, probabilities, best, stage)
+
+
+def _told(
+    policy: Any, label: int | None, probabilities: list[float], confidence: float, stage: Any = None
+) -> dict[str, Any]:
+    answered = label is not None
+    told = {"label": policy["classes"][label] if answered else policy["reject_label"], "answered": answered}
+    told |= {"probabilities": probabilities, "confidence": confidence}
+    return told if stage is None else told | {"stage": stage["number"], "cost": stage["cost"]}
+
+
+def _columns(policy: Any, row: dict[str, Any], known: set[int]) -> list[float]:
+    values = {}
+    for place in known:
+        feature = policy["features"][place]
+        values[place] = _value(feature, row.get(feature["name"]))
+    return [
+        _column(one, values[one["feature"]]) if one["feature"] in known else 0.0 for one in policy["columns"]
+    ]
+
+
+def _value(feature: Any, value: Any) -> Any:
+    gap = value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+    if gap and not feature["may_be_missing"]:
+        raise ValueError(f"feature {feature['name']!r} must have a value, got none.")
+    if gap:
+        return None
+    if feature["kind"] == "number":
+        value = float(value)
+        if math.isinf(value):
+            raise ValueError(f"feature {feature['name']!r} must be finite, got {value}.")
+    elif feature["kind"] == "words":
+        value = str(value)
+    return value
+
+
+def _column(one: Any, value: Any) -> float:
+    if one["kind"] == "missing":
+        number = float(value is None)
+    elif one["kind"] == "number":
+        number = one["fill"] if value is None else value
+    else:
+        word = one.get("missing_word") if value is None else value
+        inside = word is not None and word in one["values"]
+        number = float(inside if one["kind"] == "one_of" else word is not None and not inside)
+    for divide, subtract in one["scaling"]:
+        number = number / divide - subtract
+    return max(-one["clip"], min(one["clip"], number)) if one["clip"] else number
+
+
+def _member(policy: Any, member: Any, columns: list[float]) -> list[float]:
+    found = _score(member["model"], [columns[i] for i in member["columns"]])
+    probabilities = [0.0] * len(policy["classes"])
+    for place, probability in zip(member["classes"], found, strict=True):
+        probabilities[place] = min(1.0, max(0.0, probability))
+    total = sum(probabilities)
+    return [one / total for one in probabilities]
+
+
+def _decided(policy: Any, asked: list[list[float]]) -> tuple[int, list[float]]:
+    decision, classes = policy["decision"], range(len(policy["classes"]))
+    if decision["rule"] == "threshold":
+        k, limit, n = decision["positive"], decision["threshold"], len(asked)
+        votes, middle = sum(one[k] > 0.5 for one in asked), limit + 0.5
+        above = 0.5 + (votes - middle) / (2 * max(0.5, n - middle))
+        share = votes / (2 * middle) if votes <= limit else above
+        shares = [share if place == k else 1 - share for place in classes]
+    else:
+        chosen = [int(one[1] > 0.5) if len(classes) == 2 else one.index(max(one)) for one in asked]
+        shares = [chosen.count(place) / len(chosen) for place in classes]
+    scores = _sums_of_parts(decision, asked) if decision["rule"] == "mean" else shares
+    label = max(classes, key=lambda k: (scores[k], -k))
+    if policy["probabilities"] == "mean":
+        return label, [sum(one[k] for one in asked) / len(asked) for k in classes]
+    return label, [(share * len(asked) + 1) / (len(asked) + len(classes)) for share in shares]
+
+
+def _sums_of_parts(decision: Any, asked: list[list[float]]) -> list[float]:
+    parts, gains = decision["whole"], decision["gains"]
+    whole = [[round(p * parts) for p in one] for one in asked]
+    if len(gains) == 2:
+        whole = [[parts - one[1], one[1]] for one in whole]
+    if len(set(gains)) > 1:
+        whole = [
+            [round(p * (gain / max(gains))) for p, gain in zip(one, gains, strict=True)] for one in whole
+        ]
+    return [sum(one[k] for one in whole) for k in range(len(gains))]
+
+
+def _score(model: Any, x: list[float]) -> list[float]:
+    """Return the class probabilities that one model gives one row of columns."""
+    kind = model["kind"]
+    if kind == "constant":
+        return list(model["probabilities"])
+    if kind == "kernel":
+        near = [
+            math.exp(-model["gamma"] * sum((a - b) ** 2 for a, b in zip(x, row, strict=True)))
+            for row in model["rows"]
+        ]
+        return _score(model["then"], [_dot(row, near) for row in model["mixing"]])
+    if kind == "network":
+        for weights, shifts in zip(model["weights"], model["intercepts"], strict=True):
+            x = [_dot(row, x, shift) for row, shift in zip(weights, shifts, strict=True)]
+            if weights is not model["weights"][-1]:
+                x = [math.tanh(one) if model["activation"] == "tanh" else max(0.0, one) for one in x]
+        return _linked(x)
+    if kind == "linear":
+        return _linked(
+            [_dot(row, x, shift) for row, shift in zip(model["weights"], model["intercepts"], strict=True)]
+        )
+    if kind == "normal":
+        return _linked([_normal(one, x) for one in model["classes"]])
+    if kind == "forest":
+        leaves = [_leaf(tree, x, single=True) for tree in model["trees"]]
+        return [sum(leaf[k] for leaf in leaves) / len(leaves) for k in range(len(leaves[0]))]
+    if kind == "boosting":
+        raw = list(model["start"])
+        for trees in model["rounds"]:
+            for k, tree in enumerate(trees):
+                raw[k] += _leaf(tree, x, single=False)
+        return _linked(raw)
+    return _neighbours(model, x)
+
+
+def _dot(row: list[float], x: list[float], start: float = 0.0) -> float:
+    for a, b in zip(row, x, strict=True):
+        start += a * b
+    return start
+
+
+def _linked(scores: list[float]) -> list[float]:
+    if len(scores) == 1:
+        likelier = 1 / (1 + math.exp(-abs(scores[0])))
+        return [1 - likelier, likelier] if scores[0] > 0 else [likelier, 1 - likelier]
+    powers = [math.exp(one - max(scores)) for one in scores]
+    total = _dot(powers, [1.0] * len(powers))
+    return [one / total for one in powers]
+
+
+def _normal(one: Any, x: list[float]) -> float:
+    away = [a - b for a, b in zip(x, one["mean"], strict=True)]
+    turned = [_dot(axis, away) for axis in one["axes"]] if "axes" in one else away
+    return float(one["constant"]) - 0.5 * _dot(one["weights"], [t * t for t in turned])
+
+
+def _leaf(tree: Any, x: list[float], *, single: bool) -> Any:
+    if single:
+        x = [struct.unpack("f", struct.pack("f", one))[0] for one in x]
+    node = 0
+    while tree["left"][node] >= 0:
+        below = x[tree["feature"][node]] <= tree["threshold"][node]
+        node = tree["left"][node] if below else tree["right"][node]
+    return tree["value"][node]
+
+
+def _neighbours(model: Any, x: list[float]) -> list[float]:
+    power = model["power"]
+    away = [
+        sum(abs(a - b) ** power for a, b in zip(x, row, strict=True)) ** (1 / power) for row in model["rows"]
+    ]
+    nearest = sorted(range(len(away)), key=lambda i: (away[i], i))[: model["n"]]
+    weights = [1.0] * len(nearest)
+    if model["by_distance"]:
+        exact = any(away[i] == 0 for i in nearest)
+        weights = [float(away[i] == 0) if exact else 1 / away[i] for i in nearest]
+    found = [0.0] * model["n_classes"]
+    for i, weight in zip(nearest, weights, strict=True):
+        found[model["labels"][i]] += weight
+    return [one / sum(found) for one in found]
+
+
+if __name__ == "__main__":
+    chosen = load(sys.argv[1])
+    with open(sys.argv[2], encoding="utf-8", newline="") as table:
+        for line in csv.DictReader(table):
+            print(json.dumps(answer(chosen, line)))

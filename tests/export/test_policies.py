@@ -1,0 +1,192 @@
+"""Policies answer as the models that they are made of, row by row, and nothing else is written."""
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from shortlist import BadInputError, ExactPruner, MultiStageClassifier, OrderedPruner, SelectiveClassifier
+from shortlist.ensembles import Pool, make_pool
+from shortlist.export import reader
+from shortlist.export.policies import check_policy, keeps_rows, policy_of, write_policy, write_reader
+from shortlist.saved_models import SavedModel
+
+X, CODES = make_classification(300, 5, n_informative=4, n_redundant=1, flip_y=0.1, random_state=0)
+TABLE = pd.DataFrame(X, columns=list("abcde"))
+TABLE.loc[::9, "c"] = np.nan
+TABLE["ward"] = np.where(X[:, 1] > 0, "north", "south")
+TABLE.loc[::11, "ward"] = None
+TABLE["town"] = np.random.default_rng(0).choice([f"town {i}" for i in range(40)], len(TABLE))
+KINDS = np.array(["low", "mid", "top"])[np.digitize(X[:, 0], np.quantile(X[:, 0], [0.3, 0.7]))]
+TARGETS = {"two classes": CODES, "three classes": KINDS}
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def half(request: pytest.FixtureRequest) -> tuple[Pool, Any]:
+    """A pool with one classifier of each family, fitted on half of the rows, and the classes."""
+    y = TARGETS[request.param]
+    return make_pool(TABLE[:150], y[:150], n_classifiers=10, random_state=0), y
+
+
+def saved(estimator: Any) -> SavedModel:
+    return SavedModel(estimator, tuple(getattr(estimator, "feature_names_in_", TABLE.columns)), "class")
+
+
+COMMITTEES: dict[str, Callable[[Pool], Any]] = {
+    "votes": lambda pool: OrderedPruner(pool, rule="random"),
+    "mean": lambda pool: OrderedPruner(pool, voting="averaged"),
+    "everybody": lambda pool: ExactPruner(
+        pool, voting="hard", objective="accuracy", min_size=10, node_limit=1
+    ),
+    "threshold": lambda pool: ExactPruner(pool, voting="hard", objective="accuracy", node_limit=100),
+    "soft": lambda pool: ExactPruner(pool, voting="soft", objective="balanced-accuracy", node_limit=10),
+    "shares": lambda pool: ExactPruner(
+        pool, voting="soft", objective="brier", probabilities="shares", node_limit=10
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", COMMITTEES)
+def test_a_committee_answers_as_the_model_does(half: tuple[Pool, Any], kind: str) -> None:
+    pool, y = half
+    model = saved(COMMITTEES[kind](pool).fit(TABLE[150:], y[150:]))
+    assert check_policy(policy_of(model), model, TABLE[100:180]) == 80
+
+
+@pytest.mark.parametrize("place", range(10))
+def test_every_family_is_written(half: tuple[Pool, Any], place: int) -> None:
+    pool, y = half
+    model = saved(OrderedPruner(pool.subset([place]), voting="averaged").fit(TABLE[150:], y[150:]))
+    policy = policy_of(model)
+    assert check_policy(policy, model, TABLE[:30]) == 30
+    assert bool(keeps_rows(policy)) == (pool.families[place] in {"nearest-neighbours", "kernel-machine"})
+
+
+@pytest.mark.parametrize("accuracy", [0.6, 0.999])
+def test_a_promise_goes_along(half: tuple[Pool, Any], accuracy: float) -> None:
+    pool, y = half
+    pruner = OrderedPruner(pool, voting="averaged").fit(TABLE[150:200], y[150:200])
+    selective = SelectiveClassifier(pruner, answer_accuracy=accuracy).calibrate(TABLE[200:], y[200:])
+    policy = policy_of(saved(selective))
+    check_policy(policy, saved(selective), TABLE[:50])
+    assert policy["guarantee"]["promised"] == selective.guarantee_.promised == (accuracy < 0.9)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"confidence": 0.7},
+        {"confidence": 0.6, "accuracy_risk": 0.5},
+        {"confidence": 0.55, "answer_accuracy": 0.6},
+        {"confidence": 0.6, "subclassifier": DecisionTreeClassifier(max_depth=3, random_state=0)},
+    ],
+    ids=["plain", "raised", "promised", "trees"],
+)
+def test_stages_answer_as_the_model_does(target: str, options: dict[str, Any]) -> None:
+    rows = TABLE[["a", "c", "ward"]].assign(flag=X[:, 2] > 0)
+    stages = MultiStageClassifier(max_stages=2, random_state=0, **options).fit(rows, TARGETS[target])
+    model, policy = saved(stages), policy_of(saved(stages))
+    assert check_policy(policy, model, rows[:100]) == 100
+    report = stages.decision_report(rows)
+    for place, row in enumerate(rows[:20].astype(object).where(rows[:20].notna(), None).to_dict("records")):
+        told = reader.answer(policy, row)
+        assert (told["stage"], told["cost"]) == (report["stage"][place], report["cost"][place])
+        assert told["confidence"] == pytest.approx(report["confidence"][place])
+        assert told["answered"] != report["rejected"][place]
+
+
+def test_a_stage_needs_only_what_it_has_bought() -> None:
+    rows = TABLE[["a", "b", "d"]]
+    stages = MultiStageClassifier(max_stages=3, confidence=0.6, random_state=0).fit(rows, CODES)
+    policy = policy_of(saved(stages))
+    first = [policy["features"][place]["name"] for place in policy["stages"][0]["known"]]
+    early = int(np.flatnonzero(stages.decision_report(rows)["stage"] == 1)[0])
+    assert len(first) < 3
+    assert reader.answer(policy, rows.iloc[early][first].to_dict())["label"] == stages.predict(rows)[early]
+
+
+def test_the_reader_runs_alone_on_a_table(half: tuple[Pool, Any], tmp_path: Path) -> None:
+    pool, y = half
+    pruner = OrderedPruner(pool, voting="averaged").fit(TABLE[150:], y[150:])
+    write_policy(policy_of(saved(pruner)), tmp_path / "policy.json")
+    write_reader(tmp_path / "reader.py")
+    TABLE[:5].to_csv(tmp_path / "rows.csv", index=False)
+    run = subprocess.run(
+        [sys.executable, "-I", "-S", "reader.py", "policy.json", "rows.csv"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    labels = [json.loads(line)["label"] for line in run.stdout.splitlines()]
+    assert labels == pruner.predict(TABLE[:5]).tolist()
+
+
+def test_the_reader_imports_nothing_that_must_be_installed() -> None:
+    tree = ast.parse(Path(reader.__file__).read_text())
+    imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+    from_ = {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert imported | from_ <= set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"format": "other", "version": 1}', "must be a policy of Shortlist, version 1"),
+        ('{"format": "shortlist-policy", "version": 2}', "must be a policy of Shortlist, version 1"),
+        ("[]", "must be a policy of Shortlist, version 1"),
+        ('{"format": "shortlist-policy", "version": 1, "x": NaN}', "must hold finite numbers, got NaN"),
+    ],
+)
+def test_the_reader_refuses_what_is_no_policy(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "policy.json").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        reader.load(str(tmp_path / "policy.json"))
+
+
+def test_a_row_without_a_value_that_is_needed_is_refused() -> None:
+    stages = MultiStageClassifier(max_stages=1, confidence=0.5, random_state=0).fit(TABLE[["a", "b"]], CODES)
+    with pytest.raises(ValueError, match="feature 'b' must have a value, got none"):
+        reader.answer(policy_of(saved(stages)), {"a": 1.0, "b": ""})
+    with pytest.raises(ValueError, match="feature 'a' must be finite"):
+        reader.answer(policy_of(saved(stages)), {"a": "inf", "b": 1})
+
+
+def test_a_policy_that_answers_otherwise_is_refused(half: tuple[Pool, Any]) -> None:
+    pool, y = half
+    model = saved(OrderedPruner(pool, voting="averaged").fit(TABLE[150:], y[150:]))
+    policy = policy_of(model)
+    policy["classes"] = policy["classes"][::-1]
+    with pytest.raises(
+        BadInputError, match="row 1 of the table must be answered by the policy as by the model"
+    ):
+        check_policy(policy, model, TABLE)
+    with pytest.raises(BadInputError, match="a policy is checked on rows, got none"):
+        check_policy(policy, model, TABLE[:0])
+
+
+def test_members_that_cannot_be_written_are_named() -> None:
+    rows = TABLE[["a", "b"]].to_numpy()
+    pruner = OrderedPruner([SVC().fit(rows[:150], CODES[:150])]).fit(rows[150:], CODES[150:])
+    with pytest.raises(BadInputError, match=r"got SVC-1 \(a SVC\)"):
+        policy_of(SavedModel(pruner, ("a", "b"), "class"))
+
+
+def test_models_and_pools_of_another_kind_are_refused() -> None:
+    with pytest.raises(BadInputError, match="a policy is made of a model of prune or stage, got one of"):
+        policy_of(SavedModel(DecisionTreeClassifier(), ("a",), "class"))
+    rows = TABLE[["a", "b"]].to_numpy()
+    tree = DecisionTreeClassifier().fit(rows, CODES)
+    pool = Pool((tree,), np.array([0, 1]), ("tree",), ("tree",), preprocessor=FunctionTransformer())
+    with pytest.raises(BadInputError, match="got a pool with a FunctionTransformer of its own"):
+        policy_of(SavedModel(OrderedPruner(pool).fit(rows, CODES), ("a", "b"), "class"))
