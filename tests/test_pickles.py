@@ -132,6 +132,7 @@ def rows() -> tuple[pd.DataFrame, Any]:
     ("name", "options"),
     [
         ("ExactPruner", {"n_classifiers": 6, "objective": "accuracy+auto", "node_limit": 50}),
+        ("FrontPruner", {"n_classifiers": 6}),
         ("OrderedPruner", {"n_classifiers": 6}),
         ("MarginPruner", {"n_classifiers": 6}),
         ("BackfittingPruner", {"n_classifiers": 6}),

@@ -28,12 +28,14 @@ FOLDS = [
     "--workers",
     "1",
 ]
+FRONT = [*PRUNE[:4], "--objectives", "max accuracy, min size", "--workers", "1"]
 STAGE = ["stage", "table.csv", "--max-stages", "2", "--method", "enumerate", "--workers", "1"]
 EVOLVE = ["evolve", "table.csv", "--generations", "2", "--population", "10", "--workers", "1"]
 CONFIGURE = ["configure", "m.uvl", "--objectives", "min cost, max selected", "--default", "cost=0"]
 COMPARE = ["compare", "m.uvl", *CONFIGURE[2:], "--methods", "solrep", "--points", "3"]
 WRITING = {
     "prune --out": [*PRUNE, "--out", "w.joblib"],
+    "prune --model-out": [*FRONT, "--model-out", "w.joblib"],
     "prune --methods --out": [*FOLDS, "--out", "w.parquet"],
     "evolve --out": [*EVOLVE, "--out", "w.joblib"],
     "predict --out": ["predict", "model.joblib", "table.csv", "--out", "w.csv"],

@@ -63,6 +63,31 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["three.csv", "--objective", "recall"], "accuracy or balanced-accuracy with 3 classes"),
         (["three.csv", "--methods", "all", "--objective", "recall"], "balanced-accuracy with 3 classes"),
     ],
+    "--objectives": [
+        (["--objectives", "max accuracy"], "a front needs at least two objectives, got accuracy"),
+        (["--objectives", "accuracy, min size"], "must begin with max or min"),
+        (["--objectives", "max acuracy, min size"], "Did you mean 'max accuracy'?"),
+        (["--objectives", "max accuracy, max accuracy"], "got accuracy twice"),
+        (["--objectives", "max accuracy, min cost"], "Pass --member-costs too"),
+        (["three.csv", "--objectives", "max true-positives, min size"], "needs a positive class, but there are 3"),
+        (["--objectives", "max recall:sick, min size"], "one of the classes ill or well, got 'sick'"),
+        (["--objectives", "max accuracy, min size", "--min-size", "0"], "--min-size must be at least 1 for a front"),
+        (
+            ["--pool", "pool.joblib", "--objectives", "max accuracy, min size", "--member-costs", "few.csv"],
+            "no cost for DecisionTreeClassifier-2",
+        ),
+    ],
+    "--pick": [
+        (["--objectives", "max accuracy, min size", "--pick", "nearest"], "--pick must be the number of a point"),
+        (["--objectives", "max accuracy, min size", "--pick", "weights"], "--pick must be the number of a point"),
+    ],
+    "--model-out": [
+        (["--objectives", "max accuracy, min size", "--model-out", "m.csv"], "--model-out must end in .joblib"),
+        (
+            ["--objectives", "max accuracy, min size", "--out", "m.joblib", "--model-out", "n.joblib"],
+            "--out and --model-out both name a model file",
+        ),
+    ],
     "--positive": [
         (["--positive", "il"], "ill or well, got 'il'. Did you mean 'ill'?"),
         (["--methods", "exact,uwa", "--positive", "sick"], "got 'sick'"),
@@ -222,6 +247,12 @@ UNUSED = [
     (["prune", "--no-abstentions"], "--no-abstentions belongs to --answers."),
     (["prune", "--answers", "--classifiers", "100"], "--classifiers belongs to a pool that is fitted here."),
     (["prune", "--pool", "pool.joblib", "--member-costs", "few.csv"], "--member-costs belongs to --max-cost."),
+    (["prune", "--pick", "ideal"], "--pick belongs to --objectives. Leave it out, or add --objectives 'max accuracy,"),
+    (["prune", "--model-out", "m.joblib"], "--model-out belongs to --objectives."),
+    (
+        ["prune", "--objectives", "max accuracy, min size", "--solver", "highs"],
+        "--solver belongs to a run without --objectives.",
+    ),
     (["prune", "--pool", "pool.joblib", "--classifiers", "100"], "--classifiers belongs to a pool that is fitted"),
     (["evolve", "--mode", "single", "--gamma", "1"], "--gamma belongs to --mode offline and --mode online."),
     (["evolve", "--mode", "single", "--criterion", "minimum"], "--criterion belongs to --mode offline"),

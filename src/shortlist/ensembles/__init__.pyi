@@ -4,6 +4,7 @@ from shortlist.ensembles.estimators.evolved_ensemble import (
     EvolutionaryEnsembleClassifier as EvolutionaryEnsembleClassifier,
 )
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner as ExactPruner
+from shortlist.ensembles.estimators.front_pruner import FrontPruner as FrontPruner
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows as RecordedRows
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner as BackfittingPruner
 from shortlist.ensembles.estimators.rule_pruners import MarginPruner as MarginPruner
@@ -18,6 +19,8 @@ from shortlist.ensembles.evolution.spaces.genetic_programs import GeneticProgram
 from shortlist.ensembles.evolution.spaces.linear import LinearClassifiers  # noqa: F401
 from shortlist.ensembles.evolution.spaces.networks import NeuralNetworks  # noqa: F401
 from shortlist.ensembles.evolution.spaces.rules import RuleSystems  # noqa: F401
+from shortlist.ensembles.fronts.committee_front import committee_front as committee_front
+from shortlist.ensembles.fronts.committee_problem import committee_problem as committee_problem
 from shortlist.ensembles.pools.encoder import TableEncoder  # noqa: F401
 from shortlist.ensembles.pools.families import RidgeCovariance  # noqa: F401
 from shortlist.ensembles.pools.judges import Judge  # noqa: F401

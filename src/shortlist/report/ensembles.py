@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.base import MEAN_DECIDES
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows
 from shortlist.ensembles.votes.class_votes import (
     ClassCodes,
@@ -19,6 +20,7 @@ from shortlist.ensembles.votes.class_votes import (
     plurality,
 )
 from shortlist.ensembles.votes.soft_votes import decided_by_mean
+from shortlist.report.fronts import frequency_chart, front_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
 from shortlist.results.proof import Status, shortfall
 from shortlist.results.proof_words import stopped_by
@@ -54,7 +56,9 @@ def pruned_parts(
         return [*parts, *_history(pruner)]
     parts += [Heading("Held-out rows"), *measured_parts(test)] if test else [Text(NOT_TESTED, note=True)]
     codes = _answers(pruner)
-    if isinstance(pruner, ExactPruner):
+    if isinstance(pruner, FrontPruner):
+        parts += _front(pruner)
+    elif isinstance(pruner, ExactPruner):
         parts += _history(pruner)
     if codes is None:
         ordering: Any = getattr(pruner, "ordering_", None)
@@ -74,6 +78,27 @@ def pruned_parts(
     if pruner.threshold_ is not None:
         parts += _votes(pruner, record)
     return [*parts, *_agreement(pruner, codes)]
+
+
+def _front(pruner: FrontPruner) -> Parts:
+    """Return the committees that no other beats, the one that predicts, and what none can exceed."""
+    front = pruner.front_
+    pick = front.point(pruner.point_, str(pruner.pick))
+    picks = [("committees", pick, f"The committee that predicts, taken by {pruner.pick}.")]
+    facts = [
+        (f"most {bound['name']}", f"{bound['at_most']:g}, by {bound['proved_by']}")
+        for bound in front.extras["bounds"]
+    ]
+    facts += [
+        (f"every {name} looked at", f"up to {final:g}") for name, final in front.extras["final_to"].items()
+    ]
+    proved = sum(front.extras["proved"])
+    parts = front_parts({"committees": front}, picks=picks, heading="The front, on the rows that pruned")
+    chart = frequency_chart(front, noun="classifier")
+    more: list[Any] = [Facts((("points proved", f"{proved:,} of {len(front):,}"), *facts))]
+    if "time" in front.names:
+        more.append(Text("Time was measured, and depends on the machine and on what else it did.", note=True))
+    return [*parts, *more, *([chart] if chart else [])]
 
 
 def measured_parts(test: "Mapping[str, Measured]") -> Parts:

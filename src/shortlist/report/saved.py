@@ -8,7 +8,7 @@ from shortlist.files import read_parquet
 from shortlist.report.page import page
 from shortlist.report.parts import Parts
 from shortlist.results.front import Front
-from shortlist.results.front_csv import STAGED_METHODS
+from shortlist.results.front_csv import COMMITTEES, STAGED_METHODS
 
 if TYPE_CHECKING:
     from shortlist.products.feature_models.model import FeatureModel
@@ -71,7 +71,7 @@ def estimator_parts(estimator: Any) -> tuple[str, Parts]:
 
         title, parts = estimator_parts(estimator.classifier_)
         return title, [*promised_parts(estimator), *parts]
-    if hasattr(estimator, "front_"):
+    if hasattr(estimator, "costs_") and hasattr(estimator, "front_"):
         from shortlist.report.stages import staged_parts
 
         return "Stages", staged_parts(estimator)
@@ -115,6 +115,10 @@ def _table_parts(path: Path, model: "FeatureModel | None") -> tuple[str, Parts]:
 
         chart = bought_when(front)
         return "Stages", [*front_parts({front.method: front}), *([chart] if chart else [])]
+    if front.method == COMMITTEES:
+        from shortlist.report.fronts import front_page_parts
+
+        return "Committees", front_page_parts(front)
     from shortlist.report.products import product_parts
 
     return ("Products" if front.candidates else "Front"), product_parts(front, model)

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shortlist.results.front import Front
 
+COMMITTEES = "committees"
+"""The method whose decisions are members of a committee."""
+
 STAGED_METHODS = ("emsco", "enumerate")
 """Methods whose decisions are the stage of each feature, from 0; -1 is a feature that is never bought."""
 

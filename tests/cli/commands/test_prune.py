@@ -569,3 +569,26 @@ def test_rules_are_compared_on_answers_of_judges(tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
     assert {row["method"]: row["size"] for row in facts["folds"]}["full"] == 30
+
+
+def test_a_front_is_found_shown_and_one_committee_of_it_predicts(folder: Path) -> None:
+    run = shortlist(
+        "prune", "patients.csv", "--target", "outcome", "--drop", "id_patient", "--classifiers", "4", "--workers", "1",
+        "--objectives", "max accuracy, min bytes, min size", "--pick", "lexicographic", "--out", "committees.parquet",
+        "--model-out", "committee.joblib", "--report", "committees.html", "--json", cwd=folder,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert (facts["command"], facts["method"], facts["status"], facts["proof"]) == (
+        "prune", "committees", "optimal", "complete",
+    )  # fmt: skip
+    assert facts["proved"] == [True] * facts["n_points"]
+    assert facts["pick"]["index"] == 0
+    assert facts["pick"]["values"]["size"] == facts["size"] == len(facts["selection"])
+    assert len(facts["prices"]["bytes"]) == 4
+    shown = shortlist("front", "show", "committees.parquet", "--json", cwd=folder)
+    assert json.loads(shown.stdout)["points"] == facts["points"]
+    answered = shortlist("predict", "committee.joblib", "new.csv", cwd=folder)
+    assert answered.returncode == 0, answered.stderr
+    page = shortlist("report", "committees.parquet", "--out", "again.html", cwd=folder)
+    assert page.returncode == 0, page.stderr

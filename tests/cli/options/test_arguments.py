@@ -15,6 +15,7 @@ from shortlist.datasets.registry import public_set
 from shortlist.datasets.store import fetch
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.rule_pruners import MarginPruner, OrderedPruner
 from shortlist.ensembles.pools.pool import Pool, load_pool, make_pool
 from shortlist.ensembles.studies.holdout import evolve_table, prune_table
@@ -47,7 +48,7 @@ from tests.cli.command_lines import called, commands
 COMMANDS = commands()
 
 PASSED: dict[str, list[Callable[..., Any]]] = {
-    "prune": [read_table, split_target, SelectiveClassifier, ExactPruner, OrderedPruner, MarginPruner, make_pool, load_pool, prune_table,
+    "prune": [read_table, split_target, SelectiveClassifier, ExactPruner, FrontPruner, OrderedPruner, MarginPruner, make_pool, load_pool, prune_table,
               compare_methods, pruning_methods, Pool.from_answers],
     "evolve": [read_table, split_target, EvolutionaryEnsembleClassifier, evolve_table],
     "predict": [load_model, read_table],

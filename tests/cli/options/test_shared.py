@@ -47,7 +47,10 @@ DEFAULTS = {
     },
     "--generations": {"stage": "by the preset"},
     "--population": {"stage": "by the preset"},
-    "--pick": {"front show": "none unless it is asked for"},
+    "--pick": {
+        "prune": "ideal, which every front has; stages have a rule of their own",
+        "front show": "none unless it is asked for",
+    },
 }
 """Commands in which a flag has another default than elsewhere, with the reason."""
 

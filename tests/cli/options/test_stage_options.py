@@ -1,7 +1,5 @@
 """What `shortlist stage` is asked."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,6 @@ from shortlist.cli.options.stage_options import (
     GoalOptions,
     PriceOptions,
     StageSearchOptions,
-    output_files,
     read_prices,
     stage_method,
 )
@@ -39,13 +36,6 @@ def test_recall_needs_the_complete_front() -> None:
     assert (stage_method("auto", None), stage_method("auto", 3)) == ("auto", "enumerate")
     with pytest.raises(BadInputError, match="Leave out --method emsco"):
         stage_method("emsco", 3)
-
-
-def test_the_ending_of_out_says_what_is_written() -> None:
-    assert output_files(Path("f.csv"), Path("m.joblib")) == (Path("f.csv"), Path("m.joblib"))
-    assert output_files(Path("m.joblib"), None) == (None, Path("m.joblib"))
-    with pytest.raises(BadInputError, match="both name a model file"):
-        output_files(Path("m.joblib"), Path("n.joblib"))
 
 
 def test_features_cost_one_each_unless_prices_are_given() -> None:

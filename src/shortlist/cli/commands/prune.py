@@ -1,7 +1,7 @@
 """`shortlist prune`: choose the classifiers that vote, with proof or by a rule."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
@@ -9,6 +9,7 @@ from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.prune_options import (
     EXACT,
     PRUNE_USES,
+    FrontOptions,
     MethodOptions,
     PoolOptions,
     SelectionOptions,
@@ -30,6 +31,9 @@ from shortlist.cli.text.measured_table import one_answer_notes
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
+    from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+    from shortlist.ensembles.estimators.front_pruner import FrontPruner
+    from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
     from shortlist.ensembles.studies.holdout import PrunedTable
     from shortlist.report.parts import Parts
 
@@ -42,12 +46,20 @@ def prune(
     rows: TableOptions,
     how: MethodOptions,
     wanted: SelectionOptions,
+    front: FrontOptions,
     pool: PoolOptions,
     promised: PromiseOptions,
     run: RunOptions,
     kept: StudyOptions,
     out: Annotated[
-        Path | None, output("the model, ending in .joblib; with --methods every fold, as .parquet.")
+        Path | None,
+        output(
+            "the model, ending in .joblib; with --methods every fold, as .parquet; with --objectives also "
+            "the front, as .parquet or .csv."
+        ),
+    ] = None,
+    model_out: Annotated[
+        Path | None, output("the model, ending in .joblib; goes with --out FRONT.parquet.")
     ] = None,
     report: ReportOut = None,
     json: Json = False,
@@ -56,12 +68,13 @@ def prune(
 
     Splits the rows 63 : 27 : 10, fits a pool of classifiers on the first part, chooses members and threshold
     on the second, and reports on the third. Ctrl-C stops the proof and keeps the best selection found. With
-    --methods it does so in every fold of a cross-validation, and ranks the methods. With --answers the table
-    holds what judges have answered: nothing is fitted, nine rows of ten choose whom to ask. With
+    --methods it does so in every fold of a cross-validation, and ranks the methods. With --objectives it
+    finds every committee that no other beats in all of them, and one of these predicts. With --answers the
+    table holds what judges have answered: nothing is fitted, nine rows of ten choose whom to ask. With
     --answer-accuracy a quarter of the rows that are not for the test calibrates the threshold from which on a
     row is answered.
     """
-    from shortlist.cli.files import MODEL_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
+    from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
 
     notes: list[str] = []
     study = how.resumed(kept.study, notes)
@@ -72,23 +85,28 @@ def prune(
             "--member-costs": wanted.member_costs,
             "--costs": pool.costs,
         },
-        outputs={"--out": out, "--report": report, "--study": study},
+        outputs={"--out": out, "--model-out": model_out, "--report": report, "--study": study},
         endings={
-            "--out": MODEL_FILE if how.methods is None else RESULTS_FILE,
+            "--out": RESULTS_FILE
+            if how.methods is not None
+            else MODEL_FILE
+            if front.objectives is None
+            else FRONT_FILE + MODEL_FILE,
+            "--model-out": MODEL_FILE,
             "--report": PAGE_FILE,
             "--study": STUDY_FILE,
         },
     )
+    from shortlist.cli.options.points import output_files
     from shortlist.cli.studies import digest_of
-    from shortlist.cli.text.delivery import save
-    from shortlist.cli.text.pruned import print_pruned, pruned_facts
-    from shortlist.cli.text.result_page import page_path, save_page, tell_page
+    from shortlist.cli.text.pruned import pruned_facts
     from shortlist.cli.work import check_found, long_work
     from shortlist.ensembles.studies.holdout import prune_table
     from shortlist.tables.fingerprints import table_fingerprint
 
     check_prune_numbers(context.params)
     refuse_unused(context, PRUNE_USES)
+    front_file, model_file = output_files(out, model_out)  # two files of one kind are refused before any work
     X, y = rows.read(table, notes)
     given = pool.given(X, y)
     n_threads = 1 if how.methods is not None else own_workers(run.workers, "prune without --methods")
@@ -110,31 +128,83 @@ def prune(
                 study=opened, files=Files(out, report), about=about, json=json,
             )  # fmt: skip
         return
-    pruner = exact if how.method == EXACT else how.rule_pruner(given, run.seed, n_threads)
+    pruner: ExactPruner | PluralityPruner = exact
+    if front.objectives is not None:
+        pruner = front.front_pruner(wanted, given, run.seed, n_threads, [])
+    elif how.method != EXACT:
+        pruner = how.rule_pruner(given, run.seed, n_threads)
     asked = promised.selective(pruner, run.seed, y)
+    files = PrunedFiles(front_file, model_file, report, rows.target, f"Pruned ensemble: {table}")
     with place.opened(context) as opened, long_work(place.path) as (cancellation, tell):
         pruned = prune_table(
             X, y.to_numpy(), asked, n_classifiers=pool.classifiers, seed=run.seed, n_jobs=n_threads,
             report=tell, cancellation=cancellation, study=opened,
         )  # fmt: skip
         check_found(bool(pruned.test), cancellation)
-        saved = None
-        if out is not None and pruned.test:
-            names = [str(column) for column in X.columns]
-            saved = save(out, lambda path: _save(pruned, names, rows.target, path))
-        report = save_page(report, f"Pruned ensemble: {table}", lambda: _parts(pruned))
-    facts = pruned_facts(pruned, how, wanted.solver, saved)
+        written = _written(pruned, files, [str(column) for column in X.columns])
+    facts = pruned_facts(pruned, how, wanted.solver, written.model)
+    _tell(pruned, facts, written, notes, about if json else None)
+
+
+class PrunedFiles(NamedTuple):
+    """Where front, model and page are written, what the model predicts, and what stands above the page."""
+
+    front: Path | None
+    model: Path | None
+    report: Path | None
+    target: str
+    title: str
+
+
+def _written(pruned: "PrunedTable", files: PrunedFiles, features: list[str]) -> PrunedFiles:
+    """Write what was asked for, and return where it is."""
+    from shortlist.cli.text.delivery import save
+    from shortlist.cli.text.result_page import save_page
+
+    front = model = None
+    if files.model is not None and pruned.test:
+        model = save(files.model, lambda path: _save(pruned, features, files.target, path))
+    if files.front is not None:
+        front = save(files.front, _front_of(pruned).front_.save)
+    report = save_page(files.report, files.title, lambda: _parts(pruned))
+    return files._replace(front=front, model=model, report=report)
+
+
+def _front_of(pruned: "PrunedTable") -> "FrontPruner":
+    """Return the pruner of a run with --objectives."""
+    pruner: Any = pruned.pruner
+    return cast("FrontPruner", pruner)
+
+
+def _tell(
+    pruned: "PrunedTable",
+    facts: dict[str, Any],
+    written: PrunedFiles,
+    notes: list[str],
+    about: dict[str, Any] | None,
+) -> None:
+    """Print the answer, as JSON where there is something to say about the run."""
+    from shortlist.cli.text.committees import committee_facts, print_committees
+    from shortlist.cli.text.pruned import print_pruned
+    from shortlist.cli.text.result_page import page_path, tell_page
+
+    is_front = hasattr(pruned.pruner, "front_")
+    if is_front:
+        facts |= committee_facts(_front_of(pruned), written.front)
     if pruned.test:
         found = one_answer_notes(
             pruned.only_answer, pruned.test["pruned"].only_answer, who="the selection", rows="validation"
         )
         print_notes(found)
         notes += found
-    if json:
-        print_json(facts | page_path(report) | {"notes": notes} | about)
+    if about is not None:
+        print_json(facts | page_path(written.report) | {"notes": notes} | about)
+        return
+    if is_front:
+        print_committees(pruned, written.front, written.model)
     else:
-        print_pruned(pruned, facts, saved)
-        tell_page(report)
+        print_pruned(pruned, facts, written.model)
+    tell_page(written.report)
 
 
 def _parts(pruned: "PrunedTable") -> "Parts":

@@ -27,7 +27,6 @@ from shortlist.cli.options.stage_options import (
     check_stage_methods,
     check_stage_numbers,
     is_opponent,
-    output_files,
     read_prices,
     stage_objective_names,
 )
@@ -108,7 +107,7 @@ def stage(
             "--report": PAGE_FILE,
         },
     )
-    from shortlist.cli.options.points import read_limits
+    from shortlist.cli.options.points import output_files, read_limits
     from shortlist.cli.studies import digest_of
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.tables.fingerprints import table_fingerprint

@@ -1,6 +1,7 @@
-"""Which points of a front: the options ``--pick`` and ``--limit``, the same in every command."""
+"""Which points of a front, and where it is written: options that are the same in every command."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -71,6 +72,21 @@ def read_limit_among(text: str, names: Sequence[str]) -> "Limit":
 def read_limits(texts: Sequence[str], names: Sequence[str]) -> "tuple[Limit, ...]":
     """Read every ``--limit`` of a command; see :func:`read_limit_among`."""
     return tuple(read_limit_among(text, names) for text in texts)
+
+
+def output_files(out: Path | None, model_out: Path | None) -> tuple[Path | None, Path | None]:
+    """Return the files for the front and for the model."""
+    from shortlist.cli.files import FRONT_FILE
+    from shortlist.errors import BadInputError
+
+    front_file = model_file = None
+    if out is not None:
+        front_file, model_file = (out, None) if out.suffix.casefold() in FRONT_FILE else (None, out)
+    if model_out is not None:
+        if model_file is not None:
+            raise BadInputError("--out and --model-out both name a model file. Let --out end in .parquet.")
+        model_file = model_out
+    return front_file, model_file
 
 
 def _plain(name: str) -> str:

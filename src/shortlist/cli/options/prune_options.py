@@ -10,9 +10,11 @@ import typer
 from shortlist.cli.options.pairs import ALL, read_names, read_numbers
 from shortlist.cli.options.shared import (
     NEEDS_PROMISE,
+    POINT,
     POOL,
     SECONDS_HELP,
     SOLVER,
+    WHAT_MATTERS,
     Positive,
     Trust,
     check_shared,
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+    from shortlist.ensembles.estimators.front_pruner import FrontPruner
     from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
     from shortlist.ensembles.pools.pool import Pool
 
@@ -187,15 +190,8 @@ class SelectionOptions:
 
     def exact_pruner(self, pool: "Pool | None", seed: int, jobs: int, notes: list[str]) -> "ExactPruner":
         """Return the unfitted pruner that proves; what the cost file has beyond the pool is noted."""
-        from shortlist._words import all_of
         from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 
-        costs: list[float] | None = None
-        if self.member_costs is not None and pool is not None:
-            costs, unknown = read_member_costs(self.member_costs, pool.names)
-            if unknown:
-                names = all_of(unknown, most=8)
-                notes.append(f"{self.member_costs} also prices {names}, not in the pool: passed over.")
         return ExactPruner(
             pool,
             objective=_numbers_or_name(self.objective, "objective"),
@@ -203,11 +199,63 @@ class SelectionOptions:
             diversity=_numbers_or_name(self.diversity, "diversity"),
             min_size=self.min_size,
             max_size=self.max_size,
-            member_costs=costs,
+            member_costs=self.costs_of(pool, notes),
             max_cost=self.max_cost,
             time_limit_s=self.time_limit,
             solver=self.solver,
             refit=self.refit,
+            n_jobs=jobs,
+            random_state=seed,
+        )
+
+    def costs_of(self, pool: "Pool | None", notes: list[str]) -> list[float] | None:
+        """Return the prices of the cost file, if there is one; what it has beyond the pool is noted."""
+        from shortlist._words import all_of
+
+        if self.member_costs is None or pool is None:
+            return None
+        costs, unknown = read_member_costs(self.member_costs, pool.names)
+        if unknown:
+            names = all_of(unknown, most=8)
+            notes.append(f"{self.member_costs} also prices {names}, not in the pool: passed over.")
+        return costs
+
+
+@dataclass(frozen=True)
+class FrontOptions:
+    """Several things that matter at once, and which committee of their front predicts."""
+
+    objectives: Annotated[
+        str | None,
+        typer.Option(
+            help=f"{WHAT_MATTERS}, such as 'max accuracy, min cost, min size': max accuracy, "
+            "balanced-accuracy, true-positives, true-negatives, recall, specificity or recall:CLASS; "
+            "min cost, size, time or bytes. Finds every committee that no other beats in all of them."
+        ),
+    ] = None
+    pick: Annotated[
+        str,
+        typer.Option(
+            help=f"{POINT}, which predicts: ideal, knee, lexicographic; or its number. Of --objectives."
+        ),
+    ] = "ideal"
+
+    def front_pruner(
+        self, wanted: SelectionOptions, pool: "Pool | None", seed: int, jobs: int, notes: list[str]
+    ) -> "FrontPruner":
+        """Return the unfitted pruner that looks for the front."""
+        from shortlist.cli.options.points import read_pick
+        from shortlist.ensembles.estimators.front_pruner import COMMITTEE_PICKS, FrontPruner
+
+        return FrontPruner(
+            pool,
+            objectives=[text.strip() for text in str(self.objectives).split(",")],
+            positive=wanted.positive,
+            pick=read_pick(self.pick, COMMITTEE_PICKS),
+            min_size=wanted.min_size,
+            max_size=wanted.max_size,
+            member_costs=wanted.costs_of(pool, notes),
+            time_limit_s=wanted.time_limit,
             n_jobs=jobs,
             random_state=seed,
         )
@@ -225,6 +273,27 @@ def _fits(given: Mapping[str, Any]) -> bool:
 
 
 PRUNE_USES = (
+    Use(
+        ("pick", "model_out"),
+        lambda given: given["objectives"] is not None,
+        "--objectives",
+        "add --objectives 'max accuracy, min size'",
+    ),
+    Use(
+        (
+            "method",
+            "methods",
+            "voting",
+            "objective",
+            "diversity",
+            "max_cost",
+            "solver",
+            "refit",
+            "answer_accuracy",
+        ),
+        lambda given: given["objectives"] is None,
+        "a run without --objectives",
+    ),
     Use(
         ("method", "pool", "answer_accuracy"),
         lambda given: given["methods"] is None,
@@ -275,7 +344,7 @@ PRUNE_USES = (
     Use(("pool",), lambda given: not given["answers"], "a run without --answers"),
     Use(
         ("member_costs",),
-        lambda given: given["max_cost"] is not None,
+        lambda given: given["max_cost"] is not None or given["objectives"] is not None,
         "--max-cost",
         "add --max-cost NUMBER",
     ),

@@ -361,21 +361,6 @@ def stage_method(method: str, recall: int | None) -> str:
     return "enumerate"
 
 
-def output_files(out: Path | None, model_out: Path | None) -> tuple[Path | None, Path | None]:
-    """Return the files for the front and for the model."""
-    from shortlist.cli.files import FRONT_FILE
-    from shortlist.errors import BadInputError
-
-    front_file = model_file = None
-    if out is not None:
-        front_file, model_file = (out, None) if out.suffix.casefold() in FRONT_FILE else (None, out)
-    if model_out is not None:
-        if model_file is not None:
-            raise BadInputError("--out and --model-out both name a model file. Let --out end in .parquet.")
-        model_file = model_out
-    return front_file, model_file
-
-
 def read_prices(
     given: PriceOptions, names: Sequence[str], *, dropped: Sequence[str], notes: list[str]
 ) -> "FeatureCosts":

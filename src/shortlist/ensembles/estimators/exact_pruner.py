@@ -1,7 +1,7 @@
 """Scikit-learn estimators for pruned ensembles; thin shells around functions."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,7 +158,7 @@ class ExactPruner(PoolPruner):
     ('optimal', 0.0)
     """
 
-    VOTING = (AUTO, HARD, AVERAGED, SOFT)
+    VOTING: ClassVar[tuple[str, ...]] = (AUTO, HARD, AVERAGED, SOFT)
 
     CHECKS = PoolPruner.CHECKS | {"time_limit_s": as_positive_seconds}
 
@@ -226,7 +226,7 @@ class ExactPruner(PoolPruner):
                 f"positive must be left out with {len(classes)} classes, got {self.positive!r}. They vote by "
                 "plurality."
             )
-        positive = None if several else _positive_class(self.positive, classes)
+        positive = None if several else positive_class(self.positive, classes)
         wanted = for_classes(self.objective, classes, positive)
         voting = self.meant_voting
         if voting != SOFT:
@@ -314,7 +314,7 @@ class ExactPruner(PoolPruner):
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
         two = len(self.classes_) == 2
-        self.positive_ = _positive_class(self.positive, self.classes_) if two else None
+        self.positive_ = positive_class(self.positive, self.classes_) if two else None
         if two and self.pool is None:
             _check_two_of_each(y)
         pool, X_pruning, y_pruning, places = self._pool_and_rows(X, y, seed, report, cancellation)
@@ -411,7 +411,21 @@ class ExactPruner(PoolPruner):
 
     def _prune_votes(self, pool: Pool, X: Any, y: Labels, budget: Budget) -> dict[str, NDArray[Any]]:
         """Choose members by their votes; return these."""
-        votes: Votes | ClassVotes
+        votes, record = self._votes_on(pool, X, y)
+        if isinstance(votes, Votes):
+            diversity = diversity_limits(self.diversity, votes)
+        else:
+            diversity = class_diversity_limits(self.diversity, votes)
+        if budget.study.keeps:
+            budget.study.bind(self._question(votes, budget.seed))
+        result, choice = prune_for(
+            votes, self.goal, self._limits(pool, diversity), budget, solver=self.solver
+        )
+        self._take(pool, result, choice)
+        return record
+
+    def _votes_on(self, pool: Pool, X: Any, y: Labels) -> tuple[Votes | ClassVotes, dict[str, NDArray[Any]]]:
+        """Ask the pool, and return its votes, merged, and all of its answers for the record."""
         if self.positive_ is not None and abstain_somewhere(pool.classifiers, X):
             if self.positive is not None:
                 raise BadInputError(
@@ -421,24 +435,11 @@ class ExactPruner(PoolPruner):
             self.positive_ = None
         if self.positive_ is not None:
             answers = round_votes(positive_probabilities(pool, X, self.positive_))
-            votes = merge_rows(answers, _is_class(y, self.positive_))
-            diversity, record = (
-                diversity_limits(self.diversity, votes),
-                {"packed_votes": np.packbits(answers, axis=1)},
-            )
-        else:
-            codes = class_answers(pool, X)
-            votes = merge_class_rows(
-                class_votes(codes, np.searchsorted(self.classes_, y), n_classes=len(self.classes_))
-            )
-            diversity, record = class_diversity_limits(self.diversity, votes), {"codes": codes}
-        if budget.study.keeps:
-            budget.study.bind(self._question(votes, budget.seed))
-        result, choice = prune_for(
-            votes, self.goal, self._limits(pool, diversity), budget, solver=self.solver
-        )
-        self._take(pool, result, choice)
-        return record
+            record = {"packed_votes": np.packbits(answers, axis=1)}
+            return merge_rows(answers, _is_class(y, self.positive_)), record
+        codes = class_answers(pool, X)
+        votes = class_votes(codes, np.searchsorted(self.classes_, y), n_classes=len(self.classes_))
+        return merge_class_rows(votes), {"codes": codes}
 
     def _take(self, pool: Pool, result: Any, choice: Choice | None) -> None:
         """Set what was found."""
@@ -483,7 +484,7 @@ def _stretched(votes: NDArray[np.int64], threshold: int, size: int) -> NDArray[n
     return np.where(votes <= threshold, below, above)
 
 
-def _positive_class(positive: Any, classes: Labels) -> Any:
+def positive_class(positive: Any, classes: Labels) -> Any:
     """Return the positive label as it stands in the classes; its text will do."""
     if positive is None:
         return classes[1]

@@ -102,8 +102,8 @@ def selection_limits(
         raise BadInputError(
             f"member_costs must have one cost per classifier, {n_classifiers}, got {len(member_costs)}."
         )
-    exact = [_cost("member_costs", cost) for cost in member_costs]
-    (*integers, limit), _ = as_integers([*exact, _cost("max_cost", max_cost)])
+    exact = [exact_cost("member_costs", cost) for cost in member_costs]
+    (*integers, limit), _ = as_integers([*exact, exact_cost("max_cost", max_cost)])
     if sum(integers) >= LARGEST_INTEGER or limit >= LARGEST_INTEGER:
         raise BadInputError("member_costs must have fewer digits to stay exact. Round them.")
     return SelectionLimits(
@@ -111,7 +111,7 @@ def selection_limits(
     )
 
 
-def _cost(name: str, cost: float) -> Fraction:
+def exact_cost(name: str, cost: float) -> Fraction:
     """Read a cost."""
     exact = as_fraction(cost)
     if exact is None or exact < 0:

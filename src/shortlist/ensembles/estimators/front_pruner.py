@@ -1,0 +1,266 @@
+"""The front of a pool's committees, and one of them that predicts, as a scikit-learn estimator."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_choice, as_count
+from shortlist.arrays import Labels
+from shortlist.ensembles.estimators.base import HARD, PoolPruner
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner, positive_class
+from shortlist.ensembles.fronts.committee_front import committee_front
+from shortlist.ensembles.fronts.committee_problem import BY_CLASS, PRICES, committee_problem, read_objectives
+from shortlist.ensembles.fronts.member_prices import member_bytes, member_times
+from shortlist.ensembles.goals.class_weights import decision_table, weights_of
+from shortlist.ensembles.goals.selection_limits import exact_cost, selection_limits
+from shortlist.ensembles.pools.pool import Pool
+from shortlist.ensembles.proofs.incumbent import ClassSelection, EnsembleSelection, PrunedSelection
+from shortlist.ensembles.pruning.evidence import AUTO
+from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion
+from shortlist.ensembles.votes.class_votes import ClassVotes
+from shortlist.errors import BadInputError, UnmetChoiceError
+from shortlist.pickles import saved_from
+from shortlist.results.picking import PICK_RULES
+from shortlist.results.proof import Proof, ProofKind, Status
+from shortlist.runs.budget import Budget
+
+SAME_QUOTIENT = 1e-9
+"""Value and bound that are closer are equal: both are quotients of whole numbers."""
+
+COMMITTEE_PICKS = tuple(rule for rule in PICK_RULES if rule != "weights")
+"""The rules that name the committee that predicts."""
+
+
+@saved_from("shortlist")
+class FrontPruner(ExactPruner):
+    """All committees of a pool that no other beats in every objective, with proof, and one that predicts.
+
+    Where :class:`ExactPruner` maximises one thing, this shows what each thing costs in terms of the others:
+    how accurate a committee of three can be, what the last percent of accuracy costs, or how many false
+    alarms a higher recall brings. See :func:`shortlist.ensembles.committee_front` for what is proved.
+
+    Parameters
+    ----------
+    pool : Pool, list of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
+        What to choose from, as for :class:`ExactPruner`.
+    objectives : sequence of str, default=("max accuracy", "min size")
+        At least two. ``max`` with ``accuracy``, ``balanced-accuracy``, ``true-positives``,
+        ``true-negatives``, ``recall``, ``specificity`` or ``recall:CLASS``; ``min`` with ``cost`` (prices of
+        `member_costs`, or the pool's own), ``size``, ``time`` (measured, in milliseconds per 1,000 rows) or
+        ``bytes`` (of the pickled members).
+    positive : label or None, default=None
+        The positive class; None: the last of the sorted classes.
+    pick : str or int, default="ideal"
+        Which committee predicts: ``ideal``, ``knee`` or ``lexicographic`` (see :meth:`Front.pick`), or the
+        number of a point, from 0.
+    min_size, max_size : int, default=1 and None
+        Least and most members.
+    member_costs : sequence of float, default=None
+        Cost per member; None: the pool's own costs.
+    time_limit_s : float or None, default=60
+        Wall-clock limit of the search in seconds; fitting a pool is not counted.
+    n_classifiers : int, default=100
+        Size of the pool when `pool` is None.
+    n_jobs : int or None, default=None
+        Workers that fit the pool, and threads of solvers.
+    random_state : int, RandomState or None, default=None
+        Seed of the pool, the split and the search.
+
+    Attributes
+    ----------
+    front_ : Front
+        The committees; ``decisions`` says who is a member, ``extras["thresholds"]`` has the thresholds.
+    point_ : int
+        The point that predicts.
+    prices_ : dict of str to list of float
+        What each classifier adds to ``cost``, ``time`` and ``bytes``, as far as these are objectives.
+    selection_, threshold_, pool_, result_, status_, objective_value_, bound_, validation_
+        Of the committee that predicts, as of :class:`ExactPruner`. Its value is that of the first objective
+        of values, accuracy without one, and its bound what no committee can exceed, whatever its size.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> fitted = FrontPruner(n_classifiers=10, random_state=0).fit(X[:400], y[:400])
+    >>> str(fitted.front_.proof.kind), fitted.front_.names
+    ('complete', ['accuracy', 'size'])
+    """
+
+    VOTING: ClassVar[tuple[str, ...]] = (HARD,)
+
+    voting = HARD
+    diversity = "none"
+    node_limit = None
+    max_cost = None
+    solver = AUTO
+
+    def __init__(
+        self,
+        pool: Any = None,
+        *,
+        objectives: Sequence[str] = ("max accuracy", "min size"),
+        positive: Any = None,
+        pick: str | int = "ideal",
+        min_size: int = 1,
+        max_size: int | None = None,
+        member_costs: Sequence[float] | None = None,
+        time_limit_s: float | None = 60,
+        n_classifiers: int = 100,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.pool = pool
+        self.objectives = objectives
+        self.positive = positive
+        self.pick = pick
+        self.min_size = min_size
+        self.max_size = max_size
+        self.member_costs = member_costs
+        self.time_limit_s = time_limit_s
+        self.n_classifiers = n_classifiers
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @property
+    def objective(  # type: ignore[override]  # a parameter there, which follows from the objectives here
+        self,
+    ) -> str | Mapping[Any, float]:
+        """What the committee that predicts is valued by: the first objective of values, else accuracy."""
+        for text in self.objectives:
+            name = " ".join(text.split()).removeprefix("max ").replace("_", "-")
+            if name.startswith(BY_CLASS):
+                return {name.removeprefix(BY_CLASS): 1}
+            if not name.startswith("min ") and name not in PRICES:
+                name = {"true-positives": "recall", "true-negatives": "specificity"}.get(name, name)
+                if name in {"recall", "specificity"} and getattr(self, "positive_", "") is None:
+                    return {self.classes_[int(name == "recall")]: 1}  # judges abstain, and a plurality decides
+                return name
+        return "accuracy"
+
+    def check_options(self, y: Labels) -> None:
+        """Refuse classes and options that cannot be used, before any long work.
+
+        Raises
+        ------
+        BadInputError
+            If `y` holds one class only, or an option has a bad value.
+        """
+        PoolPruner.check_options(self, y)
+        if isinstance(self.objectives, str):
+            raise BadInputError(
+                f"objectives must be a list such as ['max accuracy', 'min size'], got {self.objectives!r}."
+            )
+        classes = np.unique(y)
+        if self.positive is not None and len(classes) > 2:
+            raise BadInputError(
+                f"positive must be left out with {len(classes)} classes, got {self.positive!r}. They vote by "
+                "plurality."
+            )
+        names = read_objectives(self.objectives, self._labels(classes))
+        if isinstance(self.pick, str):
+            as_choice(self.pick, "pick", COMMITTEE_PICKS)
+        else:
+            as_count(self.pick, "pick", at_least=0)
+        if as_count(self.min_size, "min_size", at_least=0) < 1:
+            raise BadInputError("min_size must be at least 1 for a front, got 0. Nobody has no cost.")
+        selection_limits(1, min_size=self.min_size, max_size=self.max_size)
+        given = self.member_costs if self.member_costs is not None else getattr(self.pool, "costs", None)
+        if "cost" in names and given is None:
+            raise BadInputError("min cost needs the cost of every member, got none. Pass member_costs too.")
+        if "cost" not in names and self.member_costs is not None:
+            raise BadInputError("member_costs belong to the objective min cost. Add it, or leave them out.")
+        for cost in given if "cost" in names and given is not None else ():
+            exact_cost("member_costs", cost)
+
+    def _labels(self, classes: Labels) -> list[str]:
+        """Return what the classes are called, of two the positive one last."""
+        if len(classes) != 2:
+            return [str(label) for label in classes]
+        positive = positive_class(self.positive, classes)
+        return [str(label) for label in classes if label != positive] + [str(positive)]
+
+    def _prune(self, pool: Pool, X: Any, y: Labels, budget: Budget) -> dict[str, NDArray[Any]]:
+        """Look for the front, and take the point that predicts; return all answers for the record."""
+        self.voting_ = HARD
+        self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
+        votes, record = self._votes_on(pool, X, y)
+        labels = self._labels(self.classes_)
+        names = read_objectives(self.objectives, labels)
+        self.prices_ = {
+            name: price(pool, X)
+            for name, price in (("cost", self._costs), ("time", member_times), ("bytes", _sizes))
+            if name in names
+        }
+        problem = committee_problem(
+            votes, self.objectives, costs=self.prices_, classes=labels,
+            limits=selection_limits(len(pool), min_size=self.min_size, max_size=self.max_size),
+        )  # fmt: skip
+        self.front_ = committee_front(problem, budget, names=pool.names)
+        self.point_ = self._chosen_point()
+        self._take(pool, self._committee(votes), None)
+        return record
+
+    def _costs(self, pool: Pool, _: Any) -> NDArray[np.float64]:
+        return np.asarray(pool.costs if self.member_costs is None else self.member_costs)
+
+    def _chosen_point(self) -> int:
+        """Return the number of the point that predicts."""
+        if not len(self.front_):
+            raise UnmetChoiceError(f"no committee has {self.min_size} members or more. Lower min_size.")
+        if isinstance(self.pick, str):
+            return self.front_.pick(self.pick).index
+        if self.pick >= len(self.front_):
+            raise UnmetChoiceError(
+                f"pick is point {self.pick}, but the front has {len(self.front_):,}, numbered from 0. "
+                "Pick one of them, or a rule."
+            )
+        return self.pick
+
+    def _committee(self, votes: Votes | ClassVotes) -> PrunedSelection:
+        """Return the point that predicts as a selection, with its value and what none can exceed."""
+        front = self.front_
+        mask = front.decisions[self.point_].astype(bool)
+        weights: Any = weights_of(self.goal, votes)
+        make: Any
+        if isinstance(votes, Votes):
+            threshold = front.extras["thresholds"][self.point_]
+            counts = confusion(votes, mask, threshold)
+            total, everything = weights.total(counts), weights.total(_all_right(votes))
+            make = functools.partial(EnsembleSelection, threshold=threshold, confusion=counts)
+        else:
+            total = weights.total(votes, mask)
+            everything = int(weights.row_gains(votes).sum())
+            make = functools.partial(ClassSelection, decisions=decision_table(votes, mask))
+        value, bounds = weights.value(total), front.extras["bounds"]
+        share, by = (bounds[0]["share"], bounds[0]["proved_by"]) if bounds else (1.0, "")
+        bound = max(value, weights.value(everything) * share)
+        optimal = bound - value < SAME_QUOTIENT
+        bound = value if optimal else bound
+        found: PrunedSelection = make(
+            mask=mask,
+            objective=weights.objective,
+            value=value,
+            bound=bound,
+            status=Status.OPTIMAL if optimal else Status.FEASIBLE,
+            proof=Proof(
+                ProofKind.COMPLETE if optimal else ProofKind.APPROXIMATE,
+                missing=(bound - value,),
+                limit="" if optimal else front.proof.limit,
+            ),
+            seconds=front.seconds,
+            proved_by=by,
+        )
+        return found
+
+
+def _sizes(pool: Pool, _: Any) -> NDArray[np.float64]:
+    return member_bytes(pool)
+
+
+def _all_right(votes: Votes) -> Confusion:
+    """Return the decisions when every row is right."""
+    return Confusion(votes.n_positive, 0, votes.n_negative, 0)

@@ -1,0 +1,1 @@
+"""Fronts of committees: which members, where several things matter at once."""

@@ -1,0 +1,345 @@
+"""What matters of a committee, as integers: right decisions by class, and what its members add up to."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._words import all_of, any_of, did_you_mean
+from shortlist.arrays import Mask
+from shortlist.ensembles.goals.class_weights import ClassWeights, class_weights, decision_table
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, exact_cost, selection_limits
+from shortlist.ensembles.goals.weights import Weights
+from shortlist.ensembles.votes.binary_votes import Votes, confusion
+from shortlist.ensembles.votes.class_votes import ClassVotes, merge_class_rows
+from shortlist.errors import BadInputError
+from shortlist.exact import as_integers
+from shortlist.results.front import LARGEST_POINT
+from shortlist.results.objective import Objective, Sense
+
+VALUES = {
+    "accuracy": "share of right decisions",
+    "balanced-accuracy": "mean of the shares of right decisions in each class",
+    "true-positives": "rows of the positive class that are found",
+    "true-negatives": "rows of the negative class that are left alone",
+    "recall": "share of the positive rows that are found; recall:CLASS of the rows of any class",
+    "specificity": "share of the negative rows that are left alone",
+}
+"""What may be maximised."""
+
+SIZE = "size"
+
+PRICES = {
+    "cost": "what the members cost together, by prices that are given",
+    SIZE: "number of members",
+    "time": "what the members took together for the rows, measured",
+    "bytes": "length of the members as they are saved",
+}
+"""What may be minimised."""
+
+VALUE_UNITS = {
+    "true-positives": "rows",
+    "true-negatives": "rows",
+    "time": "ms per 1,000 rows",
+    "bytes": "bytes",
+}
+"""Units of the values, for people."""
+
+BY_CLASS = "recall:"
+
+
+@dataclass(frozen=True, eq=False)
+class CommitteeProblem:
+    """Votes, and the objectives of a committee as integers; build with :func:`committee_problem`.
+
+    Attributes
+    ----------
+    votes : Votes or ClassVotes
+        Merged rows. Of two classes a threshold decides, which is chosen with the members; of several the
+        class with most votes.
+    objectives : tuple of Objective
+        Those of values first, then those of members; each has an integer scale.
+    asked : ndarray of int, shape (n_objectives,)
+        Place of every objective as it was asked for in that order.
+    gains : ndarray of int64, shape (n_values, n_classes)
+        What a right row of each class adds to each value, at least 0.
+    prices : ndarray of int64, shape (n_prices, n_classifiers)
+        What each member adds to each objective of members, at least 0.
+    limits : SelectionLimits
+        Sizes, from 1.
+    budgets : ndarray of int64, shape (n_prices,)
+        The most that each objective of members may come to.
+    """
+
+    votes: Votes | ClassVotes
+    objectives: tuple[Objective, ...]
+    asked: NDArray[np.intp]
+    gains: NDArray[np.int64]
+    prices: NDArray[np.int64]
+    limits: SelectionLimits
+    budgets: NDArray[np.int64]
+
+    @property
+    def n_classifiers(self) -> int:
+        """Number of classifiers."""
+        return self.votes.n_classifiers
+
+    @property
+    def has_threshold(self) -> bool:
+        """Whether a threshold decides."""
+        return isinstance(self.votes, Votes)
+
+    @cached_property
+    def class_sizes(self) -> NDArray[np.int64]:
+        """How many samples there are of each class."""
+        return np.bincount(
+            self.votes.labels, weights=self.votes.counts, minlength=self.gains.shape[1]
+        ).astype(np.int64)
+
+    @property
+    def n_values(self) -> int:
+        """Number of objectives of values."""
+        return len(self.gains)
+
+    @property
+    def n_committees(self) -> int:
+        """How many there are within the sizes."""
+        sizes = range(self.limits.min_size, self.limits.max_size + 1)
+        return sum(math.comb(self.n_classifiers, size) for size in sizes)
+
+    def is_size(self, price: int) -> bool:
+        """Whether an objective of members is their number."""
+        return self.objectives[self.n_values + price].name == SIZE
+
+    def highest(self) -> NDArray[np.int64]:
+        """Return each value when every row is right, and the sum of all values then, ``(n_values + 1,)``."""
+        values = self.gains @ self.class_sizes
+        return np.append(values, values.sum())
+
+    def is_within(self, mask: Mask) -> bool:
+        """Whether a committee keeps the limits."""
+        return self.limits.satisfied_by(mask) and bool(
+            (self.prices[:, mask].sum(axis=1) <= self.budgets).all()
+        )
+
+    def right(self, mask: Mask, threshold: int) -> NDArray[np.int64]:
+        """Count the right decisions by class from the votes, ``(n_classes,)``."""
+        if isinstance(self.votes, Votes):
+            counts = confusion(self.votes, mask, threshold)
+            return np.array([counts.true_negative, counts.true_positive], dtype=np.int64)
+        return np.diag(decision_table(self.votes, mask))
+
+    def point(self, mask: Mask, threshold: int) -> NDArray[np.int64]:
+        """Return the objectives of a committee, minimised, counted from the votes."""
+        return np.concatenate(
+            [-(self.gains @ self.right(mask, threshold)), self.prices[:, mask].sum(axis=1, dtype=np.int64)]
+        )
+
+    def weights(self, value: int) -> Weights | ClassWeights:
+        """Return one of the values as what decisions are worth, for exact pruning."""
+        objective, gains = self.objectives[value], self.gains[value]
+        if isinstance(self.votes, Votes):
+            return Weights(objective, int(gains[1]), 0, int(gains[0]), 0, objective.scale or 1)
+        return ClassWeights(objective, gains, objective.scale or 1)
+
+
+def committee_problem(
+    votes: Votes | ClassVotes,
+    objectives: Sequence[str],
+    *,
+    costs: Mapping[str, Sequence[float] | NDArray[Any]] | None = None,
+    classes: Sequence[Any] | None = None,
+    limits: SelectionLimits | None = None,
+    max_cost: float | None = None,
+) -> CommitteeProblem:
+    """Read objectives, and write all of them as integers.
+
+    Parameters
+    ----------
+    votes : Votes or ClassVotes
+        Validation rows.
+    objectives : sequence of str
+        At least two such as ``"max accuracy"`` or ``"min cost"``: ``max`` with a name in :data:`VALUES` or
+        ``recall:CLASS``, ``min`` with one in :data:`PRICES`.
+    costs : mapping of str to sequence of float, optional
+        What each classifier adds to ``cost``, ``time`` and ``bytes``, as far as these are asked for; decimals
+        of at least 0.
+    classes : sequence of label, optional
+        What the classes are called; of two the second is the positive one. Default: their numbers.
+    limits : SelectionLimits, optional
+        Sizes; default any from 1.
+    max_cost : float, optional
+        The most that the members may cost together; goes with the objective ``cost``.
+
+    Raises
+    ------
+    BadInputError
+        If there are fewer than two objectives, one is unknown or comes twice, has no or the wrong direction,
+        needs prices that are not given, or needs a positive class where there are several; or if the limits
+        are on diversity or allow no members.
+    """
+    if isinstance(votes, ClassVotes):
+        votes = merge_class_rows(votes)
+    n_classes = votes.n_classes if isinstance(votes, ClassVotes) else 2
+    labels = [str(label) for label in (range(n_classes) if classes is None else classes)]
+    names = read_objectives(objectives, labels)
+    limits = limits or selection_limits(votes.n_classifiers)
+    if limits.diversity is not None or limits.costs is not None:
+        raise BadInputError("limits of a front must be on the size. Leave out diversity, and pass max_cost.")
+    if limits.min_size < 1:
+        raise BadInputError("min_size must be at least 1 for a front, got 0. Nobody has no cost.")
+    if max_cost is not None and "cost" not in names:
+        raise BadInputError(
+            f"max_cost goes with the objective min cost, got {all_of(names)}. Add it, or leave out max_cost."
+        )
+    values = [name for name in names if name not in PRICES]
+    prices = [name for name in names if name in PRICES]
+    found = [_value(name, votes, labels) for name in values]
+    charged = [_price(name, votes.n_classifiers, costs or {}, max_cost) for name in prices]
+    ordered = [*values, *prices]
+    return CommitteeProblem(
+        votes=votes,
+        objectives=tuple(objective for objective, _ in found)
+        + tuple(objective for objective, _, _ in charged),
+        asked=np.array([ordered.index(name) for name in names], dtype=np.intp),
+        gains=np.array([gains for _, gains in found], dtype=np.int64).reshape(-1, n_classes),
+        prices=np.array([price for _, price, _ in charged], dtype=np.int64).reshape(-1, votes.n_classifiers),
+        limits=limits,
+        budgets=np.array([budget for _, _, budget in charged], dtype=np.int64),
+    )
+
+
+def read_objectives(objectives: Sequence[str], labels: Sequence[str]) -> list[str]:
+    """Return the names of objectives, each in its direction.
+
+    Parameters
+    ----------
+    objectives : sequence of str
+        Such as ``max accuracy``; ``_`` and ``-`` are the same.
+    labels : sequence of str
+        What the classes are called.
+
+    Raises
+    ------
+    BadInputError
+        As of :func:`committee_problem`.
+
+    Examples
+    --------
+    >>> read_objectives(["max accuracy", "min size"], ["no", "yes"])
+    ['accuracy', 'size']
+    """
+    names: list[str] = []
+    for text in objectives:
+        sense, _, name = " ".join(text.split()).partition(" ")
+        known = [f"max {value}" for value in (*VALUES, f"{BY_CLASS}CLASS")] + [
+            f"min {price}" for price in PRICES
+        ]
+        if sense not in {"max", "min"} or not name:
+            raise BadInputError(
+                f"an objective must begin with max or min, such as 'max accuracy' or 'min cost', "
+                f"got {text!r}."
+            )
+        plain = name if name.startswith(BY_CLASS) else name.replace("_", "-")
+        if plain not in VALUES and plain not in PRICES and not plain.startswith(BY_CLASS):
+            raise BadInputError(
+                f"an objective must be {any_of(known, most=20)}, got {text!r}.{did_you_mean(text, known)}"
+            )
+        wanted = "min" if plain in PRICES else "max"
+        if sense != wanted:
+            raise BadInputError(
+                f"{plain} gets better the {'less' if wanted == 'min' else 'more'} there is of it, "
+                f"got {text!r}. Write '{wanted} {plain}'."
+            )
+        plain = _of_class(plain, labels)
+        if plain in names:
+            raise BadInputError(f"the objectives must all differ, got {plain} twice. Leave one of them out.")
+        names.append(plain)
+    if len(names) < 2:
+        raise BadInputError(
+            f"a front needs at least two objectives, got {all_of(names)}. Add one, such as 'min size'."
+        )
+    return names
+
+
+def _of_class(name: str, labels: Sequence[str]) -> str:
+    """Refuse what needs a positive class where there is none, and classes that there are not."""
+    if name.startswith(BY_CLASS):
+        label = name.removeprefix(BY_CLASS)
+        if label not in labels:
+            raise BadInputError(
+                f"recall must be of one of the classes {any_of(labels)}, got {label!r}."
+                f"{did_you_mean(label, labels)}"
+            )
+        if len(labels) == 2:
+            return "recall" if label == labels[1] else "specificity"
+    elif name in {"true-positives", "true-negatives", "recall", "specificity"} and len(labels) > 2:
+        raise BadInputError(
+            f"{name} needs a positive class, but there are {len(labels)} classes. Name one of them, as in "
+            f"'max {BY_CLASS}{labels[-1]}'."
+        )
+    return name
+
+
+def _value(
+    name: str, votes: Votes | ClassVotes, labels: Sequence[str]
+) -> tuple[Objective, NDArray[np.int64]]:
+    """Return a value, and what a right row of each class adds to it."""
+    n_classes = len(labels)
+    sizes = np.bincount(votes.labels, weights=votes.counts, minlength=n_classes).astype(np.int64)
+    gains, scale = np.zeros(n_classes, dtype=np.int64), 1
+    if name == "accuracy":
+        gains[:], scale = 1, int(sizes.sum())
+    elif name == "balanced-accuracy":
+        of = (
+            votes
+            if isinstance(votes, ClassVotes)
+            else ClassVotes(votes.votes, votes.labels, votes.counts, n_classes)
+        )
+        balanced = class_weights(name, of)
+        if balanced.tolerance:
+            raise BadInputError(
+                f"balanced-accuracy of {n_classes} classes of such sizes has too many digits to be exact. "
+                "Take accuracy, or recall of single classes."
+            )
+        gains, scale = balanced.gains, balanced.denominator
+    else:
+        label = name.removeprefix(BY_CLASS)
+        place = (
+            labels.index(label) if name.startswith(BY_CLASS) else int(name in {"recall", "true-positives"})
+        )
+        gains[place] = 1
+        scale = 1 if name.startswith("true") else max(1, int(sizes[place]))
+    return Objective(name, Sense.MAX, scale, VALUE_UNITS.get(name, "")), gains
+
+
+def _price(
+    name: str, n_classifiers: int, given: Mapping[str, Sequence[float] | NDArray[Any]], max_cost: float | None
+) -> tuple[Objective, NDArray[np.int64], int]:
+    """Return an objective of members, what each adds to it, and the most that it may come to."""
+    prices = [1.0] * n_classifiers if name == SIZE else given.get(name)
+    if prices is None:
+        raise BadInputError(
+            f"min {name} needs the {name} of every member, got none. Pass it as costs[{name!r}]."
+        )
+    if len(prices) != n_classifiers:
+        raise BadInputError(
+            f"costs[{name!r}] must have one entry per classifier, {n_classifiers}, got {len(prices)}."
+        )
+    exact = [exact_cost(name, price) for price in np.asarray(prices).tolist()]
+    limit = (
+        sum(exact, Fraction(0)) if name != "cost" or max_cost is None else exact_cost("max_cost", max_cost)
+    )
+    (*whole, budget), scale = as_integers([*exact, limit])
+    if max(sum(whole), budget) >= LARGEST_POINT:
+        raise BadInputError(f"{name} must have fewer digits to stay exact. Round it.")
+    return (
+        Objective(name, Sense.MIN, scale, VALUE_UNITS.get(name, "")),
+        np.array(whole, dtype=np.int64),
+        budget,
+    )

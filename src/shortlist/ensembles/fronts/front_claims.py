@@ -1,0 +1,173 @@
+"""What is claimed of a front of committees, from what was looked at and from what no committee can exceed."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Points
+from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
+from shortlist.ensembles.fronts.front_walk import Caps, Committee
+from shortlist.results.front import Front
+from shortlist.results.front_csv import COMMITTEES
+from shortlist.results.proof import Proof, ProofKind
+from shortlist.runs.budget import Budget
+
+WALK = "a walk over all committees"
+"""Who says how large values can be where the front is complete."""
+
+
+@dataclass(frozen=True, eq=False)
+class ValueBounds:
+    """What no committee can exceed, and committees that were found on the way.
+
+    Attributes
+    ----------
+    highest : ndarray of int64, shape (n_values + 1,)
+        See :data:`shortlist.ensembles.fronts.front_walk.Caps`.
+    proved_by : tuple of str
+        Who says so of each.
+    found : list of Committee
+        None of them dominates another.
+    """
+
+    highest: Caps
+    proved_by: tuple[str, ...]
+    found: list[Committee]
+
+
+@dataclass(frozen=True, eq=False)
+class LookedAt:
+    """What was looked at.
+
+    Attributes
+    ----------
+    problem : CommitteeProblem
+        What matters.
+    bounds : ValueBounds
+        What no committee can exceed.
+    final : dict of int to int
+        For objectives of members, up to what every committee was looked at, or left out with a reason.
+    complete : bool
+        Whether all committees were.
+    nodes : int
+        Nodes of the last walk.
+    """
+
+    problem: CommitteeProblem
+    bounds: ValueBounds
+    final: dict[int, int]
+    complete: bool
+    nodes: int
+
+    def front(self, known: Sequence[Committee], budget: Budget, names: Sequence[str]) -> Front:
+        """Return what is known as a front, in the order of the objectives that were asked for.
+
+        Parameters
+        ----------
+        known : sequence of Committee
+            None of them dominates another.
+        budget : Budget
+            What the work had.
+        names : sequence of str
+            What the classifiers are called.
+        """
+        problem = self.problem
+        points = np.array([one.point for one in known]).reshape(len(known), len(problem.objectives))
+        order = np.lexsort(points[:, problem.asked].T[::-1])
+        known, points = [known[i] for i in order.tolist()], points[order]
+        missing = self._missing(points)
+        complete = self.complete or (missing is not None and not missing.any())
+        proved = np.full(len(known), complete)
+        for price, final_to in self.final.items():
+            proved |= points[:, problem.n_values + price] <= final_to
+        masks = np.array([one.mask for one in known], dtype=np.int64)
+        return Front.from_points(
+            [problem.objectives[place] for place in problem.asked],
+            points[:, problem.asked],
+            masks.reshape(len(known), problem.n_classifiers),
+            names,
+            self._proof(missing, budget, complete=complete, proved=bool(len(points) and proved.all())),
+            method=COMMITTEES,
+            seconds=budget.elapsed,
+            extras={
+                "proved": proved.tolist(),
+                "thresholds": [one.threshold for one in known] if problem.has_threshold else None,
+                "final_to": self._final_facts(),
+                "bounds": self._bound_facts(points if complete else None),
+                "n_nodes": self.nodes,
+            },
+        )
+
+    def _final_facts(self) -> dict[str, float]:
+        """Return up to what committees were looked at, in the units of people."""
+        objectives = self.problem.objectives[self.problem.n_values :]
+        return {
+            objectives[price].name: final_to / (objectives[price].scale or 1)
+            for price, final_to in self.final.items()
+        }
+
+    def _bound_facts(self, points: Points | None) -> list[dict[str, Any]]:
+        """Return what no committee can exceed, and who says so: of a complete front its best points."""
+        highest, all_right = self.bounds.highest, self.problem.highest()
+        facts = []
+        for value, objective in enumerate(self.problem.objectives[: self.problem.n_values]):
+            walked = points is not None and len(points) > 0
+            most = -int(points[:, value].min()) if points is not None and walked else int(highest[value])
+            facts.append(
+                {
+                    "name": objective.name,
+                    "at_most": most / (objective.scale or 1),
+                    "share": most / max(1, int(all_right[value])),
+                    "proved_by": WALK if walked else self.bounds.proved_by[value],
+                }
+            )
+        return facts
+
+    def _proof(
+        self, missing: NDArray[np.int64] | None, budget: Budget, *, complete: bool, proved: bool
+    ) -> Proof:
+        """Say what is proved."""
+        problem = self.problem
+        if complete:
+            return Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.objectives))
+        limit = budget.limit_text or ("" if math.isinf(budget.seconds) else budget.time_text)
+        shown = None
+        if missing is not None:
+            scales = [problem.objectives[place].scale or 1 for place in problem.asked]
+            gaps = np.concatenate([missing, np.zeros(len(problem.prices), dtype=np.int64)])[problem.asked]
+            shown = tuple(float(gap / scale) for gap, scale in zip(gaps, scales, strict=True))
+        return Proof(ProofKind.NONDOMINATED if proved else ProofKind.APPROXIMATE, missing=shown, limit=limit)
+
+    def _missing(self, points: Points) -> NDArray[np.int64] | None:
+        """Bound by how much a committee that was not looked at can be ahead in each value, ``(n_values,)``.
+
+        Such a committee comes to more than the walks are final to in every objective of members. The points
+        that come to no more than that are no worse there, and values are bounded. None where there is no such
+        point, or where no walk has begun for an objective.
+        """
+        n_values, highest = self.problem.n_values, self.bounds.highest
+        within = np.full(len(points), len(self.final) == len(self.problem.prices))
+        for price, final_to in self.final.items():
+            within &= points[:, n_values + price] <= final_to + 1
+        if not within.any():
+            return None
+        values = -points[within, :n_values]
+        missing = np.zeros(n_values, dtype=np.int64)
+        for best in _corners(highest, n_values):
+            ahead = np.maximum(0, best - values)
+            furthest = (ahead / np.maximum(1, highest[:n_values])).max(axis=1, initial=0)
+            missing = np.maximum(missing, ahead[np.argmin(furthest)])
+        return missing
+
+
+def _corners(highest: Caps, n_values: int) -> NDArray[np.int64]:
+    """Return values of which some are as large as any committee's, ``(n, n_values)``."""
+    if n_values != 2:
+        return highest[None, :n_values]
+    excess = max(0, int(highest[0] + highest[1] - highest[2]))
+    given_up = np.arange(excess + 1)
+    return np.column_stack([highest[0] - given_up, highest[1] - excess + given_up])

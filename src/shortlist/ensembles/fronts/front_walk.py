@@ -1,0 +1,301 @@
+"""A walk over committees, size after size, that keeps those which no other dominates.
+
+Whoever counts members as a cost need not look at large committees to know the small ones: nothing larger
+dominates a committee of m members. So every size that has been walked through makes points final, long before
+the walk is over. Where the size does not matter but a price does, the same holds of what may be spent, and
+the walk is repeated with a rising budget.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._bits import Words, pack
+from shortlist.arrays import Mask
+from shortlist.ensembles.fronts import _walk_kernels as kernels
+from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
+from shortlist.ensembles.votes.binary_votes import Votes
+from shortlist.runs.budget import Budget
+
+Caps: TypeAlias = NDArray[np.int64]
+"""What no committee can exceed in each value, and with two values in their sum, ``(n_values + 1,)``."""
+
+BLOCK_WORK = 20_000_000
+"""Words that are read between two looks at the clock: some hundredths of a second."""
+
+GROWTH = 1.5
+"""How the budget of a walk by price grows, from the price of the cheapest member to that of all."""
+
+FIRST_ROOM = 1024
+"""Points that an archive has room for at first."""
+
+
+@dataclass(frozen=True, eq=False)
+class Committee:
+    """Members, the threshold of their vote, and the objectives, minimised, as integers.
+
+    Attributes
+    ----------
+    mask : ndarray of bool, shape (n_classifiers,)
+    threshold : int
+        0 where a plurality decides.
+    point : ndarray of int64, shape (n_objectives,)
+        Counted from the votes.
+    """
+
+    mask: Mask
+    threshold: int
+    point: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class WalkedFront:
+    """What a walk found.
+
+    Attributes
+    ----------
+    found : list of Committee
+        No one dominates another.
+    final_to : int
+        Every committee that comes to no more than this in the objective that the walk went by was looked at,
+        or left out with a reason; -1: none.
+    complete : bool
+        Whether that holds of all committees.
+    nodes : int
+        Committees looked at, those that are not whole included.
+    """
+
+    found: list[Committee]
+    final_to: int
+    complete: bool
+    nodes: int
+
+
+def walk_front(
+    problem: CommitteeProblem,
+    budget: Budget,
+    *,
+    starts: Sequence[Committee] = (),
+    by: int | None = None,
+    caps: Caps | None = None,
+    max_nodes: int | None = None,
+    room: int = FIRST_ROOM,
+    on_nodes: Callable[[int, int], None] | None = None,
+) -> WalkedFront:
+    """Look for all committees that no other dominates.
+
+    Parameters
+    ----------
+    problem : CommitteeProblem
+        What matters.
+    budget : Budget
+        Its time limit and its cancellation stop the walk with what is found; the limit in nodes is of other
+        steps.
+    starts : sequence of Committee
+        What is known already.
+    by : int, optional
+        The objective of members that the walk goes by; without one nothing is final before the end.
+    caps : ndarray of int64, shape (n_values + 1,), optional
+        What no committee can exceed in each value, and with two values in their sum, as proved elsewhere.
+    max_nodes : int, optional
+        Limit that does not depend on the clock.
+    room : int
+        Points that there is room for at first.
+    on_nodes : callable, optional
+        Receives what the walk is final to, and how many points there are, several times a second.
+
+    Returns
+    -------
+    WalkedFront
+
+    Notes
+    -----
+    A node takes O(size · n_rows / 64) time with few members to come, and that times the members to come
+    otherwise; by plurality times the number of classes. The kernels release the interpreter's lock.
+    """
+    walker = _Walker(problem, problem.highest() if caps is None else caps, by, budget, max_nodes)
+    walker.make_room(max(room, 2 * len(starts)))
+    walker.take(starts)
+    final_to, by_size = -1, by is not None and problem.is_size(by)
+    for upto in _budgets(problem, by):
+        for size in range(problem.limits.min_size, problem.limits.max_size + 1):
+            if walker.cheapest(size) > upto:
+                break
+            for _ in walker.walk(size, upto):
+                if on_nodes is not None:
+                    on_nodes(final_to, walker.n_points)
+            if walker.stopped:
+                return WalkedFront(walker.found(), final_to, complete=False, nodes=walker.nodes)
+            if by_size:
+                final_to = size
+        if by is not None:
+            final_to = upto
+    return WalkedFront(walker.found(), final_to, complete=True, nodes=walker.nodes)
+
+
+def _budgets(problem: CommitteeProblem, by: int | None) -> list[int]:
+    """Return what may be spent, walk after walk: all of it at once where the walk goes by no price."""
+    if by is None:
+        return [0]
+    most = int(min(problem.budgets[by], problem.prices[by].sum()))
+    if problem.is_size(by):
+        return [most]
+    rising, spent = [], float(max(1, problem.prices[by].min()))
+    while spent < most:
+        rising.append(int(spent))
+        spent *= GROWTH
+    return [*dict.fromkeys(rising), most]
+
+
+class _Walker:
+    """The archive, and the arrays of the walk for a size."""
+
+    def __init__(
+        self, problem: CommitteeProblem, caps: Caps, by: int | None, budget: Budget, max_nodes: int | None
+    ) -> None:
+        self.problem, self.caps, self.by, self.budget, self.max_nodes = problem, caps, by, budget, max_nodes
+        self.nodes, self.stopped = 0, False
+        prices = problem.prices / np.maximum(1, problem.prices.sum(axis=1, keepdims=True))
+        self.order = np.argsort(prices.sum(axis=0), kind="stable")
+        self.planes = _planes(problem, self.order)
+        self.scalars = np.zeros(kernels.HAS_THRESHOLD + 1, dtype=np.int64)
+        self.scalars[kernels.HAS_THRESHOLD] = problem.has_threshold
+
+    @property
+    def n_points(self) -> int:
+        """Points in the archive."""
+        return int(self.scalars[kernels.N_POINTS])
+
+    def cheapest(self, size: int) -> int:
+        """Return the least that so many members come to in the objective that the walk goes by."""
+        return 0 if self.by is None else int(np.sort(self.problem.prices[self.by])[:size].sum())
+
+    def make_room(self, n: int, old: kernels.CommitteeArchive | None = None) -> None:
+        """Make room for so many points, and keep those that there are."""
+        width = len(self.problem.objectives)
+        self.archive = kernels.CommitteeArchive(
+            np.zeros((n, width), dtype=np.int64),
+            np.zeros((n, self.problem.n_classifiers), dtype=np.uint8),
+            np.zeros(n, dtype=np.int64),
+            np.arange(n, dtype=np.int64),
+        )
+        if old is not None:
+            self.archive.points[: len(old.order)] = old.points
+            self.archive.members[: len(old.order)] = old.members
+            self.archive.thresholds[: len(old.order)] = old.thresholds
+            self.archive.order[: len(old.order)] = old.order
+
+    def take(self, starts: Sequence[Committee]) -> None:
+        """Begin with what is known, which may dominate each other."""
+        for start in starts:
+            if not any((other.point <= start.point).all() for other in starts if other is not start):
+                n = self.n_points
+                self.archive.points[n], self.archive.thresholds[n] = start.point, start.threshold
+                self.archive.members[n] = start.mask[self.order]
+                self.scalars[kernels.N_POINTS] = n + 1
+
+    def walk(self, size: int, upto: int) -> Iterator[None]:
+        """Walk over all committees of a size that come to no more than a budget; yield now and then."""
+        rows, walk = self._arrays(size, upto)
+        self.scalars[kernels.SIZE], self.scalars[kernels.DEPTH] = size, 0
+        self.scalars[kernels.DONE] = self.scalars[kernels.NODES] = 0
+        n_words = len(rows.full) * (1 + rows.rival.shape[1])
+        block = max(1, BLOCK_WORK // (n_words * (size + 1)))
+        while not self.scalars[kernels.DONE]:
+            nodes = self.nodes + int(self.scalars[kernels.NODES])
+            left = block if self.max_nodes is None else min(block, self.max_nodes - nodes)
+            if left <= 0 or self.budget.stopped:
+                self.stopped = True
+                break
+            if self.n_points + size + 1 >= len(self.archive.order):
+                self.make_room(2 * len(self.archive.order), self.archive)
+            kernels.walk_committees(left, rows, walk, self.archive)
+            yield
+        self.nodes += int(self.scalars[kernels.NODES])
+
+    def _arrays(self, size: int, upto: int) -> tuple[kernels.CommitteeRows, kernels.CommitteeWalk]:
+        """Return what the kernel reads and where it is, for a size."""
+        problem, (right, rival, tied, full, starts) = self.problem, self.planes
+        n_words = len(full)
+        n_classes, n_prices = len(starts) - 1, len(problem.prices)
+        prices = np.ascontiguousarray(problem.prices[:, self.order])
+        budgets = problem.budgets.copy()
+        if self.by is not None:
+            budgets[self.by] = min(budgets[self.by], upto)
+        rows = kernels.CommitteeRows(
+            right, _suffixes(right, full, size), rival, tied, full, starts, problem.gains,
+            self.caps, prices, _least(prices, size), budgets,
+        )  # fmt: skip
+        counts = np.zeros((size + 1, size + 2, n_words), dtype=np.uint64)
+        counts[:, 0] = full
+        rivals = np.zeros((size + 1, rival.shape[1] * (size + 2), n_words), dtype=np.uint64)
+        rivals[:, :: size + 2] = np.uint64(2**64 - 1)
+        walk = kernels.CommitteeWalk(
+            np.zeros(size + 1, dtype=np.int64), counts, rivals,
+            np.zeros((size + 1, n_prices), dtype=np.int64),
+            np.zeros((size + 2, n_classes), dtype=np.int64),
+            np.zeros(len(problem.objectives), dtype=np.int64), self.scalars,
+        )  # fmt: skip
+        return rows, walk
+
+    def found(self) -> list[Committee]:
+        """Return the points of the archive, each counted anew from the votes."""
+        committees = []
+        for i in range(self.n_points):
+            mask = np.zeros(self.problem.n_classifiers, dtype=bool)
+            mask[self.order] = self.archive.members[i].astype(bool)
+            threshold = int(self.archive.thresholds[i])
+            point = self.problem.point(mask, threshold)
+            assert (point == self.archive.points[i]).all(), "bits and votes count the same"
+            committees.append(Committee(mask, threshold, point))
+        return committees
+
+
+def _planes(
+    problem: CommitteeProblem, order: NDArray[np.intp]
+) -> tuple[Words, Words, Words, Words, NDArray[np.int64]]:
+    """Return who is right, who votes for which rival, lost ties, all rows, and where classes begin."""
+    votes = problem.votes
+    answers = (votes.votes if isinstance(votes, Votes) else votes.codes)[:, order]
+    samples = np.repeat(np.arange(len(votes.labels)), votes.counts)
+    blocks = [samples[votes.labels[samples] == c] for c in range(problem.gains.shape[1])]
+    widths = [max(1, -(-len(block) // 64)) for block in blocks]
+    starts = np.cumsum([0, *widths]).astype(np.int64)
+
+    def packed(flags: list[NDArray[np.bool_]]) -> Words:
+        parts = [pack(own, width) for own, width in zip(flags, widths, strict=True)]
+        return np.ascontiguousarray(np.concatenate(parts, axis=-1))
+
+    right = packed([(answers[block] == c).T for c, block in enumerate(blocks)])
+    full = packed([np.ones(len(block), dtype=bool) for block in blocks])
+    n_rivals = 0 if problem.has_threshold else len(blocks)
+    rival = np.zeros((len(order), n_rivals, len(full)), dtype=np.uint64)
+    tied = np.zeros((n_rivals, len(full)), dtype=np.uint64)
+    for r in range(n_rivals):
+        rival[:, r] = packed([((answers[block] == r) & (c != r)).T for c, block in enumerate(blocks)])
+        tied[r] = packed([np.full(len(block), r < c) for c, block in enumerate(blocks)])
+    return right, rival, tied, full, starts
+
+
+def _suffixes(right: Words, full: Words, most: int) -> Words:
+    """Return the rows that q of the members from k on are right on, ``(n + 1, most + 1, n_words)``."""
+    n, n_words = right.shape
+    left = np.zeros((n + 1, most + 1, n_words), dtype=np.uint64)
+    left[:, 0] = full
+    for k in range(n - 1, -1, -1):
+        left[k, 1:] = left[k + 1, 1:] | (left[k + 1, :-1] & right[k])
+    return left
+
+
+def _least(prices: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Return the least that r of the members from k on add, ``(n_prices, n + 1, most + 1)``."""
+    n_prices, n = prices.shape
+    least = np.zeros((n_prices, n + 1, most + 1), dtype=np.int64)
+    for k in range(n):
+        ranked = np.sort(prices[:, k:], axis=1)[:, :most].cumsum(axis=1)
+        least[:, k, 1 : ranked.shape[1] + 1] = ranked
+        least[:, k, ranked.shape[1] + 1 :] = ranked[:, -1:]
+    return least

@@ -1,0 +1,134 @@
+"""The front of a pool's committees as an estimator."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
+
+from shortlist.ensembles.estimators.front_pruner import FrontPruner
+from shortlist.ensembles.pools.pool import Pool, as_pool
+from shortlist.ensembles.verification.recheck import verify
+from shortlist.errors import BadInputError, UnmetChoiceError
+from shortlist.results.proof import Status
+
+X, Y = make_classification(180, 6, n_informative=4, flip_y=0.2, random_state=3)
+NAMES = np.where(Y == 1, "ill", "well")
+
+
+def trees(y: NDArray[Any] = NAMES) -> Pool:
+    return as_pool(
+        [
+            DecisionTreeClassifier(max_depth=1 + seed % 3, max_features=2, random_state=seed).fit(
+                X[:90], y[:90]
+            )
+            for seed in range(7)
+        ]
+    )
+
+
+def test_the_point_that_is_picked_predicts_with_its_threshold() -> None:
+    objectives = ["max true-positives", "max true-negatives", "min size"]
+    pool = trees()
+    for point in range(3):
+        fitted = FrontPruner(pool, objectives=objectives, positive="ill", pick=point).fit(X[90:], NAMES[90:])
+        found = dict(zip(fitted.front_.names, fitted.front_.values[point], strict=True))
+        ill = NAMES[90:] == "ill"
+        said = fitted.predict(X[90:]) == "ill"
+        assert ((ill & said).sum(), (~ill & ~said).sum(), len(fitted.pool_)) == tuple(found.values())
+        assert fitted.point_ == point
+
+
+def test_the_best_of_a_complete_front_is_optimal_and_verified() -> None:
+    fitted = FrontPruner(trees(), pick=0).fit(X[90:], NAMES[90:])
+
+    assert fitted.status_ is Status.OPTIMAL
+    assert fitted.objective_value_ == fitted.bound_ == fitted.front_.values[0, 0]
+    assert fitted.score(X[90:], NAMES[90:]) == pytest.approx(fitted.objective_value_)
+    checked = verify(fitted, X[90:], NAMES[90:])
+    assert checked.failures == ()
+    assert checked.value == pytest.approx(fitted.objective_value_)
+
+
+def test_a_smaller_committee_of_the_front_says_how_far_it_may_be_from_the_best() -> None:
+    fitted = FrontPruner(trees(), pick=1).fit(X[90:], NAMES[90:])
+
+    assert fitted.status_ is Status.FEASIBLE
+    assert fitted.bound_ == fitted.front_.values[0, 0] > fitted.objective_value_
+
+
+def test_judges_who_abstain_vote_by_plurality() -> None:
+    answers = pd.DataFrame({"a": NAMES, "b": np.roll(NAMES, 1), "c": np.where(X[:, 0] > 0, NAMES, None)})
+    judges = Pool.from_answers(answers, NAMES, costs={"a": 5, "b": 1, "c": 2.5})
+    fitted = FrontPruner(judges, objectives=["max recall", "min cost"], pick=0).fit(answers, NAMES)
+
+    assert fitted.threshold_ is None
+    assert fitted.front_.values[0].tolist() == [1, 5]
+    assert fitted.objective_value_ == (NAMES == "well").sum()
+
+
+def test_several_classes_vote_by_plurality() -> None:
+    y = np.digitize(X[:, 0] + X[:, 1], [-1, 1])
+    fitted = FrontPruner(
+        trees(y), objectives=["max recall:0", "max recall:2", "min size"], pick="lexicographic"
+    ).fit(X[90:], y[90:])
+
+    truth, said = y[90:], fitted.predict(X[90:])
+    assert fitted.threshold_ is None
+    assert (said[truth == 0] == 0).mean() == pytest.approx(fitted.front_.values[fitted.point_, 0])
+
+
+def test_prices_are_those_given_or_the_pools_own_or_measured() -> None:
+    pool = trees()
+    priced = Pool(pool.classifiers, pool.classes, pool.names, pool.families, costs=np.arange(7) / 2)
+    own = FrontPruner(priced, objectives=["max accuracy", "min cost"]).fit(X[90:], NAMES[90:])
+    given = FrontPruner(
+        pool, objectives=["max accuracy", "min cost", "min bytes", "min time"], member_costs=[1] * 7
+    ).fit(X[90:], NAMES[90:])
+
+    assert own.prices_["cost"].tolist() == [0, 0.5, 1, 1.5, 2, 2.5, 3]
+    assert set(given.prices_) == {"cost", "bytes", "time"}
+    assert (given.prices_["time"] > 0).all()
+    assert given.front_.candidates == pool.names
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"objectives": "max accuracy, min size"}, "objectives must be a list"),
+        ({"objectives": ["max accuracy", "min cost"]}, "min cost needs the cost of every member"),
+        ({"member_costs": [1] * 7}, "member_costs belong to the objective min cost"),
+        ({"objectives": ["max accuracy", "min cost"], "member_costs": [-1] * 7}, "at least 0, got -1"),
+        (
+            {"objectives": ["max accuracy", "min cost"], "member_costs": [1]},
+            "one entry per classifier, 7, got 1",
+        ),
+        ({"pick": "nearest"}, "pick must be one of"),
+        ({"pick": -1}, "pick must be at least 0"),
+        ({"min_size": 0}, "min_size must be at least 1"),
+        ({"positive": "sick"}, "positive must be one of"),
+    ],
+)
+def test_options_that_cannot_be_meant_are_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(BadInputError, match=sentence):
+        FrontPruner(trees(), **options).fit(X[90:], NAMES[90:])
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [({"pick": 99}, "pick is point 99"), ({"min_size": 9}, "no committee has 9 members")],
+)
+def test_a_point_that_is_not_there_is_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UnmetChoiceError, match=sentence):
+        FrontPruner(trees(), **options).fit(X[90:], NAMES[90:])
+
+
+def test_it_fits_a_pool_of_its_own_on_a_table() -> None:
+    table = pd.DataFrame(X, columns=list("abcdef"))
+    fitted = FrontPruner(n_classifiers=5, random_state=0).fit(table, NAMES)
+
+    assert list(fitted.front_.names) == ["accuracy", "size"]
+    assert fitted.predict_proba(table).shape == (180, 2)

@@ -1,0 +1,189 @@
+"""Fronts of committees against every subset and threshold, and what is claimed where a limit ends the walk."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shortlist.ensembles.fronts.committee_front import committee_front
+from shortlist.ensembles.fronts.committee_problem import PRICES, VALUES, CommitteeProblem, committee_problem
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.votes.binary_votes import merge_rows
+from shortlist.results.front import Front
+from shortlist.results.proof import ProofKind
+from shortlist.runs.budget import Budget
+from shortlist.runs.cancellation import Cancellation
+from tests.ensembles import front_oracles, oracles, strategies
+from tests.ensembles.class_pools import Pool, as_votes, class_pools
+from tests.ensembles.oracles import Rows
+
+prices = st.sampled_from(["0", "0.1", "0.25", "1", "2", "3.75"])
+
+
+def exact(front: Front) -> set[tuple[Fraction, ...]]:
+    """The points as fractions, from the integers behind them."""
+    scales = [objective.sign * (objective.scale or 1) for objective in front.objectives]
+    return {
+        tuple(Fraction(value, scale) for value, scale in zip(point, scales, strict=True))
+        for point in front.points.tolist()
+    }
+
+
+def added(name: str, members: tuple[int, ...], costs: list[str]) -> Fraction:
+    return (
+        Fraction(len(members)) if name == "size" else sum((Fraction(costs[k]) for k in members), Fraction(0))
+    )
+
+
+def directed(names: list[str]) -> list[str]:
+    return [f"{'min' if name in PRICES else 'max'} {name}" for name in names]
+
+
+@given(
+    rows=strategies.labelled_votes(max_classifiers=6, max_rows=12),
+    names=st.lists(st.sampled_from([*VALUES, "cost", "size"]), min_size=2, max_size=3, unique=True),
+    data=st.data(),
+)
+@settings(max_examples=60)
+def test_the_front_of_two_classes_is_that_of_all_subsets_and_thresholds(
+    rows: Rows, names: list[str], data: st.DataObject
+) -> None:
+    k = len(rows[0][0])
+    costs = data.draw(st.lists(prices, min_size=k, max_size=k))
+    least = data.draw(st.integers(1, k))
+    most = data.draw(st.integers(least, k))
+    max_cost = data.draw(st.sampled_from([None, 2.5])) if "cost" in names else None
+    votes = merge_rows(*oracles.as_arrays(rows))
+    limits = selection_limits(k, min_size=least, max_size=most)
+
+    front = committee_front(
+        committee_problem(
+            votes,
+            directed(names),
+            costs={"cost": [float(cost) for cost in costs]},
+            limits=limits,
+            max_cost=max_cost,
+        )
+    )
+
+    allowed = [
+        members
+        for members in oracles.subsets(k)
+        if least <= len(members) <= most
+        and (max_cost is None or added("cost", members, costs) <= Fraction("2.5"))
+    ]
+    points = [
+        tuple(worth[name] if name in worth else added(name, members, costs) for name in names)
+        for members in allowed
+        for worth, _ in front_oracles.committees(rows, members)
+    ]
+    assert exact(front) == front_oracles.best_points(points, [1 if name in PRICES else -1 for name in names])
+    assert front.proof.kind is ProofKind.COMPLETE
+    assert all(front.extras["proved"])
+
+
+@given(
+    pool=class_pools(max_classifiers=6, max_rows=12),
+    data=st.data(),
+)
+@settings(max_examples=40)
+def test_the_front_of_several_classes_is_that_of_all_subsets(pool: Pool, data: st.DataObject) -> None:
+    _, k, n_classes = pool
+    known = ["accuracy", "cost", "size", *(f"recall:{label}" for label in range(n_classes))]
+    if n_classes == 2:
+        known = known[:3]
+    names = data.draw(st.lists(st.sampled_from(known), min_size=2, max_size=3, unique=True))
+    costs = data.draw(st.lists(prices, min_size=k, max_size=k))
+
+    problem = committee_problem(
+        as_votes(pool), directed(names), costs={"cost": [float(cost) for cost in costs]}
+    )
+    front = committee_front(problem)
+
+    points = []
+    for members in oracles.subsets(k):
+        if members:
+            worth = front_oracles.plural(pool, members)
+            points.append(
+                tuple(worth[name] if name in worth else added(name, members, costs) for name in names)
+            )
+    assert exact(front) == front_oracles.best_points(points, [1 if name in PRICES else -1 for name in names])
+    assert front.proof.kind is ProofKind.COMPLETE
+    assert front.extras["thresholds"] is None
+
+
+def hard(
+    n_classifiers: int = 24, objectives: tuple[str, ...] = ("max accuracy", "min size")
+) -> CommitteeProblem:
+    votes = strategies.hard_votes(n_rows=80, n_classifiers=n_classifiers)
+    costs = np.random.default_rng(0).integers(1, 50, n_classifiers) / 4
+    return committee_problem(votes, objectives, costs={"cost": costs})
+
+
+@pytest.mark.parametrize(
+    "objectives",
+    [("max accuracy", "min cost", "min size"), ("max true-positives", "max true-negatives", "min cost")],
+)
+def test_a_walk_that_a_limit_ends_has_points_that_the_whole_one_has_too_and_says_which(
+    objectives: tuple[str, ...],
+) -> None:
+    problem = hard(12, objectives)
+    whole = committee_front(problem)
+
+    cut = committee_front(problem, Budget(nodes=1), max_nodes=200)
+
+    known = exact(whole)
+    assert whole.proof.kind is ProofKind.COMPLETE
+    assert cut.proof.kind is not ProofKind.COMPLETE
+    proved = [point for point, sure in zip(cut.points.tolist(), cut.extras["proved"], strict=True) if sure]
+    assert proved
+    assert {tuple(point) for point in proved} <= {tuple(point) for point in whole.points.tolist()}
+    assert known
+
+
+def test_what_a_cut_walk_says_may_be_missing_is_enough_for_every_point_of_the_whole_front() -> None:
+    problem = hard(12, ("max accuracy", "min cost", "min size"))
+    whole = committee_front(problem)
+
+    cut = committee_front(problem, Budget(nodes=1), max_nodes=400)
+
+    assert cut.proof.missing is not None
+    missing = np.array(cut.proof.missing) * [objective.scale or 1 for objective in cut.objectives]
+    for point in whole.points:
+        assert (cut.points <= point + np.rint(missing)).all(axis=1).any()
+
+
+def test_whoever_stops_the_work_gets_the_points_so_far() -> None:
+    cancellation = Cancellation()
+    cancellation.cancel()
+
+    front = committee_front(hard(), Budget(cancellation=cancellation))
+
+    assert front.proof.kind is not ProofKind.COMPLETE
+    assert front.proof.limit == "interrupted"
+
+
+def test_every_point_is_counted_from_the_votes() -> None:
+    problem = hard(10, ("max true-positives", "max true-negatives", "min size"))
+
+    front = committee_front(problem)
+
+    for point, chosen, threshold in zip(
+        front.points, front.decisions, front.extras["thresholds"], strict=True
+    ):
+        assert problem.point(chosen.astype(bool), threshold)[problem.asked].tolist() == point.tolist()
+
+
+def told(events: list[Any]) -> set[str]:
+    return {event.stage for event in events}
+
+
+def test_progress_is_told() -> None:
+    events: list[Any] = []
+
+    committee_front(hard(8), Budget(report=events.append))
+
+    assert told(events) >= {"bounding", "walking"}

@@ -1,0 +1,75 @@
+"""The walk itself: what it is final to, what bounds save, and what it is given."""
+
+import numpy as np
+import pytest
+
+from shortlist.ensembles.fronts import front_walk
+from shortlist.ensembles.fronts.committee_problem import CommitteeProblem, committee_problem
+from shortlist.ensembles.fronts.front_walk import walk_front
+from shortlist.ensembles.votes.binary_votes import merge_rows
+from shortlist.runs.budget import Budget
+from tests.ensembles import strategies
+
+OBJECTIVES = ("max true-positives", "max true-negatives", "min cost", "min size")
+
+
+def problem(objectives: tuple[str, ...] = OBJECTIVES, n_classifiers: int = 11) -> CommitteeProblem:
+    votes = strategies.hard_votes(n_rows=70, n_classifiers=n_classifiers)
+    costs = np.random.default_rng(1).integers(1, 9, n_classifiers) / 4
+    return committee_problem(votes, objectives, costs={"cost": costs})
+
+
+def points(found: front_walk.WalkedFront) -> set[tuple[int, ...]]:
+    return {tuple(committee.point.tolist()) for committee in found.found}
+
+
+@pytest.mark.parametrize("by", [None, 0, 1])
+def test_what_a_walk_goes_by_changes_nothing_in_what_it_finds(by: int | None) -> None:
+    walked = walk_front(problem(), Budget(), by=by)
+
+    assert walked.complete
+    assert points(walked) == points(walk_front(problem(), Budget()))
+
+
+@pytest.mark.parametrize("by", [0, 1])
+def test_a_walk_that_is_cut_is_final_up_to_what_it_says(by: int) -> None:
+    whole, price = points(walk_front(problem(), Budget())), 2 + by
+
+    cut = walk_front(problem(), Budget(), by=by, max_nodes=300)
+
+    assert 0 <= cut.final_to < max(point[price] for point in whole)
+    assert {one for one in points(cut) if one[price] <= cut.final_to} == {
+        one for one in whole if one[price] <= cut.final_to
+    }
+
+
+def test_a_proved_sum_of_two_values_saves_nodes_and_loses_no_point() -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 60)
+    votes = merge_rows(labels[:, None] ^ (rng.random((60, 13)) < 0.3), labels)
+    asked = committee_problem(votes, ["max true-positives", "max true-negatives", "min size"])
+    free = walk_front(asked, Budget())
+    best = max(-point[0] - point[1] for point in points(free))
+    caps = asked.highest()
+    caps[2] = best
+
+    bounded = walk_front(asked, Budget(), caps=caps)
+
+    assert points(bounded) == points(free)
+    assert bounded.nodes < free.nodes
+
+
+def test_what_is_known_at_the_start_is_kept_and_saves_nodes() -> None:
+    free = walk_front(problem(), Budget())
+
+    again = walk_front(problem(), Budget(), starts=free.found)
+
+    assert points(again) == points(free)
+    assert again.nodes <= free.nodes
+
+
+def test_an_archive_that_is_full_gets_more_room() -> None:
+    little = walk_front(problem(), Budget(), room=4)
+
+    assert points(little) == points(walk_front(problem(), Budget()))
+    assert len(little.found) > 32
