@@ -61,7 +61,13 @@ def test_a_smaller_committee_of_the_front_says_how_far_it_may_be_from_the_best()
 
 
 def test_judges_who_abstain_vote_by_plurality() -> None:
-    answers = pd.DataFrame({"a": NAMES, "b": np.roll(NAMES, 1), "c": np.where(X[:, 0] > 0, NAMES, None)})
+    answers = pd.DataFrame(
+        {
+            "a": NAMES,
+            "b": np.roll(NAMES, 1),
+            "c": [name if x > 0 else None for name, x in zip(NAMES, X[:, 0], strict=True)],
+        }
+    )
     judges = Pool.from_answers(answers, NAMES, costs={"a": 5, "b": 1, "c": 2.5})
     fitted = FrontPruner(judges, objectives=["max recall", "min cost"], pick=0).fit(answers, NAMES)
 

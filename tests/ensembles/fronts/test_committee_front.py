@@ -9,7 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.ensembles.fronts.committee_front import committee_front
-from shortlist.ensembles.fronts.committee_problem import PRICES, VALUES, CommitteeProblem, committee_problem
+from shortlist.ensembles.fronts.committee_problem import (
+    MEMBER_OBJECTIVES,
+    VALUE_OBJECTIVES,
+    CommitteeProblem,
+    committee_problem,
+)
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.results.front import Front
@@ -39,12 +44,12 @@ def added(name: str, members: tuple[int, ...], costs: list[str]) -> Fraction:
 
 
 def directed(names: list[str]) -> list[str]:
-    return [f"{'min' if name in PRICES else 'max'} {name}" for name in names]
+    return [f"{'min' if name in MEMBER_OBJECTIVES else 'max'} {name}" for name in names]
 
 
 @given(
     rows=strategies.labelled_votes(max_classifiers=6, max_rows=12),
-    names=st.lists(st.sampled_from([*VALUES, "cost", "size"]), min_size=2, max_size=3, unique=True),
+    names=st.lists(st.sampled_from([*VALUE_OBJECTIVES, "cost", "size"]), min_size=2, max_size=3, unique=True),
     data=st.data(),
 )
 @settings(max_examples=60)
@@ -80,7 +85,9 @@ def test_the_front_of_two_classes_is_that_of_all_subsets_and_thresholds(
         for members in allowed
         for worth, _ in front_oracles.committees(rows, members)
     ]
-    assert exact(front) == front_oracles.best_points(points, [1 if name in PRICES else -1 for name in names])
+    assert exact(front) == front_oracles.best_points(
+        points, [1 if name in MEMBER_OBJECTIVES else -1 for name in names]
+    )
     assert front.proof.kind is ProofKind.COMPLETE
     assert all(front.extras["proved"])
 
@@ -110,7 +117,9 @@ def test_the_front_of_several_classes_is_that_of_all_subsets(pool: Pool, data: s
             points.append(
                 tuple(worth[name] if name in worth else added(name, members, costs) for name in names)
             )
-    assert exact(front) == front_oracles.best_points(points, [1 if name in PRICES else -1 for name in names])
+    assert exact(front) == front_oracles.best_points(
+        points, [1 if name in MEMBER_OBJECTIVES else -1 for name in names]
+    )
     assert front.proof.kind is ProofKind.COMPLETE
     assert front.extras["thresholds"] is None
 

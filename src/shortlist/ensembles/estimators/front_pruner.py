@@ -12,7 +12,12 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.base import HARD, PoolPruner
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner, positive_class
 from shortlist.ensembles.fronts.committee_front import committee_front
-from shortlist.ensembles.fronts.committee_problem import BY_CLASS, PRICES, committee_problem, read_objectives
+from shortlist.ensembles.fronts.committee_problem import (
+    BY_CLASS,
+    MEMBER_OBJECTIVES,
+    committee_problem,
+    read_objectives,
+)
 from shortlist.ensembles.fronts.member_prices import member_bytes, member_times
 from shortlist.ensembles.goals.class_weights import decision_table, weights_of
 from shortlist.ensembles.goals.selection_limits import exact_cost, selection_limits
@@ -134,10 +139,12 @@ class FrontPruner(ExactPruner):
             name = " ".join(text.split()).removeprefix("max ").replace("_", "-")
             if name.startswith(BY_CLASS):
                 return {name.removeprefix(BY_CLASS): 1}
-            if not name.startswith("min ") and name not in PRICES:
+            if not name.startswith("min ") and name not in MEMBER_OBJECTIVES:
                 name = {"true-positives": "recall", "true-negatives": "specificity"}.get(name, name)
                 if name in {"recall", "specificity"} and getattr(self, "positive_", "") is None:
-                    return {self.classes_[int(name == "recall")]: 1}  # judges abstain, and a plurality decides
+                    return {
+                        self.classes_[int(name == "recall")]: 1
+                    }  # judges abstain, and a plurality decides
                 return name
         return "accuracy"
 

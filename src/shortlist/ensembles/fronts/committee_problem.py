@@ -22,7 +22,7 @@ from shortlist.exact import as_integers
 from shortlist.results.front import LARGEST_POINT
 from shortlist.results.objective import Objective, Sense
 
-VALUES = {
+VALUE_OBJECTIVES = {
     "accuracy": "share of right decisions",
     "balanced-accuracy": "mean of the shares of right decisions in each class",
     "true-positives": "rows of the positive class that are found",
@@ -34,7 +34,7 @@ VALUES = {
 
 SIZE = "size"
 
-PRICES = {
+MEMBER_OBJECTIVES = {
     "cost": "what the members cost together, by prices that are given",
     SIZE: "number of members",
     "time": "what the members took together for the rows, measured",
@@ -164,8 +164,9 @@ def committee_problem(
     votes : Votes or ClassVotes
         Validation rows.
     objectives : sequence of str
-        At least two such as ``"max accuracy"`` or ``"min cost"``: ``max`` with a name in :data:`VALUES` or
-        ``recall:CLASS``, ``min`` with one in :data:`PRICES`.
+        At least two such as ``"max accuracy"`` or ``"min cost"``: ``max`` with a name in
+        :data:`VALUE_OBJECTIVES` or
+        ``recall:CLASS``, ``min`` with one in :data:`MEMBER_OBJECTIVES`.
     costs : mapping of str to sequence of float, optional
         What each classifier adds to ``cost``, ``time`` and ``bytes``, as far as these are asked for; decimals
         of at least 0.
@@ -197,8 +198,8 @@ def committee_problem(
         raise BadInputError(
             f"max_cost goes with the objective min cost, got {all_of(names)}. Add it, or leave out max_cost."
         )
-    values = [name for name in names if name not in PRICES]
-    prices = [name for name in names if name in PRICES]
+    values = [name for name in names if name not in MEMBER_OBJECTIVES]
+    prices = [name for name in names if name in MEMBER_OBJECTIVES]
     found = [_value(name, votes, labels) for name in values]
     charged = [_price(name, votes.n_classifiers, costs or {}, max_cost) for name in prices]
     ordered = [*values, *prices]
@@ -237,8 +238,8 @@ def read_objectives(objectives: Sequence[str], labels: Sequence[str]) -> list[st
     names: list[str] = []
     for text in objectives:
         sense, _, name = " ".join(text.split()).partition(" ")
-        known = [f"max {value}" for value in (*VALUES, f"{BY_CLASS}CLASS")] + [
-            f"min {price}" for price in PRICES
+        known = [f"max {value}" for value in (*VALUE_OBJECTIVES, f"{BY_CLASS}CLASS")] + [
+            f"min {price}" for price in MEMBER_OBJECTIVES
         ]
         if sense not in {"max", "min"} or not name:
             raise BadInputError(
@@ -246,11 +247,15 @@ def read_objectives(objectives: Sequence[str], labels: Sequence[str]) -> list[st
                 f"got {text!r}."
             )
         plain = name if name.startswith(BY_CLASS) else name.replace("_", "-")
-        if plain not in VALUES and plain not in PRICES and not plain.startswith(BY_CLASS):
+        if (
+            plain not in VALUE_OBJECTIVES
+            and plain not in MEMBER_OBJECTIVES
+            and not plain.startswith(BY_CLASS)
+        ):
             raise BadInputError(
                 f"an objective must be {any_of(known, most=20)}, got {text!r}.{did_you_mean(text, known)}"
             )
-        wanted = "min" if plain in PRICES else "max"
+        wanted = "min" if plain in MEMBER_OBJECTIVES else "max"
         if sense != wanted:
             raise BadInputError(
                 f"{plain} gets better the {'less' if wanted == 'min' else 'more'} there is of it, "
