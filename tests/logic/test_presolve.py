@@ -9,9 +9,10 @@ from tests.logic.oracles import all_assignments, clause_sets, models
 
 
 @pytest.mark.parametrize("complete", [True, False], ids=["every fixed variable", "propagation only"])
+@pytest.mark.parametrize("probe", [True, False])
 @given(clauses=clause_sets())
-def test_models_come_back_one_to_one(clauses: Clauses, complete: bool) -> None:
-    smaller = presolve(clauses, complete=complete)
+def test_models_come_back_one_to_one(clauses: Clauses, complete: bool, probe: bool) -> None:
+    smaller = presolve(clauses, complete=complete, probe=probe)
     every = all_assignments(smaller.clauses.n_variables)
     restored = smaller.restore(every[smaller.clauses.satisfied(every)])
 
@@ -47,3 +48,10 @@ def test_no_clause_left_contains_another_and_the_models_stay(clauses: Clauses) -
 
     assert models(left) == models(clauses)
     assert not any(a <= b for i, a in enumerate(sets) for j, b in enumerate(sets) if i != j)
+
+
+def test_probing_finds_what_no_two_clauses_of_two_literals_say() -> None:
+    # 1 gives 2 through a longer clause, and 2 gives 1
+    clauses = Clauses.from_clauses(4, [(-1, 3), (-1, 4), (-3, -4, 2), (-2, 1)])
+    assert len(presolve(clauses).clauses.literals) == len(clauses.literals)
+    assert presolve(clauses, probe=True).clauses.n_variables == 3

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
-from shortlist.arrays import Mask
-from shortlist.logic._propagation_kernels import literal_codes
+from shortlist.arrays import Mask, ShortTable
 from shortlist.logic.clauses import Clauses
+from shortlist.logic.probing import components_of, further_implications, implied_by_pairs, shortened
 from shortlist.logic.propagation import propagate
 from shortlist.logic.sat import backbone
 from shortlist.runs.budget import Budget
@@ -55,7 +53,9 @@ class Presolved:
         return tuple((np.flatnonzero((self.places < 0) & ~self.polarities) + 1).tolist())
 
 
-def presolve(clauses: Clauses, *, complete: bool = True, budget: Budget | None = None) -> Presolved:
+def presolve(
+    clauses: Clauses, *, complete: bool = True, probe: bool = False, budget: Budget | None = None
+) -> Presolved:
     """Replace fixed and equivalent variables and drop clauses that others imply.
 
     The models of the result correspond one to one to the models of `clauses`, through
@@ -69,6 +69,9 @@ def presolve(clauses: Clauses, *, complete: bool = True, budget: Budget | None =
         Find every fixed variable by :func:`shortlist.logic.sat.backbone`; otherwise only those that unit
         propagation finds. Equivalences are the strongly connected components of the implications that clauses
         of two literals make (Aspvall, Plass & Tarjan 1979), repeated until nothing changes.
+    probe : bool, default=False
+        Find also equivalences that show when a literal is assumed and propagated, and make clauses shorter
+        (:mod:`shortlist.logic.probing`).
     budget : Budget, optional
         Ends the search for fixed variables by :class:`shortlist.logic.sat.SearchStoppedError`.
 
@@ -88,10 +91,15 @@ def presolve(clauses: Clauses, *, complete: bool = True, budget: Budget | None =
         mapping = _forced(current)
         if mapping is not None and (mapping == np.arange(n + 2)).all():
             mapping = equivalent_literals(current)
+        if probe and mapping is not None and (mapping == np.arange(n + 2)).all():
+            mapping = equivalent_literals(current, further_implications(current, budget))
         if mapping is None:
             known = None
         elif (mapping == np.arange(n + 2)).all():
-            break
+            shorter = shortened(current, current, budget) if probe else current
+            if len(shorter.literals) == len(current.literals):
+                break
+            current = without_subsumed(shorter)
         else:
             roots = np.sign(roots) * mapping[np.abs(roots)]
             current = _substituted(current, mapping)
@@ -108,8 +116,15 @@ def presolve(clauses: Clauses, *, complete: bool = True, budget: Budget | None =
     return Presolved(without_subsumed(left), places, roots > 0)
 
 
-def equivalent_literals(clauses: Clauses) -> NDArray[np.int64] | None:
+def equivalent_literals(clauses: Clauses, further: ShortTable | None = None) -> NDArray[np.int64] | None:
     """Find literals that clauses of two literals make equivalent.
+
+    Parameters
+    ----------
+    clauses : Clauses
+        What holds.
+    further : ndarray of int32, shape (n, 2), optional
+        Further implications, as :func:`shortlist.logic.probing.further_implications` returns them.
 
     Returns
     -------
@@ -123,12 +138,11 @@ def equivalent_literals(clauses: Clauses) -> NDArray[np.int64] | None:
     [0, 1, 2, -1]
     """
     n = clauses.n_variables
-    first = clauses.offsets[:-1][np.diff(clauses.offsets) == 2]
-    one = literal_codes(clauses.literals[first])
-    two = literal_codes(clauses.literals[first + 1])
-    heads, tails = np.concatenate([one ^ 1, two ^ 1]), np.concatenate([two, one])
-    graph = csr_array((np.ones(len(heads), np.int8), (heads, tails)), shape=(2 * n, 2 * n))
-    _, components = connected_components(graph, directed=True, connection="strong")
+    heads, tails = implied_by_pairs(clauses)
+    if further is not None:
+        heads = np.concatenate([heads, further[:, 0], further[:, 1] ^ 1])
+        tails = np.concatenate([tails, further[:, 1], further[:, 0] ^ 1])
+    components = components_of(heads, tails, n)
     if (components[::2] == components[1::2]).any():
         return None
     _, leaders = np.unique(components, return_index=True)  # the smallest code of each component

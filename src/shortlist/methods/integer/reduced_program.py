@@ -11,6 +11,7 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.presolve import Presolved, presolve, without_subsumed
+from shortlist.logic.probing import shortened, without_chained
 from shortlist.methods.integer.integer_objectives import integer_objectives
 from shortlist.milp.program import LinearObjective, Program, make_program
 
@@ -53,9 +54,10 @@ def reduce_program(program: Program, clauses: Clauses | None = None) -> ReducedP
     Returns
     -------
     ReducedProgram
-        Fixed columns are gone, equivalent ones are one column (:func:`shortlist.logic.presolve.presolve`).
-        Rows that always hold and repeated rows are dropped, and so are rows that are clauses and contain all
-        literals of another. Objectives keep their values exactly.
+        Fixed columns are gone, equivalent ones are one column (:func:`shortlist.logic.presolve.presolve`, with
+        probing). Rows that always hold and repeated rows are dropped. Rows that are clauses lose literals
+        that the clauses make unnecessary, and those are dropped that contain all literals of another or
+        follow from a chain of clauses of two literals. Objectives keep their values exactly.
 
     Raises
     ------
@@ -69,7 +71,7 @@ def reduce_program(program: Program, clauses: Clauses | None = None) -> ReducedP
         )
     if clauses.n_variables > program.n_columns:
         clauses = _without_auxiliaries(clauses, program.n_columns)
-    found = presolve(clauses.with_units(_bound_literals(program, clauses)))
+    found = presolve(clauses.with_units(_bound_literals(program, clauses)), probe=True)
     signs, constants = _substitution(found, program.n_columns)
     kept = found.clauses.n_variables
     tail = slice(len(found.places), None)
@@ -100,7 +102,7 @@ def reduce_program(program: Program, clauses: Clauses | None = None) -> ReducedP
         integer=np.concatenate([np.ones(kept, dtype=bool), program.integer[tail]]),
         objectives=objectives,
     )
-    smaller = _tidied(smaller)
+    smaller = _tidied(smaller, found.clauses)
     if found.clauses.n_clauses and not len(found.clauses.literals):
         smaller = smaller.with_rows(
             np.zeros((1, smaller.n_columns)), 1.0, np.inf
@@ -153,8 +155,11 @@ def _substitution(found: Presolved, n_columns: int) -> tuple[sparse.csr_array, N
     return signs, constants
 
 
-def _tidied(program: Program) -> Program:
-    """Drop rows that always hold, repeated rows, and clauses that contain another one."""
+def _tidied(program: Program, known: Clauses) -> Program:
+    """Drop rows that always hold, repeated rows, and clauses that others imply; make clauses shorter.
+
+    `known` are clauses over the first columns that every solution satisfies.
+    """
     rows = program.rows.copy()
     rows.eliminate_zeros()
     rows.sort_indices()
@@ -175,7 +180,9 @@ def _tidied(program: Program) -> Program:
         if key not in seen:
             seen.add(key)
             others.append(row)
-    clauses = without_subsumed(Clauses.from_clauses(program.n_columns, listed))
+    known = Clauses(program.n_columns, known.literals, known.offsets)
+    shorter = shortened(Clauses.from_clauses(program.n_columns, listed), known)
+    clauses = without_chained(without_subsumed(shorter))
     lengths = np.diff(clauses.offsets)
     numbers = np.repeat(np.arange(clauses.n_clauses), lengths)
     signs = np.sign(clauses.literals).astype(np.float64)

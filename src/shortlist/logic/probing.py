@@ -1,0 +1,190 @@
+"""What clauses imply beyond their letters, found by assuming one literal and propagating."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from shortlist.arrays import Shorts, ShortTable
+from shortlist.logic import _probing_kernels as kernels
+from shortlist.logic._propagation_kernels import (
+    Assignment,
+    ClauseStore,
+    assign,
+    literal_codes,
+    propagate_clauses,
+    watch,
+)
+from shortlist.logic.clauses import Clauses
+from shortlist.runs.budget import Budget
+
+MOST_IMPLICATIONS = 1 << 20
+"""Rows of implications that are kept of one block of variables; those beyond are left out."""
+
+BLOCK = 1024
+"""Variables, or clauses, after which a budget is looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Propagator:
+    """Clauses with what follows from them at once, ready for assumptions."""
+
+    store: ClauseStore
+    assignment: Assignment
+    counts: NDArray[np.int64]
+
+
+def further_implications(clauses: Clauses, budget: Budget | None = None) -> ShortTable:
+    """Return implications between literals that the clauses of two literals do not say themselves.
+
+    Both values of every variable are propagated. Together with the clauses of two literals the rows have the
+    same strongly connected components as all implications that propagation finds.
+
+    Parameters
+    ----------
+    clauses : Clauses
+        What holds.
+    budget : Budget, optional
+        When it ends, the variables that were not looked at add nothing.
+
+    Returns
+    -------
+    ndarray of int32, shape (n, 2)
+        Codes of literals, see :func:`shortlist.logic._propagation_kernels.literal_codes`: the first one
+        implies the second. Empty if the clauses contradict each other at once. Time is that of two
+        propagations for each variable.
+
+    Examples
+    --------
+    >>> further_implications(Clauses.from_clauses(3, [(-1, 2), (-1, -2, 3)])).tolist()
+    [[0, 4]]
+    """
+    made = _propagator(clauses)
+    if made is None:
+        return np.zeros((0, 2), np.int32)
+    n = clauses.n_variables
+    marks = np.full(2 * n, -1, np.int32)
+    room = np.zeros((MOST_IMPLICATIONS, 2), np.int32)
+    parts = []
+    for first in range(0, n, BLOCK):
+        if budget is not None and budget.stopped:
+            break
+        found = kernels.find_implications(
+            first, min(n, first + BLOCK), made.store, made.assignment, marks, room, made.counts
+        )
+        parts.append(np.unique(room[:found], axis=0))
+    return np.concatenate([np.zeros((0, 2), np.int32), *parts])
+
+
+def shortened(clauses: Clauses, known: Clauses, budget: Budget | None = None) -> Clauses:
+    """Leave out literals of clauses that `known` makes unnecessary (vivification, Piette, Hamadi & Saïs 2008).
+
+    Parameters
+    ----------
+    clauses : Clauses
+        Which to make shorter; `known` may contain them.
+    known : Clauses
+        What holds besides, over the same variables.
+    budget : Budget, optional
+        When it ends, the clauses that were not looked at stay as they are.
+
+    Returns
+    -------
+    Clauses
+        As many clauses, each a part of its original. Together with `known` they have the same models.
+
+    Examples
+    --------
+    >>> known = Clauses.from_clauses(3, [(1, -2), (1, 2, 3)])
+    >>> list(shortened(known, known))
+    [(1, -2), (1, 3)]
+    """
+    made = _propagator(known)
+    if made is None or not clauses.n_clauses:
+        return clauses
+    literals = literal_codes(clauses.literals)
+    ends = np.column_stack([clauses.offsets[:-1], clauses.offsets[1:]]).ravel()
+    for first in range(0, clauses.n_clauses, BLOCK):
+        if budget is not None and budget.stopped:
+            break
+        stop = min(clauses.n_clauses, first + BLOCK)
+        kernels.shorten(first, stop, made.store, made.assignment, literals, ends, made.counts)
+    signed = np.where(literals & 1, -(literals >> 1) - 1, (literals >> 1) + 1).tolist()
+    pairs = ends.reshape(-1, 2).tolist()
+    return Clauses.from_clauses(clauses.n_variables, [signed[start:stop] for start, stop in pairs])
+
+
+def without_chained(clauses: Clauses) -> Clauses:
+    """Drop clauses of two literals that a chain of other such clauses implies (transitive reduction).
+
+    The inequalities of the chain imply that of the clause for fractions too, so that no relaxation becomes
+    weaker. Nothing is dropped while literals are equivalent; no clause may be there twice.
+
+    Examples
+    --------
+    >>> list(without_chained(Clauses.from_clauses(3, [(-1, 2), (-2, 3), (-1, 3)])))
+    [(-1, 2), (-2, 3)]
+    """
+    n = clauses.n_variables
+    of_two = np.flatnonzero(np.diff(clauses.offsets) == 2)
+    heads, tails = implied_by_pairs(clauses)
+    if len(of_two) == 0 or components_of(heads, tails, n).max() < 2 * n - 1:
+        return clauses
+    order = np.argsort(heads, kind="stable")
+    starts = np.searchsorted(heads[order], np.arange(2 * n + 1))
+    after = tails[order]
+    longer = np.zeros(len(after), np.uint8)
+    kernels.find_chains(
+        starts, after, np.full(2 * n, -1, np.int32), np.zeros(len(after) + 2 * n, np.int32), longer
+    )
+    dropped = np.zeros(clauses.n_clauses, dtype=bool)
+    dropped[of_two[order[longer == 1] % len(of_two)]] = True
+    return Clauses.from_clauses(
+        n, [clause for clause, drop in zip(clauses, dropped.tolist(), strict=True) if not drop]
+    )
+
+
+def implied_by_pairs(clauses: Clauses) -> tuple[Shorts, Shorts]:
+    """Return codes of literals, and of those that they imply by clauses of two literals.
+
+    First come the implications from the opposite of each clause's first literal, then those from that of its
+    second one.
+    """
+    first = clauses.offsets[:-1][np.diff(clauses.offsets) == 2]
+    one = literal_codes(clauses.literals[first])
+    two = literal_codes(clauses.literals[first + 1])
+    return np.concatenate([one ^ 1, two ^ 1]), np.concatenate([two, one])
+
+
+def components_of(heads: Shorts, tails: Shorts, n_variables: int) -> NDArray[np.int32]:
+    """Return the strongly connected component of each literal's code."""
+    size = 2 * n_variables
+    graph = csr_array((np.ones(len(heads), np.int8), (heads, tails)), shape=(size, size))
+    components: NDArray[np.int32] = connected_components(graph, directed=True, connection="strong")[1]
+    return components
+
+
+def _propagator(clauses: Clauses) -> _Propagator | None:
+    """Load clauses and follow those of one literal; None if they contradict each other."""
+    n = clauses.n_variables
+    lengths = np.diff(clauses.offsets)
+    if (lengths == 0).any():
+        return None
+    store = ClauseStore(
+        arena=literal_codes(clauses.literals),
+        starts=clauses.offsets,
+        heads=np.full(2 * n, -1, np.int32),
+        links=np.zeros(2 * clauses.n_clauses, np.int32),
+    )
+    assignment = Assignment(np.full(2 * n, -1, np.int8), *np.zeros((3, n), np.int32))
+    counts = np.zeros(8, np.int64)
+    for unit in literal_codes(clauses.literals[clauses.offsets[:-1][lengths == 1]]).tolist():
+        if assignment.values[unit] == 0:
+            return None
+        if assignment.values[unit] < 0:
+            assign(unit, -1, assignment, counts)
+    watch(store, 0, clauses.n_clauses)
+    consistent = propagate_clauses(store, assignment, counts) < 0
+    return _Propagator(store, assignment, counts) if consistent else None
