@@ -46,15 +46,15 @@ def test_further_implications_hold_and_make_the_same_literals_equivalent(clauses
             assert then or not if_
     if not propagate(clauses).consistent or any(propagate(clauses).literals):
         return  # what is fixed is taken out before literals are probed
+    n = clauses.n_variables
     heads, tails = implied_by_pairs(clauses)
     own = components_of(
         np.concatenate([heads, further[:, 0], further[:, 1] ^ 1]),
         np.concatenate([tails, further[:, 1], further[:, 0] ^ 1]),
-        clauses.n_variables,
+        n,
     )
-    every = components_of(
-        *(np.array(ends, dtype=np.int32) for ends in all_implications(clauses)), clauses.n_variables
-    )
+    all_heads, all_tails = all_implications(clauses)
+    every = components_of(np.array(all_heads, dtype=np.int32), np.array(all_tails, dtype=np.int32), n)
     # what either finds to be equivalent, the other does not deny
     for first in range(len(own)):
         for second in range(first):

@@ -84,6 +84,8 @@ def work_lines(front: "Front") -> list[str]:
             f"{extras['n_without_program']:,} answered by another one; {extras['n_unproved']:,} points not "
             "proved."
         )
+    if extras.get("n_checked"):
+        lines.append(f"{extras['n_checked']:,} proved answers were confirmed by a second program.")
     if "correctness" in extras:
         lines.append(
             f"{extras['n_evaluations']:,} configurations tried; {100 * extras['correctness']:.1f} % of the "

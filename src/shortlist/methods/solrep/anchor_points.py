@@ -32,6 +32,8 @@ class SolveSetting:
         Of the whole search, telling nobody.
     each : Limits
         Of each program.
+    checks : bool
+        Whether a second program checks each proved answer.
     study : Study
         Where finished programs go; a copy in another process keeps nothing.
     """
@@ -40,6 +42,7 @@ class SolveSetting:
     solver: str | Solver
     budget: Budget
     each: Limits
+    checks: bool
     study: Study
 
     def open(self) -> LimitedSolves:
@@ -47,7 +50,9 @@ class SolveSetting:
         solver = (
             open_solver(self.solver, short_programs=True) if isinstance(self.solver, str) else self.solver
         )
-        return LimitedSolves(self.program, solver=solver, budget=self.budget, stage=STAGE)
+        solves = LimitedSolves(self.program, solver=solver, budget=self.budget, stage=STAGE)
+        solves.checks = self.checks
+        return solves
 
     def solve(
         self, solves: LimitedSolves, key: str, weights: Vector, upper: Vector, start: Vector | None

@@ -30,6 +30,8 @@ class Outcome:
         The solution.
     value : int
         The weighted objectives of `vector`; 0 without one.
+    checked : bool
+        Whether a second program found nothing better than the proved answer.
     """
 
     status: Status
@@ -37,10 +39,21 @@ class Outcome:
     bound: int
     columns: NDArray[np.int64] | None = None
     value: int = 0
+    checked: bool = False
 
 
 class LimitedSolves(BoundedSolves):
-    """Bounded solves in which each program has a limit of its own."""
+    """Bounded solves in which each program has a limit of its own.
+
+    Attributes
+    ----------
+    checks : bool
+        Whether a proved answer is checked by a second program: what costs one unit less, asked of a solver
+        with another seed, which must find nothing. The limits of each program hold for it too; where they
+        end it, the answer stays proved, but is not checked.
+    """
+
+    checks = False
 
     def remember(self, vector: Vector, columns: NDArray[np.int64]) -> None:
         """Note a solution that another session found, so that programs can start from it."""
@@ -86,8 +99,24 @@ class LimitedSolves(BoundedSolves):
                 value = int(weights @ vector)
                 bound = value if proved else min(bound, value)
                 status = Status.OPTIMAL if bound == value else Status.FEASIBLE
-                return Outcome(status, vector, bound, self.columns_of(vector), value)
+                better = (
+                    status is Status.OPTIMAL and self.checks and self._better(weights, upper, value, each)
+                )
+                if better:
+                    continue
+                checked = better is False and self.checks
+                return Outcome(status, vector, bound, self.columns_of(vector), value, checked)
         raise SolverError(
             f"the solver gave no exact answer in {N_ATTEMPTS} attempts. Use another solver, or a coarser "
             "scale."
         )
+
+    def _better(self, weights: Vector, upper: Vector, value: int, each: Limits) -> bool | None:
+        """Look for a solution with smaller weighted objectives than `value`; None where a limit ended it."""
+        self._session = self._open(N_ATTEMPTS)  # with a seed that no attempt has
+        self._session.set_cutoff(float(value - 1))
+        solution = self._solve(weights, upper, None, 0, each)
+        self._session = None
+        if solution.status is Status.INFEASIBLE:
+            return False
+        return None if solution.values is None else True

@@ -80,6 +80,7 @@ def _as_dict(record: Record) -> dict[str, Any]:
         "value": outcome.value,
         "columns": columns,
         "programs": record.n_programs,
+        "checked": outcome.checked,
     }
 
 
@@ -96,5 +97,6 @@ def _as_record(key: str, line: Mapping[str, Any]) -> Record:
         line["bound"],
         None if columns is None else np.array(columns, dtype=np.int64),
         line["value"],
+        line.get("checked", False),
     )
     return Record(key, outcome, line["programs"])
