@@ -23,7 +23,7 @@ from shortlist.runs.budget import Budget
 MOST_IMPLICATIONS = 1 << 20
 """Rows of implications that are kept of one block of variables; those beyond are left out."""
 
-BLOCK = 1024
+PROBED_AT_ONCE = 1024
 """Variables, or clauses, after which a budget is looked at."""
 
 
@@ -68,18 +68,20 @@ def further_implications(clauses: Clauses, budget: Budget | None = None) -> Shor
     marks = np.full(2 * n, -1, np.int32)
     room = np.zeros((MOST_IMPLICATIONS, 2), np.int32)
     parts = []
-    for first in range(0, n, BLOCK):
+    for first in range(0, n, PROBED_AT_ONCE):
         if budget is not None and budget.stopped:
             break
         found = kernels.find_implications(
-            first, min(n, first + BLOCK), made.store, made.assignment, marks, room, made.counts
+            first, min(n, first + PROBED_AT_ONCE), made.store, made.assignment, marks, room, made.counts
         )
         parts.append(np.unique(room[:found], axis=0))
     return np.concatenate([np.zeros((0, 2), np.int32), *parts])
 
 
 def shortened(clauses: Clauses, known: Clauses, budget: Budget | None = None) -> Clauses:
-    """Leave out literals of clauses that `known` makes unnecessary (vivification, Piette, Hamadi & Saïs 2008).
+    """Leave out literals of clauses that `known` makes unnecessary.
+
+    This is the vivification of Piette, Hamadi & Saïs (2008).
 
     Parameters
     ----------
@@ -106,10 +108,10 @@ def shortened(clauses: Clauses, known: Clauses, budget: Budget | None = None) ->
         return clauses
     literals = literal_codes(clauses.literals)
     ends = np.column_stack([clauses.offsets[:-1], clauses.offsets[1:]]).ravel()
-    for first in range(0, clauses.n_clauses, BLOCK):
+    for first in range(0, clauses.n_clauses, PROBED_AT_ONCE):
         if budget is not None and budget.stopped:
             break
-        stop = min(clauses.n_clauses, first + BLOCK)
+        stop = min(clauses.n_clauses, first + PROBED_AT_ONCE)
         kernels.shorten(first, stop, made.store, made.assignment, literals, ends, made.counts)
     signed = np.where(literals & 1, -(literals >> 1) - 1, (literals >> 1) + 1).tolist()
     pairs = ends.reshape(-1, 2).tolist()
