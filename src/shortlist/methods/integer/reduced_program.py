@@ -54,10 +54,11 @@ def reduce_program(program: Program, clauses: Clauses | None = None) -> ReducedP
     Returns
     -------
     ReducedProgram
-        Fixed columns are gone, equivalent ones are one column; see
-        :func:`shortlist.logic.presolve.presolve`, which probes. Rows that always hold and repeated rows are dropped. Rows that are clauses lose literals
-        that the clauses make unnecessary, and those are dropped that contain all literals of another or
-        follow from a chain of clauses of two literals. Objectives keep their values exactly.
+        Fixed columns are gone, and equivalent ones are one column; see
+        :func:`shortlist.logic.presolve.presolve`, which probes. Rows that always hold and repeated rows are
+        dropped. Rows that are clauses lose literals that the other clauses make unnecessary, and those are
+        dropped that contain all literals of another or follow from a chain of clauses of two literals.
+        Objectives keep their values exactly.
 
     Raises
     ------
