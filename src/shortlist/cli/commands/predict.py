@@ -30,6 +30,14 @@ def predict(
             help="For a model of shortlist stage: also the stage, features bought and money spent per row.",
         ),
     ] = False,
+    early_exit: Annotated[
+        bool,
+        typer.Option(
+            "--early-exit",
+            help="For a model of shortlist prune: ask one member after the other, and no further once no "
+            "answer could change the class; the answers are the same.",
+        ),
+    ] = False,
     out: Annotated[Path | None, output("CSV with the answers; default: stdout.")] = None,
     trust: Trust = False,
     json: Json = False,
@@ -61,14 +69,19 @@ def predict(
         raise BadInputError(
             f"--explain needs a model of shortlist stage, got one of {type(estimator).__name__}."
         )
+    if early_exit and not hasattr(estimator, "predict_early"):
+        raise BadInputError(
+            "--early-exit needs a model of shortlist prune that promises nothing about its answers, got one of "
+            f"{type(estimator).__name__}."
+        )
     print_notes(notes)  # before anything can fail because of what they say
     with working("answering"):
         if buys_features:
             answers, facts = _bought(saved, rows, explain=explain)
         else:
-            answers, promised = _voted(saved, rows)
-            facts |= promised
-    found = [*_promised(facts, len(answers)), *_one_answer(answers[saved.target])]
+            answers, others = _early(saved, rows) if early_exit else _voted(saved, rows)
+            facts |= others
+    found = [*_promised(facts, len(answers)), *_called(facts), *_one_answer(answers[saved.target])]
     print_notes(found)
     notes += found
     if out is None:
@@ -102,6 +115,34 @@ def _promised(facts: dict[str, Any], n_rows: int) -> list[str]:
     if "guarantee" not in facts:
         return []
     return [f"{facts['n_rejected']:,} of {n_rows:,} rows are not answered. {facts['guarantee']['sentence']}"]
+
+
+def _called(facts: dict[str, Any]) -> list[str]:
+    """Say how many members were asked where they are asked one after the other."""
+    if "early_exit" not in facts:
+        return []
+    found = facts["early_exit"]
+    cost = ""
+    if found["mean_cost"] is not None:
+        cost = f", for {found['mean_cost']:.4g} a row; all of them cost {found['cost_of_all']:.4g}"
+    return [f"{found['mean_calls']:.2f} of {len(found['order'])} members were asked on average{cost}."]
+
+
+def _early(saved: "SavedModel", rows: "pd.DataFrame") -> "tuple[pd.DataFrame, dict[str, Any]]":
+    """Return the answers of members that are asked one after the other, and how many each row asked."""
+    import pandas as pd
+
+    from shortlist.ensembles.exits.early_exit import prices_of_members
+
+    found, prices = saved.estimator.predict_early(rows), prices_of_members(saved.estimator)
+    answers = pd.DataFrame({saved.target: found.labels, "calls": found.calls})
+    facts = {
+        "order": list(found.order),
+        "mean_calls": float(found.calls.mean()),
+        "mean_cost": None if found.costs is None else float(found.costs.mean()),
+        "cost_of_all": None if prices is None else float(prices.sum()),
+    }
+    return answers, {"early_exit": facts}
 
 
 def _asked(estimator: Any) -> dict[str, Any]:

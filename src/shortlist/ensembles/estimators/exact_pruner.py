@@ -19,6 +19,7 @@ from shortlist.ensembles.estimators.base import (
     vote_shares,
 )
 from shortlist.ensembles.estimators.recorded_rows import record_rows
+from shortlist.ensembles.exits.early_exit import EarlyAnswers
 from shortlist.ensembles.goals.class_weights import for_classes, weights_of
 from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits, diversity_limits
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, mean_goal
@@ -30,13 +31,13 @@ from shortlist.ensembles.pools.class_probabilities import (
     gives_probabilities,
 )
 from shortlist.ensembles.pools.judges import abstain_somewhere
-from shortlist.ensembles.pools.pool import Pool, as_pool, positive_probabilities
+from shortlist.ensembles.pools.pool import Pool, as_pool, positive_votes
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.pruning.objective_choice import Choice
 from shortlist.ensembles.pruning.pruning import parse_objective, prune_for
 from shortlist.ensembles.pruning.soft_pruning import prune_soft, soft_goal, soft_metric
-from shortlist.ensembles.votes.binary_votes import Votes, merge_rows, round_votes
+from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes
 from shortlist.errors import BadInputError, ShortlistError
@@ -354,6 +355,11 @@ class ExactPruner(PoolPruner):
         if len(self.pool_):
             self.pool_ = refit_members(self.chosen_pool_, X, y, seed=seed)
 
+    def predict_early(self, X: Any) -> EarlyAnswers:
+        """Return the classes that :meth:`predict` gives, asking one member after the other."""
+        self._refuse_nobody()
+        return super().predict_early(X)
+
     def _asked(self, X: Any) -> NDArray[np.float64]:
         """Return how probable each member finds each class."""
         self._refuse_nobody()
@@ -374,9 +380,7 @@ class ExactPruner(PoolPruner):
             len(X), dtype=np.int64
         )  # with no member, which min_size=0 allows, every row is negative
         if len(self.pool_):
-            votes = round_votes(positive_probabilities(self.pool_, X, self.positive_)).sum(
-                axis=1, dtype=np.int64
-            )
+            votes = positive_votes(self.pool_, X, self.positive_).sum(axis=1, dtype=np.int64)
         positive = _stretched(votes, self.threshold_, len(self.pool_))
         columns = (1 - positive, positive)
         return np.column_stack(columns if self.positive_ == self.classes_[1] else columns[::-1])
@@ -434,7 +438,7 @@ class ExactPruner(PoolPruner):
                 )
             self.positive_ = None
         if self.positive_ is not None:
-            answers = round_votes(positive_probabilities(pool, X, self.positive_))
+            answers = positive_votes(pool, X, self.positive_)
             record = {"packed_votes": np.packbits(answers, axis=1)}
             return merge_rows(answers, _is_class(y, self.positive_)), record
         codes = class_answers(pool, X)

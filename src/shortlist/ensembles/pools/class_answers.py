@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of
 from shortlist.ensembles.pools.judges import Judge, abstain_somewhere
-from shortlist.ensembles.pools.pool import Pool, ask_classifier, ask_pool, check_known, positive_probabilities
-from shortlist.ensembles.votes.binary_votes import round_votes
+from shortlist.ensembles.pools.pool import Pool, ask_classifier, ask_pool, check_known, positive_votes
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.errors import BadInputError
 
@@ -48,7 +47,7 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
     [0, 1, 2]
     """
     if len(pool.classes) == 2 and not abstain_somewhere(pool.classifiers, X):
-        return round_votes(positive_probabilities(pool, X, pool.classes[1]))
+        return positive_votes(pool, X, pool.classes[1])
     return ask_pool(pool, X, functools.partial(_codes, pool), np.uint8)
 
 

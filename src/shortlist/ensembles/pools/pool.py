@@ -14,12 +14,13 @@ from threadpoolctl import threadpool_limits
 
 from shortlist._validation import as_count, as_seed
 from shortlist._words import all_of, any_of, counted
-from shortlist.arrays import Labels
+from shortlist.arrays import Labels, VoteMatrix
 from shortlist.ensembles.pools.encoder import as_classes, as_frame, fit_table
 from shortlist.ensembles.pools.families import FAMILIES
 from shortlist.ensembles.pools.foreign import PoolParts, parts_of
-from shortlist.ensembles.pools.judges import check_answers, judges_of, prices_of
+from shortlist.ensembles.pools.judges import Judge, check_answers, judges_of, prices_of
 from shortlist.ensembles.pools.members import calm_fits, fit_member
+from shortlist.ensembles.votes.binary_votes import round_votes
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.files import load_object
 from shortlist.pickles import saved_from
@@ -372,6 +373,16 @@ def positive_probabilities(pool: Pool, X: Any, positive: Any) -> NDArray[np.floa
     return ask_pool(pool, X, ask, np.float64)
 
 
+def positive_votes(pool: Pool, X: Any, positive: Any) -> VoteMatrix:
+    """Return 1 where a classifier finds a class more probable than one half, in an eighth of the memory."""
+    index = _class_index(pool.classes, positive)
+
+    def ask(name: str, classifier: Any, rows: Any) -> VoteMatrix:
+        return round_votes(_answers(name, classifier, rows, pool.classes, index))
+
+    return ask_pool(pool, X, ask, np.uint8)
+
+
 def ask_pool(
     pool: Pool,
     X: Any,
@@ -450,6 +461,8 @@ def ask_classifier(
 def _answers(name: str, classifier: Any, rows: Any, classes: Labels, index: int) -> NDArray[np.float64]:
     """Return one classifier's probabilities of one class, checked."""
     if not hasattr(classifier, "predict_proba"):
+        if isinstance(classifier, Judge):
+            return np.asarray(classifier.class_codes(rows) == index, dtype=np.float64)
         return np.asarray(
             ask_classifier(name, classifier.predict, rows, ()) == classes[index], dtype=np.float64
         )

@@ -18,11 +18,11 @@ from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.class_probabilities import class_shares
-from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool, positive_probabilities
+from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool, positive_votes
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.studies.measured import Measured, only_answer
 from shortlist.ensembles.studies.reached import Reached, what_was_reached
-from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows, round_votes
+from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally, plurality
 from shortlist.ensembles.votes.soft_votes import decided_by_mean
 from shortlist.errors import BadInputError
@@ -332,7 +332,7 @@ def _by_threshold(members: Pool, threshold: int, positive: Any) -> Ask:
     index = list(members.classes).index(positive)
 
     def ask(X: Any) -> ClassCodes:
-        votes = round_votes(positive_probabilities(members, X, positive))
+        votes = positive_votes(members, X, positive)
         decided = votes.sum(axis=1, dtype=np.int64) > threshold
         return np.where(decided, index, 1 - index).astype(np.uint8)
 

@@ -19,7 +19,7 @@ from shortlist.ensembles.goals.margin_worth import MarginUtility, most_gain, uti
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.pools.class_answers import class_answers
-from shortlist.ensembles.pools.pool import Pool, as_pool, positive_probabilities
+from shortlist.ensembles.pools.pool import Pool, as_pool, positive_votes
 from shortlist.ensembles.proofs.certificate import (
     Certificate,
     plain_class_problem,
@@ -36,7 +36,7 @@ from shortlist.ensembles.pruning.evidence import (
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.verification.mean_recheck import as_chosen, other_probabilities, recheck_means
 from shortlist.ensembles.verification.row_check import find_recorded_rows
-from shortlist.ensembles.votes.binary_votes import Votes, merge_rows, round_votes
+from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
@@ -253,11 +253,7 @@ def _other_votes(pruner: ExactPruner, votes: NDArray[np.uint8], rows: Any, pool:
     again = recorded
     if len(asked):
         two = pruner.positive_ is not None
-        again = (
-            round_votes(positive_probabilities(asked, rows, pruner.positive_))
-            if two
-            else class_answers(asked, rows)
-        )
+        again = positive_votes(asked, rows, pruner.positive_) if two else class_answers(asked, rows)
     changed = int((again != recorded).any(axis=1).sum())
     return (
         [f"on {changed:,} of {len(votes):,} validation rows the classifiers vote otherwise"]

@@ -1,0 +1,113 @@
+"""What members add to each class, and when no answer that is still missing can change who wins."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask
+from shortlist.ensembles.votes.class_votes import ClassCodes
+from shortlist.ensembles.votes.soft_votes import WHOLE, Shares, weighed
+
+
+@dataclass(frozen=True, eq=False)
+class Tallying:
+    """How answers are added up: the class with the largest total wins, the first of equals.
+
+    A threshold is a total that the negative class has from the beginning, and to which nobody adds.
+
+    Attributes
+    ----------
+    start : ndarray of int64, shape (n_classes,)
+        Totals before anybody has answered.
+    most : ndarray of int64, shape (n_classes,)
+        The most that an answer adds to each class, while it adds nothing to the others.
+    gains : ndarray of int64, shape (n_classes,), or None
+        Where probabilities are averaged, what multiplies those of each class; None for votes.
+    """
+
+    start: NDArray[np.int64]
+    most: NDArray[np.int64]
+    gains: NDArray[np.int64] | None = None
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.start)
+
+    def of_codes(self, codes: ClassCodes) -> NDArray[np.int64]:
+        """Return what votes add, one axis more than `codes`; an abstention adds nothing."""
+        return np.asarray((codes[..., None] == np.arange(self.n_classes)) * self.most)
+
+    def of_shares(self, shares: Shares) -> NDArray[np.int64]:
+        """Return what probabilities add."""
+        assert self.gains is not None, "probabilities are averaged"
+        return weighed(shares, self.gains).astype(np.int64)
+
+    def settled(self, totals: NDArray[np.int64], n_left: int) -> Mask:
+        """Mark the rows whose winner is the same whatever `n_left` more members answer.
+
+        That is where the leader stays ahead of each rival although all who are left answer for that rival.
+        Where it does not, those answers are possible, so that no check that is never wrong marks more rows.
+
+        Parameters
+        ----------
+        totals : ndarray of int64, shape (n_rows, n_classes)
+        n_left : int
+
+        Examples
+        --------
+        >>> by_votes(2).settled(np.array([[2, 0], [0, 2], [1, 1]]), 2)
+        array([ True, False, False])
+        """
+        rows = np.arange(len(totals))
+        leader = totals.argmax(axis=1)
+        first = np.arange(self.n_classes) < leader[:, None]  # these win ties
+        ahead = totals[rows, leader][:, None] - totals - n_left * self.most - first
+        ahead[rows, leader] = 0
+        return np.asarray((ahead >= 0).all(axis=1))
+
+
+def by_votes(n_classes: int) -> Tallying:
+    """Return how a plurality is counted."""
+    return Tallying(np.zeros(n_classes, dtype=np.int64), np.ones(n_classes, dtype=np.int64))
+
+
+def by_threshold(threshold: int) -> Tallying:
+    """Return how votes for the positive class, of two the second one, are counted against a threshold."""
+    return Tallying(np.array([threshold, 0]), np.array([0, 1]))
+
+
+def by_mean(gains: NDArray[np.int64]) -> Tallying:
+    """Return how probabilities are added up, in parts of :data:`WHOLE` and times what each class gains."""
+    most = weighed(np.full(len(gains), WHOLE, dtype=np.int16), gains).astype(np.int64)
+    return Tallying(np.zeros(len(gains), dtype=np.int64), most, gains)
+
+
+def calls_of(tallying: Tallying, added: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many members each row has to ask, in order, until its winner is settled.
+
+    Parameters
+    ----------
+    tallying : Tallying
+    added : ndarray of int64, shape (n_rows, n_members, n_classes)
+        What the members add, in the order in which they are asked.
+
+    Returns
+    -------
+    calls : ndarray of int64, shape (n_rows,)
+        From 0, where nobody could change anything, to all members. No exact exit asks fewer in this order.
+
+    Examples
+    --------
+    >>> votes = by_votes(2)
+    >>> calls_of(votes, votes.of_codes(np.array([[0, 0, 1], [1, 0, 1]], dtype=np.uint8))).tolist()
+    [2, 3]
+    """
+    n_rows, n_members, _ = added.shape
+    totals = np.tile(tallying.start, (n_rows, 1))
+    calls = np.zeros(n_rows, dtype=np.int64)
+    for place in range(n_members):
+        calls[~tallying.settled(totals, n_members - place)] = place + 1
+        totals += added[:, place]
+    return calls

@@ -1,0 +1,216 @@
+"""Asking a committee member after member: a row leaves when no missing answer can change its class."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Floats, Labels
+from shortlist.ensembles.exits.ballots import Tallying, by_mean, by_threshold, by_votes, calls_of
+from shortlist.ensembles.exits.orders import AskingOrder, cheapest_order
+from shortlist.ensembles.pools.class_answers import class_answers
+from shortlist.ensembles.pools.class_probabilities import class_shares
+from shortlist.ensembles.pools.pool import Pool, matched_columns, positive_votes
+from shortlist.tables.fit_inputs import take_rows
+
+MOST_ROWS = 2_000
+"""So many of the rows that pruned choose the order, evenly spread."""
+
+
+@dataclass(frozen=True, eq=False)
+class EarlyAnswers:
+    """What a committee answers, and whom it asked.
+
+    Attributes
+    ----------
+    labels : ndarray, shape (n_rows,)
+        The class of every row, as all members together decide it.
+    calls : ndarray of int64, shape (n_rows,)
+        How many members were asked.
+    costs : ndarray of float, shape (n_rows,), or None
+        What that cost; None where members have no prices.
+    order : tuple of str
+        The members in the order in which they are asked.
+    """
+
+    labels: Labels
+    calls: NDArray[np.int64]
+    costs: Floats | None
+    order: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ExitReport:
+    """What asking one after the other saves on the rows that pruned.
+
+    Attributes
+    ----------
+    order : tuple of str
+        The members as they are asked.
+    is_best_order : bool
+        Whether no other order costs less on these rows.
+    n_rows : int
+        How many rows that is counted on.
+    mean_calls : float
+        Members that are asked for a row.
+    least_mean_calls : float
+        The fewest that any exit needs that is never wrong, in this order, found row by row from what all
+        members answered.
+    mean_cost, cost : float or None
+        What they cost for a row, and what all members do; None without prices.
+    """
+
+    order: tuple[str, ...]
+    is_best_order: bool
+    n_rows: int
+    mean_calls: float
+    least_mean_calls: float
+    mean_cost: float | None
+    cost: float | None
+
+
+def answer_early(committee: Any, X: Any) -> EarlyAnswers:
+    """Return the classes that a fitted committee answers, with as few members asked as that takes.
+
+    Parameters
+    ----------
+    committee : ExactPruner or PluralityPruner
+        Fitted, with a selection.
+    X : DataFrame or array of shape (n_rows, n_features)
+        Checked. Members see the rows alone that are not settled when their turn comes.
+
+    Notes
+    -----
+    A classifier whose numbers depend, in the last digit, on how many rows it sees at a time may round another
+    way than in a full vote.
+    """
+    pool, tallying = committee.pool_, tallying_of(committee)
+    order = asking_order(committee).members
+    rows = matched_columns(pool, X)
+    rows = rows if pool.preprocessor is None else pool.preprocessor.transform(rows)
+    members = replace(pool, preprocessor=None, n_features_in=None, feature_names_in=None)
+    n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+    totals = np.tile(tallying.start, (n_rows, 1))
+    calls, is_open = np.zeros(n_rows, dtype=np.int64), np.arange(n_rows)
+    for place, member in enumerate(order):
+        is_open = is_open[~tallying.settled(totals[is_open], len(order) - place)]
+        if not len(is_open):
+            break
+        asked = members.subset([int(member)])
+        totals[is_open] += _added(committee, tallying, asked, take_rows(rows, is_open))[:, 0]
+        calls[is_open] += 1
+    prices = prices_of_members(committee)
+    spent = None if prices is None else np.concatenate([[0.0], np.cumsum(prices[order])])[calls]
+    labels = _classes_of(committee)[totals.argmax(axis=1)]
+    return EarlyAnswers(np.asarray(labels), calls, spent, tuple(pool.names[member] for member in order))
+
+
+def tallying_of(committee: Any) -> Tallying:
+    """Return how a fitted committee adds up answers."""
+    if committee.averages:
+        return by_mean(committee.gains_)
+    threshold = getattr(committee, "threshold_", None)
+    return by_votes(len(committee.classes_)) if threshold is None else by_threshold(threshold)
+
+
+def asking_order(committee: Any) -> AskingOrder:
+    """Return the order in which the members are asked, by the rows that pruned, the cheapest on average.
+
+    Where a model has no record of answers, the cheapest members come first.
+    """
+    added = recorded_answers(committee)
+    prices = prices_of_members(committee)
+    costs = np.ones(len(committee.pool_)) if prices is None else prices
+    if added is None:
+        return AskingOrder(np.argsort(costs, kind="stable"), is_best=False)
+    chosen = np.unique(np.linspace(0, len(added) - 1, min(len(added), MOST_ROWS)).astype(np.intp))
+    return cheapest_order(_recorded_tallying(committee), added[chosen], costs)
+
+
+def exit_report(committee: Any) -> ExitReport | None:
+    """Return what asking one after the other saves; None for nobody, and without a record of what decides."""
+    added = recorded_answers(committee) if len(committee.pool_) else None
+    if added is None or _recorded_tallying(committee).gains is not tallying_of(committee).gains:
+        return None
+    order, prices = asking_order(committee), prices_of_members(committee)
+    tallying = _recorded_tallying(committee)
+    calls = calls_of(tallying, added[:, order.members])
+    spent = None if prices is None else np.concatenate([[0.0], np.cumsum(prices[order.members])])[calls]
+    return ExitReport(
+        tuple(committee.pool_.names[member] for member in order.members),
+        order.is_best,
+        len(calls),
+        float(calls.mean()),
+        float(_least_calls(tallying, added[:, order.members]).mean()),
+        None if spent is None else float(spent.mean()),
+        None if prices is None else float(prices.sum()),
+    )
+
+
+def prices_of_members(committee: Any) -> Floats | None:
+    """Return what asking each member costs, None where that is not known."""
+    given = getattr(committee, "member_costs", None)
+    if given is not None:
+        return np.asarray(given, dtype=np.float64)[committee.selection_]
+    costs = committee.pool_.costs
+    return None if costs is None else np.asarray(costs, dtype=np.float64)
+
+
+def recorded_answers(committee: Any) -> NDArray[np.int64] | None:
+    """Return what each member added on the rows that pruned, ``(n_rows, n_members, n_classes)``."""
+    record = committee.validation_
+    members = getattr(committee, "members_", np.flatnonzero(committee.selection_))
+    tallying = _recorded_tallying(committee)
+    shares, codes = getattr(record, "shares", None), getattr(record, "codes", None)
+    if tallying.gains is not None and shares is not None:
+        return tallying.of_shares(shares[:, members])
+    if getattr(record, "packed_votes", None) is not None:
+        votes = np.unpackbits(record.packed_votes, axis=1, count=len(committee.selection_))
+        return tallying.of_codes(votes[:, members])
+    return None if codes is None else tallying.of_codes(codes[:, members])
+
+
+def _recorded_tallying(committee: Any) -> Tallying:
+    """Return how recorded answers are added up: by votes where the record has no probabilities."""
+    has_shares = getattr(committee.validation_, "shares", None) is not None
+    return (
+        tallying_of(committee) if has_shares or not committee.averages else by_votes(len(committee.classes_))
+    )
+
+
+def _added(committee: Any, tallying: Tallying, members: Pool, rows: Any) -> NDArray[np.int64]:
+    """Return what members answer to rows, as it is added up."""
+    if tallying.gains is not None:
+        return tallying.of_shares(class_shares(members, rows))
+    if getattr(committee, "threshold_", None) is not None:
+        return tallying.of_codes(positive_votes(members, rows, committee.positive_))
+    return tallying.of_codes(class_answers(members, rows))
+
+
+def _classes_of(committee: Any) -> Labels:
+    """Return the classes as they are added up: against a threshold the negative one first."""
+    classes: Labels = committee.classes_
+    if committee.averages or getattr(committee, "threshold_", None) is None:
+        return classes
+    return classes if committee.positive_ == classes[1] else classes[::-1]
+
+
+def _least_calls(tallying: Tallying, added: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the fewest calls that settle each row, looked for from the end, when everything is known.
+
+    Before a place that some answers could still have turned, nobody can leave.
+    """
+    n_rows, n_members, _ = added.shape
+    totals = tallying.start + added.sum(axis=1)
+    least, winner = np.full(n_rows, n_members), totals.argmax(axis=1)
+    may_be_less = np.ones(n_rows, dtype=bool)
+    for place in range(n_members - 1, -1, -1):
+        totals = totals - added[:, place]
+        for rival in range(tallying.n_classes):
+            # all who come later answer for the rival, who wins if that is more, or as much and comes first
+            turned = totals.copy()
+            turned[:, rival] += (n_members - place) * tallying.most[rival]
+            may_be_less &= turned.argmax(axis=1) == winner
+        least[may_be_less] = place
+    return least

@@ -1,0 +1,125 @@
+"""In which order members are asked, so that it costs least until the outcome is settled."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Floats
+from shortlist.ensembles.exits.ballots import Tallying
+
+FEW_MEMBERS = 12
+"""Up to so many members the best order of all is found; beyond, a good one."""
+
+MOST_SWEEPS = 50
+"""So many times all neighbours are looked at that might change places."""
+
+
+class AskingOrder(NamedTuple):
+    """An order of members.
+
+    Attributes
+    ----------
+    members : ndarray of int, shape (n_members,)
+        Who is asked first, second, and so on.
+    is_best : bool
+        Whether no order costs less on the rows that it was chosen by.
+    """
+
+    members: NDArray[np.intp]
+    is_best: bool
+
+
+def cheapest_order(tallying: Tallying, added: NDArray[np.int64], costs: Floats) -> AskingOrder:
+    """Return the order in which asking costs least, summed over rows that leave when they are settled.
+
+    What a set of members has answered settles a row or not, in whatever order they were asked. So the cost of
+    an order is the sum, over its beginnings, of the next member's cost times the rows that are not settled,
+    and the least cost of all ways to end from a set is a sum over one member more: dynamic programming over
+    all sets. With more than :data:`FEW_MEMBERS` the next member is the one who brings the rows that are not
+    settled nearest to it for the money; then neighbours change places as long as that costs less.
+
+    Parameters
+    ----------
+    tallying : Tallying
+    added : ndarray of int64, shape (n_rows, n_members, n_classes)
+        What the members add on the rows that choose.
+    costs : ndarray of float, shape (n_members,)
+        What asking each costs, at least 0.
+
+    Notes
+    -----
+    Takes O(2^n_members · n_rows · n_classes) time for few members, and O(n_members² · n_rows · n_classes) a
+    sweep for more.
+    """
+    if added.shape[1] <= FEW_MEMBERS:
+        return AskingOrder(_best_order(tallying, added, costs), is_best=True)
+    return AskingOrder(
+        _with_better_neighbours(tallying, added, costs, _greedy(tallying, added, costs)), is_best=False
+    )
+
+
+def _best_order(tallying: Tallying, added: NDArray[np.int64], costs: Floats) -> NDArray[np.intp]:
+    """Return the best order, by dynamic programming over sets as bits."""
+    n = added.shape[1]
+    n_open = np.zeros(1 << n, dtype=np.int64)
+    stack = [(0, 0, np.tile(tallying.start, (len(added), 1)))]
+    while stack:  # every set once, grown by members that come later
+        asked, start, totals = stack.pop()
+        n_open[asked] = int((~tallying.settled(totals, n - asked.bit_count())).sum())
+        stack += [(asked | 1 << k, k + 1, totals + added[:, k]) for k in range(start, n)]
+    least, first = np.zeros(1 << n), np.zeros(1 << n, dtype=np.intp)
+    for asked in range((1 << n) - 2, -1, -1):
+        left = [k for k in range(n) if not asked >> k & 1]
+        ends = [costs[k] * n_open[asked] + least[asked | 1 << k] for k in left]
+        place = int(np.argmin(ends))
+        least[asked], first[asked] = ends[place], left[place]
+    order: list[int] = []
+    asked = 0
+    while len(order) < n:
+        order.append(int(first[asked]))
+        asked |= 1 << order[-1]
+    return np.array(order, dtype=np.intp)
+
+
+def _greedy(tallying: Tallying, added: NDArray[np.int64], costs: Floats) -> list[int]:
+    """Ask next who puts the eventual winner of the open rows furthest ahead for the money."""
+    n = added.shape[1]
+    totals = np.tile(tallying.start, (len(added), 1))
+    winner = (totals + added.sum(axis=1)).argmax(axis=1)
+    rivals = np.where(np.arange(tallying.n_classes) == winner[:, None], -1, added.sum(axis=1))
+    rows, rival = np.arange(len(added)), rivals.argmax(axis=1)
+    lead = added[rows, :, winner] - added[rows, :, rival]
+    left, order = list(range(n)), []
+    while left:
+        is_open = ~tallying.settled(totals, len(left))
+        brought = (lead[is_open][:, left] + int(tallying.most.max())).sum(axis=0)
+        price = np.maximum(costs[left], 1e-12 * max(1.0, float(costs.max())))
+        order.append(left.pop(int(np.argmax(brought / price))))
+        totals = totals + added[:, order[-1]]
+    return order
+
+
+def _with_better_neighbours(
+    tallying: Tallying, added: NDArray[np.int64], costs: Floats, order: list[int]
+) -> NDArray[np.intp]:
+    """Let neighbours change places while that costs less; it changes only what the first of them leaves open."""
+    n = len(order)
+    for _ in range(MOST_SWEEPS):
+        changed = False
+        totals = np.tile(tallying.start, (len(added), 1))
+        n_open = int((~tallying.settled(totals, n)).sum())
+        for place in range(n - 1):
+            one, other = order[place], order[place + 1]
+            after = {
+                k: int((~tallying.settled(totals + added[:, k], n - place - 1)).sum()) for k in (one, other)
+            }
+            now = costs[one] * n_open + costs[other] * after[one]
+            if costs[other] * n_open + costs[one] * after[other] < now - 1e-12 * abs(now):
+                order[place : place + 2] = [other, one]
+                changed = True
+            totals = totals + added[:, order[place]]
+            n_open = after[order[place]]
+        if not changed:
+            break
+    return np.array(order, dtype=np.intp)

@@ -1,0 +1,105 @@
+"""Committees asked one member after the other answer as all their members together do."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris, make_classification
+
+from shortlist import BadInputError, ShortlistError
+from shortlist.ensembles import BackfittingPruner, ExactPruner, OrderedPruner, Pool, make_pool
+from shortlist.ensembles.exits.early_exit import exit_report
+from tests.ensembles.pools.test_judges import made
+
+X, Y = make_classification(240, 6, n_informative=4, flip_y=0.15, random_state=3)
+FLOWERS, KINDS = load_iris(return_X_y=True)
+QUICK: dict[str, Any] = {"node_limit": 200, "time_limit_s": None, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def pools() -> dict[str, Any]:
+    return {
+        "two": make_pool(X[:120], Y[:120], n_classifiers=8, random_state=0),
+        "three": make_pool(FLOWERS[::2], KINDS[::2], n_classifiers=8, random_state=0),
+    }
+
+
+@pytest.mark.parametrize(
+    "pruner",
+    [
+        pytest.param(ExactPruner(voting="hard", objective="accuracy", min_size=5, **QUICK), id="votes"),
+        pytest.param(
+            ExactPruner(voting="averaged", objective="balanced-accuracy", min_size=5, **QUICK), id="averaged"
+        ),
+        pytest.param(ExactPruner(voting="soft", objective="log-loss", min_size=5, **QUICK), id="soft"),
+        pytest.param(OrderedPruner(rule="full"), id="rule"),
+        pytest.param(BackfittingPruner(voting="averaged"), id="averaged rule"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["two", "three"])
+def test_the_classes_are_those_of_all_members(pruner: Any, kind: str, pools: dict[str, Any]) -> None:
+    rows, classes = (X[120:], Y[120:]) if kind == "two" else (FLOWERS[1::2], KINDS[1::2])
+    fitted = pruner.set_params(pool=pools[kind]).fit(rows, classes)
+    found = fitted.predict_early(rows)
+
+    assert (found.labels == fitted.predict(rows)).all()
+    assert found.costs is None
+    assert found.calls.max() <= len(fitted.pool_)
+    assert set(found.order) == set(fitted.pool_.names)
+    report = exit_report(fitted)
+    if isinstance(fitted, BackfittingPruner):
+        assert report is None  # its record is of votes, and means decide
+        return
+    assert report is not None
+    assert report.mean_calls == pytest.approx(report.least_mean_calls, rel=0.15)
+    assert report.mean_calls == found.calls.mean()
+    if len(fitted.pool_) > 3:
+        assert found.calls.mean() < len(fitted.pool_)
+
+
+@pytest.mark.parametrize("positive", ["a", "b"])
+@pytest.mark.parametrize("voting", ["hard", "soft"])
+@pytest.mark.parametrize("absent", [0, 0.3])
+def test_of_judges_too_on_every_tie_and_with_prices(positive: str, voting: str, absent: float) -> None:
+    answers, truth = made(80, 6, 2, absent=absent, seed=5)
+    if voting == "soft":
+        shares = answers.apply(lambda column: column.map({"a": 0.25, "b": 0.75}))  # many means are one half
+        answers = pd.concat([shares.add_suffix(":b"), (1 - shares).add_suffix(":a")], axis=1)
+    pool = Pool.from_answers(answers, truth, costs={f"j{k}": k + 1 for k in range(6)})
+    options: dict[str, Any] = {"voting": voting, "objective": "accuracy", "min_size": 4}
+    if not (absent and voting == "hard"):
+        options["positive"] = positive
+    fitted = ExactPruner(pool, **options, **QUICK).fit(answers, truth)
+    found = fitted.predict_early(answers)
+
+    assert (found.labels == fitted.predict(answers)).all()
+    prices = dict(zip(fitted.pool_.names, np.asarray(fitted.pool_.costs), strict=True))
+    spent = np.concatenate([[0], np.cumsum([prices[name] for name in found.order])])
+    assert found.costs is not None
+    assert (found.costs == spent[found.calls]).all()
+    report = exit_report(fitted)
+    assert report is not None
+    assert report.is_best_order
+    assert report.mean_cost == pytest.approx(found.costs.mean())
+    assert report.cost == sum(prices.values()) >= report.mean_cost
+
+
+def test_a_member_sees_no_row_that_is_settled() -> None:
+    answers, truth = made(40, 5, 3, absent=0, seed=1)
+    fitted = OrderedPruner(Pool.from_answers(answers, truth), rule="full").fit(answers, truth)
+    found = fitted.predict_early(answers)
+    later = answers.copy()
+    for place, name in enumerate(found.order):
+        later.loc[found.calls <= place, name] = "no answer at all"
+    assert (fitted.predict_early(later).labels == found.labels).all()
+    with pytest.raises(BadInputError, match="must answer a, b or c, got 'no answer at all'"):
+        fitted.predict(later)
+
+
+def test_nobody_answers_nothing_early_either() -> None:
+    answers, truth = made(40, 3, 2, absent=0, seed=1)
+    pool = Pool.from_answers(answers, truth, costs=dict.fromkeys(answers, 2.0))
+    fitted = ExactPruner(pool, objective="accuracy", max_cost=1, **QUICK).fit(answers, truth)
+    with pytest.raises(ShortlistError, match="nothing to predict with"):
+        fitted.predict_early(answers)

@@ -1,0 +1,61 @@
+"""The order in which asking costs least."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shortlist.ensembles.exits import orders
+from shortlist.ensembles.exits.ballots import by_votes, calls_of
+from shortlist.ensembles.exits.orders import cheapest_order
+
+
+def spent(codes: list[list[int]], order: list[int], costs: list[int], n_classes: int) -> int:
+    """What an order costs over all rows, row after row."""
+    tallying = by_votes(n_classes)
+    calls = calls_of(tallying, tallying.of_codes(np.array(codes, dtype=np.uint8)[:, order]))
+    return sum(sum(costs[k] for k in order[:n]) for n in calls.tolist())
+
+
+@given(
+    codes=st.integers(1, 4).flatmap(
+        lambda n: st.lists(st.lists(st.integers(0, 3), min_size=n, max_size=n), min_size=1, max_size=8)
+    ),
+    costs=st.lists(st.integers(0, 3), min_size=4, max_size=4),
+)
+def test_of_few_members_the_order_is_the_best_of_all(codes: list[list[int]], costs: list[int]) -> None:
+    tallying, n = by_votes(3), len(codes[0])
+    found = cheapest_order(
+        tallying, tallying.of_codes(np.array(codes, dtype=np.uint8)), np.array(costs[:n], dtype=float)
+    )
+    every = [spent(codes, list(order), costs, 3) for order in itertools.permutations(range(n))]
+    assert found.is_best
+    assert sorted(found.members.tolist()) == list(range(n))
+    assert spent(codes, found.members.tolist(), costs, 3) == min(every)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_more_members_the_order_is_near_the_best_and_never_worse_than_greed(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, 200)
+    skill = rng.uniform(0.5, 0.95, 9)
+    codes = np.where(rng.random((200, 9)) < skill, truth[:, None], 1 - truth[:, None]).astype(np.uint8)
+    costs = rng.integers(1, 9, 9)
+    tallying = by_votes(2)
+    added = tallying.of_codes(codes)
+    best = cheapest_order(tallying, added, costs.astype(float))
+    monkeypatch.setattr(orders, "FEW_MEMBERS", 3)
+    near = cheapest_order(tallying, added, costs.astype(float))
+
+    least, found, plain = (
+        spent(codes.tolist(), order, costs.tolist(), 2)
+        for order in (best.members.tolist(), near.members.tolist(), list(range(9)))
+    )
+    assert not near.is_best
+    assert sorted(near.members.tolist()) == list(range(9))
+    assert least <= found <= 1.1 * least
+    assert found < plain
