@@ -71,8 +71,8 @@ def predict(
         )
     if early_exit and not hasattr(estimator, "predict_early"):
         raise BadInputError(
-            "--early-exit needs a model of shortlist prune that promises nothing about its answers, got one of "
-            f"{type(estimator).__name__}."
+            "--early-exit needs a model of shortlist prune that promises nothing about its answers, got one "
+            f"of {type(estimator).__name__}."
         )
     print_notes(notes)  # before anything can fail because of what they say
     with working("answering"):

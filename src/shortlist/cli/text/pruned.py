@@ -227,8 +227,8 @@ def _exit_text(exits: dict[str, Any]) -> str:
     least = exits["least_mean_calls"]
     return (
         f"Asked one after the other until the class is settled: {exits['mean_calls']:.2f} of "
-        f"{len(exits['order'])} on average{cost}, on the rows that pruned; in this order no exit that is never "
-        f"wrong asks fewer than {least:.2f}."
+        f"{len(exits['order'])} on average{cost}, on the rows that pruned; in this order no exit that is "
+        f"never wrong asks fewer than {least:.2f}."
     )
 
 

@@ -68,9 +68,10 @@ class PluralityPruner(PoolPruner):
             check_pool_classes(pool, self.classes_, may_lack=True)
             self.classes_ = pool.classes
         truth = np.searchsorted(self.classes_, y_pruning)
-        codes = class_answers(pool, X_pruning)
-        votes = merge_class_rows(class_votes(codes, truth, n_classes=len(self.classes_)))
-        self.validation_: RecordedRows = record_rows(X, y, places, truth, codes=codes)
+        votes = merge_class_rows(
+            class_votes(class_answers(pool, X_pruning), truth, n_classes=len(self.classes_))
+        )
+        self.validation_: RecordedRows = record_rows(X, y, places, truth)
         self.members_ = np.asarray(self._choose(votes, seed), dtype=np.intp)
         self.selection_ = np.isin(np.arange(len(pool)), self.members_)
         self.accuracy_ = n_right(votes, self.members_) / votes.n_samples

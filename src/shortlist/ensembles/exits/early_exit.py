@@ -14,7 +14,7 @@ from shortlist.ensembles.pools.class_probabilities import class_shares
 from shortlist.ensembles.pools.pool import Pool, matched_columns, positive_votes
 from shortlist.tables.fit_inputs import take_rows
 
-MOST_ROWS = 2_000
+MOST_ORDERING_ROWS = 2_000
 """So many of the rows that pruned choose the order, evenly spread."""
 
 
@@ -124,17 +124,17 @@ def asking_order(committee: Any) -> AskingOrder:
     costs = np.ones(len(committee.pool_)) if prices is None else prices
     if added is None:
         return AskingOrder(np.argsort(costs, kind="stable"), is_best=False)
-    chosen = np.unique(np.linspace(0, len(added) - 1, min(len(added), MOST_ROWS)).astype(np.intp))
-    return cheapest_order(_recorded_tallying(committee), added[chosen], costs)
+    chosen = np.unique(np.linspace(0, len(added) - 1, min(len(added), MOST_ORDERING_ROWS)).astype(np.intp))
+    return cheapest_order(tallying_of(committee), added[chosen], costs)
 
 
 def exit_report(committee: Any) -> ExitReport | None:
-    """Return what asking one after the other saves; None for nobody, and without a record of what decides."""
+    """Return what asking one after the other saves; None for nobody, and without a record of answers."""
     added = recorded_answers(committee) if len(committee.pool_) else None
-    if added is None or _recorded_tallying(committee).gains is not tallying_of(committee).gains:
+    if added is None:
         return None
     order, prices = asking_order(committee), prices_of_members(committee)
-    tallying = _recorded_tallying(committee)
+    tallying = tallying_of(committee)
     calls = calls_of(tallying, added[:, order.members])
     spent = None if prices is None else np.concatenate([[0.0], np.cumsum(prices[order.members])])[calls]
     return ExitReport(
@@ -152,31 +152,22 @@ def prices_of_members(committee: Any) -> Floats | None:
     """Return what asking each member costs, None where that is not known."""
     given = getattr(committee, "member_costs", None)
     if given is not None:
-        return np.asarray(given, dtype=np.float64)[committee.selection_]
+        return np.asarray(np.asarray(given, dtype=np.float64)[committee.selection_])
     costs = committee.pool_.costs
     return None if costs is None else np.asarray(costs, dtype=np.float64)
 
 
 def recorded_answers(committee: Any) -> NDArray[np.int64] | None:
-    """Return what each member added on the rows that pruned, ``(n_rows, n_members, n_classes)``."""
-    record = committee.validation_
-    members = getattr(committee, "members_", np.flatnonzero(committee.selection_))
-    tallying = _recorded_tallying(committee)
-    shares, codes = getattr(record, "shares", None), getattr(record, "codes", None)
-    if tallying.gains is not None and shares is not None:
-        return tallying.of_shares(shares[:, members])
+    """Return what each member added on the rows that pruned, ``(n_rows, n_members, n_classes)``, if known."""
+    record, tallying = committee.validation_, tallying_of(committee)
+    members, shares = np.flatnonzero(committee.selection_), getattr(record, "shares", None)
+    if tallying.gains is not None:
+        return None if shares is None else tallying.of_shares(shares[:, members])
     if getattr(record, "packed_votes", None) is not None:
         votes = np.unpackbits(record.packed_votes, axis=1, count=len(committee.selection_))
         return tallying.of_codes(votes[:, members])
+    codes = getattr(record, "codes", None)
     return None if codes is None else tallying.of_codes(codes[:, members])
-
-
-def _recorded_tallying(committee: Any) -> Tallying:
-    """Return how recorded answers are added up: by votes where the record has no probabilities."""
-    has_shares = getattr(committee.validation_, "shares", None) is not None
-    return (
-        tallying_of(committee) if has_shares or not committee.averages else by_votes(len(committee.classes_))
-    )
 
 
 def _added(committee: Any, tallying: Tallying, members: Pool, rows: Any) -> NDArray[np.int64]:

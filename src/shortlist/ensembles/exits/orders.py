@@ -11,7 +11,7 @@ from shortlist.ensembles.exits.ballots import Tallying
 FEW_MEMBERS = 12
 """Up to so many members the best order of all is found; beyond, a good one."""
 
-MOST_SWEEPS = 50
+MOST_EXCHANGES = 50
 """So many times all neighbours are looked at that might change places."""
 
 
@@ -30,14 +30,17 @@ class AskingOrder(NamedTuple):
     is_best: bool
 
 
-def cheapest_order(tallying: Tallying, added: NDArray[np.int64], costs: Floats) -> AskingOrder:
+def cheapest_order(
+    tallying: Tallying, added: NDArray[np.int64], costs: Floats, *, few_members: int = FEW_MEMBERS
+) -> AskingOrder:
     """Return the order in which asking costs least, summed over rows that leave when they are settled.
 
     What a set of members has answered settles a row or not, in whatever order they were asked. So the cost of
-    an order is the sum, over its beginnings, of the next member's cost times the rows that are not settled,
-    and the least cost of all ways to end from a set is a sum over one member more: dynamic programming over
-    all sets. With more than :data:`FEW_MEMBERS` the next member is the one who brings the rows that are not
-    settled nearest to it for the money; then neighbours change places as long as that costs less.
+    an order is the sum, over its beginnings, of the next member's cost times the rows that are not settled.
+    The least cost of all ways to end from a set follows from those of sets with one member more, which is
+    dynamic programming over all sets. With more than `few_members` the next member is the one who brings the
+    rows that are not settled nearest to it for the money. Then neighbours change places as long as that costs
+    less.
 
     Parameters
     ----------
@@ -46,13 +49,15 @@ def cheapest_order(tallying: Tallying, added: NDArray[np.int64], costs: Floats) 
         What the members add on the rows that choose.
     costs : ndarray of float, shape (n_members,)
         What asking each costs, at least 0.
+    few_members : int, default=12
+        Up to so many the order is the best of all.
 
     Notes
     -----
     Takes O(2^n_members · n_rows · n_classes) time for few members, and O(n_members² · n_rows · n_classes) a
     sweep for more.
     """
-    if added.shape[1] <= FEW_MEMBERS:
+    if added.shape[1] <= few_members:
         return AskingOrder(_best_order(tallying, added, costs), is_best=True)
     return AskingOrder(
         _with_better_neighbours(tallying, added, costs, _greedy(tallying, added, costs)), is_best=False
@@ -103,9 +108,9 @@ def _greedy(tallying: Tallying, added: NDArray[np.int64], costs: Floats) -> list
 def _with_better_neighbours(
     tallying: Tallying, added: NDArray[np.int64], costs: Floats, order: list[int]
 ) -> NDArray[np.intp]:
-    """Let neighbours change places while that costs less; it changes only what the first of them leaves open."""
+    """Let neighbours change places while that costs less, which changes only what the first leaves open."""
     n = len(order)
-    for _ in range(MOST_SWEEPS):
+    for _ in range(MOST_EXCHANGES):
         changed = False
         totals = np.tile(tallying.start, (len(added), 1))
         n_open = int((~tallying.settled(totals, n)).sum())
