@@ -33,6 +33,7 @@ from shortlist.multistage.presets import preset as preset
 from shortlist.multistage.problem.costs import FeatureCosts as FeatureCosts
 from shortlist.multistage.problem.costs import feature_costs as feature_costs
 from shortlist.multistage.problem.costs import read_costs as read_costs
+from shortlist.multistage.problem.purchase_rules import PurchaseRules as PurchaseRules
 from shortlist.multistage.problem.reject_rules import RejectRule as RejectRule
 from shortlist.multistage.search.emsco import EmscoOptions as EmscoOptions
 from shortlist.multistage.search.emsco import EmscoResult as EmscoResult

@@ -32,12 +32,19 @@ from shortlist.multistage.predict.prediction import (
 )
 from shortlist.multistage.predict.promises import LabelledCodes, promises
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
+from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import acquired, space_size
 from shortlist.multistage.search._evaluation import CONCLUSIVE
 from shortlist.multistage.search.emsco import EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
-from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, StageProblem, stage_problem
+from shortlist.multistage.search.stage_objectives import (
+    DEFAULT_OBJECTIVES,
+    StageProblem,
+    stage_problem,
+    within_rules,
+)
+from shortlist.multistage.search.valid_chains import USUAL_LIMITS, n_valid_chains
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, bytes_of_every_subset
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
 from shortlist.multistage.subclassifiers.subclassifiers import (
@@ -136,6 +143,10 @@ class MultiStageClassifier(TableClassifier):
         Positive class for false positives; None: the last of two classes.
     removal : bool, default=False
         Whether features may be left out of every stage.
+    purchase_rules : PurchaseRules or None, default=None
+        Which sets of columns may have been bought after a stage, such as
+        :func:`shortlist.purchases.column_models.purchase_rules` makes of a feature model; None: any. Where they do not let
+        all be bought, columns may be left out of every stage.
     accuracy_risk : float or None, default=None
         Raise each subset's threshold until the exact binomial tail at this risk, shared among the stages,
         supports p̂ on the rows it was fitted on. Careful, but no guarantee for new rows: those rows made the
@@ -196,6 +207,7 @@ class MultiStageClassifier(TableClassifier):
     True
     """
 
+    purchase_rules: PurchaseRules | None = None  # of models that were saved before there were rules
     answer_accuracy: float | None = None  # of models that were saved before there were promises
     confidence_level: float = 0.95
     calibration_share: float = 0.25
@@ -230,6 +242,7 @@ class MultiStageClassifier(TableClassifier):
         call_cost_per_feature: float = 0.0,
         positive: Any = None,
         removal: bool = False,
+        purchase_rules: PurchaseRules | None = None,
         accuracy_risk: float | None = None,
         answer_accuracy: float | None = None,
         confidence_level: float = 0.95,
@@ -258,6 +271,7 @@ class MultiStageClassifier(TableClassifier):
         self.call_cost_per_feature = call_cost_per_feature
         self.positive = positive
         self.removal = removal
+        self.purchase_rules = purchase_rules
         self.accuracy_risk = accuracy_risk
         self.answer_accuracy = answer_accuracy
         self.confidence_level = confidence_level
@@ -514,7 +528,7 @@ class MultiStageClassifier(TableClassifier):
                     f"{argument} must name a class, {any_of(labels)}, got "
                     f"{unknown[0]!r}.{did_you_mean(unknown[0], labels)}"
                 )
-        return stage_problem(
+        problem = stage_problem(
             DecisionBits(
                 subclassifiers,
                 reject_rule(self.confidence, self.classes_, risk=self.accuracy_risk, max_stages=k),
@@ -528,11 +542,16 @@ class MultiStageClassifier(TableClassifier):
             call_cost_per_feature=self.call_cost_per_feature,
             removal=self.removal,
         )
+        if self.purchase_rules is None:
+            return problem
+        return within_rules(problem, self.purchase_rules.of_columns(self.costs_.names))
 
     def _question(self, rows: StageRows, seed: int) -> dict[str, Any]:
         """Return what decides what a search finds: the rows, the seed, and all parameters but a few."""
         arrays = (rows.fit_rows, rows.fit_labels, rows.validation_rows, rows.validation_labels)
         given = {name: value for name, value in self.get_params(deep=False).items() if name not in CHOICES}
+        if self.purchase_rules is None:  # as studies had it before there were rules
+            given.pop("purchase_rules")
         settings = given | {"random_state": seed, "feature_costs": self.costs_}
         return as_settings(settings) | {"the rows": digest_of_arrays(arrays)}
 
@@ -544,6 +563,9 @@ class MultiStageClassifier(TableClassifier):
         rows = problem.decisions.subclassifiers.rows
         fits = n <= DENSE_FEATURES and bytes_of_every_subset(rows) <= MOST_BYTES
         small = fits and size <= self.enumeration_budget
+        if problem.rules is not None:
+            chains = n_valid_chains(problem.rules, k, removal=problem.removal)
+            small = chains is not None and chains <= min(self.enumeration_budget, USUAL_LIMITS.most_chains)
         if self.method == "enumerate" or (self.method == "auto" and small):
             self.result_: Any = enumerate_front(problem, workers=self.n_jobs or 1, budget=budget)
         else:

@@ -515,3 +515,31 @@ def test_what_is_promised_of_stages_is_said_saved_and_kept(folder: Path) -> None
     assert json.loads(told.stdout)["guarantee"]["sentence"] in told.stderr
     plain = shortlist("stage", "numbers.csv", *QUICK, "--max-stages", "1", cwd=folder)
     assert "is a threshold, and no guarantee about new rows" in plain.stdout
+
+
+def test_a_feature_model_says_what_is_bought_together_and_has_the_prices(folder: Path) -> None:
+    (folder / "credit.uvl").write_text(
+        "features\n    form\n        mandatory\n            age {cost 1}\n        optional\n"
+        "            bureau {cost 8, abstract}\n                mandatory\n                    income {cost 0.5}\n"
+        "                    history\n            region {cost 4}\nconstraints\n    region => income\n"
+    )
+    asked = ["--feature-model", "credit.uvl", "--confidence", "0.6", "--max-stages", "3"]
+    run = shortlist("stage", "credit.csv", *QUICK, *asked, "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert (facts["status"], facts["method"], facts["total_cost"]) == ("optimal", "enumerate", 13.5)
+    bought = facts["chosen"]["assignment"]
+    assert bought["age"] == 0
+    assert bought["income"] == bought["history"]
+    assert bought["region"] < 0 or 0 <= bought["income"] <= bought["region"]
+    priced = shortlist("stage", "credit.csv", *QUICK, *asked, "--costs", "costs.csv", "--json", cwd=folder)
+    assert json.loads(priced.stdout)["total_cost"] == sum(COSTS.values())
+
+    for words, message in (
+        (["--recall", "2"], "--recall belongs to a run without --feature-model"),
+        (["--method", "single"], "--feature-model belongs to methods with a front"),
+        (["--drop", "age"], "every feature without children must be a column, or abstract, got 'age'"),
+    ):
+        wrong = shortlist("stage", "credit.csv", *QUICK, *asked[:2], *words, cwd=folder)
+        assert wrong.returncode == 2
+        assert message in wrong.stderr

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from shortlist.errors import BadInputError
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
+    from shortlist.multistage.problem.costs import FeatureCosts
+    from shortlist.multistage.problem.purchase_rules import PurchaseRules
     from shortlist.multistage.recall import Recall
     from shortlist.multistage.search.emsco import EmscoOptions
     from shortlist.report.parts import Parts
@@ -98,7 +100,7 @@ def stage(
     if alone or search.methods is not None:  # which decides what the files may be
         check_stage_methods(context.params)
     check_files(
-        inputs={"TABLE": table, "--costs": prices.costs},
+        inputs={"TABLE": table, "--costs": prices.costs, "--feature-model": search.feature_model},
         outputs={"--out": out, "--model-out": model_out, "--study": kept.study, "--report": report},
         endings={
             "--out": RESULTS_FILE if search.methods else MODEL_FILE if alone else FRONT_FILE + MODEL_FILE,
@@ -120,14 +122,18 @@ def stage(
     notes: list[str] = []
     X, y = read.read(table, notes)
     labels, names = y.to_numpy(), [str(name) for name in X.columns]
+    rules, priced = _purchases(search.feature_model, names)
+    own_prices = prices.costs is not None or prices.preset is not None
     common: dict[str, Any] = {
-        "feature_costs": read_prices(prices, names, dropped=read.drop or (), notes=notes),
+        "feature_costs": priced
+        if priced is not None and not own_prices
+        else read_prices(prices, names, dropped=read.drop or (), notes=notes),
         "reject_label": no_class(labels),
         "random_state": run.seed,
     }
     searched = {"limits": limits, **search.arguments(paper, labels), **goals.arguments(labels)}
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
-    data = about["data"]["sha256"] + digest_of([prices.costs])
+    data = about["data"]["sha256"] + digest_of([prices.costs, search.feature_model])
     if search.methods is not None or alone:
         from shortlist.cli.commands.stage_methods import ModelFile, Splits, compare_on_splits, fit_opponent
 
@@ -144,7 +150,7 @@ def stage(
         return
     classifier = MultiStageClassifier(
         n_jobs=own_or_address(run.workers), answer_accuracy=promised.answer_accuracy,
-        confidence_level=promised.confidence_level, **common, **searched,
+        confidence_level=promised.confidence_level, purchase_rules=rules, **common, **searched,
     )  # fmt: skip
     print_notes(notes)  # now, while there is time to stop
     wanted = Outputs(*output_files(out, model_out), read.target, rows, json, report, f"Stages: {table}")
@@ -153,6 +159,17 @@ def stage(
             context, X, labels, classifier, recall=search.recall, wanted=wanted, notes=notes, about=about,
             study=study,
         )  # fmt: skip
+
+
+def _purchases(path: Path | None, columns: list[str]) -> "tuple[PurchaseRules | None, FeatureCosts | None]":
+    """Return what a feature model says about columns: which may be bought together, and their prices."""
+    if path is None:
+        return None, None
+    from shortlist.products.formats import read_model
+    from shortlist.purchases.column_models import model_costs, purchase_rules
+
+    model = read_model(path)
+    return purchase_rules(model, columns), model_costs(model, columns)
 
 
 class Outputs(NamedTuple):

@@ -36,6 +36,7 @@ OPTIONS = {
     "n_starts": "--starts",
     "penalties": "--penalty",
     "population_size": "--population",
+    "purchase_rules": "--feature-model",
     "random_state": "--seed",
     "reject_label": "the label REJECT",
     "solve_limit_s": "--solve-limit",

@@ -117,6 +117,13 @@ class StageSearchOptions:
     ] = None
     max_stages: Annotated[int | None, typer.Option(help="Most stages; default: 4, or fewer features.")] = None
     removal: Annotated[bool, typer.Option("--removal", help="Allow features that are in no stage.")] = False
+    feature_model: Annotated[
+        Path | None,
+        typer.Option(
+            help="Feature model over the columns: what was bought after a stage must be one of its products. "
+            "Its attribute cost has the prices, unless --costs or --preset has."
+        ),
+    ] = None
     accuracy_risk: Annotated[
         float | None,
         typer.Option(
@@ -258,6 +265,12 @@ STAGE_USES = (
         "methods with a front: auto, emsco, enumerate, one of them alone",
     ),
     NEEDS_PROMISE,
+    Use(
+        ("feature_model",),
+        lambda given: given["methods"] is None and given["method"] in FRONT_METHODS,
+        "methods with a front: auto, emsco, enumerate, one of them alone",
+    ),
+    Use(("recall",), lambda given: given["feature_model"] is None, "a run without --feature-model"),
     Use(("costs_dataset",), lambda given: given["costs"] is not None, "--costs", "add --costs FILE"),
     Use(("scaling",), lambda given: given["preset"] is not None, "--preset", "add --preset NAME"),
     Use(("scaling",), lambda given: given["costs"] is None, "the costs of a preset", "leave out --costs"),

@@ -214,7 +214,7 @@ def emsco(
     checkpoint = Checkpoint("evolution", budget.study)
     kept = checkpoint.last()
     if kept is None:
-        first = initial_population(n, k, options, rng, removal=removal)
+        first = _repaired(problem, initial_population(n, k, options, rng, removal=removal))
         seen = set(_as_keys(first).tolist()) if options.tries else set()
         place = EmscoPlace(0, first, seen, options.population)
     else:
@@ -237,9 +237,7 @@ def emsco(
             stopped = budget.limit_text
             checkpoint.keep(partial(kept_place, place, rng), now=True)
             break
-        children = _children(
-            current, n_children, options, cumulative, removal=removal, rng=rng, seen=place.seen
-        )
+        children = _children(problem, current, n_children, options, cumulative, rng=rng, seen=place.seen)
         try:
             following = _generation(
                 problem, options, current.number + 1, np.concatenate([current.assignments[elites], children])
@@ -377,30 +375,45 @@ def _generation(
     )
 
 
+def _repaired(problem: StageProblem, assignments: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Make every assignment one that the rules of purchase allow, if there are rules."""
+    rules = problem.rules
+    if rules is None:
+        return assignments
+    return np.stack([rules.repaired(row, removal=problem.removal) for row in assignments])
+
+
 def _children(
+    problem: StageProblem,
     parents: EmscoGeneration,
     n_children: int,
     options: EmscoOptions,
     cumulative: NDArray[np.float64],
     *,
-    removal: float,
     rng: np.random.Generator,
     seen: set[bytes],
 ) -> NDArray[np.int8]:
-    """Breed children, mutate those again that were measured before, and add them to `seen`."""
+    """Breed children, mutate those again that were measured before, and add them to `seen`.
+
+    Where rules say what may be bought together, children are repaired before they are looked at.
+    """
     n = parents.assignments.shape[1]
+    removal = options.removal if problem.removal else 0.0
     mutation = Mutation(len(cumulative), options.mutation, cumulative, removal)
     children = np.empty((n_children, n), dtype=np.int8)
     breed_assignments(
         parents.assignments, stage_counts(parents.assignments), roulette(parents.scores),
         rng.random((n_children, 4 + 3 * n)), options.recombination, mutation, children,
     )  # fmt: skip
+    children = _repaired(problem, children)
     for _ in range(options.tries):
         again = _known(children, seen)
         if not len(again):
             break
         draws = rng.random((len(again), 2 * n))
         mutate_again(children, again, mutation, draws)
+        if problem.rules is not None:
+            children[again] = _repaired(problem, children[again])
     if options.tries:
         seen.update(_as_keys(children).tolist())
     return children

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.stages import assignment_of_chain, completions, ordered_partitions
 from shortlist.multistage.search._enumeration import UNSEEN
 from shortlist.multistage.search._evaluation import N_MEASURES, nondominated_rows
 from shortlist.multistage.search._walk_arrays import Blocks, Space
 from shortlist.multistage.search.kept_walks import walk_tasks, walk_units
 from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.multistage.search.valid_chains import walk_valid_chains
 from shortlist.multistage.search.walkers import TABLE_ROWS, FoundAssignments, make_walker
 from shortlist.multistage.subclassifiers.decision_bits import subset_masks
 from shortlist.pickles import saved_from
@@ -91,7 +93,8 @@ def enumerate_front(
     also left when a known point dominates anything that can follow: coverage and right answers are bounded by
     the union over all supersets, wrong answers by those given and those that no superset can avoid, cost by
     what is bought and the cheapest next step. Bounds never drop a tie, so the answer is the same with and
-    without.
+    without. Where rules say what may be bought together, every chain of valid sets is measured, in one
+    thread.
 
     Parameters
     ----------
@@ -116,6 +119,8 @@ def enumerate_front(
         If there are too many features.
     """
     budget = budget or Budget()
+    if problem.rules is not None:
+        return _valid_front(problem, problem.rules, budget)
     space = _space(problem)
     k = problem.max_stages
     found = _nothing(k)
@@ -151,6 +156,18 @@ def enumerate_front(
         problem, np.array(assignments, dtype=np.int8).reshape(len(order), problem.n_features),
         found.measures[order], found.ties[order], looked, proof, budget.elapsed,
     )  # fmt: skip
+
+
+def _valid_front(problem: StageProblem, rules: PurchaseRules, budget: Budget) -> EnumerationResult:
+    """Find the front of the stage assignments that rules allow."""
+    (assignments, measures, ties), looked, complete = walk_valid_chains(problem, rules, budget)
+    proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.names))
+    if not complete:
+        proof = Proof(ProofKind.APPROXIMATE, n_unresolved=1, limit=budget.limit_text)
+    order = _front_order(problem, measures)
+    return EnumerationResult(
+        problem, assignments[order], measures[order], ties[order], looked, proof, budget.elapsed
+    )
 
 
 def tied_blocks(

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +15,7 @@ from shortlist.arrays import Values
 from shortlist.errors import BadInputError
 from shortlist.exact import as_fraction, as_integers
 from shortlist.multistage.problem.costs import FeatureCosts
+from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.stages import acquired, check_max_stages, stage_counts
 from shortlist.multistage.search._evaluation import (
     CONCLUSIVE,
@@ -82,6 +83,8 @@ class StageProblem:
         Units of the call prices per unit of the user's money.
     removal : bool
         Whether features may be left out of every stage.
+    rules : PurchaseRules or None
+        Which sets of features may have been bought after a stage; None: any.
     """
 
     decisions: DecisionBits
@@ -95,6 +98,7 @@ class StageProblem:
     call_price_per_feature: int
     call_scale: int
     removal: bool
+    rules: PurchaseRules | None = None
 
     @property
     def labels(self) -> NDArray[np.int64]:
@@ -328,6 +332,14 @@ def stage_problem(
         call_scale=call_scale,
         removal=removal,
     )
+
+
+def within_rules(problem: StageProblem, rules: PurchaseRules) -> StageProblem:
+    """Return the problem where only some sets of features may have been bought after a stage.
+
+    Where not all features can be bought, some may be left out of every stage.
+    """
+    return replace(problem, rules=rules, removal=problem.removal or not rules.allow_everything)
 
 
 def _part(argument: str, value: Any, most: float) -> Fraction:

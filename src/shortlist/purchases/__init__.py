@@ -1,0 +1,1 @@
+"""What a feature model says about buying the columns of a table."""
