@@ -145,8 +145,8 @@ class MultiStageClassifier(TableClassifier):
         Whether features may be left out of every stage.
     purchase_rules : PurchaseRules or None, default=None
         Which sets of columns may have been bought after a stage, such as
-        :func:`shortlist.purchases.column_models.purchase_rules` makes of a feature model; None: any. Where they do not let
-        all be bought, columns may be left out of every stage.
+        :func:`shortlist.purchases.column_models.purchase_rules` makes of a feature model; None: any. Where
+        they do not let all be bought, columns may be left out of every stage.
     accuracy_risk : float or None, default=None
         Raise each subset's threshold until the exact binomial tail at this risk, shared among the stages,
         supports p̂ on the rows it was fitted on. Careful, but no guarantee for new rows: those rows made the

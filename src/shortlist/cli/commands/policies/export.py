@@ -32,7 +32,7 @@ def export(
 
     check_files(
         inputs={"MODEL": model, "TABLE": table},
-        outputs={"--out": out, "--reader": reader},
+        outputs={"--reader": reader, "--out": out},
         endings={"--out": POLICY_FILE, "--reader": CODE_FILE},
     )
     from shortlist.cli.text.progress import working
