@@ -1,3 +1,4 @@
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -5,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shortlist.datasets.judges import judged_messages, prices_of_judges
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.multistage.problem.costs import feature_costs, read_costs
 
@@ -99,6 +101,32 @@ def test_the_dataset_must_be_one_of_the_file(tmp_path: Path) -> None:
     file.write_text("test,cost\na,1\nb,2\nc,3\n")
     with pytest.raises(BadInputError, match="must have a column dataset to choose 'x' by"):
         read_costs(file, NAMES, dataset="x")
+
+
+def test_prices_of_judges_are_paid_once_for_all_their_columns(tmp_path: Path) -> None:
+    file = tmp_path / "prices.csv"
+    file.write_text("name,cost\nann,2\nbob,0.5\n")
+    columns = ["ann:no", "bob", "ann:yes"]
+    costs = read_costs(file, columns)
+
+    prices = {
+        frozenset(chosen): sum(
+            {"ann": 2, "bob": 0.5}[name] for name in {one.partition(":")[0] for one in chosen}
+        )
+        for size in range(4)
+        for chosen in itertools.combinations(columns, size)
+    }
+    for chosen, price in prices.items():
+        mask = np.array([name in chosen for name in columns])
+        assert int(costs.price(mask)) / costs.scale == price
+    with pytest.raises(BadInputError, match="bob"):
+        read_costs(file, columns[::2])
+
+
+def test_prices_of_an_example_are_read() -> None:
+    names = judged_messages().columns[:-1].tolist()
+    costs = read_costs("example:judges-prices", names)
+    assert (costs.prices / costs.scale).tolist() == prices_of_judges()["cost"].tolist()
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.exact import MOST_DECIMALS, as_fraction, as_integers
 from shortlist.pickles import saved_from
 from shortlist.tables.files import read_table_file
+from shortlist.tables.learning import EXAMPLE_PREFIX, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,7 +147,8 @@ def read_costs(
     path : path
         Columns ``feature`` (or ``test``) and ``cost``; where tests share a first price also ``discount_cost``
         (the price when another test of the group was already bought) and ``group`` (empty: none). Further
-        columns are ignored.
+        columns are ignored. Or columns ``name`` and ``cost``, the prices of judges: one is paid once for all
+        columns ``name:class`` that hold the judge's probabilities.
     names : sequence of str
         The features that need a price; the file may not name others but those in `dropped`.
     dataset : str, optional
@@ -164,10 +166,10 @@ def read_costs(
         If a price is missing or unusable, no row is of `dataset`, or the members of a group differ in what
         the first one costs more: then the price of a set would depend on the order of buying.
     """
-    table = read_table_file(path, notes, words=["group", "feature", "test"])
+    table = _prices_of(path, notes)
     if dataset is not None:
         table = _of_dataset(table, dataset, path)
-    key = "feature" if "feature" in table else "test"
+    key = next((one for one in ("feature", "test", "name") if one in table), "feature")
     if key not in table or "cost" not in table:
         raise BadFileError(
             f"{path} must have the columns feature and cost, got {all_of(table.columns)}. Rename them."
@@ -184,6 +186,8 @@ def read_costs(
     full = dict(zip(table[key], table["cost"].tolist(), strict=True))
     groups: dict[str, str] = {}
     first: dict[str, Fraction] = {}
+    if key == "name":
+        full, groups, first = _by_judge(full, names)
     if {"group", "discount_cost"} <= set(table.columns):
         grouped = table[table["group"].notna()]
         for name, group, later in zip(grouped[key], grouped["group"], grouped["discount_cost"], strict=True):
@@ -199,6 +203,32 @@ def read_costs(
     return feature_costs(
         full, names, groups=groups, first_prices={group: float(price) for group, price in first.items()}
     )
+
+
+def _prices_of(path: str | Path, notes: list[str] | None) -> "pd.DataFrame":
+    """Read a table of prices, of a file or an example."""
+    if str(path).startswith(EXAMPLE_PREFIX):
+        return read_table(path)
+    return read_table_file(path, notes, words=["group", "feature", "test", "name"])
+
+
+def _by_judge(
+    prices: Mapping[str, Any], names: Sequence[str]
+) -> tuple[dict[str, Any], dict[str, str], dict[str, Fraction]]:
+    """Return prices of columns, their groups, and what the first of each costs more.
+
+    Columns ``name:class`` of one judge are a group: the first costs the price, the others nothing.
+    """
+    full = dict(prices)
+    groups: dict[str, str] = {}
+    first: dict[str, Fraction] = {}
+    for judge in [name for name in prices if name not in names]:
+        columns = [name for name in names if name.rpartition(":")[0] == judge]
+        if columns:
+            first[judge] = _price(f"the cost of {judge!r}", full.pop(judge))
+            full |= dict.fromkeys(columns, 0)
+            groups |= dict.fromkeys(columns, judge)
+    return full, groups, first
 
 
 def _of_dataset(table: "pd.DataFrame", dataset: str, path: str | Path) -> "pd.DataFrame":
