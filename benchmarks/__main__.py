@@ -14,8 +14,10 @@ from typing import Any
 from benchmarks.registry import load_cases
 from benchmarks.rows import write_rows
 from benchmarks.studies import (
+    committee_fronts,
     emsco_opponents,
     ensembles,
+    evolution_selection,
     fronts,
     guarantees,
     kills,
@@ -31,9 +33,11 @@ from benchmarks.studies import (
 )
 
 STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
+    "committee-fronts": committee_fronts.committee_fronts,
     "eel-cv": ensembles.eel_cv,
     "emsco-opponents": emsco_opponents.emsco_opponents,
     "ensembles": ensembles.ensembles,
+    "evolution-selection": evolution_selection.evolution_selection,
     "fronts": fronts.fronts,
     "guarantees": guarantees.guarantees,
     "kills": kills.kills,

@@ -222,6 +222,22 @@ EVOLVE: dict[str, list[tuple[list[str], str]]] = {
     "--patience": [(["--patience", "0"], "patience must be at least 1")],
     "--criterion": [(["--criterion", "foo"], "criterion must be one of histogram or minimum")],
     "--max-members": [(["--mode", "online", "--max-members", "0"], "must be at least 1")],
+    "--selection": [
+        (["--selection", "greedy"], "must be one of exact or margins"),
+        (["--mode", "online", "--selection", "exact"], "--max-members must be given where an online"),
+    ],
+    "--exact-every": [
+        (
+            ["--mode", "online", "--selection", "exact", "--max-members", "5", "--exact-every", "0"],
+            "--exact-every must be at least 1",
+        )
+    ],
+    "--exact-time-limit": [
+        (
+            ["--selection", "exact", "--exact-time-limit", "0"],
+            "--exact-time-limit must be a number of seconds",
+        )
+    ],
     "--drop": [(["--drop", "x"], "a column 'x'"), (["--drop", "target"], "--drop target is the target")],
     "--seed": [(["--seed", "4294967296"], "--seed must be at least 0 and at most 4294967295")],
     "--workers": [(["--workers", "0"], "--workers must be")],
@@ -257,6 +273,9 @@ UNUSED = [
     (["evolve", "--mode", "single", "--gamma", "1"], "--gamma belongs to --mode offline and --mode online."),
     (["evolve", "--mode", "single", "--criterion", "minimum"], "--criterion belongs to --mode offline"),
     (["evolve", "--mode", "single", "--max-members", "3"], "--max-members belongs to --mode offline"),
+    (["evolve", "--mode", "single", "--selection", "exact"], "--selection belongs to --mode offline and --mode online."),
+    (["evolve", "--selection", "exact", "--exact-every", "5"], "--exact-every belongs to --selection exact with --mode"),
+    (["evolve", "--exact-time-limit", "5"], "--exact-time-limit belongs to --selection exact."),
     (["evolve", "--survivors", "best", "--elites", "1"], "--elites belongs to --survivors children."),
     (["evolve", "--generations", "1", "--patience", "3"], "--patience belongs to evolution of more than one"),
 ]  # fmt: skip

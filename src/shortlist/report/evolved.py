@@ -31,13 +31,23 @@ def evolved_parts(
             ("error", f"{result.error:.4f} on the rows that it was evolved on"),
             ("search", f"{classifier.mode}, {classifier.space}"),
             ("generations", f"{len(result.history):,} of {classifier.n_generations:,}{stopped}"),
-            ("proof", "evolution proves nothing"),
+            ("proof", _proved(result.error_bound)),
         )
     )
     tested: list[Any] = (
         [Heading("Held-out rows"), *measured_parts(test)] if test else [Text(NOT_TESTED, note=True)]
     )
     return [Heading("The ensemble"), facts, *tested, Heading("Generations"), *_history(classifier)]
+
+
+def _proved(error_bound: float | None) -> str:
+    """Say what is proved of the members."""
+    if error_bound is None:
+        return "evolution proves nothing"
+    return (
+        f"no choice among the candidates of the last step has an error below {error_bound:.4f}; of other "
+        "candidates nothing is proved"
+    )
 
 
 def _history(classifier: "EvolutionaryEnsembleClassifier") -> Parts:

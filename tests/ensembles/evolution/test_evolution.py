@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.datasets import make_classification
 
 from shortlist import BadInputError
-from shortlist.ensembles.evolution.evolution import Evolved, Generation, evolve, room_for_members
+from shortlist.ensembles.evolution.ensemble_choice import room_for_members
+from shortlist.ensembles.evolution.evolution import Evolved, Generation, evolve
 from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
 from shortlist.ensembles.evolution.reference_rows import row_weights
 from shortlist.ensembles.evolution.spaces import LinearClassifiers

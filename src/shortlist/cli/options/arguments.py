@@ -19,6 +19,7 @@ OPTIONS = {
     "defaults": "--default",
     "emsco_options": "the options of emsco",
     "enumeration_budget": "--budget",
+    "exact_time_limit_s": "--exact-time-limit",
     "feature_costs": "--costs",
     "limits": "--limit",
     "max_bytes": "--max-memory",

@@ -12,11 +12,17 @@ if TYPE_CHECKING:
 
 EVOLVE_USES = (
     Use(
-        ("gamma", "criterion", "max_members"),
+        ("gamma", "criterion", "max_members", "selection"),
         lambda given: given["mode"] != "single",
         "--mode offline and --mode online",
         "choose one of these",
     ),
+    Use(
+        ("exact_every",),
+        lambda given: given["selection"] == "exact" and given["mode"] == "online",
+        "--selection exact with --mode online",
+    ),
+    Use(("exact_time_limit",), lambda given: given["selection"] == "exact", "--selection exact"),
     Use(("elites",), lambda given: given["survivors"] != "best", "--survivors children"),
     Use(
         ("tournament", "crossover", "survivors", "elites", "patience", "gamma"),
@@ -65,6 +71,20 @@ class BreedingOptions:
         ),
     ] = None
 
+    selection: Annotated[
+        str,
+        typer.Option(
+            help="How members are chosen: margins (greedy, as in the paper), or exact (by exact pruning, "
+            "with a bound)."
+        ),
+    ] = "margins"
+    exact_every: Annotated[
+        int, typer.Option(help="Of --selection exact with --mode online: generations between exact steps.")
+    ] = 10
+    exact_time_limit: Annotated[
+        float, typer.Option(help="Of --selection exact: seconds for each exact step.")
+    ] = 10.0
+
     def classifier(self, seed: int) -> "EvolutionaryEnsembleClassifier":
         """Return the unfitted classifier."""
         from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
@@ -82,5 +102,8 @@ class BreedingOptions:
             patience=self.patience,
             criterion=self.criterion,
             max_members=self.max_members,
+            selection=self.selection,
+            exact_every=self.exact_every,
+            exact_time_limit_s=self.exact_time_limit,
             random_state=seed,
         )

@@ -8,6 +8,9 @@ from shortlist.cli.text.measured_table import measured_facts, one_answer_notes, 
 if TYPE_CHECKING:
     from shortlist.ensembles.studies.holdout import EvolvedTable
 
+BOUNDED = "No choice among the candidates of the last step has an error below {:.4f} on these rows, as proved"
+"""What an exact step proves; how good other candidates could be nobody knows."""
+
 MANY_MEMBERS = 100
 """From here on the number of members is worth a note."""
 
@@ -45,6 +48,7 @@ def evolved_facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]
         "generations": len(result.history),
         "rows": evolved.n_rows,
         "max_members": classifier.max_members,
+        "selection": {"method": classifier.selection, "error_bound": result.error_bound},
         "only_answer": {"train": evolved.only_answer, "test": evolved.test["evolved"].only_answer},
         "test": {
             name: facts | {"error": 1 - facts["accuracy"]}
@@ -77,6 +81,8 @@ def print_evolved(evolved: "EvolvedTable", saved: Path | None) -> None:
         f"The ensemble has {len(result.members)} members; error {result.error:.4f} on the rows it was "
         f"evolved on, {1 - evolved.test['evolved'].accuracy:.4f} on the test rows."
     )
+    if result.error_bound is not None:
+        print(f"{BOUNDED.format(result.error_bound)}.")
     print()
     print_measured(evolved.test)
     if saved is not None:

@@ -45,6 +45,8 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         Exponent of the rows' hardness.
     tournament, crossover_rate, survivors, n_elites, patience, criterion, max_members
         See :class:`shortlist.ensembles.evolution.evolution_settings.EvolutionSettings`.
+    selection, exact_every, exact_time_limit_s
+        See :class:`shortlist.ensembles.evolution.evolution_settings.EvolutionSettings`.
     random_state : int, RandomState or None, default=None
         Seed.
 
@@ -75,6 +77,10 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
 
     CHECKS = EnsembleClassifier.CHECKS | {"space": as_space}
 
+    selection: str = "margins"  # of models that were saved before there was a choice
+    exact_every: int = 10
+    exact_time_limit_s: float = 10.0
+
     def __init__(
         self,
         mode: str = "offline",
@@ -90,6 +96,9 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         patience: int | None = None,
         criterion: str = "histogram",
         max_members: int | None = None,
+        selection: str = "margins",
+        exact_every: int = 10,
+        exact_time_limit_s: float = 10.0,
         random_state: Any = None,
     ) -> None:
         self.mode = mode
@@ -104,6 +113,9 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         self.patience = patience
         self.criterion = criterion
         self.max_members = max_members
+        self.selection = selection
+        self.exact_every = exact_every
+        self.exact_time_limit_s = exact_time_limit_s
         self.random_state = random_state
 
     def check_options(self, y: Labels) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.ensembles.evolution.breeding import Breeding, counted_population
+from shortlist.ensembles.evolution.ensemble_choice import EnsembleChoice
 from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
 from shortlist.ensembles.evolution.evolution_state import (
     evolution_checkpoint,
@@ -69,6 +70,9 @@ class Evolved:
     stopped : str
         Why evolution ended before its last generation: :data:`PATIENCE`, ``"interrupted"``, the time limit,
         such as ``"60 s"``, or empty.
+    error_bound : float or None
+        With exact selection: no choice among the candidates of the last step gets a smaller share of the
+        training rows wrong, as proved. None with selection by margins.
     """
 
     members: Population
@@ -76,20 +80,7 @@ class Evolved:
     history: tuple[Generation, ...]
     error: float
     stopped: str
-
-
-def room_for_members(max_members: int | None, number: int, n_generations: int) -> int | None:
-    """Return how many members an online ensemble may have after a generation, None for any number.
-
-    The room grows in step with the generations, from 1 to `max_members` in the last one. Room that the
-    selection does not take stays for later generations.
-
-    Examples
-    --------
-    >>> [room_for_members(10, number, 4) for number in (1, 2, 3, 4)], room_for_members(None, 2, 4)
-    ([2, 5, 7, 10], None)
-    """
-    return None if max_members is None else max(1, max_members * number // n_generations)
+    error_bound: float | None = None
 
 
 def evolve(
@@ -113,7 +104,8 @@ def evolve(
     reference set, and the ensemble is chosen from the last one, starting from its most accurate
     individual. In ``online`` (Section 3.4) the ensemble is the reference set: the best individual in
     generation 1, from then on Figure 1 started from the ensemble with the new population as pool, so that
-    it never shrinks within a selection. Individuals with the votes of another or of a member are
+    it never shrinks within a selection. With ``selection="exact"`` exact pruning chooses the ensemble at the
+    end, and in ``online`` every few generations. Individuals with the votes of another or of a member are
     duplicates, and never join. A plurality's ties go to the lowest class.
 
     Parameters
@@ -153,9 +145,10 @@ def evolve(
     0.0
     """
     budget = budget or Budget()
-    mode, size, total = settings.mode, settings.population_size, settings.n_generations
+    size, total = settings.population_size, settings.n_generations
     rng = np.random.default_rng(0) if rng is None else rng
     rows = ReferenceRows(space, X, np.asarray(labels), n_classes, settings.criterion)
+    choice = EnsembleChoice(rows, settings, budget)
     breed = Breeding(space, settings.tournament, settings.crossover_rate, rng)
 
     history: list[Generation] = []
@@ -180,11 +173,7 @@ def evolve(
         number = len(history) + 1
         if number > 1:
             population, codes = _bred(rows, breed, settings, population, codes, ensemble=ensemble)
-            if mode == "online":
-                room = room_for_members(settings.max_members, number, total)
-                ensemble = rows.grown(ensemble, population, codes, room)
-            else:
-                ensemble = rows.single_best(population, codes)
+            ensemble = choice.after(number, ensemble, population, codes)
         history.append(_measured(rows, number, codes, ensemble))
         budget.report(Progress("evolving", number, total, history[-1].ensemble_error))
         if callback is not None:
@@ -196,9 +185,8 @@ def evolve(
         checkpoint.keep(state, now=True)
     else:
         checkpoint.finish(state, budget.elapsed)
-    if mode == "offline":
-        ensemble = rows.grown(ensemble, population, codes, settings.max_members)
-    return Evolved(ensemble.genomes, population, tuple(history), rows.error(ensemble), stopped)
+    ensemble, bound = choice.at_end(ensemble, population, codes)
+    return Evolved(ensemble.genomes, population, tuple(history), rows.error(ensemble), stopped, bound)
 
 
 def _bred(

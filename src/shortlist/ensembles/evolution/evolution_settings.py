@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shortlist._validation import as_choice, as_count
+from shortlist._validation import as_choice, as_count, as_positive_seconds
 from shortlist.ensembles.rules.margin_selection import CRITERIA
 from shortlist.errors import BadInputError
 
@@ -16,6 +16,9 @@ MODES = {
 """The algorithms by name."""
 
 SURVIVORS = ("children", "best")
+
+SELECTIONS = ("margins", "exact")
+"""How the ensemble is chosen: by margin histograms, as the paper does, or by exact pruning."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +48,22 @@ class EvolutionSettings:
         Stop after this many generations in which ``ensemble_error`` did not fall; default never.
     criterion : {"histogram", "minimum"}, default="histogram"
         Of the selection; see :func:`shortlist.ensembles.rules.margin_selection.grow_by_margins`.
+    selection : {"margins", "exact"}, default="margins"
+        ``margins`` is the paper's greedy order. ``exact`` chooses the members whose plurality is right on
+        most training rows, by exact pruning with a bound: in ``offline`` from the last population; in
+        ``online`` from the members so far and the population, every `exact_every` generations and at the end,
+        by margins in between. Members may leave then. What margins choose is taken where it is better, as a
+        limit may end exact pruning before it has found that.
+    exact_every : int, default=10
+        Generations from one exact step to the next in ``online``.
+    exact_time_limit_s : float, default=10
+        Wall-clock limit of an exact step; where it ends one, the answer depends on the machine.
     max_members : int, optional
         Most members of the ensemble, at least 1; default as many as the selection takes, in ``online`` often
         thousands. Among the prefixes of the selection's order that are short enough, the best is taken.
         ``online`` shares the room out over the generations
-        (:func:`shortlist.ensembles.evolution.evolution.room_for_members`), so that the last ones, which are
-        bred best, still have some.
+        (:func:`shortlist.ensembles.evolution.ensemble_choice.room_for_members`), so that the last ones, which
+        are bred best, still have some. ``online`` with ``selection="exact"`` needs it.
 
     Raises
     ------
@@ -69,6 +82,9 @@ class EvolutionSettings:
     patience: int | None = None
     criterion: str = "histogram"
     max_members: int | None = None
+    selection: str = "margins"
+    exact_every: int = 10
+    exact_time_limit_s: float = 10.0
 
     def __post_init__(self) -> None:
         as_choice(self.mode, "mode", list(MODES))
@@ -78,6 +94,14 @@ class EvolutionSettings:
         as_count(self.n_generations, "n_generations")
         as_count(self.tournament, "tournament", at_most=1000)
         as_count(self.n_elites, "n_elites", at_least=0, at_most=size)
+        as_choice(self.selection, "selection", SELECTIONS)
+        as_count(self.exact_every, "exact_every")
+        as_positive_seconds(self.exact_time_limit_s, "exact_time_limit_s")
+        if self.selection == "exact" and self.mode == "online" and self.max_members is None:
+            raise BadInputError(
+                "max_members must be given where an online ensemble is chosen exactly: every exact step "
+                "chooses among all members so far. Pass max_members=100, or selection='margins'."
+            )
         if self.patience is not None:
             as_count(self.patience, "patience")
         if self.max_members is not None:

@@ -6,9 +6,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.ensembles.evolution.spaces import Population, SearchSpace
+from shortlist.ensembles.goals.class_weights import class_weights
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.pruning.pruning import prune_exactly
 from shortlist.ensembles.rules.margin_selection import distinct_classifiers, grow_by_margins, vote_digests
-from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally, class_votes, plurality
+from shortlist.ensembles.votes.class_votes import (
+    ClassCodes,
+    class_tally,
+    class_votes,
+    merge_class_rows,
+    plurality,
+)
 from shortlist.errors import BadInputError
+from shortlist.runs.budget import Budget
 
 
 def row_weights(n_wrong: ArrayLike, n_reference: int, gamma: float = 1.0) -> NDArray[np.float64]:
@@ -125,6 +135,45 @@ class ReferenceRows:
         )
         joined = order[: int(right[: room + 1].argmax())]
         return self._joined(ensemble, population[joined], codes[:, joined])
+
+    def chosen(
+        self,
+        ensemble: GrownEnsemble | None,
+        population: Population,
+        codes: ClassCodes,
+        most: int | None,
+        budget: Budget,
+    ) -> tuple[GrownEnsemble, float]:
+        """Choose by exact pruning among the members so far and a population.
+
+        Parameters
+        ----------
+        ensemble : GrownEnsemble or None
+            The members so far, asked again; None: the population alone is chosen from.
+        population, codes
+            Individuals and their answers.
+        most : int or None
+            Most members.
+        budget : Budget
+            Of the proof.
+
+        Returns
+        -------
+        GrownEnsemble
+            Members right on most rows, as a plurality; with as few of them as the search gets by with.
+        float
+            The least share of rows that any choice among these gets wrong, as proved.
+        """
+        if ensemble is not None:
+            population = np.concatenate([ensemble.genomes, population])
+            codes = np.hstack([self.codes(ensemble.genomes), codes])
+        distinct = distinct_classifiers(codes)
+        votes = merge_class_rows(class_votes(codes[:, distinct], self.labels, n_classes=self.n_classes))
+        limits = selection_limits(len(distinct), max_size=most)
+        result = prune_exactly(votes, class_weights("accuracy", votes), limits, budget)
+        joined = distinct[np.flatnonzero(result.mask)]
+        n_wrong = len(self.labels) - round(result.bound * len(self.labels))
+        return self._joined(None, population[joined], codes[:, joined]), n_wrong / len(self.labels)
 
     def _joined(
         self, ensemble: GrownEnsemble | None, genomes: Population, codes: ClassCodes
