@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,7 +116,8 @@ class PurchaseRules:
 
     def __getstate__(self) -> dict[str, object]:
         """Leave the solver and what it answered behind."""
-        return {name: getattr(self, name) for name in ("columns", "n_variables", "clauses")}
+        kept = {field.name for field in fields(self)}
+        return {name: value for name, value in vars(self).items() if name in kept}
 
     @functools.cached_property
     def _known(self) -> dict[tuple[tuple[int, ...], bytes], Mask]:
