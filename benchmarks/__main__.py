@@ -29,6 +29,7 @@ from benchmarks.studies import (
     stage_picks,
     start,
     study_store,
+    voting,
     workers,
 )
 
@@ -63,12 +64,13 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "solrep-quality": large_products.quality,
     "stage-picks": stage_picks.stage_picks,
     "start": start.starts,
+    "voting": voting.voting,
     "workers": workers.workers,
 }
 """Studies, each with a file of its name in results/."""
 WITHOUT_DATA = ("kills", "pruning-large", "start", "study-million", "study-overhead")
 """Studies that need no real data."""
-SEEDED = ("emsco-opponents", "guarantees", "multistage-recall", "stage-picks", "workers")
+SEEDED = ("emsco-opponents", "guarantees", "multistage-recall", "stage-picks", "voting", "workers")
 """Studies that run once per seed."""
 
 

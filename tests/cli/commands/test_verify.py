@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table = pd.DataFrame(X, columns=list("abcdef")).assign(target=np.where(y == 1, "yes", "no"))
     table.to_csv(folder / "table.csv", index=False)
     run = shortlist(
-        "prune", "table.csv", "--classifiers", "20", "--time-limit", "6", "--workers", "1", "--out", "model.joblib",
+        "prune", "table.csv", "--objective", "accuracy", "--no-refit", "--classifiers", "20", "--time-limit", "6", "--workers", "1", "--out", "model.joblib",
         cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr

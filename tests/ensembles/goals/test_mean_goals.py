@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from shortlist.ensembles.goals.mean_goals import mean_goal
-from shortlist.ensembles.votes.soft_votes import soft_votes
+from shortlist.ensembles.votes.soft_votes import decided_by_mean, soft_votes
 from shortlist.errors import BadInputError
 from shortlist.results.objective import Sense
 
@@ -44,6 +43,20 @@ def test_several_classes_gain_what_class_weights_say() -> None:
 
 
 @pytest.mark.parametrize(
+    ("objective", "gains"),
+    [("accuracy", [1, 1, 1, 1]), ("balanced-accuracy", [1, 2, 2, 2]), ({0: 1, 3: 5}, [1, 0, 0, 5])],
+)
+def test_a_class_without_rows_may_be_decided_as_the_rarest_is(objective: Any, gains: list[int]) -> None:
+    lacking = soft_votes([[[0.1, 0.2, 0.6, 0.1]]] * 4, [0, 0, 1, 3])
+
+    goal = mean_goal(objective, lacking)
+
+    assert goal.gains.tolist() == gains
+    if not isinstance(objective, dict):
+        assert decided_by_mean(lacking.shares, goal.gains).tolist() == [2] * 4
+
+
+@pytest.mark.parametrize(
     ("objective", "why"),
     [
         ("accuracy+margin", "without .margin"),
@@ -56,10 +69,3 @@ def test_several_classes_gain_what_class_weights_say() -> None:
 def test_what_means_have_no_worth_for_is_refused(objective: Any, why: str) -> None:
     with pytest.raises(BadInputError, match=why):
         mean_goal(objective, TWO)
-
-
-def test_a_class_without_rows_may_be_decided_by_accuracy() -> None:
-    votes = soft_votes(np.full((3, 1, 3), 1 / 3), [0, 0, 1])
-
-    assert mean_goal("accuracy", votes).gains.tolist() == [1, 1, 1]
-    assert mean_goal("balanced-accuracy", votes).gains.tolist() == [1, 2, 0]

@@ -105,8 +105,10 @@ def _gains(
         codes = class_votes(votes.labels[:, None], votes.labels, n_classes=votes.n_classes)
         several = class_weights(objective, codes)
         gains = several.gains
-        if several.objective.name == "accuracy":
-            gains = np.ones_like(gains)  # a class that is on none of these rows may be decided too
+        if not isinstance(objective, Mapping):
+            # a class that is on none of these rows may be decided too, as one of the rarest that are
+            absent = np.bincount(votes.labels, minlength=votes.n_classes) == 0
+            gains = np.where(absent, gains.max(), gains)
         return gains, 0, several.denominator, several.objective
     index = 1 if positive is None else positive
     is_positive = (votes.labels == index).astype(np.uint8)
