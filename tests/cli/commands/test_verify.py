@@ -138,6 +138,7 @@ def test_without_a_certificate_the_value_is_counted_and_the_exit_code_says_that_
         "1",
         "--solver",
         "highs",
+        "--no-refit",
         "--out",
         "highs.joblib",
     ]

@@ -193,6 +193,31 @@ def test_members_are_fitted_again_on_all_rows(objective: str) -> None:
     assert not any("fitted again" in note for note in verify(once, X, Y).notes)
 
 
+def test_members_may_be_taken_several_times(pool: Any) -> None:
+    pruned = ExactPruner(pool, voting="soft", objective="log-loss", max_copies=3, max_size=6)
+    pruned.fit(X[120:], Y[120:])
+
+    assert pruned.status_ is Status.OPTIMAL
+    assert 1 < pruned.copies_.max() <= 3
+    assert pruned.copies_.sum() <= 6
+    assert pruned.selection_.tolist() == (pruned.copies_ > 0).tolist()
+    assert len(pruned.pool_) == pruned.copies_.sum()
+    table = class_probabilities(pool, X)
+    assert np.allclose(pruned.predict_proba(X), np.average(table, axis=1, weights=pruned.copies_))
+    found = verify(pruned, X[120:], Y[120:])
+    assert (found.failures, found.value) == ((), pruned.objective_value_)
+    pruned.copies_ = np.minimum(pruned.copies_, 1)
+    assert "and says that it has" in verify(pruned, X[120:], Y[120:]).failures[0]
+
+
+def test_copies_are_asked_once_and_fitted_again_once() -> None:
+    pruned = ExactPruner(n_classifiers=5, objective="log-loss", max_copies=4, random_state=0).fit(X, Y)
+
+    assert pruned.copies_.max() > 1
+    assert len({id(member) for member in pruned.pool_.classifiers}) == pruned.selection_.sum()
+    assert pruned.pool_.names == pruned.chosen_pool_.names
+
+
 def test_members_of_a_given_pool_stay_as_they_are(pool: Any) -> None:
     pruned = ExactPruner(pool).fit(X[120:], Y[120:])
 
@@ -209,6 +234,10 @@ def test_members_of_a_given_pool_stay_as_they_are(pool: Any) -> None:
         ({"voting": "soft", "objective": "accuracy+margin"}, "without .margin"),
         ({"voting": "hard", "objective": "log-loss"}, "log-loss"),
         ({"voting": "averaged", "objective": {"tp": -1}}, "worth at least as much"),
+        ({"objective": "accuracy", "max_copies": 2}, "max_copies must be 1 where members vote"),
+        ({"max_copies": 2, "member_costs": [1] * 10, "max_cost": 3}, "max_copies must be 1"),
+        ({"max_copies": 0}, "max_copies must be at least 1"),
+        ({"probabilities": "loud"}, "probabilities must be one of"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(options: Any, why: str, pool: Any) -> None:

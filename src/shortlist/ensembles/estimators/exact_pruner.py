@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist._validation import as_positive_seconds
+from shortlist._validation import as_count, as_positive_seconds
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import BinaryLabels, Labels
 from shortlist.ensembles.estimators.base import (
@@ -30,13 +30,14 @@ from shortlist.ensembles.pools.class_probabilities import (
     class_shares,
     gives_probabilities,
 )
+from shortlist.ensembles.pools.copies import with_copies
 from shortlist.ensembles.pools.judges import abstain_somewhere
 from shortlist.ensembles.pools.pool import Pool, as_pool, positive_votes
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.pruning.objective_choice import Choice
 from shortlist.ensembles.pruning.pruning import parse_objective, prune_for
-from shortlist.ensembles.pruning.soft_pruning import prune_soft, soft_goal, soft_metric
+from shortlist.ensembles.pruning.soft_pruning import prune_soft, soft_goal, soft_metric, taken_copies
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes
@@ -93,6 +94,9 @@ class ExactPruner(PoolPruner):
         ``"none"``, ``"average"``, ``"each"`` (F1, F2, F3 of the paper), or ``{"each": τ, "mean": γ}``.
     min_size, max_size : int, default=1 and None
         Least and most members.
+    max_copies : int, default=1
+        With soft voting, how often a classifier may be taken. The mean weighs it so, and it counts so often
+        for the sizes. Not with `max_cost`.
     member_costs, max_cost : sequence of float and float, default=None
         Cost per member, and the most that the members may cost together. None: the pool's own costs.
     time_limit_s : float or None, default=60
@@ -141,8 +145,10 @@ class ExactPruner(PoolPruner):
         The rows that pruned: which they are among those given to :meth:`fit`, a fingerprint of those, their
         classes, and with two classes the votes of the whole pool, packed into bits. ``shortlist verify``
         rechecks value and bound from them.
+    copies_ : ndarray of int64, shape (n_classifiers,)
+        How often each is taken.
     pool_ : Pool
-        The members only, which answer.
+        The members only, which answer; whoever is taken twice is in it twice.
     chosen_pool_ : Pool
         The members as they were chosen; other than ``pool_`` where they were fitted again.
     classes_ : ndarray of shape (n_classes,)
@@ -165,6 +171,7 @@ class ExactPruner(PoolPruner):
 
     pool_: Pool
     chosen_pool_: Pool
+    max_copies: int = 1
     refit: bool = False  # of models that were saved before there was a choice
 
     def __init__(
@@ -178,6 +185,7 @@ class ExactPruner(PoolPruner):
         diversity: str | Mapping[str, float] = "none",
         min_size: int = 1,
         max_size: int | None = None,
+        max_copies: int = 1,
         member_costs: Sequence[float] | None = None,
         max_cost: float | None = None,
         time_limit_s: float | None = 60,
@@ -201,6 +209,7 @@ class ExactPruner(PoolPruner):
         self.diversity = diversity
         self.min_size = min_size
         self.max_size = max_size
+        self.max_copies = max_copies
         self.member_costs = member_costs
         self.max_cost = max_cost
         self.time_limit_s = time_limit_s
@@ -240,6 +249,11 @@ class ExactPruner(PoolPruner):
         costs_are_given = self.member_costs is not None or getattr(self.pool, "costs", None) is not None
         if self.max_cost is not None and not costs_are_given:
             raise BadInputError("max_cost needs the cost of every member. Pass member_costs too.")
+        if as_count(self.max_copies, "max_copies") > 1 and (voting != SOFT or self.max_cost is not None):
+            raise BadInputError(
+                f"max_copies must be 1 where members vote or cost, got {self.max_copies}. Pass voting='soft', "
+                "and no max_cost."
+            )
         if self.solver != AUTO:
             open_solver(self.solver)
 
@@ -408,7 +422,9 @@ class ExactPruner(PoolPruner):
         if budget.study.keeps:
             budget.study.bind(self._question(soft, budget.seed))
         limits = self._limits(pool, None)
-        result, goal, choice = prune_soft(soft, self.goal, limits, budget, positive=positive)
+        result, goal, choice = prune_soft(
+            soft, self.goal, limits, budget, positive=positive, max_copies=self.max_copies
+        )
         self.gains_ = goal.gains
         self._take(pool, result, choice)
         return record
@@ -450,12 +466,13 @@ class ExactPruner(PoolPruner):
         self.choice_ = choice
         self.threshold_: int | None = None if self.averages else getattr(result, "threshold", None)
         self.result_ = result
-        self.selection_ = result.mask
+        self.copies_ = taken_copies(result.mask, self.max_copies)
+        self.selection_ = self.copies_ > 0
         self.objective_value_ = result.value
         self.bound_ = result.bound
         self.gap_ = result.gap
         self.status_ = result.status
-        self.chosen_pool_ = self.pool_ = pool.subset(result.mask)
+        self.chosen_pool_ = self.pool_ = with_copies(pool, self.copies_)
 
     def _question(self, votes: Votes | ClassVotes | SoftVotes, seed: int) -> dict[str, Any]:
         """Return what decides the selection: the votes, the seed, and all parameters but a few."""
@@ -471,7 +488,7 @@ class ExactPruner(PoolPruner):
         """Return what a selection must keep."""
         priced = self.member_costs is None and self.max_cost is not None
         return selection_limits(
-            len(pool),
+            len(pool) * self.max_copies,
             min_size=self.min_size,
             max_size=self.max_size,
             member_costs=pool.costs if priced else self.member_costs,

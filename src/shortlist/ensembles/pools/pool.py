@@ -414,8 +414,10 @@ def ask_pool(
     n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
     answers = np.empty((n_rows, len(pool), *width), dtype=dtype)
     with threadpool_limits(limits=1):  # many small calls: starting threads for each costs more than it saves
+        asked: dict[int, int] = {}  # who is in the pool twice is asked once
         for place, (name, classifier) in enumerate(zip(pool.names, pool.classifiers, strict=True)):
-            answers[:, place] = ask(name, classifier, rows)
+            first = asked.setdefault(id(classifier), place)
+            answers[:, place] = ask(name, classifier, rows) if first == place else answers[:, first]
     return answers
 
 

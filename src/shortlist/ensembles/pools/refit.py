@@ -42,11 +42,13 @@ def refit_members(pool: Pool, X: Any, y: Labels, *, seed: int = 0) -> Pool:
     assert pool.preprocessor is not None, "pools that are fitted here prepare their rows"
     encoded = pool.preprocessor.transform(X)
     indices = np.searchsorted(pool.classes, y)
-    again: list[Member] = []
+    again: dict[int, Member] = {}
     with calm_fits():
         for member, family in zip(pool.classifiers, pool.families, strict=True):
+            if id(member) in again:  # a copy
+                continue
             every = FAMILIES[family]._replace(replace=False, rows=(1.0, 1.0))
             rows = draw_stratified(every, indices, np.random.default_rng(seed))
             estimator = clone(member.estimator).fit(encoded[np.ix_(rows, member.columns)], indices[rows])
-            again.append(Member(estimator, member.classes_, member.columns))
-    return replace(pool, classifiers=tuple(again))
+            again[id(member)] = Member(estimator, member.classes_, member.columns)
+    return replace(pool, classifiers=tuple(again[id(member)] for member in pool.classifiers))

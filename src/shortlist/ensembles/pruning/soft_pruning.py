@@ -4,7 +4,9 @@ import dataclasses
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
+from shortlist.arrays import Mask
 from shortlist.ensembles.averaging.mean_pruning import prune_means
 from shortlist.ensembles.goals.mean_goals import LOG_LOSS, MEAN_LOSSES, MeanGoal, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
@@ -31,6 +33,7 @@ def prune_soft(
     budget: Budget | None = None,
     *,
     positive: int | None = None,
+    max_copies: int = 1,
 ) -> tuple[PrunedSelection, MeanGoal, Choice | None]:
     """Return the selection whose mean probabilities are best, the goal, and the choice where there was one.
 
@@ -42,11 +45,14 @@ def prune_soft(
         As of :func:`shortlist.ensembles.goals.mean_goals.mean_goal`; with ``+auto``, or ``auto``, the log
         loss of as many members as :func:`few_members` says, which decide for what gains most of the metric.
     limits : SelectionLimits
-        Size and cost.
+        Size and cost; a member that is taken twice counts twice.
     budget : Budget, optional
         For all of it; default no limit.
     positive : int, optional
         With two classes the index of the positive one.
+    max_copies : int, default=1
+        How often a classifier may be taken, which weighs it so. The selection is then of so many copies of
+        the pool, one after the other, the first ones first; proof and certificate are of that pool.
 
     Raises
     ------
@@ -59,7 +65,24 @@ def prune_soft(
         limits = few_members(limits, votes.n_classifiers)
         choice = Choice(Setting(LOG_LOSS, limits.min_size, limits.max_size), (), WHY_FEW)
     goal = soft_goal(votes, objective, positive=positive)
-    return prune_means(votes, goal, limits, budget), goal, choice
+    result = prune_means(votes.repeated(max_copies), goal, limits, budget)
+    return _first_copies_first(result, max_copies), goal, choice
+
+
+def taken_copies(mask: Mask, max_copies: int) -> NDArray[np.int64]:
+    """Return how often each classifier is taken, from a selection of copies of the pool."""
+    return np.asarray(mask.reshape(max_copies, -1).sum(axis=0), dtype=np.int64)
+
+
+def _first_copies_first(result: PrunedSelection, max_copies: int) -> PrunedSelection:
+    """Exchange copies, which are equal, for those that come first."""
+    if max_copies == 1:
+        return result
+    mask = (taken_copies(result.mask, max_copies) > np.arange(max_copies)[:, None]).ravel()
+    certificate = result.certificate
+    if certificate is not None:
+        certificate = certificate | {"members": np.flatnonzero(mask).tolist()}
+    return dataclasses.replace(result, mask=mask, certificate=certificate)
 
 
 def few_members(limits: SelectionLimits, n_classifiers: int) -> SelectionLimits:

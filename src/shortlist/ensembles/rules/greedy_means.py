@@ -67,7 +67,7 @@ def greedy_means(
     rng = np.random.default_rng(seed)
     size = max(1, round(share * votes.n_classifiers))
     drawn = (np.sort(rng.choice(everybody, size, replace=False)) for _ in range(bags))
-    return np.sum([_taken(own, among, steps) for among in drawn], axis=0)
+    return np.asarray(np.sum([_taken(own, among, steps) for among in drawn], axis=0), dtype=np.int64)
 
 
 def _taken(own: NDArray[np.float64], among: NDArray[np.intp], n_steps: int) -> NDArray[np.int64]:

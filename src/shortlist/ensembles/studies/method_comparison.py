@@ -33,7 +33,7 @@ from shortlist.tables.splits import shuffled_folds
 if TYPE_CHECKING:
     import pandas as pd
 
-ADDED = frozenset([("voting", "hard"), ("refit", True), ("probabilities", "auto")])
+ADDED = frozenset([("voting", "hard"), ("refit", True), ("probabilities", "auto"), ("max_copies", 1)])
 """Parameters that came later, with what they were: studies made without them are of the same methods."""
 
 COMPARISON_COLUMNS = (
@@ -433,7 +433,7 @@ def _described(method: Any) -> str:
     """Return an estimator's class and parameters, the same in every process and in studies made before."""
 
     def is_added(name: str, value: Any) -> bool:
-        return isinstance(value, (str, bool)) and (name, value) in ADDED
+        return isinstance(value, (str, bool, int)) and (name, value) in ADDED
 
     def shown(value: Any) -> str:
         return saved_path(value) if hasattr(value, "__qualname__") else repr(value)

@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.ensembles.audit.mean_check import check_mean_certificate, count_mean_selection
 from shortlist.ensembles.averaging.mean_certificate import plain_mean_problem
@@ -24,6 +25,11 @@ MOST_OFF = 1e-8
 """By how much values and bounds may differ that are sums of logarithms and exponentials, for each row."""
 
 
+def _copies(pruner: ExactPruner) -> NDArray[np.int64]:
+    """Return how often each classifier is taken."""
+    return np.asarray(getattr(pruner, "copies_", pruner.selection_), dtype=np.int64)
+
+
 def as_chosen(pruner: ExactPruner) -> Pool:
     """Return the members as they were chosen, before they were perhaps fitted again."""
     return getattr(pruner, "chosen_pool_", pruner.pool_)
@@ -31,7 +37,10 @@ def as_chosen(pruner: ExactPruner) -> Pool:
 
 def other_probabilities(pruner: ExactPruner, shares: Shares, rows: Any, pool: Pool | None) -> list[str]:
     """Ask the members, or the whole pool, again; say where they answer otherwise than on record."""
-    asked, recorded = (as_chosen(pruner), shares[:, pruner.selection_]) if pool is None else (pool, shares)
+    places = np.repeat(np.arange(shares.shape[1]), _copies(pruner))
+    asked, recorded = (as_chosen(pruner), shares[:, places]) if pool is None else (pool, shares)
+    if len(asked) != recorded.shape[1]:
+        return [f"the model has {len(asked)} members, and says that it has {recorded.shape[1]}"]
     again = class_shares(asked, rows).astype(np.int64)
     changed = int((np.abs(again - recorded) > MOST_DIFFERENCE).any(axis=(1, 2)).sum())
     said = f"on {changed:,} of {len(shares):,} validation rows the classifiers find other probabilities"
@@ -55,10 +64,11 @@ def recheck_means(
         Those that the model's options set.
     """
     result, certificate = pruner.result_, pruner.result_.certificate
-    goal = _goal(pruner, SoftVotes(shares, truth))
+    votes = SoftVotes(shares, truth)
+    goal = _goal(pruner, votes)
     meant = plain_mean_problem(goal, limits)
-    plain = (shares.tolist(), truth.tolist())
-    members = np.flatnonzero(pruner.selection_).tolist()
+    plain = (votes.repeated(pruner.max_copies).shares.tolist(), truth.tolist())
+    members = np.flatnonzero(_copies(pruner) > np.arange(pruner.max_copies)[:, None]).tolist()
     if certificate is None:
         verdict = count_mean_selection(meant | {"members": members}, *plain)
     else:

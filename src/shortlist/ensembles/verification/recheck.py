@@ -185,7 +185,7 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verific
         checked = _recount_accuracy(model, rows, classes, called)
     elif votes is None:
         assert record.shares is not None, "soft votes are on record"
-        limits = _limits(model, pool, n_classifiers, None)
+        limits = _limits(model, pool, n_classifiers * model.max_copies, None)
         truth = np.searchsorted(model.classes_, classes).astype(np.uint8)
         checked = recheck_means(model, record.shares, truth, limits)
     else:

@@ -51,6 +51,10 @@ class SoftVotes:
         """Return some of the rows."""
         return SoftVotes(self.shares[rows], self.labels[rows])
 
+    def repeated(self, n_copies: int) -> "SoftVotes":
+        """Return so many copies of all classifiers, one after the other."""
+        return self if n_copies == 1 else SoftVotes(np.tile(self.shares, (1, n_copies, 1)), self.labels)
+
 
 def soft_votes(probabilities: ArrayLike, labels: ArrayLike) -> SoftVotes:
     """Round probabilities to whole numbers, and put them beside the true classes.

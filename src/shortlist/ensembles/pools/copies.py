@@ -1,0 +1,38 @@
+"""A pool in which a classifier counts several times."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.ensembles.pools.pool import Pool
+
+
+def with_copies(pool: Pool, copies: NDArray[np.int64]) -> Pool:
+    """Return the classifiers that are taken, each as often as it is; further copies are named so.
+
+    Parameters
+    ----------
+    pool : Pool
+        Who may be taken.
+    copies : ndarray of int64, shape (n_classifiers,)
+        How often each is.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from shortlist.ensembles import make_pool
+    >>> pool = make_pool(*load_iris(return_X_y=True), n_classifiers=3)
+    >>> with_copies(pool, np.array([2, 0, 1])).names
+    ('logistic-regression-1', 'logistic-regression-1, again', 'naive-bayes-1')
+    """
+    places = np.repeat(np.arange(len(pool)), copies)
+    each = [int(np.count_nonzero(places[:n] == place)) for n, place in enumerate(places)]
+    names = tuple(pool.names[place] + ", again" * copy for place, copy in zip(places, each, strict=True))
+    return replace(
+        pool,
+        classifiers=tuple(pool.classifiers[place] for place in places),
+        names=names,
+        families=tuple(pool.families[place] for place in places),
+        costs=None if pool.costs is None else np.asarray(pool.costs)[places],
+    )
