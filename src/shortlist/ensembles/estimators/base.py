@@ -122,7 +122,8 @@ class PoolPruner(EnsembleClassifier):
         equals.
         """
         if not self.averages:
-            return np.asarray(self.classes_[self._vote_scores(X).argmax(axis=1)])
+            scores = self._vote_scores(X)
+            return np.asarray(self.classes_[scores.argmax(axis=1)])
         return np.asarray(self.classes_[decided_by_mean(whole_shares(self._asked(X)), self.gains_)])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
