@@ -1,19 +1,24 @@
 """The best mean of probabilities, against a look at every selection."""
 
+import dataclasses
+import itertools
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.ensembles.audit.mean_check import check_mean_certificate
-from shortlist.ensembles.averaging.mean_pruning import find_means, prune_means
+from shortlist.ensembles.averaging.mean_pruning import prune_means
 from shortlist.ensembles.averaging.mean_search import MeanEffort
 from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes
 from shortlist.results.proof import Status
-from shortlist.runs import Cancellation
+from shortlist.runs import Cancellation, open_study
 from shortlist.runs.budget import Budget
+from shortlist.runs.studies.summary import summary
 from tests.ensembles import mean_oracles
 
 
@@ -110,11 +115,33 @@ def test_members_who_must_be_cheap_are_found_where_the_best_are_dear() -> None:
     cancellation = Cancellation()
     cancellation.cancel()
 
-    found = find_means(votes, mean_goal("log-loss", votes), limits, Budget(), MeanEffort(kicks=0))
+    found = prune_means(votes, mean_goal("log-loss", votes), limits, effort=MeanEffort(kicks=0))
     stopped = prune_means(votes, mean_goal("log-loss", votes), limits, Budget(cancellation=cancellation))
 
-    assert found is not None
-    assert found.tolist() == stopped.mask.tolist() == [True] * 5 + [False] * 5
+    assert found.mask.tolist() == stopped.mask.tolist() == [True] * 5 + [False] * 5
+
+
+def test_a_study_keeps_the_best_selection_until_it_is_proved(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    votes = soft_votes(rng.dirichlet(np.ones(2), (40, 12)), rng.integers(0, 2, 40))
+    goal, limits = mean_goal("accuracy", votes), selection_limits(12, min_size=4, max_size=4)
+    best = prune_means(votes, goal, limits)
+    bare = MeanEffort(kicks=0)
+    ended, few = Budget(0.001, clock=itertools.count().__next__), Budget(nodes=1)
+    alone = [prune_means(votes, goal, limits, budget, effort=bare).value for budget in (ended, few)]
+    with open_study(tmp_path / "s.db") as study:
+        study.keep("proof", lambda: np.flatnonzero(best.mask).tolist())
+        again = [
+            prune_means(votes, goal, limits, dataclasses.replace(budget, study=study), effort=bare).value
+            for budget in (ended, few)
+        ]
+        assert study.kept("proof") is not None
+        prune_means(votes, goal, limits, Budget(study=study))  # to its end
+        assert study.kept("proof") is None
+    (proof,) = summary(tmp_path / "s.db").stages
+    assert (proof.total, proof.done, proof.running) == (1, 1, 0)
+    assert best.value > alone[0]
+    assert again == [best.value, alone[1]]
 
 
 def test_the_same_seed_and_nodes_give_the_same_answer() -> None:

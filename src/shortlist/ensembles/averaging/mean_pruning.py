@@ -11,6 +11,7 @@ from shortlist.ensembles.averaging.mean_tree import BRANCHES, MeanSettings, Mean
 from shortlist.ensembles.goals.mean_goals import MeanGoal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.proofs.incumbent import Incumbent, PrunedSelection
+from shortlist.ensembles.proofs.kept_best import KeptBest
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
@@ -72,18 +73,6 @@ def prune_means(
     return _Pruning(problem, best, budget, effort or MeanEffort(), settings or MeanSettings()).result()
 
 
-def find_means(
-    votes: SoftVotes, goal: MeanGoal, limits: SelectionLimits, budget: Budget, effort: MeanEffort
-) -> Mask | None:
-    """Return what a search alone finds, None where nothing keeps the limits."""
-    problem = MeanProblem(votes, goal, dataclasses.replace(limits, min_size=max(1, limits.min_size)))
-    best = Incumbent(problem)
-    best.offer_simple_selections()
-    if len(problem.terms.worth):
-        search_means(problem, best.offer, budget, effort)
-    return best.mask
-
-
 @dataclass(frozen=True, eq=False)
 class _Pruning:
     """One run: search, then branch and bound."""
@@ -93,6 +82,11 @@ class _Pruning:
     budget: Budget
     effort: MeanEffort
     settings: MeanSettings
+
+    @property
+    def kept(self) -> KeptBest:
+        """What a study keeps of it."""
+        return KeptBest(self.best, self.budget)
 
     def result(self) -> PrunedSelection:
         """Return what search and proof come to."""
@@ -110,6 +104,9 @@ class _Pruning:
                 self._take_bound(cover)
         elif best.mask is not None:
             best.lower_bound_to(best.total, BRANCHES)
+        self.kept.take()
+        if best.proved:
+            self.kept.note_end()
         if not best.bound_by:  # the bound that it began with
             best.lower_bound_to(best.bound, BRANCHES)
         if best.mask is None:
@@ -138,5 +135,6 @@ class _Pruning:
 
     def _tell(self, stage: str) -> None:
         """Note and report value and bound."""
+        self.kept.keep()
         if self.best.record(self.budget.elapsed, every=self.settings.news_seconds):
             self.budget.tell(stage, value=self.best.value, bound=self.problem.value(self.best.bound))

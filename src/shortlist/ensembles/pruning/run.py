@@ -1,25 +1,18 @@
 """What the steps of one run of the engine share: the incumbent, the budget, and what was said so far."""
 
-import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import numpy as np
-
-from shortlist.arrays import Mask
 from shortlist.ensembles.proofs.incumbent import Incumbent
+from shortlist.ensembles.proofs.kept_best import KeptBest
 from shortlist.ensembles.pruning.engine_settings import EngineSettings
 from shortlist.milp import Solver
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.study import StageNote
 
 Step: TypeAlias = Callable[[Budget], None]
 """Goes on with the search or the proof until its part of the budget ends."""
-
-PROOF = "proof"
-"""The unit of a study that a run is; the best members so far are its state."""
 
 
 @dataclass(eq=False)
@@ -63,39 +56,14 @@ class Run:
         return not (self.best.proved or self.infeasible)
 
     def take_kept(self) -> None:
-        """Take the best selection of an earlier run that was killed, where the clock ended this one.
-
-        It is looked at last, so that a proof that ends by itself gives the answer of an undisturbed run.
-        """
-        kept = self.budget.study.kept(PROOF)
-        if kept is not None and self.is_open and not self.budget.is_counted:
-            self.best.offer(self._members(kept))
+        """Take the best selection of an earlier run that was killed, where the clock ended this one."""
+        if self.is_open:
+            KeptBest(self.best, self.budget).take()
 
     def note_end(self) -> None:
-        """Note that nothing is left to prove, so that the study does not promise to go on."""
+        """Note that nothing is left to prove."""
         if not self.is_open:
-            self.budget.study.drop([PROOF])
-            self.budget.study.tell(dataclasses.replace(self._note(), done=1, running=0))
-
-    def _best_known(self) -> list[int]:
-        """Return the best members of this run and of an earlier one, by number."""
-        best, kept = self.best, self.budget.study.kept(PROOF)
-        if best.mask is None:
-            return kept or []
-        if kept is not None and best.rate(self._members(kept))[0] > best.total:
-            return list(kept)
-        return [int(number) for number in np.flatnonzero(best.mask)]
-
-    def _members(self, numbers: Sequence[int]) -> Mask:
-        mask = np.zeros(self.best.problem.n_classifiers, dtype=bool)
-        mask[list(numbers)] = True
-        return mask
-
-    def _note(self) -> StageNote:
-        """Say how good the best selection is, and how good any can be."""
-        best = self.best
-        bound = f"at most {best.problem.value(best.bound):g}"
-        return StageNote(PROOF, 1, 0, 1, bound if best.value is None else f"{best.value:g}, {bound}")
+            KeptBest(self.best, self.budget).note_end()
 
     def tell(self, stage: str, *, total: float = math.nan, every: float = 0.0) -> None:
         """Note and report value and bound.
@@ -110,7 +78,7 @@ class Run:
             Seconds between two reports of the same value.
         """
         best, value = self.best, self.best.problem.value
-        self.budget.study.keep(PROOF, self._best_known, stage=self._note)
+        KeptBest(self.best, self.budget).keep()
         if not best.record(self.budget.elapsed, every=every) and every:
             return
         claimed = None if math.isnan(total) else value(round(total))

@@ -31,7 +31,7 @@ RUNS = [
     "--evaluations",
     "300",
 ]
-PROOF = ["prune", "table.csv", "--classifiers", "6", "--objective", "auto", "--workers", "1"]
+PROOF = ["prune", "table.csv", "--classifiers", "6", "--objective", "accuracy+auto", "--workers", "1"]
 WALK = ["stage", "example:iris", "--method", "enumerate", "--workers", "1"]
 EVOLVED = ["stage", "example:iris", "--method", "emsco", "--population", "20", "--generations", "12"]
 RECALL = [*WALK, "--recall", "3", "--population", "10", "--generations", "5"]
