@@ -88,7 +88,7 @@ NOT_TYPED = {
 
 
 ON_THEIR_OWN = {
-    "prune": {"calibration_share", "criterion", "node_limit", "p", "probabilities", "rho"},
+    "prune": {"calibration_share", "criterion", "max_copies", "node_limit", "p", "probabilities", "rho"},
     "configure": {"units"},
     "compare": {"units"},
     "stage": {"C", "answer_rejected", "beta", "calibration_share", "epsilon", "mutation", "patience", "recombination", "scale", "subclassifier",

@@ -251,8 +251,8 @@ class ExactPruner(PoolPruner):
             raise BadInputError("max_cost needs the cost of every member. Pass member_costs too.")
         if as_count(self.max_copies, "max_copies") > 1 and (voting != SOFT or self.max_cost is not None):
             raise BadInputError(
-                f"max_copies must be 1 where members vote or cost, got {self.max_copies}. Pass voting='soft', "
-                "and no max_cost."
+                f"max_copies must be 1 where members vote or cost, got {self.max_copies}. Pass "
+                "voting='soft', and no max_cost."
             )
         if self.solver != AUTO:
             open_solver(self.solver)

@@ -9,7 +9,9 @@ from shortlist.ensembles.pools.pool import Pool
 
 
 def with_copies(pool: Pool, copies: NDArray[np.int64]) -> Pool:
-    """Return the classifiers that are taken, each as often as it is; further copies are named so.
+    """Return the classifiers that are taken, each as often as it is.
+
+    Further copies are named so, and cost nothing, as whoever is in a pool twice is asked once.
 
     Parameters
     ----------
@@ -34,5 +36,7 @@ def with_copies(pool: Pool, copies: NDArray[np.int64]) -> Pool:
         classifiers=tuple(pool.classifiers[place] for place in places),
         names=names,
         families=tuple(pool.families[place] for place in places),
-        costs=None if pool.costs is None else np.asarray(pool.costs)[places],
+        costs=None
+        if pool.costs is None
+        else np.where(np.array(each) > 0, 0.0, np.asarray(pool.costs)[places]),
     )
