@@ -23,7 +23,7 @@ TABLE_FILE = (".csv",)
 STUDY_FILE = (".db", ".sqlite", ".jsonl")
 PAGE_FILE = (".html", ".htm")
 PICTURE_FILE = (".svg", ".png", ".pdf", *PAGE_FILE)
-POLICY_FILE = (".json",)
+POLICY_FILE = (".json", ".onnx")
 CODE_FILE = (".py",)
 PRODUCT_FILE = (".uvl", ".csv", ".config")
 

@@ -93,9 +93,9 @@ def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame"
     if not len(rows):
         raise BadInputError("a policy is checked on rows, got none. Name a table with rows.")
     policy = json.loads(json.dumps(policy, allow_nan=False))  # as it will be read
-    wanted, probabilities = _answers(saved.estimator, rows)
+    wanted, probabilities = model_answers(saved.estimator, rows)
     for place, row in enumerate(rows.astype(object).to_dict("records")):
-        given = {name: None if _is_gap(value) else _plain(value) for name, value in row.items()}
+        given = {name: None if is_gap(value) else _plain(value) for name, value in row.items()}
         told = reader.answer(policy, given)
         off = max(abs(a - b) for a, b in zip(told["probabilities"], probabilities[place], strict=True))
         if told["label"] != _plain(wanted[place]) or not off <= ALIKE:
@@ -108,7 +108,7 @@ def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame"
     return len(rows)
 
 
-def _answers(estimator: Any, rows: "pd.DataFrame") -> tuple[Any, Any]:
+def model_answers(estimator: Any, rows: "pd.DataFrame") -> tuple[Any, Any]:
     """Return what the model answers, and how probable it finds each class where it does."""
     labels = estimator.predict(rows)
     if isinstance(estimator, MultiStageClassifier):
@@ -234,7 +234,8 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _is_gap(value: Any) -> bool:
+def is_gap(value: Any) -> bool:
+    """Whether a cell is missing."""
     import pandas as pd
 
     return bool(pd.isna(value))

@@ -44,3 +44,15 @@ def test_models_without_a_policy_and_bad_endings_are_refused(folder: Path) -> No
     wrong = shortlist("export", "front.parquet", "table.csv", "--out", "policy.json", cwd=folder)
     assert wrong.returncode == 2
     assert not (folder / "policy.txt").exists()
+
+
+def test_onnx_answers_as_predict_does(folder: Path) -> None:
+    run = shortlist("export", "exact.joblib", "table.csv", "--out", "model.onnx", "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert (json.loads(run.stdout)["method"], json.loads(run.stdout)["n_rows"]) == ("onnx", 60)
+    assert (folder / "model.onnx").stat().st_size > 0
+    wrong = shortlist(
+        "export", "exact.joblib", "table.csv", "--out", "m.onnx", "--reader", "r.py", cwd=folder
+    )
+    assert wrong.returncode == 2
+    assert "--reader belongs to a policy" in wrong.stderr

@@ -1,4 +1,4 @@
-"""`shortlist export`: a saved model as plain numbers, for programs without Shortlist."""
+"""`shortlist export`: a saved model as plain numbers or as ONNX, for programs without Shortlist."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +15,12 @@ def export(
     model: SavedModelFile,
     table: TableFile,
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", help="File to write: the policy, ending in .json.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", help="File to write: the policy, ending in .json, or ONNX, ending in .onnx."
+        ),
+    ],
     reader: Annotated[
         Path | None, output("what answers by the policy, ending in .py: Python without anything installed.")
     ] = None,
@@ -36,10 +41,14 @@ def export(
         endings={"--out": POLICY_FILE, "--reader": CODE_FILE},
     )
     from shortlist.cli.text.progress import working
+    from shortlist.errors import BadInputError
     from shortlist.export.policies import check_policy, keeps_rows, policy_of, write_policy, write_reader
     from shortlist.saved_models import load_model
     from shortlist.tables.learning import read_table, select_columns
 
+    as_onnx = out.suffix.casefold() == ".onnx"
+    if as_onnx and reader is not None:
+        raise BadInputError("--reader belongs to a policy. Leave it out, or let --out end in .json.")
     start = seconds_now()
     saved = load_model(model, trust=trust)
     notes: list[str] = []
@@ -51,14 +60,21 @@ def export(
         )
     print_notes(notes)
     with working("checking"):
-        n_rows = check_policy(policy, saved, rows)
-    out = save(out, lambda path: write_policy(policy, path))
+        if as_onnx:
+            from shortlist.export.onnx_files import check_onnx, write_onnx
+            from shortlist.export.onnx_graph import onnx_of
+
+            content = onnx_of(policy)
+            n_rows = check_onnx(content, saved, rows, policy)
+        else:
+            n_rows = check_policy(policy, saved, rows)
+    out = save(out, lambda path: write_onnx(content, path) if as_onnx else write_policy(policy, path))
     if reader is not None:
         reader = save(reader, write_reader)
     if json:
         facts = {
             "command": "export",
-            "method": "policy",
+            "method": "onnx" if as_onnx else "policy",
             "status": "optimal",
             "seconds": seconds_now() - start,
             "kind": policy["kind"],
@@ -70,6 +86,8 @@ def export(
         }
         print_json(facts | run_facts(context))
         return
-    print(f"Policy in {out}: it answers all {n_rows:,} rows of the table as the model does.")
+    print(
+        f"{'ONNX' if as_onnx else 'Policy'} in {out}: it answers all {n_rows:,} rows of the table as the model does."
+    )
     if reader is not None:
         print(f"Reader in {reader}; try it with: python {reader} {out} {table}")

@@ -1,0 +1,214 @@
+"""A policy as an ONNX graph: the same plain numbers, for runtimes in many languages."""
+
+import json
+from typing import Any
+
+import numpy as np
+
+from shortlist.errors import BadInputError, MissingDependencyError
+from shortlist.export.onnx_scores import Graph, score, summed, taken, truth_as_number, with_axis
+
+OPSET, TREE_OPSET = 19, 3
+"""From opset 19 on text is compared, and from tree opset 3 on trees compare in double precision."""
+
+
+def onnx_of(policy: dict[str, Any]) -> bytes:
+    """Return a policy as an ONNX model.
+
+    Its inputs are the features by name, ``(n_rows, 1)``: numbers in double precision with NaN for a gap, and
+    words with an empty text for one. Its outputs are ``label``, ``answered`` and ``probabilities``, and of stages
+    ``stage`` and ``cost``. All stages are worked out for every row.
+
+    Raises
+    ------
+    BadInputError
+        If a feature holds neither numbers nor words.
+    MissingDependencyError
+        If onnx is not installed.
+    """
+    try:
+        import onnx
+    except ImportError:
+        raise MissingDependencyError(
+            "an ONNX file needs the onnx package. Install it: pip install 'shortlist[onnx]'."
+        ) from None
+    kinds = onnx.TensorProto
+    graph = Graph()
+    inputs = []
+    for feature in policy["features"]:
+        if feature["kind"] == "values":
+            raise BadInputError(
+                f"an ONNX file is made of numbers and words, got feature {feature['name']!r} of other values. "
+                "Turn it into words before fitting."
+            )
+        kind = kinds.STRING if feature["kind"] == "words" else kinds.DOUBLE
+        inputs.append(onnx.helper.make_tensor_value_info(feature["name"], kind, ["rows", 1]))
+    rows = graph.add("Concat", *(_column(graph, policy, one) for one in policy["columns"]), axis=1)
+    found = _staged(graph, policy, rows) if policy["kind"] == "stages" else _committee(graph, policy, rows)
+    numbers = all(isinstance(label, int) for label in [*policy["classes"], policy["reject_label"] or 0])
+    labels = [str(label) for label in (*policy["classes"], policy["reject_label"])]
+    if numbers:
+        table = graph.constant([*policy["classes"], policy["reject_label"] or 0], np.int64)
+    else:
+        table = graph.constant(labels, str)
+    place = graph.add(
+        "Where", found["answered"], found.pop("place"), graph.constant(len(labels) - 1, np.int64)
+    )
+    found["label"] = graph.add("Gather", table, place)
+    types = {"label": kinds.INT64 if numbers else kinds.STRING, "answered": kinds.BOOL, "stage": kinds.INT64}
+    outputs = []
+    for name, result in found.items():
+        graph.nodes.append(onnx.helper.make_node("Identity", [result], [name]))
+        shape: list[str | int | None] = ["rows"]
+        if name == "probabilities":
+            shape.append(len(policy["classes"]))
+        outputs.append(onnx.helper.make_tensor_value_info(name, types.get(name, kinds.DOUBLE), shape))
+    model = onnx.helper.make_model(
+        onnx.helper.make_graph(graph.nodes, policy["format"], inputs, outputs, graph.constants),
+        opset_imports=[
+            onnx.helper.make_opsetid("", OPSET),
+            onnx.helper.make_opsetid("ai.onnx.ml", TREE_OPSET),
+        ],
+        producer_name=policy["made_by"],
+        ir_version=9,
+    )
+    about = {"target": policy["target"], "guarantee": json.dumps(policy["guarantee"])}
+    onnx.helper.set_model_props(model, about)
+    onnx.checker.check_model(model)
+    return bytes(model.SerializeToString())
+
+
+def _column(graph: Graph, policy: dict[str, Any], one: dict[str, Any]) -> str:
+    """Return one column, ``(n_rows, 1)``."""
+    feature = policy["features"][one["feature"]]
+    name, words = feature["name"], feature["kind"] == "words"
+    gap = graph.add("Equal", name, graph.constant([[""]], str)) if words else graph.add("IsNaN", name)
+    if one["kind"] == "number":
+        column = graph.add("Where", gap, graph.constant(one["fill"]), name)
+    elif one["kind"] == "missing":
+        column = truth_as_number(graph, gap)
+    else:
+        known = one.get("missing_word")
+        word = name if known is None else graph.add("Where", gap, graph.constant([[known]], str), name)
+        inside = graph.constant([[False]], np.bool_)
+        for value in one["values"]:
+            inside = graph.add("Or", inside, graph.add("Equal", word, graph.constant([[value]], str)))
+        if one["kind"] == "none_of":
+            inside = graph.add("Not", inside)
+        column = truth_as_number(graph, inside)
+        if one["kind"] == "one_of" and not one["values"]:
+            column = graph.add("Mul", truth_as_number(graph, gap), graph.constant(0.0))
+    for divide, subtract in one["scaling"]:
+        column = graph.add("Sub", graph.add("Div", column, graph.constant(divide)), graph.constant(subtract))
+    if one["clip"]:
+        column = graph.add("Clip", column, graph.constant(-one["clip"]), graph.constant(one["clip"]))
+    return column
+
+
+def _committee(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str]:
+    """Return the place, whether it is an answer, and the probabilities of a committee."""
+    n_classes = len(policy["classes"])
+    each = [_member(graph, member, rows, n_classes) for member in policy["members"]]
+    asked = graph.add("Concat", *(with_axis(graph, one, 1) for one in each), axis=1)
+    decision = policy["decision"]
+    by_mean = decision["rule"] == "mean"
+    if by_mean and policy["probabilities"] == "mean":
+        scores = shares = ""
+    else:
+        scores = shares = _vote_shares(graph, decision, asked, n_classes, len(each))
+    if by_mean:
+        parts = graph.add("Round", graph.add("Mul", asked, graph.constant(float(decision["whole"]))))
+        if n_classes == 2:
+            second = taken(graph, parts, [1], 2)
+            first = graph.add("Sub", graph.constant(float(decision["whole"])), second)
+            parts = graph.add("Concat", first, second, axis=2)
+        gains = np.asarray(decision["gains"], dtype=float)
+        if len(set(decision["gains"])) > 1:
+            parts = graph.add("Round", graph.add("Mul", parts, graph.constant(gains / gains.max())))
+        scores = summed(graph, parts, 1)
+    if policy["probabilities"] == "mean":
+        probabilities = graph.add("Div", summed(graph, asked, 1), graph.constant(float(len(each))))
+    else:
+        votes = graph.add("Mul", shares, graph.constant(float(len(each))))
+        smooth = graph.constant(float(len(each) + n_classes))
+        probabilities = graph.add("Div", graph.add("Add", votes, graph.constant(1.0)), smooth)
+    place = graph.add("ArgMax", scores, axis=1, keepdims=0)
+    own = graph.add("GatherElements", probabilities, with_axis(graph, place, 1), axis=1)
+    enough = graph.add("GreaterOrEqual", own, graph.constant(policy["answer_from"]))
+    answered = graph.add("Squeeze", enough, graph.constant([1], np.int64))
+    return {"place": place, "answered": answered, "probabilities": probabilities}
+
+
+def _vote_shares(graph: Graph, decision: dict[str, Any], asked: str, n_classes: int, n_members: int) -> str:
+    """Return the shares of votes, ``(n_rows, n_classes)``, stretched where a threshold decides."""
+    if decision["rule"] == "threshold":
+        k, limit = decision["positive"], decision["threshold"]
+        votes = truth_as_number(graph, graph.add("Greater", taken(graph, asked, [k], 2), graph.constant(0.5)))
+        count, middle = summed(graph, votes, 1), limit + 0.5
+        below = graph.add("Div", count, graph.constant(2 * middle))
+        over = graph.add("Sub", count, graph.constant(middle))
+        above = graph.add(
+            "Add",
+            graph.add("Div", over, graph.constant(2 * max(0.5, n_members - middle))),
+            graph.constant(0.5),
+        )
+        few = graph.add("LessOrEqual", count, graph.constant(float(limit)))
+        share = graph.add("Where", few, below, above)
+        rest = graph.add("Sub", graph.constant(1.0), share)
+        return graph.add("Concat", *((rest, share) if k else (share, rest)), axis=1)
+    if n_classes == 2:
+        second = truth_as_number(
+            graph, graph.add("Greater", taken(graph, asked, [1], 2), graph.constant(0.5))
+        )
+        votes = graph.add("Concat", graph.add("Sub", graph.constant(1.0), second), second, axis=2)
+    else:
+        chosen = graph.add("ArgMax", asked, axis=2, keepdims=0)
+        votes = graph.add("Gather", graph.constant(np.eye(n_classes)), chosen)
+    return graph.add("Div", summed(graph, votes, 1), graph.constant(float(n_members)))
+
+
+def _member(graph: Graph, member: dict[str, Any], rows: str, n_classes: int) -> str:
+    """Return how probable a member finds each class, ``(n_rows, n_classes)``."""
+    found = score(graph, member["model"], taken(graph, rows, member["columns"], 1))
+    places = np.zeros((len(member["classes"]), n_classes))
+    places[np.arange(len(places)), member["classes"]] = 1.0
+    spread = graph.add("MatMul", found, graph.constant(places))
+    cut = graph.add("Clip", spread, graph.constant(0.0), graph.constant(1.0))
+    total = graph.add("ReduceSum", cut, graph.constant([1], np.int64), keepdims=1)
+    return graph.add("Div", cut, total)
+
+
+def _staged(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str]:
+    """Return what the first confident stage answers, or the last one without an answer."""
+    found: dict[str, str] = {}
+    thresholds = graph.constant(policy["thresholds"])
+    for stage in reversed(policy["stages"]):
+        probabilities = score(graph, stage["model"], taken(graph, rows, stage["columns"], 1))
+        place = graph.add("ArgMax", probabilities, axis=1, keepdims=0)
+        best = graph.add("ReduceMax", probabilities, graph.constant([1], np.int64), keepdims=0)
+        least = graph.constant(2.0 if stage["least"] is None else stage["least"])
+        sure = graph.add(
+            "And",
+            graph.add("GreaterOrEqual", best, graph.add("Gather", thresholds, place)),
+            graph.add("GreaterOrEqual", best, least),
+        )
+        zeros = graph.add("Mul", best, graph.constant(0.0))
+        paid = graph.add("Add", zeros, graph.constant(stage["cost"]))
+        number = graph.add("Add", graph.add("Mul", place, graph.constant(0, np.int64)),
+                           graph.constant(stage["number"], np.int64))  # fmt: skip
+        mine = {
+            "place": place,
+            "answered": sure,
+            "probabilities": probabilities,
+            "stage": number,
+            "cost": paid,
+        }
+        if found:
+            wide = with_axis(graph, sure, 1)
+            mine = {
+                name: graph.add("Where", wide if name == "probabilities" else sure, result, found[name])
+                for name, result in mine.items()
+                if name != "answered"
+            } | {"answered": graph.add("Or", sure, found["answered"])}
+        found = mine
+    return found

@@ -1,0 +1,244 @@
+"""What each kind of model in a policy is as nodes of an ONNX graph."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Graph:
+    """Nodes and constants of a graph, each result under a fresh name."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self._count = 0
+
+    def name(self) -> str:
+        """Return a name that nothing has yet."""
+        self._count += 1
+        return f"x{self._count}"
+
+    def constant(self, value: Any, dtype: Any = np.float64) -> str:
+        """Add a constant."""
+        import onnx
+
+        name = self.name()
+        text = dtype is str
+        array = np.asarray(value, dtype=object if text else dtype)
+        self.constants.append(onnx.numpy_helper.from_array(array, name))
+        return name
+
+    def add(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
+        """Add a node with one result, and return its name."""
+        import onnx
+
+        name = self.name()
+        self.nodes.append(onnx.helper.make_node(kind, list(inputs), [name], domain=domain, **attributes))
+        return name
+
+
+def score(graph: Graph, model: dict[str, Any], x: str) -> str:
+    """Return the class probabilities of one model, ``(n_rows, n_classes)``."""
+    return _SCORES[model["kind"]](graph, model, x)
+
+
+def _linear(graph: Graph, model: dict[str, Any], x: str) -> str:
+    return _linked(graph, _layer(graph, model["weights"], model["intercepts"], x), len(model["intercepts"]))
+
+
+def _network(graph: Graph, model: dict[str, Any], x: str) -> str:
+    last = len(model["weights"]) - 1
+    for place, (weights, shifts) in enumerate(zip(model["weights"], model["intercepts"], strict=True)):
+        x = _layer(graph, weights, shifts, x)
+        if place < last:
+            x = graph.add("Tanh", x) if model["activation"] == "tanh" else graph.add(
+                "Max", x, graph.constant(0.0)
+            )  # fmt: skip
+    return _linked(graph, x, len(model["intercepts"][-1]))
+
+
+def _normal(graph: Graph, model: dict[str, Any], x: str) -> str:
+    scores = []
+    for one in model["classes"]:
+        away = graph.add("Sub", x, graph.constant(one["mean"]))
+        if "axes" in one:
+            away = graph.add("MatMul", away, graph.constant(np.asarray(one["axes"]).T))
+        squares = graph.add("Mul", graph.add("Mul", away, away), graph.constant(one["weights"]))
+        total = graph.add("ReduceSum", squares, graph.constant([1], np.int64), keepdims=1)
+        half = graph.add("Mul", total, graph.constant(0.5))
+        scores.append(graph.add("Sub", graph.constant(one["constant"]), half))
+    return graph.add("Softmax", graph.add("Concat", *scores, axis=1), axis=1)
+
+
+def _constant(graph: Graph, model: dict[str, Any], x: str) -> str:
+    zero = graph.add("Mul", x, graph.constant(0.0))
+    none = graph.add("ReduceSum", zero, graph.constant([1], np.int64), keepdims=1)
+    return graph.add("Add", none, graph.constant([model["probabilities"]]))
+
+
+def _kernel(graph: Graph, model: dict[str, Any], x: str) -> str:
+    squares = _distances(graph, model["rows"], x, 2)
+    near = graph.add("Exp", graph.add("Mul", squares, graph.constant(-model["gamma"])))
+    return score(
+        graph, model["then"], graph.add("MatMul", near, graph.constant(np.asarray(model["mixing"]).T))
+    )
+
+
+def _neighbours(graph: Graph, model: dict[str, Any], x: str) -> str:
+    away = _distances(graph, model["rows"], x, model["power"])
+    if model["power"] != 1:
+        away = graph.add("Pow", away, graph.constant(1 / model["power"]))
+    import onnx
+
+    nearest, places = graph.name(), graph.name()
+    graph.nodes.append(
+        onnx.helper.make_node(
+            "TopK",
+            [away, graph.constant([model["n"]], np.int64)],
+            [nearest, places],
+            axis=1,
+            largest=0,
+            sorted=1,
+        )
+    )
+    classes = graph.constant(np.eye(model["n_classes"])[model["labels"]])
+    votes = graph.add("Gather", classes, places)
+    if model["by_distance"]:
+        exact = truth_as_number(graph, graph.add("Equal", nearest, graph.constant(0.0)))
+        some = graph.add("Greater", summed(graph, exact, 1, keep=True), graph.constant(0.0))
+        safe = graph.add("Max", nearest, graph.constant(np.finfo(float).tiny))
+        weights = graph.add("Where", some, exact, graph.add("Div", graph.constant(1.0), safe))
+        votes = graph.add("Mul", votes, with_axis(graph, weights, 2))
+    total = summed(graph, votes, 1)
+    return graph.add("Div", total, graph.add("ReduceSum", total, graph.constant([1], np.int64), keepdims=1))
+
+
+def _forest(graph: Graph, model: dict[str, Any], x: str) -> str:
+    import onnx
+
+    single = graph.add("Cast", x, to=onnx.TensorProto.FLOAT)
+    n_classes = len(model["trees"][0]["value"][0])
+    found = graph.add(
+        "TreeEnsembleRegressor", single, domain="ai.onnx.ml", n_targets=n_classes, aggregate_function="SUM",
+        post_transform="NONE", **_nodes(model["trees"], np.float32),
+    )  # fmt: skip
+    double = graph.add("Cast", found, to=onnx.TensorProto.DOUBLE)
+    return graph.add("Div", double, graph.constant(float(len(model["trees"]))))
+
+
+def _boosting(graph: Graph, model: dict[str, Any], x: str) -> str:
+    import onnx
+
+    n_scores = len(model["start"])
+    trees = [
+        tree | {"value": [[value if k == score else 0.0 for k in range(n_scores)] for value in tree["value"]]}
+        for trees in model["rounds"]
+        for score, tree in enumerate(trees)
+    ]
+    found = graph.add(
+        "TreeEnsembleRegressor", x, domain="ai.onnx.ml", n_targets=n_scores, aggregate_function="SUM",
+        post_transform="NONE", **_nodes(trees, np.float64),
+    )  # fmt: skip
+    double = graph.add("Cast", found, to=onnx.TensorProto.DOUBLE)
+    return _linked(graph, graph.add("Add", double, graph.constant(model["start"])), n_scores)
+
+
+def _nodes(trees: Sequence[dict[str, Any]], precision: Any) -> dict[str, Any]:
+    """Return the attributes of a tree ensemble."""
+    import onnx
+
+    found: dict[str, list[Any]] = {
+        name: []
+        for name in (
+            "nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_modes", "nodes_truenodeids",
+            "nodes_falsenodeids", "target_treeids", "target_nodeids", "target_ids",
+        )
+    }  # fmt: skip
+    values: list[float] = []
+    weights: list[float] = []
+    for number, tree in enumerate(trees):
+        for node, left in enumerate(tree["left"]):
+            inner = left >= 0
+            found["nodes_treeids"].append(number)
+            found["nodes_nodeids"].append(node)
+            found["nodes_featureids"].append(tree["feature"][node] if inner else 0)
+            found["nodes_modes"].append("BRANCH_LEQ" if inner else "LEAF")
+            found["nodes_truenodeids"].append(left if inner else 0)
+            found["nodes_falsenodeids"].append(tree["right"][node] if inner else 0)
+            values.append(tree["threshold"][node] if inner else 0.0)
+            for target, weight in enumerate([] if inner else tree["value"][node]):
+                found["target_treeids"].append(number)
+                found["target_nodeids"].append(node)
+                found["target_ids"].append(target)
+                weights.append(weight)
+    if precision is np.float32:
+        # x <= t for single x holds exactly where x <= the largest single number not above t
+        return {**found, "nodes_values": _not_above(values).tolist(), "target_weights": weights}
+    tensors = {"nodes_values_as_tensor": values, "target_weights_as_tensor": weights}
+    return {**found} | {
+        name: onnx.numpy_helper.from_array(np.asarray(numbers, dtype=np.float64), name)
+        for name, numbers in tensors.items()
+    }
+
+
+def _not_above(values: Sequence[float]) -> NDArray[np.float32]:
+    """Return the largest number of single precision that is not above each value."""
+    exact = np.asarray(values, dtype=np.float64)
+    single = exact.astype(np.float32)
+    return np.where(single.astype(np.float64) > exact, np.nextafter(single, np.float32(-np.inf)), single)
+
+
+def _layer(graph: Graph, weights: Any, shifts: Any, x: str) -> str:
+    product = graph.add("MatMul", x, graph.constant(np.asarray(weights, dtype=float).T))
+    return graph.add("Add", product, graph.constant(shifts))
+
+
+def _linked(graph: Graph, scores: str, n_scores: int) -> str:
+    if n_scores > 1:
+        return graph.add("Softmax", scores, axis=1)
+    positive = graph.add("Sigmoid", scores)
+    return graph.add("Concat", graph.add("Sub", graph.constant(1.0), positive), positive, axis=1)
+
+
+def _distances(graph: Graph, rows: Any, x: str, power: float) -> str:
+    """Return the sums of powered differences to rows, ``(n_rows, n_others)``."""
+    away = graph.add("Abs", graph.add("Sub", with_axis(graph, x, 1), graph.constant([rows])))
+    if power != 1:
+        away = graph.add("Mul", away, away) if power == 2 else graph.add("Pow", away, graph.constant(power))
+    return summed(graph, away, 2)
+
+
+def truth_as_number(graph: Graph, truth: str) -> str:
+    """Return 1 for true and 0 for false, in double precision."""
+    import onnx
+
+    return graph.add("Cast", truth, to=onnx.TensorProto.DOUBLE)
+
+
+def taken(graph: Graph, x: str, places: Sequence[int], axis: int) -> str:
+    """Return some places along an axis."""
+    return graph.add("Gather", x, graph.constant(list(places), np.int64), axis=axis)
+
+
+def with_axis(graph: Graph, x: str, axis: int) -> str:
+    """Return a result with one more axis."""
+    return graph.add("Unsqueeze", x, graph.constant([axis], np.int64))
+
+
+def summed(graph: Graph, x: str, axis: int, *, keep: bool = False) -> str:
+    """Return sums along an axis."""
+    return graph.add("ReduceSum", x, graph.constant([axis], np.int64), keepdims=int(keep))
+
+
+_SCORES: dict[str, Callable[[Graph, dict[str, Any], str], str]] = {
+    "linear": _linear,
+    "network": _network,
+    "normal": _normal,
+    "constant": _constant,
+    "kernel": _kernel,
+    "neighbours": _neighbours,
+    "forest": _forest,
+    "boosting": _boosting,
+}
