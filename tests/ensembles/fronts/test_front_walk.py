@@ -7,6 +7,7 @@ from shortlist.ensembles.fronts import front_walk
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem, committee_problem
 from shortlist.ensembles.fronts.front_walk import walk_front
 from shortlist.ensembles.votes.binary_votes import merge_rows
+from shortlist.errors import SolverError
 from shortlist.runs.budget import Budget
 from tests.ensembles import strategies
 
@@ -73,3 +74,10 @@ def test_an_archive_that_is_full_gets_more_room() -> None:
 
     assert points(little) == points(walk_front(problem(), Budget()))
     assert len(little.found) > 32
+
+
+def test_a_cap_that_a_committee_exceeds_is_an_error() -> None:
+    asked = problem(("max accuracy", "min size"))
+
+    with pytest.raises(SolverError, match="worth more than was proved possible"):
+        walk_front(asked, Budget(), caps=asked.highest() // 2)

@@ -18,6 +18,7 @@ from shortlist.arrays import Mask
 from shortlist.ensembles.fronts import _walk_kernels as kernels
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
 from shortlist.ensembles.votes.binary_votes import Votes
+from shortlist.errors import SolverError
 from shortlist.runs.budget import Budget
 
 Caps: TypeAlias = NDArray[np.int64]
@@ -110,6 +111,11 @@ def walk_front(
     Returns
     -------
     WalkedFront
+
+    Raises
+    ------
+    SolverError
+        If a committee exceeds the caps.
 
     Notes
     -----
@@ -249,7 +255,10 @@ class _Walker:
             mask[self.order] = self.archive.members[i].astype(bool)
             threshold = int(self.archive.thresholds[i])
             point = self.problem.point(mask, threshold)
-            assert (point == self.archive.points[i]).all(), "bits and votes count the same"
+            if (point != self.archive.points[i]).any():  # values in the archive are cut at the caps
+                raise SolverError(
+                    "a committee is worth more than was proved possible: a solver is wrong. Use another seed."
+                )
             committees.append(Committee(mask, threshold, point))
         return committees
 
