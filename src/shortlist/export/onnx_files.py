@@ -61,8 +61,8 @@ def check_onnx(content: bytes, saved: SavedModel, rows: "pd.DataFrame", policy: 
         place = int(wrong[0])
         raise BadInputError(
             f"row {place + 1} of the table must be answered by the ONNX file as by the model, got "
-            f"{told['label'][place]!r} in place of {wanted[place]!r}, with probabilities {off[place]:.2g} apart. "
-            "The file is not written; write a policy, ending in .json, or use the model file."
+            f"{told['label'][place]!r} in place of {wanted[place]!r}, with probabilities {off[place]:.2g} "
+            "apart. The file is not written; write a policy, ending in .json, or use the model file."
         )
     return len(rows)
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from shortlist.errors import BadInputError, MissingDependencyError
-from shortlist.export.onnx_scores import Graph, score, summed, taken, truth_as_number, with_axis
+from shortlist.export.onnx_scores import Graph, scored_by, summed, taken, truth_as_number, with_axis
 
 OPSET, TREE_OPSET = 19, 3
 """From opset 19 on text is compared, and from tree opset 3 on trees compare in double precision."""
@@ -16,8 +16,8 @@ def onnx_of(policy: dict[str, Any]) -> bytes:
     """Return a policy as an ONNX model.
 
     Its inputs are the features by name, ``(n_rows, 1)``: numbers in double precision with NaN for a gap, and
-    words with an empty text for one. Its outputs are ``label``, ``answered`` and ``probabilities``, and of stages
-    ``stage`` and ``cost``. All stages are worked out for every row.
+    words with an empty text for one. Its outputs are ``label``, ``answered`` and ``probabilities``, and of
+    stages ``stage`` and ``cost``. All stages are worked out for every row.
 
     Raises
     ------
@@ -38,8 +38,8 @@ def onnx_of(policy: dict[str, Any]) -> bytes:
     for feature in policy["features"]:
         if feature["kind"] == "values":
             raise BadInputError(
-                f"an ONNX file is made of numbers and words, got feature {feature['name']!r} of other values. "
-                "Turn it into words before fitting."
+                f"an ONNX file is made of numbers and words, got feature {feature['name']!r} of other "
+                "values. Turn it into words before fitting."
             )
         kind = kinds.STRING if feature["kind"] == "words" else kinds.DOUBLE
         inputs.append(onnx.helper.make_tensor_value_info(feature["name"], kind, ["rows", 1]))
@@ -169,7 +169,7 @@ def _vote_shares(graph: Graph, decision: dict[str, Any], asked: str, n_classes: 
 
 def _member(graph: Graph, member: dict[str, Any], rows: str, n_classes: int) -> str:
     """Return how probable a member finds each class, ``(n_rows, n_classes)``."""
-    found = score(graph, member["model"], taken(graph, rows, member["columns"], 1))
+    found = scored_by(graph, member["model"], taken(graph, rows, member["columns"], 1))
     places = np.zeros((len(member["classes"]), n_classes))
     places[np.arange(len(places)), member["classes"]] = 1.0
     spread = graph.add("MatMul", found, graph.constant(places))
@@ -183,7 +183,7 @@ def _staged(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str]:
     found: dict[str, str] = {}
     thresholds = graph.constant(policy["thresholds"])
     for stage in reversed(policy["stages"]):
-        probabilities = score(graph, stage["model"], taken(graph, rows, stage["columns"], 1))
+        probabilities = scored_by(graph, stage["model"], taken(graph, rows, stage["columns"], 1))
         place = graph.add("ArgMax", probabilities, axis=1, keepdims=0)
         best = graph.add("ReduceMax", probabilities, graph.constant([1], np.int64), keepdims=0)
         least = graph.constant(2.0 if stage["least"] is None else stage["least"])

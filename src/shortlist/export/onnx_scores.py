@@ -39,7 +39,7 @@ class Graph:
         return name
 
 
-def score(graph: Graph, model: dict[str, Any], x: str) -> str:
+def scored_by(graph: Graph, model: dict[str, Any], x: str) -> str:
     """Return the class probabilities of one model, ``(n_rows, n_classes)``."""
     return _SCORES[model["kind"]](graph, model, x)
 
@@ -81,7 +81,7 @@ def _constant(graph: Graph, model: dict[str, Any], x: str) -> str:
 def _kernel(graph: Graph, model: dict[str, Any], x: str) -> str:
     squares = _distances(graph, model["rows"], x, 2)
     near = graph.add("Exp", graph.add("Mul", squares, graph.constant(-model["gamma"])))
-    return score(
+    return scored_by(
         graph, model["then"], graph.add("MatMul", near, graph.constant(np.asarray(model["mixing"]).T))
     )
 

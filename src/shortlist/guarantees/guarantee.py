@@ -9,8 +9,7 @@ from shortlist.pickles import saved_from
 
 ASSUMPTION = (
     "It holds for new rows drawn as the calibration rows were, for all answers together and not for each "
-    "class "
-    "or group, and for the first use of these calibration rows."
+    "class or group, and for the first use of these calibration rows."
 )
 """What a promise rests on."""
 
@@ -74,10 +73,8 @@ class Guarantee:
             share = f"{100 * self.n_answered / self.n_rows:.3g} %"
             return (
                 f"Promised with confidence {level}: at least {accuracy} of the answers to new rows are "
-                "right. "
-                f"{self.n_answered} of {self.n_rows} calibration rows are answered ({share}), "
-                f"{self.n_right} of "
-                "them rightly."
+                f"right. {self.n_answered} of {self.n_rows} calibration rows are answered ({share}), "
+                f"{self.n_right} of them rightly."
             )
         least = self.demand.least_rows
         why = (
@@ -87,6 +84,5 @@ class Guarantee:
         )
         return (
             f"Nothing can be promised with confidence {level} about {accuracy} right answers: {why}. No row "
-            "is "
-            "answered."
+            "is answered."
         )

@@ -87,7 +87,8 @@ def export(
         print_json(facts | run_facts(context))
         return
     print(
-        f"{'ONNX' if as_onnx else 'Policy'} in {out}: it answers all {n_rows:,} rows of the table as the model does."
+        f"{'ONNX' if as_onnx else 'Policy'} in {out}: it answers all {n_rows:,} rows of the table as the "
+        "model does."
     )
     if reader is not None:
         print(f"Reader in {reader}; try it with: python {reader} {out} {table}")
