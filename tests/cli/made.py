@@ -56,6 +56,7 @@ WRITING = {
     "report --out": ["report", "model.joblib", "--out", "w.html"],
     "front plot --out": ["front", "plot", "front.parquet", "--out", "w.svg"],
     "front export --out": ["front", "export", "front.parquet", "--out", "w.csv"],
+    "model sample --out": ["model", "sample", "m.uvl", "--kind", "covering", "--out", "w.csv"],
     "front pick --out": ["front", "pick", "front.parquet", "--out", "w.uvl"],
 }
 """Commands that write a file, by the option that names it; every such option of every command."""
@@ -96,6 +97,7 @@ PRINTING = {
     "model info": ["model", "info", "m.uvl"],
     "model analyse": ["model", "analyse", "m.uvl"],
     "model diff": ["model", "diff", "m.uvl", "m.uvl"],
+    "model sample": ["model", "sample", "m.uvl", "--kind", "covering"],
     "help": ["prune", "--help"],
 }
 

@@ -18,9 +18,10 @@ from shortlist.cli.commands import front, model
 from shortlist.cli.commands.compare import compare
 from shortlist.cli.commands.configure import configure
 from shortlist.cli.commands.evolve import evolve
+from shortlist.cli.commands.models.sample import sample
 from shortlist.cli.commands.pages.opened import open_result
 from shortlist.cli.commands.pages.report import report
-from shortlist.cli.commands.policies.export import export
+from shortlist.cli.commands.policies.export import export_policy
 from shortlist.cli.commands.predict import predict
 from shortlist.cli.commands.prune import prune
 from shortlist.cli.commands.stage import stage
@@ -64,10 +65,11 @@ app.command()(compare)
 app.command()(reproduce)
 app.command()(stage)
 app.command("stage use")(use)
-app.command()(export)
+app.command("export")(export_policy)
 app.command()(report)
 app.command("open")(open_result)
 app.add_typer(front.app, name="front")
+model.app.command()(sample)
 app.add_typer(model.app, name="model")
 app.add_typer(study.app, name="study")
 app.add_typer(datasets.app, name="datasets")

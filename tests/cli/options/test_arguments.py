@@ -37,6 +37,9 @@ from shortlist.products.configuration.product_front import configure
 from shortlist.products.configuration.requirements import make_requirements
 from shortlist.products.configuration.search_options import search_options
 from shortlist.products.formats import read_model
+from shortlist.products.sampling.diverse import diverse_products
+from shortlist.products.sampling.t_wise import covering_sample
+from shortlist.products.sampling.uniform import uniform_sample
 from shortlist.report.saved import result_page
 from shortlist.reproduce.paper import reproduce as run_again
 from shortlist.results.front import Front
@@ -66,6 +69,7 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "model info": [read_model, summarise],
     "model analyse": [read_model, analyse],
     "model diff": [read_model, difference],
+    "model sample": [read_model, covering_sample, uniform_sample, diverse_products, Front.load],
     "datasets fetch": [fetch],
     "datasets show": [public_set],
     "datasets list": [],
@@ -82,7 +86,7 @@ NOT_TYPED = {
     "report", "following", "cancellation", "work", "literals", "attributes", "kwargs", "options", "costs_given", "tables", "methods",
     "fields", "n_rows", "sense", "problem", "truth", "unsupported", "warnings", "notes",
     "given", "requirements", "side_files", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
-    "budget", "n_explained", "first", "second",
+    "budget", "n_explained", "products", "rng", "first", "second",
 }  # fmt: skip
 """Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
 

@@ -10,7 +10,7 @@ from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 
-def export(
+def export_policy(
     context: typer.Context,
     model: SavedModelFile,
     table: TableFile,

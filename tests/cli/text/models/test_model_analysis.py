@@ -3,7 +3,7 @@
 import pytest
 
 from shortlist._words import count_text
-from shortlist.cli.text.model_analysis import analysis_facts, print_analysis
+from shortlist.cli.text.models.model_analysis import analysis_facts, print_analysis
 from shortlist.products import Analysis, Explanation, Finding, make_group, make_model
 
 NAMES = ["Shop", *(f"F{i}" for i in range(20))]

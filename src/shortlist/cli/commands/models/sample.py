@@ -1,0 +1,187 @@
+"""`shortlist model sample`: a few products of a feature model."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.shared import (
+    NODES,
+    SECONDS_HELP,
+    SEED,
+    FeatureModelFile,
+    Json,
+    check_shared,
+    output,
+)
+from shortlist.cli.text.output import print_json, print_notes, run_facts
+
+if TYPE_CHECKING:
+    from shortlist.arrays import Mask
+    from shortlist.products.feature_models.model import FeatureModel
+    from shortlist.runs.budget import Budget
+
+MOST_DRAWN = 1000
+"""Uniform products from which diverse ones are chosen."""
+
+KINDS_OF_SAMPLES = ("uniform", "covering", "diverse")
+
+
+@dataclass(frozen=True)
+class SampleOptions:
+    """Which products are wanted."""
+
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="Which products: uniform, each with the same probability; covering, so that every possible "
+            "interaction of --t features occurs; diverse, as far apart as can be."
+        ),
+    ] = "uniform"
+    n: Annotated[int | None, typer.Option(help="How many products, uniform or diverse; default 10.")] = None
+    t: Annotated[int | None, typer.Option(help="How many features interact, for covering; default 2.")] = None
+    front: Annotated[
+        Path | None,
+        typer.Option(help="Front of configure, as .parquet, whose products diverse chooses from."),
+    ] = None
+
+    def check(self, max_nodes: int | None) -> None:
+        """Refuse options out of range, and those that the kind makes nothing of."""
+        from shortlist._validation import as_choice, as_count
+        from shortlist.errors import BadInputError
+
+        as_choice(self.kind, "--kind", KINDS_OF_SAMPLES)
+        drawn = ("uniform", "diverse")
+        for name, given, takers in (
+            ("--n", self.n, drawn),
+            ("--t", self.t, ("covering",)),
+            ("--front", self.front, ("diverse",)),
+            ("--max-nodes", max_nodes, drawn),
+        ):
+            if given is not None and self.kind not in takers:
+                raise BadInputError(
+                    f"{name} goes with --kind {' or '.join(takers)}, got --kind {self.kind}. Leave it out."
+                )
+        as_count(10 if self.n is None else self.n, "--n")
+        as_count(2 if self.t is None else self.t, "--t")
+        if max_nodes is not None:
+            as_count(max_nodes, "--max-nodes", at_least=16)
+
+
+@grouped
+def sample(
+    context: typer.Context,
+    model: FeatureModelFile,
+    *,
+    wanted: SampleOptions,
+    max_nodes: Annotated[int | None, typer.Option(help=f"{NODES} of uniform and diverse.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
+    seed: Annotated[int, typer.Option(help=SEED)] = 0,
+    out: Annotated[Path | None, output("the products, as .csv: one a row, one column a feature.")] = None,
+    json: Json = False,
+) -> None:
+    """Draw products of a feature model: at random, covering interactions, or far apart.
+
+    Diverse products are chosen from those of a --front, or from a thousand uniform ones. Ctrl-C ends a
+    covering sample with what was found.
+    """
+    from shortlist.cli.files import check_files
+
+    check_files(
+        inputs={"MODEL": model, "--front": wanted.front},
+        outputs={"--out": out},
+        endings={"--out": (".csv",)},
+    )
+    from shortlist.cli.text.delivery import save
+    from shortlist.cli.text.models.model_sample import print_sample, save_products
+    from shortlist.cli.work import long_work
+    from shortlist.products.formats import read_model
+    from shortlist.runs.budget import Budget
+    from shortlist.runs.clock import seconds_now
+
+    check_shared(context.params)
+    wanted.check(max_nodes)
+    kind, front = wanted.kind, wanted.front
+    n, t = wanted.n or 10, wanted.t or 2
+    started = seconds_now()
+    line = read_model(model)
+    print_notes(line.notes)
+    with long_work() as (cancellation, tell):
+        budget = Budget(60 if time_limit is None else time_limit, cancellation=cancellation, report=tell)
+        if kind == "covering":
+            facts = _covering(line, t, seed, budget)
+        else:
+            size = n if kind == "uniform" else max(n, MOST_DRAWN)
+            drawn = (
+                _drawn(line, size, max_nodes, seed, budget) if front is None else _products_of(front, line)
+            )
+            facts = {"products": drawn} if kind == "uniform" else _far_apart(drawn, n)
+            facts["status"] = "feasible"
+        products = facts.pop("products")
+        saved = None if out is None else save(out, lambda path: save_products(path, line, products))
+    facts = {
+        "command": "model sample",
+        "method": kind,
+        "n_products": len(products),
+        **facts,
+        "limit": budget.limit_text,
+        "seconds": seconds_now() - started,
+        "out": None if saved is None else str(saved),
+        **run_facts(context),
+        "seed": seed,
+    }
+    if json:
+        chosen = [[line.labels[i] for i in row.nonzero()[0]] for row in products]
+        print_json(facts | {"products": chosen})
+    else:
+        print_sample(facts, line, products)
+
+
+def _covering(line: "FeatureModel", t: int, seed: int, budget: "Budget") -> dict[str, Any]:
+    """Return a covering sample and what is known of it."""
+    import numpy as np
+
+    from shortlist.products.sampling.t_wise import covering_sample
+
+    found = covering_sample(line, t, rng=np.random.default_rng(seed), budget=budget)
+    complete = found.n_undecided == 0
+    return {
+        "status": "optimal" if complete and len(found.products) == found.lower_bound else "feasible",
+        "products": found.products, "t": t, "complete": complete, "lower_bound": found.lower_bound,
+        "n_covered": found.n_covered, "n_impossible": found.n_impossible, "n_undecided": found.n_undecided,
+    }  # fmt: skip
+
+
+def _drawn(line: "FeatureModel", n: int, max_nodes: int | None, seed: int, budget: "Budget") -> "Mask":
+    """Return uniform products."""
+    import numpy as np
+
+    from shortlist.products.sampling.uniform import DRAWN_NODES, uniform_sample
+
+    rng = np.random.default_rng(seed)
+    return uniform_sample(line, n, rng=rng, max_nodes=max_nodes or DRAWN_NODES, budget=budget)
+
+
+def _far_apart(products: "Mask", n: int) -> dict[str, Any]:
+    """Return products that differ much, and how much."""
+    from shortlist.products.sampling.diverse import diverse_products, smallest_distance
+
+    chosen = products[diverse_products(products, n)]
+    return {"products": chosen, "distance": smallest_distance(chosen)}
+
+
+def _products_of(front: Path, line: "FeatureModel") -> "Mask":
+    """Return the products of a front of the same model."""
+    from shortlist.errors import BadInputError
+    from shortlist.results.front import Front
+
+    loaded = Front.load(front)
+    if tuple(loaded.candidates) != tuple(line.labels):
+        raise BadInputError(
+            f"--front must be a front of this model's products, got other features in {front}. Take the "
+            "model that configure was asked about."
+        )
+    products: Mask = loaded.decisions.astype(bool)
+    return products

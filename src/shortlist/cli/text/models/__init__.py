@@ -1,0 +1,1 @@
+"""What the commands say that look into a feature model."""

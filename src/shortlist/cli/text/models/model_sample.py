@@ -1,0 +1,46 @@
+"""What `shortlist model sample` says and writes."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+from shortlist._words import counted
+from shortlist.arrays import Mask
+from shortlist.files import write_text
+from shortlist.products.feature_models.model import FeatureModel
+from shortlist.tables.csv_cells import guarded
+
+_MOST_PRODUCTS = 10
+_MOST_WIDTH = 100
+
+
+def save_products(path: str | Path, model: FeatureModel, products: Mask) -> None:
+    """Write products as CSV, whole or not at all: one a row, one column a feature, 1 where it is selected."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([guarded(label) for label in model.labels])
+    writer.writerows(products.astype(int).tolist())
+    write_text(path, text.getvalue())
+
+
+def print_sample(facts: dict[str, Any], model: FeatureModel, products: Mask) -> None:
+    """Print how many products there are, what is known of them, and the first ones."""
+    print(f"{counted(len(products), 'product')}, {facts['method']}.")
+    if facts["method"] == "covering":
+        left = facts["n_undecided"]
+        print(
+            f"{facts['n_covered']:,} interactions of {facts['t']} features occur, {facts['n_impossible']:,} "
+            f"are in no product" + (f", {left:,} are undecided: {facts['limit']}." if left else ".")
+        )
+        if not left:
+            print(f"No sample that covers them has fewer than {facts['lower_bound']:,} products.")
+    if "distance" in facts:
+        print(f"Every two of them differ in {counted(facts['distance'], 'feature')} or more.")
+    for number, row in enumerate(products[:_MOST_PRODUCTS], start=1):
+        chosen = ", ".join(label for label, has in zip(model.labels, row.tolist(), strict=True) if has)
+        print(f"{number:>4}  {chosen if len(chosen) <= _MOST_WIDTH else chosen[: _MOST_WIDTH - 3] + '...'}")
+    if len(products) > _MOST_PRODUCTS:
+        print(f"      and {len(products) - _MOST_PRODUCTS:,} more")
+    if facts["out"] is not None:
+        print(f"Saved to {facts['out']}.")

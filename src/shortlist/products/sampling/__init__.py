@@ -1,0 +1,1 @@
+"""Products drawn from a product line: uniformly, so that all interactions occur, or far apart."""

@@ -1,0 +1,102 @@
+"""`shortlist model sample`."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shortlist.products.formats import read_model
+from shortlist.products.sampling.t_wise import covering_sample
+from tests.cli.running import shortlist
+from tests.products.oracles import is_product
+
+MODEL = """features
+    Phone
+        mandatory
+            Screen
+                alternative
+                    Small
+                    Big
+        optional
+            GPS {cost 3}
+            NFC
+constraints
+    NFC => Big
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "m.uvl").write_text(MODEL, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_covering_sample_is_saved_as_a_table_of_products(folder: Path) -> None:
+    ran = shortlist("model", "sample", "m.uvl", "--kind", "covering", "--out", "s.csv", "--json", cwd=folder)
+    facts = json.loads(ran.stdout)
+    table = pd.read_csv(folder / "s.csv")
+    line = read_model(folder / "m.uvl")
+    found = covering_sample(line, 2, rng=np.random.default_rng(0))
+
+    assert table.to_numpy().astype(bool).tolist() == found.products.tolist()
+    assert list(table.columns) == list(line.labels)
+    assert (facts["n_products"], facts["lower_bound"]) == (len(found.products), found.lower_bound)
+    assert facts["n_impossible"] == found.n_impossible == 1
+    assert [len(chosen) for chosen in facts["products"]] == found.products.sum(axis=1).tolist()
+
+
+def test_uniform_products_have_a_seed(folder: Path) -> None:
+    def drawn(seed: int) -> list[list[str]]:
+        words = ["model", "sample", "m.uvl", "--n", "6", "--seed", str(seed), "--json"]
+        products: list[list[str]] = json.loads(shortlist(*words, cwd=folder).stdout)["products"]
+        return products
+
+    line = read_model(folder / "m.uvl")
+    for chosen in drawn(1):
+        assert is_product(line, tuple(label in chosen for label in line.labels))
+    assert drawn(1) == drawn(1) != drawn(2)
+
+
+def test_diverse_products_come_from_a_front_where_there_is_one(folder: Path) -> None:
+    words = [
+        "configure",
+        "m.uvl",
+        "--objectives",
+        "max selected, min cost",
+        "--default",
+        "cost=0",
+        "--out",
+        "f.parquet",
+    ]
+    assert shortlist(*words, cwd=folder).returncode == 0
+    own = ["model", "sample", "m.uvl", "--kind", "diverse", "--front", "f.parquet", "--n", "2"]
+    ran = shortlist(*own, cwd=folder)
+    assert ran.stdout.splitlines()[0] == "2 products, diverse."
+    assert "differ in 1 feature or more" in ran.stdout
+    (folder / "other.uvl").write_text("features\n    Phone\n", encoding="utf-8")
+    refused = shortlist("model", "sample", "other.uvl", *own[3:], cwd=folder)
+    assert refused.returncode == 2
+    assert "must be a front of this model's products" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--kind", "any"], "--kind must be"),
+        (["--t", "2"], "--t goes with --kind covering, got --kind uniform. Leave it out."),
+        (["--kind", "covering", "--n", "3"], "--n goes with --kind uniform or diverse"),
+        (["--kind", "covering", "--t", "0"], "--t must be"),
+        (["--n", "-1"], "--n must be"),
+        (["--front", "m.uvl"], "--front goes with --kind diverse"),
+        (["--max-nodes", "3"], "--max-nodes must be"),
+        (["--time-limit", "0"], "--time-limit must be"),
+        (["--out", "x.txt"], "--out"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_a_sentence(words: list[str], sentence: str, folder: Path) -> None:
+    ran = shortlist("model", "sample", "m.uvl", *words, cwd=folder)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert sentence in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
