@@ -27,7 +27,7 @@ N_CANDIDATES = 8
 MOST_COMPARED = 50_000
 """Interactions that are looked at for the lower bound, those of fewest products first."""
 
-STAGE = "covering interactions"
+_STAGE = "covering interactions"
 
 
 @saved_from("shortlist.products")
@@ -145,7 +145,7 @@ class _Search:
                 row = target[0]
                 self._decide(*target)
                 done = np.count_nonzero(self.state)
-                self._budget.report(Progress(STAGE, int(done), self.state.size, unit="interactions"))
+                self._budget.report(Progress(_STAGE, int(done), self.state.size, unit="interactions"))
         except SearchStoppedError:
             pass
 
