@@ -14,6 +14,7 @@ from typing import Any
 from benchmarks.registry import load_cases
 from benchmarks.rows import write_rows
 from benchmarks.studies import (
+    answers,
     committee_fronts,
     emsco_opponents,
     ensembles,
@@ -34,6 +35,7 @@ from benchmarks.studies import (
 )
 
 STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
+    "answers": answers.answers,
     "committee-fronts": committee_fronts.committee_fronts,
     "eel-cv": ensembles.eel_cv,
     "emsco-opponents": emsco_opponents.emsco_opponents,
@@ -68,7 +70,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "workers": workers.workers,
 }
 """Studies, each with a file of its name in results/."""
-WITHOUT_DATA = ("kills", "pruning-large", "start", "study-million", "study-overhead")
+WITHOUT_DATA = ("answers", "kills", "pruning-large", "start", "study-million", "study-overhead")
 """Studies that need no real data."""
 SEEDED = ("emsco-opponents", "guarantees", "multistage-recall", "stage-picks", "voting", "workers")
 """Studies that run once per seed."""

@@ -79,12 +79,11 @@ class MeanProblem:
         columns = self.terms.columns
         if not len(self.terms.worth):
             return self._offset
-        if self.goal.kind in MEAN_LOSSES:
-            nearest = np.abs(columns - self.terms.aims * self.terms.whole).argmin(axis=0)
-            best = columns[nearest, np.arange(columns.shape[1])]
-            best = best if self.goal.kind == "brier" else columns.max(axis=0)
-        else:
-            best = columns.max(axis=0)
+        best = columns.max(axis=0)
+        if (
+            self.goal.kind == "brier"
+        ):  # of all that are to be 1 the largest, of all that are to be 0 the smallest
+            best = np.where(self.terms.aims > 0, best, columns.min(axis=0))
         return self._offset + total_of(self.terms, best.astype(np.int64), 1) + self.slack
 
     def tally(self, mask: Mask) -> NDArray[np.int64]:

@@ -49,6 +49,8 @@ class MeanSettings:
         none.
     news_seconds : float
         Seconds between two entries of the history where only the bound has changed.
+    step_numbers : int
+        Numbers that the steps of a node may read, so that a node of a large table does not take minutes.
     """
 
     first_steps: int = 1_000
@@ -56,6 +58,7 @@ class MeanSettings:
     most_open: int = 300_000
     most_numbers: int = 30_000_000
     news_seconds: float = 0.1
+    step_numbers: int = 6_000_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,8 +247,7 @@ class MeanTree:
         known = self.best.mask is not None
         target = self.problem.worth_to_beat(self.best.total) if known else -1e6 * float(terms.worth.sum())
         steps = self.settings.first_steps if self._is_of_sizes(node) else self.settings.steps
-        if self.budget.stopped:
-            steps = 1
+        steps = 1 if self.budget.stopped else min(steps, 1 + self.settings.step_numbers // terms.columns.size)
         looked = Looked(unit, node.fixed, need, steps, target)
         return float(better_tangents(terms, looked, self._envelopes, node.parts, self._found))
 

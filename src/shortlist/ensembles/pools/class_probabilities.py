@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of
+from shortlist.ensembles.pools.judges import Judge
 from shortlist.ensembles.pools.pool import Pool, ask_classifier, ask_pool, checked_probabilities
 from shortlist.ensembles.votes.soft_votes import Shares, whole_shares
 from shortlist.errors import BadInputError
@@ -71,6 +72,8 @@ def class_shares(pool: Pool, X: Any) -> Shares:
     n_classes = len(pool.classes)
 
     def ask(name: str, classifier: Any, rows: Any) -> Shares:
+        if isinstance(classifier, Judge):  # who has checked them
+            return whole_shares(classifier.predict_proba(rows))
         return whole_shares(_answers(n_classes, name, classifier, rows))
 
     return ask_pool(pool, X, ask, np.int16, (n_classes,))

@@ -109,7 +109,12 @@ class Judge:
 
     def probabilities(self, X: Any) -> NDArray[np.float64]:
         """Return checked probabilities, ``(n_samples, n_classes)``; rows without an answer are NaN."""
-        shares = np.column_stack([self._numbers(_column(X, self, name)) for name in self.columns])
+        shares = np.empty((len(X), len(self.columns)))
+        for place, name in enumerate(self.columns):
+            shares[:, place] = self._numbers(_column(X, self, name))
+        sums = shares.sum(axis=1, keepdims=True)
+        if not np.isnan(sums).any() and (np.abs(sums - 1) <= SUM_TOLERANCE).all():
+            return np.asarray(shares / sums)
         absent = np.isnan(shares)
         partly = absent.any(axis=1) & ~absent.all(axis=1)
         if partly.any():
@@ -118,7 +123,6 @@ class Judge:
                 f"{int(partly.argmax()) + 1}. Fill in the others, or empty all."
             )
         self._refuse_abstentions(absent[:, 0])
-        sums = shares.sum(axis=1, keepdims=True)
         off = np.abs(np.where(np.isnan(sums), 1.0, sums) - 1)[:, 0]
         if off.size and off.max() > SUM_TOLERANCE:
             row = int(off.argmax())
@@ -132,6 +136,8 @@ class Judge:
         """Return a column of probabilities, NaN where there is none."""
         import pandas as pd
 
+        if column.dtype.kind == "f" and column.min() >= 0 and column.max() <= 1:
+            return np.asarray(column.to_numpy(dtype=np.float64))
         numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         wrong = np.isnan(numbers) & column.notna().to_numpy()
         wrong |= ~((numbers >= 0) & (numbers <= 1)) & ~np.isnan(numbers)
