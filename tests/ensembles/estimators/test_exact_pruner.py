@@ -229,7 +229,9 @@ def test_the_empty_selection_answers_negative_everywhere() -> None:
 def test_several_classes_vote_by_plurality() -> None:
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
-    pruned = ExactPruner(n_classifiers=12, random_state=0, time_limit_s=None, max_size=5).fit(X, names)
+    pruned = ExactPruner(
+        n_classifiers=12, objective="accuracy", voting="hard", random_state=0, time_limit_s=None, max_size=5
+    ).fit(X, names)
 
     assert pruned.threshold_ is None
     assert pruned.positive_ is None
@@ -238,4 +240,4 @@ def test_several_classes_vote_by_plurality() -> None:
     codes = class_answers(pruned.pool_, X)
     counts = (codes[:, :, None] == np.arange(3)).sum(axis=1)
     assert (pruned.predict(X) == pruned.classes_[counts.argmax(axis=1)]).all()
-    assert np.allclose(pruned.predict_proba(X), counts / len(pruned.pool_))
+    assert np.allclose(pruned.predict_proba(X), (counts + 1) / (len(pruned.pool_) + 3))
