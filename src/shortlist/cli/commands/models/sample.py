@@ -76,7 +76,7 @@ def sample(
     model: FeatureModelFile,
     *,
     wanted: SampleOptions,
-    max_nodes: Annotated[int | None, typer.Option(help=f"{NODES} of uniform and diverse.")] = None,
+    max_nodes: Annotated[int | None, typer.Option(help=f"{NODES}; for uniform and diverse.")] = None,
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
     seed: Annotated[int, typer.Option(help=SEED)] = 0,
     out: Annotated[Path | None, output("the products, as .csv: one a row, one column a feature.")] = None,
