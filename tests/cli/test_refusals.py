@@ -132,6 +132,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--answers"], "judge 'a' must answer ill or well, got"),
         (["judged.csv", "--answers", "--drop", "ann", "--drop", "bob"], "a column beside the target"),
         (["judged.csv", "--answers", "--pool", "pool.joblib"], "--pool belongs to a run without --answers"),
+        (["judged.csv", "--answers", "--member-costs", "few.csv"], "or --answers with --costs FILE"),
         (["judged.csv", "--answers", "--voting", "soft"], "predict_proba, got none of ann and bob"),
         (["judged.csv", "--answers", "--positive", "ill"], "--positive must be left out where"),
     ],

@@ -19,7 +19,14 @@ from sklearn.tree import DecisionTreeClassifier
 from shortlist import BadInputError, ExactPruner, MultiStageClassifier, OrderedPruner, SelectiveClassifier
 from shortlist.ensembles import Pool, make_pool
 from shortlist.export import reader
-from shortlist.export.policies import check_policy, keeps_rows, policy_of, write_policy, write_reader
+from shortlist.export.policies import (
+    check_policy,
+    keeps_rows,
+    policy_of,
+    what_differs,
+    write_policy,
+    write_reader,
+)
 from shortlist.saved_models import SavedModel
 
 X, CODES = make_classification(300, 5, n_informative=4, n_redundant=1, flip_y=0.1, random_state=0)
@@ -190,3 +197,9 @@ def test_models_and_pools_of_another_kind_are_refused() -> None:
     pool = Pool((tree,), np.array([0, 1]), ("tree",), ("tree",), preprocessor=FunctionTransformer())
     with pytest.raises(BadInputError, match="got a pool with a FunctionTransformer of its own"):
         policy_of(SavedModel(OrderedPruner(pool).fit(rows, CODES), ("a", "b"), "class"))
+
+
+def test_what_differs_is_said_plainly() -> None:
+    assert what_differs(0, np.int64(0), 0.0141) == "probabilities 0.014 apart"
+    assert what_differs(np.int64(1), np.int64(0), 0.5) == "1 in place of 0, with probabilities 0.5 apart"
+    assert what_differs("ill", "REJECT", 0.0) == "'ill' in place of 'REJECT', with probabilities 0 apart"

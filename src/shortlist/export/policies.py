@@ -101,11 +101,18 @@ def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame"
         if told["label"] != _plain(wanted[place]) or not off <= ALIKE:
             raise BadInputError(
                 f"row {place + 1} of the table must be answered by the policy as by the model, got "
-                f"{told['label']!r} in place of {_plain(wanted[place])!r}, with probabilities {off:.2g} "
-                "apart. "
+                f"{what_differs(told['label'], wanted[place], off)}. "
                 "The policy is not written; use the model file."
             )
     return len(rows)
+
+
+def what_differs(told: Any, wanted: Any, off: float) -> str:
+    """Return how an answer differs from the model's; labels are named where they differ."""
+    apart = f"probabilities {off:.2g} apart"
+    if str(told) == str(wanted):
+        return apart
+    return f"{_plain(told)!r} in place of {_plain(wanted)!r}, with {apart}"
 
 
 def model_answers(estimator: Any, rows: "pd.DataFrame") -> tuple[Any, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist._words import any_of, did_you_mean
+from shortlist._words import any_of, counted, did_you_mean
 from shortlist.datasets.registry import public_sets
 from shortlist.datasets.shipped import PRICES, SHIPPED, shipped_table
 from shortlist.errors import BadInputError
@@ -92,8 +92,8 @@ def split_target(
     y = table[target]
     if y.isna().any():
         raise BadInputError(
-            f"the target {target!r} of {_file(table)} must be known in every row, got {int(y.isna().sum())} "
-            "gaps. Drop them."
+            f"the target {target!r} of {_file(table)} must be known in every row, got "
+            f"{counted(int(y.isna().sum()), 'gap')}. Drop such rows."
         )
     _refuse_numbers_to_predict(y, _file(table))
     X = table.drop(columns=[target, *drop])

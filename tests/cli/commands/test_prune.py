@@ -176,7 +176,7 @@ def _write_bad_tables(folder: Path) -> None:
             id="three classes",
         ),
         pytest.param(
-            ["gaps.csv", "--target", "outcome"], "known in every row, got 1 gaps", id="gaps in the target"
+            ["gaps.csv", "--target", "outcome"], "known in every row, got 1 gap.", id="gaps in the target"
         ),
         pytest.param(["bare.csv", "--target", "outcome"], "a column beside the target", id="no features"),
         pytest.param(["empty.csv"], "is empty", id="empty file"),

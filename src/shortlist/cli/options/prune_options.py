@@ -329,10 +329,16 @@ PRUNE_USES = (
         "name such a rule as the method",
     ),
     Use(
-        ("trust", "member_costs"),
+        ("trust",),
         lambda given: given["pool"] is not None,
         "--pool",
         "add --pool FILE",
+    ),
+    Use(
+        ("member_costs",),
+        lambda given: given["pool"] is not None,
+        "--pool, and the prices of judges to --costs",
+        "add --pool FILE, or --answers with --costs FILE",
     ),
     Use(
         ("max_cost",),

@@ -56,7 +56,7 @@ def export_policy(
     policy = policy_of(saved)
     if keeping := keeps_rows(policy):
         notes.append(
-            f"the policy holds rows that the model was fitted on, since {keeping} compares with them."
+            f"the policy holds rows that the model was fitted on; members that compare with them: {keeping}."
         )
     print_notes(notes)
     with working("checking"):
