@@ -35,6 +35,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table.assign(patient=[f"p{k}" for k in range(60)], nothing=np.nan).to_csv(folder / "ids.csv", index=False)
     run = shortlist("evolve", "t.csv", "--out", "m.joblib", *SMALL["evolve"], cwd=folder)
     assert run.returncode == 0, run.stderr
+    pruned = ["--classifiers", "6", "--workers", "1"]
+    run = shortlist("prune", "t.csv", "--out", "pruned.joblib", *pruned, cwd=folder)
+    assert run.returncode == 0, run.stderr
     for name, numbers in {
         "halves": rng.choice([0.5, 1.5], 60),
         "price": 1000 * rng.random(60),
@@ -50,11 +53,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _line(words: str, table: str) -> list[str]:
-    return [*line(words, COMMANDS[words], {"model": "m.joblib", "table": table}), *SMALL.get(words, [])]
+    model = "pruned.joblib" if words == "export" else "m.joblib"
+    given = {"model": model, "table": table} | ({"out": "policy.json"} if words == "export" else {})
+    return [*line(words, COMMANDS[words], given), *SMALL.get(words, [])]
 
 
 def test_every_command_that_reads_a_table_is_known() -> None:
-    assert set(COMMANDS) == {"prune", "evolve", "stage", "predict", "verify"}
+    assert set(COMMANDS) == {"prune", "evolve", "stage", "predict", "verify", "export"}
     assert set(LEARNING) == set(SMALL)
 
 
