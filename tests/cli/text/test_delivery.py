@@ -16,7 +16,7 @@ class _Terminal(io.StringIO):
 
 @pytest.fixture(autouse=True)
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((40, 20)))
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda **_: os.terminal_size((40, 20)))
 
 
 SENTENCE = "Chosen by cross-validation among 12 settings: the objective recall+margin, at most 7 members.\n"
