@@ -59,7 +59,8 @@ class FrontPruner(ExactPruner):
     positive : label or None, default=None
         The positive class; None: the last of the sorted classes.
     pick : str or int, default="ideal"
-        Which committee predicts: ``ideal``, ``knee`` or ``lexicographic`` (see :meth:`Front.pick`), or the
+        Which committee predicts: ``ideal``, ``knee`` or ``lexicographic`` (see
+        :meth:`shortlist.results.front.Front.pick`), or the
         number of a point, from 0.
     min_size, max_size : int, default=1 and None
         Least and most members.

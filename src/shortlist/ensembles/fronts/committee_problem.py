@@ -165,8 +165,8 @@ def committee_problem(
         Validation rows.
     objectives : sequence of str
         At least two such as ``"max accuracy"`` or ``"min cost"``: ``max`` with a name in
-        :data:`VALUE_OBJECTIVES` or
-        ``recall:CLASS``, ``min`` with one in :data:`MEMBER_OBJECTIVES`.
+        ``VALUE_OBJECTIVES`` or
+        ``recall:CLASS``, ``min`` with one in ``MEMBER_OBJECTIVES``.
     costs : mapping of str to sequence of float, optional
         What each classifier adds to ``cost``, ``time`` and ``bytes``, as far as these are asked for; decimals
         of at least 0.

@@ -79,7 +79,7 @@ def covering_sample(
     Raises
     ------
     BadInputError
-        If the model has no product, there are more than :data:`MOST_INTERACTIONS` interactions, or a linear
+        If the model has no product, there are more than a hundred million interactions, or a linear
         constraint needs too many clauses.
 
     Examples
