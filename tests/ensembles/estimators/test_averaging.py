@@ -67,7 +67,8 @@ def test_probabilities_are_the_mean_of_the_members_and_the_largest_wins(pruner: 
 
 def test_averaged_members_are_those_of_votes(pool: Any) -> None:
     by_votes, averaged = (
-        ExactPruner(pool, voting=voting).fit(X[120:], Y[120:]) for voting in ("hard", "averaged")
+        ExactPruner(pool, voting=voting, random_state=0).fit(X[120:], Y[120:])
+        for voting in ("hard", "averaged")
     )
 
     assert averaged.selection_.tolist() == by_votes.selection_.tolist()

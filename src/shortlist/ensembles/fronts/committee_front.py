@@ -78,7 +78,7 @@ def committee_front(
     >>> votes = merge_rows([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
     >>> front = committee_front(committee_problem(votes, ["max accuracy", "min size"]))
     >>> front.values.tolist(), str(front.proof.kind)
-    ([[1.0, 3.0], [0.75, 1.0]], 'complete')
+    ([[1.0, 2.0], [0.75, 1.0]], 'complete')
     """
     budget = budget or Budget()
     budget.tell("bounding")
