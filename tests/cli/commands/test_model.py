@@ -185,3 +185,23 @@ def test_bad_options_are_one_sentence(words: str, message: str, tmp_path: Path) 
     assert (run.returncode, run.stdout) == (2, "")
     assert message in run.stderr
     assert run.stderr.count("\n") == 1
+
+
+def test_an_edit_has_a_name_a_witness_and_a_time_limit(tmp_path: Path) -> None:
+    (tmp_path / "a.uvl").write_text("features\n\tShop\n\t\tor\n\t\t\tCard\n\t\t\tCash\n", encoding="utf-8")
+    text = "features\n\tShop\n\t\talternative\n\t\t\tCard\n\t\t\tCash\n"
+    (tmp_path / "b.uvl").write_text(text, encoding="utf-8")
+    run = shortlist("model", "diff", "a.uvl", "b.uvl", "--time-limit", "30", cwd=tmp_path)
+    assert run.stdout.splitlines() == [
+        "Specialisation: products were lost, and none was gained.",
+        "lost: only a.uvl has the product Shop, Card, Cash",
+    ]
+    facts = json.loads(shortlist("model", "diff", "b.uvl", "a.uvl", "--json", cwd=tmp_path).stdout)
+    assert (facts["status"], facts["edit"], facts["unsure"], facts["limit"]) == (
+        "optimal",
+        "generalisation",
+        [],
+        "",
+    )
+    refused = shortlist("model", "diff", "a.uvl", "b.uvl", "--time-limit", "0", cwd=tmp_path)
+    assert (refused.returncode, refused.stdout) == (2, "")

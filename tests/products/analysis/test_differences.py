@@ -1,5 +1,6 @@
 """How two models differ, against all their products."""
 
+import dataclasses
 from itertools import product
 
 import pytest
@@ -7,6 +8,8 @@ from hypothesis import given, settings
 
 from shortlist.products.analysis.differences import Edit, difference
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model
+from shortlist.runs.budget import Budget
+from shortlist.runs.cancellation import Cancellation
 from tests.products.oracles import is_product
 from tests.products.strategies import models
 
@@ -50,6 +53,23 @@ def test_edits_have_the_names_of_the_field(kind: str, names: list[str], edit: st
     before = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
     after = make_model(names, root=0, groups=[make_group(0, [1, 2], kind, 0, 2)])
     found = difference(before, after)
-    assert found.edit.value == edit
+    assert found.edit is Edit(edit)
     assert found.removed == tuple(n for n in before.names if n not in names)
     assert found.added == tuple(n for n in names if n not in before.names)
+
+
+def test_a_stopped_comparison_says_what_the_edit_may_be() -> None:
+    before = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
+    stopped = Cancellation()
+    stopped.cancel()
+    shop = make_model(["Shop"], root=0)
+    found = difference(before, shop, budget=Budget(cancellation=stopped))
+    assert (found.edit, found.unsure, found.lost, found.gained) == (None, ("lost", "gained"), None, None)
+    assert set(found.edits) == set(Edit)
+    same = difference(before, before, budget=Budget(cancellation=stopped))
+    assert same.edit is Edit.REFACTORING, "the same clauses need no search"
+
+    known = difference(before, shop)
+    assert known.edits == (Edit.ARBITRARY,)
+    half = dataclasses.replace(known, gained=None, unsure=("gained",))
+    assert (half.edit, half.edits) == (None, (Edit.SPECIALISATION, Edit.ARBITRARY))

@@ -129,23 +129,32 @@ def diff(
     first: Annotated[Path, typer.Argument(help="Feature model before.")],
     second: Annotated[Path, typer.Argument(help="Feature model after.")],
     *,
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
     json: Json = False,
 ) -> None:
     """Say what an edit did to the products, with a product that only one of the models has.
 
-    Features are matched by name; one that a model does not have counts as not selected there.
+    Features are matched by name; one that a model does not have counts as not selected there. Ctrl-C ends
+    the search, and the command says what is known.
     """
     from shortlist.cli.files import check_files
     from shortlist.runs.clock import seconds_now
 
     check_files(inputs={"FIRST": first, "SECOND": second}, outputs={})
+    from shortlist._validation import as_positive_seconds
     from shortlist.cli.text.models.model_analysis import difference_facts, print_difference
     from shortlist.products.analysis.differences import difference
     from shortlist.products.formats import read_model
+    from shortlist.runs.budget import Budget
+    from shortlist.runs.cancellation import cancel_on_interrupt
 
+    as_positive_seconds(time_limit, "--time-limit")
     started = seconds_now()
-    facts = difference_facts(difference(read_model(first), read_model(second)))
-    facts |= {"seconds": seconds_now() - started, **run_facts(context)}
+    before, after = read_model(first), read_model(second)
+    with cancel_on_interrupt() as cancellation:
+        budget = Budget(60 if time_limit is None else time_limit, cancellation=cancellation)
+        facts = difference_facts(difference(before, after, budget=budget))
+    facts |= {"limit": budget.limit_text, "seconds": seconds_now() - started, **run_facts(context)}
     if json:
         print_json(facts)
     else:

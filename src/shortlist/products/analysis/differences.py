@@ -7,8 +7,9 @@ import numpy as np
 
 from shortlist.arrays import Mask
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.sat import SatSolver
+from shortlist.logic.sat import SearchStoppedError
 from shortlist.pickles import saved_from
+from shortlist.products.analysis.implication import first_breach, joined, renumbered
 from shortlist.products.encodings.clauses import traced_clauses
 from shortlist.products.feature_models.model import FeatureModel
 from shortlist.runs.budget import Budget
@@ -36,7 +37,10 @@ class ModelDifference:
     removed, added : tuple of str
         Features that only the first has, and only the second.
     lost, gained : ndarray of bool, shape (n_names,), or None
-        A product that only the first has, and one that only the second has; None if there is none.
+        A product that only the first has, and one that only the second has; None if there is none, or a
+        limit ended the search for it.
+    unsure : tuple of str
+        Which of ``lost`` and ``gained`` a limit left open.
     """
 
     names: tuple[str, ...]
@@ -44,13 +48,28 @@ class ModelDifference:
     added: tuple[str, ...]
     lost: Mask | None
     gained: Mask | None
+    unsure: tuple[str, ...] = ()
 
     @property
-    def edit(self) -> Edit:
-        """What the step from the first to the second does to the products."""
-        if self.lost is None:
-            return Edit.REFACTORING if self.gained is None else Edit.GENERALISATION
-        return Edit.SPECIALISATION if self.gained is None else Edit.ARBITRARY
+    def edits(self) -> tuple[Edit, ...]:
+        """What the step from the first to the second may do to the products; one edit where all is known."""
+        losses = (False, True) if "lost" in self.unsure else (self.lost is not None,)
+        gains = (False, True) if "gained" in self.unsure else (self.gained is not None,)
+        return tuple(_EDITS[loses, wins] for loses in losses for wins in gains)
+
+    @property
+    def edit(self) -> Edit | None:
+        """What the step from the first to the second does to the products; None where that is not known."""
+        return self.edits[0] if len(self.edits) == 1 else None
+
+
+_EDITS = {
+    (False, False): Edit.REFACTORING,
+    (False, True): Edit.GENERALISATION,
+    (True, False): Edit.SPECIALISATION,
+    (True, True): Edit.ARBITRARY,
+}
+"""What an edit is called that loses products or not, and gains some or not."""
 
 
 def difference(first: FeatureModel, second: FeatureModel, *, budget: Budget | None = None) -> ModelDifference:
@@ -58,14 +77,12 @@ def difference(first: FeatureModel, second: FeatureModel, *, budget: Budget | No
 
     A feature that one of them does not have counts as not selected there, as in the reasoning about edits of
     :cite:t:`Thum2009`. A product is looked for that one model allows and a rule of the other forbids, clause
-    by clause.
+    by clause. A budget that ends leaves open what it had not found; half of it is for what was lost.
 
     Raises
     ------
     BadInputError
         If a linear constraint needs too many clauses.
-    SearchStoppedError
-        If the budget ends first.
 
     Examples
     --------
@@ -77,37 +94,35 @@ def difference(first: FeatureModel, second: FeatureModel, *, budget: Budget | No
     >>> found.edit.value, found.lost.tolist()
     ('specialisation', [True, True, True])
     """
+    budget = budget or Budget()
     before, after = set(first.labels), set(second.labels)
     removed = tuple(name for name in first.labels if name not in after)
     added = tuple(name for name in second.labels if name not in before)
     names = (*first.labels, *added)
-    return ModelDifference(
-        names,
-        removed,
-        added,
-        lost=_only_in(first, second, names, budget),
-        gained=_only_in(second, first, names, budget),
-    )
+    found: dict[str, Mask | None] = {"lost": None, "gained": None}
+    unsure = []
+    for kind, one, other, part in (("lost", first, second, 0.5), ("gained", second, first, 1.0)):
+        try:
+            found[kind] = _only_in(one, other, names, budget.share(part))
+        except SearchStoppedError:
+            unsure.append(kind)
+    return ModelDifference(names, removed, added, found["lost"], found["gained"], tuple(unsure))
 
 
-def _only_in(
-    one: FeatureModel, other: FeatureModel, names: tuple[str, ...], budget: Budget | None
-) -> Mask | None:
+def _only_in(one: FeatureModel, other: FeatureModel, names: tuple[str, ...], budget: Budget) -> Mask | None:
     """Return a product of one model, over all names, that the other does not have."""
     traced = traced_clauses(other)
     mine = _placed(traced_clauses(one).clauses, one, names, len(names))
     theirs = _placed(traced.clauses, other, names, mine.n_variables)
     definitions = [clause for clause, rule in zip(theirs, traced.rules.tolist(), strict=True) if rule < 0]
     rules = [clause for clause, rule in zip(theirs, traced.rules.tolist(), strict=True) if rule >= 0]
-    absent = _absent(one, names)
-    joined = [*mine, *((-v,) for v in absent), *definitions]
-    solver = SatSolver(Clauses.from_clauses(theirs.n_variables, joined), budget)
-    broken = [[-literal for literal in clause] for clause in rules] + [[v] for v in _absent(other, names)]
-    for literals in broken:
-        model = solver.solve(literals).model
-        if model is not None:
-            return np.asarray(model[: len(names)])
-    return None
+    absent = [(-v,) for v in _absent(one, names)]
+    model = first_breach(
+        joined(theirs.n_variables, mine, absent, definitions),
+        [*rules, *((-v,) for v in _absent(other, names))],
+        budget=budget,
+    )
+    return None if model is None else model[: len(names)].copy()
 
 
 def _absent(model: FeatureModel, names: tuple[str, ...]) -> list[int]:
@@ -123,5 +138,4 @@ def _placed(clauses: Clauses, model: FeatureModel, names: tuple[str, ...], n_tak
     numbers = np.zeros(clauses.n_variables + 1, dtype=np.int64)
     numbers[1 : model.n_features + 1] = [places[name] for name in model.labels]
     numbers[model.n_features + 1 :] = n_taken + 1 + np.arange(n_auxiliary)
-    literals = np.sign(clauses.literals) * numbers[np.abs(clauses.literals)]
-    return Clauses(n_taken + n_auxiliary, literals.astype(np.int32), clauses.offsets)
+    return renumbered(clauses, numbers, n_taken + n_auxiliary)

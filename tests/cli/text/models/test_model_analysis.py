@@ -1,10 +1,17 @@
 """What a user reads of an analysis that is long, cut short or without a count."""
 
+from pathlib import Path
+
 import pytest
 
 from shortlist._words import count_text
-from shortlist.cli.text.models.model_analysis import analysis_facts, print_analysis
-from shortlist.products import Analysis, Explanation, Finding, make_group, make_model
+from shortlist.cli.text.models.model_analysis import (
+    analysis_facts,
+    difference_facts,
+    print_analysis,
+    print_difference,
+)
+from shortlist.products import Analysis, Explanation, Finding, ModelDifference, make_group, make_model
 
 NAMES = ["Shop", *(f"F{i}" for i in range(20))]
 MODEL = make_model(NAMES, root=0, groups=[make_group(0, [i], "optional") for i in range(1, 21)])
@@ -83,3 +90,13 @@ def test_a_void_model_that_was_not_explained_in_time_shows_some_rules(
     lines = _printed(found, capsys).splitlines()
     assert lines[0].endswith("contradict each other (20 rules, perhaps not the fewest):")
     assert (len(lines), lines[-1]) == (14, "  and 8 more; --json has all")
+
+
+def test_a_comparison_that_was_stopped_says_what_the_edit_may_be(capsys: pytest.CaptureFixture[str]) -> None:
+    found = ModelDifference(("A",), (), (), None, None, unsure=("lost",))
+    facts = difference_facts(found) | {"limit": "2 s"}
+    print_difference(facts, Path("a.uvl"), Path("b.uvl"))
+    assert capsys.readouterr().out == (
+        "Stopped (2 s) before it was known whether products were lost: refactoring or specialisation.\n"
+    )
+    assert (facts["status"], facts["edit"]) == ("feasible", None)

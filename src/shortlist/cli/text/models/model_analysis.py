@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shortlist._words import count_text, counted
+from shortlist._words import all_of, any_of, count_text, counted
 from shortlist.arrays import Mask
 from shortlist.cli.text.front_text import some
 from shortlist.exact import digits_of
@@ -137,12 +137,14 @@ def difference_facts(found: ModelDifference) -> dict[str, Any]:
     return {
         "command": "model diff",
         "method": "satisfiability",
-        "status": "optimal",
-        "edit": str(found.edit),
+        "status": "optimal" if found.edit else "feasible",
+        "edit": None if found.edit is None else str(found.edit),
+        "possible_edits": [str(edit) for edit in found.edits],
         "added": list(found.added),
         "removed": list(found.removed),
         "lost": _product(found, found.lost),
         "gained": _product(found, found.gained),
+        "unsure": list(found.unsure),
     }
 
 
@@ -152,7 +154,11 @@ def _product(found: ModelDifference, selected: Mask | None) -> list[str] | None:
 
 def print_difference(facts: dict[str, Any], first: Path, second: Path) -> None:
     """Print a difference for people."""
-    print(f"{facts['edit'].capitalize()}: {_MEANING[Edit(facts['edit'])]}.")
+    if facts["edit"]:
+        print(f"{facts['edit'].capitalize()}: {_MEANING[Edit(facts['edit'])]}.")
+    else:
+        unsure = all_of(f"whether products were {kind}" for kind in facts["unsure"])
+        print(f"Stopped ({facts['limit']}) before it was known {unsure}: {any_of(facts['possible_edits'])}.")
     for kind in ("added", "removed"):
         if facts[kind]:
             print(f"{kind} features  {_listed(facts[kind])}")
