@@ -11,7 +11,7 @@ from shortlist.export.onnx_files import check_onnx
 from shortlist.export.onnx_graph import onnx_of
 from shortlist.export.policies import policy_of
 from shortlist.saved_models import SavedModel
-from tests.export.test_policies import TABLE, TARGETS, saved
+from tests.export.test_policies import SUMS, TABLE, TARGETS, TIED, neighbours_of, saved
 
 
 @pytest.fixture(scope="module", params=TARGETS)
@@ -31,6 +31,12 @@ def test_every_family_answers_as_the_model_does(half: tuple[Pool, Any], place: i
     pool, y = half
     pruner = OrderedPruner(pool.subset([place]), voting="averaged").fit(TABLE[150:], y[150:])
     assert checked(saved(pruner), TABLE) == len(TABLE)
+
+
+def test_equally_near_rows_are_settled_by_the_graph_as_by_the_model() -> None:
+    pool = neighbours_of(TIED[:120], SUMS[:120], 3)
+    model = saved(OrderedPruner(pool, voting="averaged").fit(TIED[120:], SUMS[120:]))
+    assert checked(model, TIED) == len(TIED)
 
 
 @pytest.mark.parametrize(

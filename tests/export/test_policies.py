@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
@@ -79,6 +80,33 @@ def test_every_family_is_written(half: tuple[Pool, Any], place: int) -> None:
     policy = policy_of(model)
     assert check_policy(policy, model, TABLE[:30]) == 30
     assert bool(keeps_rows(policy)) == (pool.families[place] in {"nearest-neighbours", "kernel-machine"})
+
+
+LEVELS = np.random.default_rng(3).integers(0, 4, (240, 4))
+TIED = pd.DataFrame(LEVELS, columns=list("abcd"))
+SUMS = (LEVELS.sum(axis=1) + np.random.default_rng(4).integers(-2, 3, 240) > 6).astype(int)
+"""Whole numbers: on most rows several others are equally near."""
+
+
+def neighbours_of(rows: Any, y: Any, n: int) -> Pool:
+    """A pool of nearest neighbours."""
+    pool = make_pool(rows, y, n_classifiers=10 * n, random_state=1)
+    return pool.subset([place for place, one in enumerate(pool.families) if one == "nearest-neighbours"])
+
+
+def test_equally_near_rows_are_settled_by_the_policy_as_by_the_model() -> None:
+    pool = neighbours_of(TIED[:120], SUMS[:120], 3)
+    model = saved(OrderedPruner(pool, voting="averaged").fit(TIED[120:], SUMS[120:]))
+    assert check_policy(policy_of(model), model, TIED) == 240
+
+
+def test_a_neighbour_of_scikit_learn_is_named_where_it_answers_otherwise() -> None:
+    members = [KNeighborsClassifier(n, algorithm="brute").fit(TIED[:120], SUMS[:120]) for n in (2, 4, 6)]
+    model = saved(OrderedPruner(members).fit(TIED[120:], SUMS[120:]))
+    policy = policy_of(model)
+    policy["members"][0]["model"]["labels"].reverse()  # as if ties fell otherwise
+    with pytest.raises(BadInputError, match="which of several equally near rows count; members that ask it"):
+        check_policy(policy, model, TIED)
 
 
 @pytest.mark.parametrize("accuracy", [0.6, 0.999])

@@ -25,6 +25,7 @@ from shortlist.ensembles.pools.encoder import TableEncoder  # noqa: F401
 from shortlist.ensembles.pools.families import RidgeCovariance  # noqa: F401
 from shortlist.ensembles.pools.judges import Judge  # noqa: F401
 from shortlist.ensembles.pools.members import Member  # noqa: F401
+from shortlist.ensembles.pools.nearest_rows import NearestRows  # noqa: F401
 from shortlist.ensembles.pools.pool import Pool as Pool
 from shortlist.ensembles.pools.pool import as_pool as as_pool
 from shortlist.ensembles.pools.pool import load_pool as load_pool

@@ -129,6 +129,19 @@ def _neighbours(estimator: Any) -> Numbers | None:
     }
 
 
+def _nearest_rows(estimator: Any) -> Numbers:
+    """Write our own nearest neighbours, which settle every tie as the reader does."""
+    return {
+        "kind": "neighbours",
+        "n": int(estimator.n_neighbors),
+        "power": float(estimator.p),
+        "by_distance": estimator.weights == "distance",
+        "n_classes": len(estimator.classes_),
+        "rows": estimator.rows_.tolist(),
+        "labels": estimator.codes_.tolist(),
+    }
+
+
 def _pipeline(estimator: Any) -> Numbers | None:
     """Write a kernel by landmarks, then a linear classifier, as the family of kernel machines has it."""
     steps = [step for _, step in estimator.steps]
@@ -164,6 +177,7 @@ _WRITERS: dict[str, Callable[[Any], Numbers | None]] = {
     "sklearn.HistGradientBoostingClassifier": _boosting,
     "sklearn.MLPClassifier": _network,
     "sklearn.KNeighborsClassifier": _neighbours,
+    "shortlist.NearestRows": _nearest_rows,
     "sklearn.Pipeline": _pipeline,
     "sklearn.DummyClassifier": _constant,
 }

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError, MissingDependencyError
-from shortlist.export.policies import is_gap, model_answers, what_differs
+from shortlist.export.policies import is_gap, model_answers, open_ties, what_differs
 from shortlist.files import whole_file
 from shortlist.saved_models import SavedModel
 
@@ -63,6 +63,7 @@ def check_onnx(content: bytes, saved: SavedModel, rows: "pd.DataFrame", policy: 
             f"row {place + 1} of the table must be answered by the ONNX file as by the model, got "
             f"{what_differs(told['label'][place], wanted[place], float(off[place]))}. "
             "The file is not written; write a policy, ending in .json, or use the model file."
+            f"{open_ties(saved)}"
         )
     return len(rows)
 

@@ -119,7 +119,8 @@ def _committee(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str
     if by_mean:
         parts = graph.add("Round", graph.add("Mul", asked, graph.constant(float(decision["whole"]))))
         if n_classes == 2:
-            second = taken(graph, parts, [1], 2)
+            half = graph.add("Equal", taken(graph, asked, [1], 2), graph.constant(0.5))
+            second = graph.add("Sub", taken(graph, parts, [1], 2), truth_as_number(graph, half))
             first = graph.add("Sub", graph.constant(float(decision["whole"])), second)
             parts = graph.add("Concat", first, second, axis=2)
         gains = np.asarray(decision["gains"], dtype=float)

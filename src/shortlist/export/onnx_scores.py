@@ -87,10 +87,9 @@ def _kernel(graph: Graph, model: dict[str, Any], x: str) -> str:
 
 
 def _neighbours(graph: Graph, model: dict[str, Any], x: str) -> str:
-    away = _distances(graph, model["rows"], x, model["power"])
-    if model["power"] != 1:
-        away = graph.add("Pow", away, graph.constant(1 / model["power"]))
     import onnx
+
+    away = _distances(graph, model["rows"], x, model["power"])
 
     nearest, places = graph.name(), graph.name()
     graph.nodes.append(
@@ -106,10 +105,12 @@ def _neighbours(graph: Graph, model: dict[str, Any], x: str) -> str:
     classes = graph.constant(np.eye(model["n_classes"])[model["labels"]])
     votes = graph.add("Gather", classes, places)
     if model["by_distance"]:
-        exact = truth_as_number(graph, graph.add("Equal", nearest, graph.constant(0.0)))
-        some = graph.add("Greater", summed(graph, exact, 1, keep=True), graph.constant(0.0))
-        safe = graph.add("Max", nearest, graph.constant(np.finfo(float).tiny))
-        weights = graph.add("Where", some, exact, graph.add("Div", graph.constant(1.0), safe))
+        far = _root(graph, nearest, model["power"])
+        same = graph.add("Equal", far, graph.constant(0.0))
+        safe = graph.add("Where", same, graph.constant(1.0), far)
+        first = taken(graph, far, [0], 1)
+        none = graph.add("Equal", first, graph.constant(0.0))
+        weights = graph.add("Where", none, truth_as_number(graph, same), graph.add("Div", first, safe))
         votes = graph.add("Mul", votes, with_axis(graph, weights, 2))
     total = summed(graph, votes, 1)
     return graph.add("Div", total, graph.add("ReduceSum", total, graph.constant([1], np.int64), keepdims=1))
@@ -203,11 +204,24 @@ def _linked(graph: Graph, scores: str, n_scores: int) -> str:
 
 
 def _distances(graph: Graph, rows: Any, x: str, power: float) -> str:
-    """Return the sums of powered differences to rows, ``(n_rows, n_others)``."""
-    away = graph.add("Abs", graph.add("Sub", with_axis(graph, x, 1), graph.constant([rows])))
-    if power != 1:
-        away = graph.add("Mul", away, away) if power == 2 else graph.add("Pow", away, graph.constant(power))
-    return summed(graph, away, 2)
+    """Return the sums of powered differences to rows, ``(n_rows, n_others)``, added up column by column."""
+    total = ""
+    for place, column in enumerate(zip(*rows, strict=True)):
+        away = graph.add("Sub", taken(graph, x, [place], 1), graph.constant([column]))
+        if power == 2:
+            away = graph.add("Mul", away, away)
+        else:
+            away = graph.add("Abs", away)
+            away = away if power == 1 else graph.add("Pow", away, graph.constant(power))
+        total = graph.add("Add", total, away) if total else away
+    return total
+
+
+def _root(graph: Graph, sums: str, power: float) -> str:
+    """Return distances from sums of powers."""
+    if power == 1:
+        return sums
+    return graph.add("Sqrt", sums) if power == 2 else graph.add("Pow", sums, graph.constant(1 / power))
 
 
 def truth_as_number(graph: Graph, truth: str) -> str:
@@ -227,9 +241,9 @@ def with_axis(graph: Graph, x: str, axis: int) -> str:
     return graph.add("Unsqueeze", x, graph.constant([axis], np.int64))
 
 
-def summed(graph: Graph, x: str, axis: int, *, keep: bool = False) -> str:
+def summed(graph: Graph, x: str, axis: int) -> str:
     """Return sums along an axis."""
-    return graph.add("ReduceSum", x, graph.constant([axis], np.int64), keepdims=int(keep))
+    return graph.add("ReduceSum", x, graph.constant([axis], np.int64), keepdims=0)
 
 
 _SCORES: dict[str, Callable[[Graph, dict[str, Any], str], str]] = {

@@ -102,9 +102,27 @@ def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame"
             raise BadInputError(
                 f"row {place + 1} of the table must be answered by the policy as by the model, got "
                 f"{what_differs(told['label'], wanted[place], off)}. "
-                "The policy is not written; use the model file."
+                f"The policy is not written; use the model file.{open_ties(saved)}"
             )
     return len(rows)
+
+
+def open_ties(saved: SavedModel) -> str:
+    """Return a sentence on members that may count either of several equally near rows; none: nothing."""
+    committee = getattr(saved.estimator, "classifier_", saved.estimator)
+    pool = getattr(committee, "pool_", None)
+    members = () if pool is None else zip(pool.names, pool.classifiers, strict=True)
+    names = [
+        name
+        for name, member in members
+        if type(getattr(member, "estimator", member)).__name__ == "KNeighborsClassifier"
+    ]
+    if not names:
+        return ""
+    return (
+        f" Scikit-learn leaves open which of several equally near rows count; members that ask it: "
+        f"{all_of(names)}. Those of a pool fitted by this version of Shortlist settle it: prune again."
+    )
 
 
 def what_differs(told: Any, wanted: Any, off: float) -> str:

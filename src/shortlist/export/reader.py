@@ -105,7 +105,7 @@ def _member(policy: Any, member: Any, columns: list[float]) -> list[float]:
     probabilities = [0.0] * len(policy["classes"])
     for place, probability in zip(member["classes"], found, strict=True):
         probabilities[place] = min(1.0, max(0.0, probability))
-    total = sum(probabilities)
+    total = _total(probabilities)
     return [one / total for one in probabilities]
 
 
@@ -131,7 +131,10 @@ def _sums_of_parts(decision: Any, asked: list[list[float]]) -> list[float]:
     parts, gains = decision["whole"], decision["gains"]
     whole = [[round(p * parts) for p in one] for one in asked]
     if len(gains) == 2:
-        whole = [[parts - one[1], one[1]] for one in whole]
+        seconds = [
+            round(one[1] * parts) - (one[1] == 0.5) for one in asked
+        ]  # a half leans to the first class
+        whole = [[parts - second, second] for second in seconds]
     if len(set(gains)) > 1:
         whole = [
             [round(p * (gain / max(gains))) for p, gain in zip(one, gains, strict=True)] for one in whole
@@ -174,6 +177,12 @@ def _score(model: Any, x: list[float]) -> list[float]:
     return _neighbours(model, x)
 
 
+def _total(values: list[float]) -> float:
+    return _dot(
+        values, [1.0] * len(values)
+    )  # from the first to the last: sum() of Python 3.12 rounds otherwise
+
+
 def _dot(row: list[float], x: list[float], start: float = 0.0) -> float:
     for a, b in zip(row, x, strict=True):
         start += a * b
@@ -185,7 +194,7 @@ def _linked(scores: list[float]) -> list[float]:
         likelier = 1 / (1 + math.exp(-abs(scores[0])))
         return [1 - likelier, likelier] if scores[0] > 0 else [likelier, 1 - likelier]
     powers = [math.exp(one - max(scores)) for one in scores]
-    total = _dot(powers, [1.0] * len(powers))
+    total = _total(powers)
     return [one / total for one in powers]
 
 
@@ -207,18 +216,21 @@ def _leaf(tree: Any, x: list[float], *, single: bool) -> Any:
 
 def _neighbours(model: Any, x: list[float]) -> list[float]:
     power = model["power"]
-    away = [
-        sum(abs(a - b) ** power for a, b in zip(x, row, strict=True)) ** (1 / power) for row in model["rows"]
-    ]
-    nearest = sorted(range(len(away)), key=lambda i: (away[i], i))[: model["n"]]
+    sums = [_powers([a - b for a, b in zip(x, row, strict=True)], power) for row in model["rows"]]
+    nearest = sorted(range(len(sums)), key=lambda i: (sums[i], i))[: model["n"]]
     weights = [1.0] * len(nearest)
     if model["by_distance"]:
-        exact = any(away[i] == 0 for i in nearest)
-        weights = [float(away[i] == 0) if exact else 1 / away[i] for i in nearest]
+        away = [math.sqrt(sums[i]) if power == 2 else sums[i] ** (1 / power) for i in nearest]
+        weights = [float(one == 0) if away[0] == 0 else away[0] / one for one in away]
     found = [0.0] * model["n_classes"]
     for i, weight in zip(nearest, weights, strict=True):
         found[model["labels"][i]] += weight
-    return [one / sum(found) for one in found]
+    total = _total(found)
+    return [one / total for one in found]
+
+
+def _powers(away: list[float], power: float) -> float:
+    return _dot(away, away) if power == 2 else _total([abs(one) ** power for one in away])
 
 
 if __name__ == "__main__":

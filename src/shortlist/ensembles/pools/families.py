@@ -89,14 +89,13 @@ def naive_bayes(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
 
 def nearest_neighbours(rng: np.random.Generator, n_rows: int, _n_columns: int) -> Any:
     """Return a vote of the nearest rows, in Manhattan or Euclidean distance."""
-    from sklearn.neighbors import KNeighborsClassifier
+    from shortlist.ensembles.pools.nearest_rows import NearestRows
 
     neighbours = int(rng.integers(1, 26))
-    return KNeighborsClassifier(
-        n_neighbors=min(neighbours, n_rows),
+    return NearestRows(
+        min(neighbours, n_rows),
         weights=str(rng.choice(["uniform", "distance"])),
         p=int(rng.integers(1, 3)),
-        algorithm="brute",
     )
 
 
