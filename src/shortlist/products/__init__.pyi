@@ -6,7 +6,6 @@ from shortlist.products.analysis.analysis import analyse as analyse
 from shortlist.products.analysis.differences import Edit as Edit
 from shortlist.products.analysis.differences import ModelDifference as ModelDifference
 from shortlist.products.analysis.differences import difference as difference
-from shortlist.products.analysis.explanation import Explanation as Explanation
 from shortlist.products.attributes.attribute import Attribute as Attribute
 from shortlist.products.attributes.attribute import AttributeTable as AttributeTable
 from shortlist.products.attributes.attribute import chosen_attributes as chosen_attributes
@@ -14,14 +13,17 @@ from shortlist.products.attributes.attribute import exact_attribute as exact_att
 from shortlist.products.attributes.attribute import model_attributes as model_attributes
 from shortlist.products.attributes.attribute_draws import random_attributes as random_attributes
 from shortlist.products.attributes.attribute_files import read_attributes as read_attributes
+from shortlist.products.configuration.contradictions import Contradiction as Contradiction
 from shortlist.products.configuration.product_front import Configured as Configured
 from shortlist.products.configuration.product_front import configure as configure
 from shortlist.products.configuration.product_objectives import FeatureObjective as FeatureObjective
+from shortlist.products.configuration.product_objectives import QuantityLimit as QuantityLimit
 from shortlist.products.configuration.requirements import Requirements as Requirements
 from shortlist.products.configuration.requirements import make_requirements as make_requirements
 from shortlist.products.configuration.requirements import read_requirements as read_requirements
 from shortlist.products.encodings.clauses import to_clauses as to_clauses
 from shortlist.products.encodings.inequalities import to_program as to_program
+from shortlist.products.explanations.explanation import Explanation as Explanation
 from shortlist.products.feature_models.evaluation import are_valid as are_valid
 from shortlist.products.feature_models.evaluation import broken_rules as broken_rules
 from shortlist.products.feature_models.evaluation import evaluate as evaluate

@@ -225,7 +225,10 @@ def test_a_diagram_over_budget_is_replaced_or_refused() -> None:
 def test_limits_that_contradict_each_other_are_named() -> None:
     answer = configure(SHOP, "min selected", limits=["selected>=3", "deselected>=2", "selected<=4"])
     assert answer.status is Status.INFEASIBLE
-    assert answer.conflict == ("limit selected>=3", "limit deselected>=2")
+    assert answer.conflict == (
+        "limit selected>=3: the others leave at most 2",
+        "limit deselected>=2: the others leave at most 1",
+    )
     assert answer.reason == "no product is within the limits"
 
 

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from shortlist.results.front import Front
 
 
+MOST_LINES = 20
+"""Of what contradicts each other."""
+
+
 def configured_facts(
     answer: "Configured", asked: "AskedQuestion", saved: Path | None, study: Path | None
 ) -> dict[str, Any]:
@@ -60,8 +64,10 @@ def print_configured(
             )
     if not len(front):
         print(f"Status {answer.status}: {answer.reason}.")
-        for sentence in answer.conflict:
+        for sentence in answer.conflict[:MOST_LINES]:
             print(f"  {sentence}")
+        if len(answer.conflict) > MOST_LINES:
+            print(f"  and {len(answer.conflict) - MOST_LINES} more; --json has all")
     else:
         print(headline(front, why=answer.reason))
         for line in (*work_lines(front), *range_lines(front)):

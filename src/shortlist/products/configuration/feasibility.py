@@ -1,6 +1,5 @@
 """Whether a model and what a customer asks for can be met, what follows from it, and what is in the way."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,15 +12,10 @@ from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone, minimal_conflict
 from shortlist.products.configuration.requirements import Requirements
 from shortlist.products.encodings.clauses import traced_clauses
-from shortlist.products.feature_models.model import Constraint, FeatureModel, rule_text, with_constraints
-from shortlist.results.objective import Objective
-from shortlist.results.proof import Status
+from shortlist.products.feature_models.model import FeatureModel, rule_text
 from shortlist.runs.budget import Budget
 
 NO_REQUIREMENTS = Requirements()
-
-SECONDS_PER_QUESTION = 10.0
-"""Limit of each program that looks for limits which can be left out of a conflict."""
 
 
 @dataclass(frozen=True)
@@ -141,45 +135,6 @@ def some_models(clauses: Clauses, *, n_models: int = 1, seed: int = 0, budget: B
         found.setdefault(model.tobytes(), model)
     models: Mask = np.array(list(found.values()), dtype=bool).reshape(-1, clauses.n_variables)
     return models
-
-
-def conflicting_limits(
-    model: FeatureModel,
-    limits: Sequence[Constraint],
-    requirements: Requirements = NO_REQUIREMENTS,
-    *,
-    solver: str = "highs",
-    budget: Budget | None = None,
-) -> tuple[str, ...]:
-    """Return the names of limits that no product meets together, as few as could be found.
-
-    Limits are left out one by one as long as an integer program proves that the others still contradict the
-    model and the requirements; one that is not answered within :data:`SECONDS_PER_QUESTION`, or before the
-    budget ends, keeps its limit in.
-    """
-    budget = budget or Budget()
-    needed = list(limits)
-    for limit in limits:
-        rest = [other for other in needed if other is not limit]
-        if budget.stopped:
-            break
-        if rest and _has_no_product(with_constraints(model, rest), requirements, solver, budget):
-            needed = rest
-    return tuple(limit.name for limit in needed)
-
-
-def _has_no_product(model: FeatureModel, requirements: Requirements, solver: str, budget: Budget) -> bool:
-    """Whether an integer program proves that no product meets the requirements."""
-    from shortlist.milp.program import LinearObjective
-    from shortlist.milp.session import open_solver
-    from shortlist.milp.solution import Limits
-    from shortlist.products.encodings.inequalities import to_program
-
-    nothing = LinearObjective(Objective("nothing"), np.zeros(model.n_features))
-    program = to_program(model, objectives=[nothing], fixed=requirements.literals)
-    limits = Limits(SECONDS_PER_QUESTION).within(budget)
-    answer = open_solver(solver).open(program).solve(limits, cancellation=budget.cancellation)
-    return answer.status is Status.INFEASIBLE and answer.bound == math.inf
 
 
 def _sentences(

@@ -12,14 +12,16 @@ from shortlist._words import all_of, did_you_mean
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.logic.diagram import Diagram
+from shortlist.logic.sat import SearchStoppedError
 from shortlist.pickles import saved_from
 from shortlist.products.attributes.attribute import Attribute, chosen_attributes, model_attributes
 from shortlist.products.configuration.checked_front import products_front
+from shortlist.products.configuration.contradiction_words import contradiction_sentences
+from shortlist.products.configuration.contradictions import all_of_it, find_contradiction
 from shortlist.products.configuration.feasibility import (
     NO_REQUIREMENTS,
     Feasibility,
     check_feasibility,
-    conflicting_limits,
     some_products,
 )
 from shortlist.products.configuration.found_front import find_front
@@ -63,8 +65,8 @@ class Configured:
     reason : str
         Why there are no points, or why this method was taken.
     conflict : tuple of str
-        Without a product: constraints, requirements and limits that contradict each other, none of which can
-        be left out.
+        Without a product: rules, requirements and limits that contradict each other, a sentence each, and what
+        the others leave to each limit. None can be left out, unless the time was over before that was known.
     implied : Requirements
         Features that the requirements imply, beyond those that every product of the model has or lacks.
     question : Question
@@ -196,11 +198,7 @@ def configure(
         tuple(-v - 1 for v in feasibility.implied if v < 0),
     )
     if not len(front) and front.proof.kind is ProofKind.COMPLETE:
-        conflict = (
-            conflicting_limits(model, bounds, requirements, solver=chosen.solver, budget=budget)
-            if bounds
-            else ()
-        )
+        conflict = _conflict(question, budget)
         reason = "no product is within the limits" if bounds else "the constraints contradict each other"
         return _infeasible(question, reason, conflict, budget.elapsed, implied)
     if not len(front):
@@ -253,6 +251,17 @@ def parse_question(
         parse_limit(limit, model, attributes) if isinstance(limit, str) else limit for limit in limits
     )
     return goals, bounds
+
+
+def _conflict(question: Question, budget: Budget) -> tuple[str, ...]:
+    """Say which limits, requirements and rules of a question without products contradict each other."""
+    model, limits, literals = question.model, question.limits, question.requirements.literals
+    try:
+        found = find_contradiction(model, limits, literals, budget=budget)
+    except SearchStoppedError:
+        found = None
+    found = found or all_of_it(limits, literals)
+    return contradiction_sentences(found, model, limits, literals, budget=budget)
 
 
 def _check_tolerance(goals: Sequence[FeatureObjective], options: SearchOptions) -> None:

@@ -1,8 +1,8 @@
 """Objectives and limits as people write them, as integer vectors over the features."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,6 +64,31 @@ class FeatureObjective:
 
         scale = self.objective.scale or 1
         return LinearObjective(self.objective, self.coefficients / scale, self.offset / scale)
+
+    def value_text(self, point: int) -> str:
+        """Write a scaled value to minimise as people read it: exact, in the user's sign, with its unit.
+
+        Examples
+        --------
+        >>> FeatureObjective(Objective("gain", Sense.MAX, 100, "EUR"), np.array([125])).value_text(-1250)
+        '12.5 EUR'
+        """
+        value = Decimal(point * self.objective.sign) / (self.objective.scale or 1)
+        return f"{value:,f} {self.objective.unit}".rstrip()
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True)
+class QuantityLimit(Constraint):
+    """A limit on a named quantity, as :func:`parse_limit` reads it.
+
+    Attributes
+    ----------
+    quantity : FeatureObjective or None
+        What is limited; its sense says nothing.
+    """
+
+    quantity: FeatureObjective | None = field(default=None, compare=False)
 
 
 def objective_names(text: str) -> list[tuple[Sense, str]]:
@@ -154,7 +179,7 @@ def limit_name(text: str) -> str:
     return read_limit(text).name
 
 
-def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribute]) -> Constraint:
+def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribute]) -> QuantityLimit:
     """Return a limit such as ``cost<=120`` or ``defects<3`` as a linear constraint on the features.
 
     Compared are exact decimals: ``cost<120`` with two decimals means at most 119.99. Add it with
@@ -183,7 +208,9 @@ def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribu
     """
     limit = read_limit(text)
     sign = limit.operator
-    coefficients, offset, scale, _ = _vector(limit.name, model, attributes)
+    coefficients, offset, scale, unit = _vector(limit.name, model, attributes)
+    unit = "" if limit.name in BUILT_IN else unit
+    quantity = FeatureObjective(Objective(limit.name, scale=scale, unit=unit), coefficients, offset)
     bound = limit.value * scale - offset
     used = np.flatnonzero(coefficients)
     variables = tuple((used + 1).tolist())
@@ -193,4 +220,5 @@ def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribu
     at_least = Linear(tuple(-f for f in factors), variables, -(floor + 1 if sign == ">" else ceiling))
     parts = {"<": (at_most,), "<=": (at_most,), ">": (at_least,), ">=": (at_least,)}
     chosen = parts.get(sign, (at_most, at_least))
-    return Constraint(chosen[0] if len(chosen) == 1 else And(chosen), name=f"limit {text.strip()}")
+    formula = chosen[0] if len(chosen) == 1 else And(chosen)
+    return QuantityLimit(formula, name=f"limit {text.strip()}", quantity=quantity)

@@ -1,0 +1,214 @@
+"""Which limits, choices and rules of a model contradict each other, none of which can be left out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shortlist.errors import BadInputError
+from shortlist.logic.sat import SearchStoppedError
+from shortlist.pickles import saved_from
+from shortlist.products.encodings.clauses import traced_clauses
+from shortlist.products.explanations.explanation import SwitchedRules, fewest_rules
+from shortlist.products.explanations.program_rules import ProgramRules, irreducible_rules
+from shortlist.products.feature_models.formulas import Literal
+from shortlist.products.feature_models.model import Constraint, FeatureModel, with_constraints
+from shortlist.runs.budget import Budget
+
+CLAUSES_SHARE = 0.5
+"""Part of what is left of the time that is spent on clauses, and then on each of two steps by programs."""
+
+MOST_SECONDS = 30.0
+"""Each of these steps takes no more."""
+
+MOST_RULES = 100
+"""Of a contradiction that could not be shortened in time; beyond it the model is named as a whole."""
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True)
+class Contradiction:
+    """Rules, limits and choices that cannot all hold.
+
+    Attributes
+    ----------
+    rules : tuple of int
+        Rules of the model, by number; see :func:`~shortlist.products.feature_models.model.rule_text`.
+    limits : tuple of int
+        Places of the limits among those given.
+    literals : tuple of int
+        Choices: i + 1 for feature i selected, -(i + 1) for deselected.
+    smallest : bool
+        Whether it is proved that no fewer of them contradict each other.
+    irreducible : bool
+        Whether it is proved that with any one of them left out the others can hold.
+    whole_model : bool
+        Whether the model takes part as a whole, as the time did not suffice to tell its rules apart; `rules`
+        is empty then.
+    """
+
+    rules: tuple[int, ...]
+    limits: tuple[int, ...]
+    literals: tuple[int, ...]
+    smallest: bool = False
+    irreducible: bool = False
+    whole_model: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class _Joined:
+    """A model with limits and choices as constraints behind its own.
+
+    Attributes
+    ----------
+    model : FeatureModel
+        All of it.
+    own : tuple of int
+        Numbers of the rules that the model had before, in their order.
+    limits, literals : tuple of int
+        Numbers of the rules that the limits and choices are.
+    """
+
+    model: FeatureModel
+    own: tuple[int, ...]
+    limits: tuple[int, ...]
+    literals: tuple[int, ...]
+
+    def parted(self, rules: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """Return rules as numbers of the model before, and places among limits and choices."""
+        kept = set(rules)
+        return tuple(  # type: ignore[return-value]  # one tuple for each of three
+            tuple(place for place, rule in enumerate(part) if rule in kept)
+            for part in (self.own, self.limits, self.literals)
+        )
+
+
+def find_contradiction(
+    model: FeatureModel,
+    limits: Sequence[Constraint] = (),
+    literals: Sequence[int] = (),
+    *,
+    assumed: Sequence[int] = (),
+    budget: Budget | None = None,
+) -> Contradiction | None:
+    """Find rules, limits and choices that contradict each other; None if all of them can hold.
+
+    Where the clauses of all of them are few enough, these are the fewest there are
+    (:func:`~shortlist.products.explanations.explanation.fewest_rules`). Otherwise integer programs decide:
+    first limits and choices are left out as long as the others still contradict the model, then rules of the
+    model, so that in the end none can be left out.
+
+    Parameters
+    ----------
+    model : FeatureModel
+        The rules.
+    limits : sequence of Constraint
+        What :func:`~shortlist.products.configuration.product_objectives.parse_limit` reads, or others.
+    literals : sequence of int
+        Choices.
+    assumed : sequence of int
+        Literals that hold and are no part of the answer: what is to be explained.
+    budget : Budget, optional
+        Ends the search; what is then returned may have parts that could be left out, and says so.
+
+    Raises
+    ------
+    SearchStoppedError
+        If the budget ends before it is known whether there is a contradiction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shortlist.products.attributes.attribute import Attribute
+    >>> from shortlist.products.configuration.product_objectives import parse_limit
+    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> phone = make_model(["Phone", "GPS", "MP3"], root=0, groups=[make_group(0, [1, 2], "optional")])
+    >>> cost = {"cost": Attribute("cost", np.array([5, 6, 3]))}
+    >>> found = find_contradiction(phone, [parse_limit("cost<=10", phone, cost)], [2, 3])
+    >>> found.rules, found.limits, found.literals, found.smallest
+    ((0,), (0,), (2,), True)
+    """
+    budget = budget or Budget()
+    joined = _joined(model, limits, literals)
+    found = _by_clauses(joined, assumed, budget)
+    if found is None:
+        found = _by_programs(joined, assumed, budget)
+    if not found.contradicts:
+        return None
+    rules, limited, places = joined.parted(found.rules)
+    given = [literals[place] for place in places]
+    listed = not found.whole_model and (found.irreducible or len(rules) <= MOST_RULES)
+    return Contradiction(
+        rules if listed else (), limited, tuple(given), found.smallest, found.irreducible, not listed
+    )
+
+
+def all_of_it(limits: Sequence[Constraint], literals: Sequence[int]) -> Contradiction:
+    """Return the contradiction of everything, where the time did not suffice to leave anything out."""
+    return Contradiction((), tuple(range(len(limits))), tuple(literals), whole_model=True)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What clauses or programs say of the joined rules."""
+
+    contradicts: bool
+    rules: tuple[int, ...] = ()
+    smallest: bool = False
+    irreducible: bool = False
+    whole_model: bool = False
+
+
+def _joined(model: FeatureModel, limits: Sequence[Constraint], literals: Sequence[int]) -> _Joined:
+    """Put limits and choices behind the constraints of a model."""
+    n_before = (model.root is not None) + len(model.groups) + len(model.constraints)
+    n_more = len(limits) + len(literals)
+    own = (*range(n_before), *range(n_before + n_more, model.n_rules + n_more))
+    joined = with_constraints(model, [*limits, *(Constraint(Literal(literal)) for literal in literals)])
+    first = n_before + len(limits)
+    return _Joined(joined, own, tuple(range(n_before, first)), tuple(range(first, first + len(literals))))
+
+
+def _by_clauses(joined: _Joined, assumed: Sequence[int], budget: Budget) -> _Found | None:
+    """Find the fewest rules by satisfiability; None where there are too many clauses, or too little time."""
+    own = _part(budget)
+    try:
+        switched = SwitchedRules(traced_clauses(joined.model), own)
+        why = fewest_rules(switched, assumed)
+    except (BadInputError, SearchStoppedError):
+        return None
+    if why is None:
+        return _Found(contradicts=False)
+    return _Found(
+        contradicts=True, rules=why.rules, smallest=why.smallest, irreducible=why.smallest or not own.stopped
+    )
+
+
+def _by_programs(joined: _Joined, assumed: Sequence[int], budget: Budget) -> _Found:
+    """Leave out limits and choices first, then rules of the model, as long as the others contradict."""
+    known = _program_rules(joined, assumed, budget)
+    asked = [*joined.limits, *joined.literals]
+    if not known.contradict(range(joined.model.n_rules)):
+        if not known.sure:
+            raise SearchStoppedError
+        return _Found(contradicts=False)
+    kept = irreducible_rules(known, asked, joined.own)
+    sure = known.sure
+    known = _program_rules(joined, assumed, budget)
+    rules = irreducible_rules(known, joined.own, kept)
+    return _Found(
+        contradicts=True,
+        rules=tuple(sorted((*kept, *rules))),
+        smallest=sure and known.sure and len(kept) + len(rules) < 2,
+        irreducible=sure and known.sure,
+        whole_model=not known.sure,
+    )
+
+
+def _program_rules(joined: _Joined, assumed: Sequence[int], budget: Budget) -> ProgramRules:
+    """Return what asks programs, with a limit of its own."""
+    return ProgramRules(joined.model, assumed, _part(budget))
+
+
+def _part(budget: Budget) -> Budget:
+    """Return the budget of one step."""
+    seconds = 0.0 if budget.stopped else min(MOST_SECONDS, CLAUSES_SHARE * budget.left)
+    return Budget(seconds, cancellation=budget.cancellation)
