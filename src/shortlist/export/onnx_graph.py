@@ -22,10 +22,15 @@ def onnx_of(policy: dict[str, Any]) -> bytes:
     Raises
     ------
     BadInputError
-        If a feature holds neither numbers nor words.
+        If a feature holds neither numbers nor words, or judges decide.
     MissingDependencyError
         If onnx is not installed.
     """
+    if policy["kind"] == "judges":
+        raise BadInputError(
+            "an ONNX file is made of classifiers, got a committee of judges, whom somebody else asks. Write "
+            "a policy, ending in .json."
+        )
     try:
         import onnx
     except ImportError:

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shortlist._words import all_of
-from shortlist.ensembles.estimators.base import MEAN, PoolPruner
+from shortlist.ensembles.estimators.base import MEAN, SHARES, PoolPruner
 from shortlist.ensembles.pools.encoder import TableEncoder
+from shortlist.ensembles.pools.judges import asks_judges, columns_asked
 from shortlist.ensembles.pools.members import Member
+from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.votes.soft_votes import WHOLE
 from shortlist.errors import BadInputError
 from shortlist.export import reader
+from shortlist.export.judge_numbers import judge_numbers
 from shortlist.export.member_numbers import numbers_of
 from shortlist.export.table_numbers import plain_numbers, pool_numbers, stage_numbers
 from shortlist.files import whole_file
@@ -76,6 +79,22 @@ def write_reader(path: str | Path) -> None:
         temporary.write_text(Path(reader.__file__).read_text(encoding="utf-8"), encoding="utf-8")
 
 
+def asked_columns(saved: SavedModel) -> tuple[str, ...]:
+    """Return the columns that a model reads: of judges those of members, else all it was fitted on."""
+    pool = getattr(getattr(saved.estimator, "classifier_", saved.estimator), "pool_", None)
+    return (() if pool is None else columns_asked(pool.classifiers)) or saved.features
+
+
+def readable(policy: dict[str, Any], table: str) -> bool:
+    """Whether the reader answers the first row of a file."""
+    if table == "-":  # which has been read
+        return False
+    try:
+        return bool(reader.answer(policy, next(reader.table_rows(policy, table))))
+    except (OSError, ValueError, EOFError, StopIteration):
+        return False
+
+
 def keeps_rows(policy: dict[str, Any]) -> str:
     """Name the members that compare with rows that they were fitted on, which a policy then holds."""
     names = [member["name"] for member in policy.get("members", ()) if "rows" in member["model"]]
@@ -94,10 +113,16 @@ def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame"
         raise BadInputError("a policy is checked on rows, got none. Name a table with rows.")
     policy = json.loads(json.dumps(policy, allow_nan=False))  # as it will be read
     wanted, probabilities = model_answers(saved.estimator, rows)
+    calls = _calls(saved.estimator, rows) if policy["kind"] == "judges" else None
     for place, row in enumerate(rows.astype(object).to_dict("records")):
         given = {name: None if is_gap(value) else _plain(value) for name, value in row.items()}
         told = reader.answer(policy, given)
         off = max(abs(a - b) for a, b in zip(told["probabilities"], probabilities[place], strict=True))
+        if calls is not None and len(told["asked"]) != calls[place]:
+            raise BadInputError(
+                f"row {place + 1} of the table must ask as many judges by the policy as by the model, "
+                f"{calls[place]}, got {len(told['asked'])}. The policy is not written; use the model file."
+            )
         if told["label"] != _plain(wanted[place]) or not off <= ALIKE:
             raise BadInputError(
                 f"row {place + 1} of the table must be answered by the policy as by the model, got "
@@ -105,6 +130,13 @@ def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame"
                 f"The policy is not written; use the model file.{open_ties(saved)}"
             )
     return len(rows)
+
+
+def _calls(estimator: Any, rows: "pd.DataFrame") -> list[int]:
+    """Return how many judges each row asks; with a promise all of them, as all of them make it."""
+    if isinstance(estimator, SelectiveClassifier):
+        return [len(estimator.classifier_.pool_)] * len(rows)
+    return [int(n) for n in estimator.predict_early(rows).calls]
 
 
 def open_ties(saved: SavedModel) -> str:
@@ -147,7 +179,10 @@ def _committee(pruner: Any, names: tuple[str, ...]) -> dict[str, Any]:
         raise BadInputError(
             f"a policy is made of a model of prune or stage, got one of {type(pruner).__name__}."
         )
+    decides = {"decision": _decision(pruner), "probabilities": _source(pruner), "answer_from": 0.0}
     pool = pruner.pool_
+    if asks_judges(pruner):
+        return {"kind": "judges", "classes": pruner.classes_.tolist()} | judge_numbers(pruner) | decides
     features, columns = _prepared(pool, names)
     members, foreign = [], []
     for name, classifier in zip(pool.names, pool.classifiers, strict=True):
@@ -172,17 +207,19 @@ def _committee(pruner: Any, names: tuple[str, ...]) -> dict[str, Any]:
             f"{all_of(foreign) if foreign else 'no member'}. Prune a "
             "pool without them."
         )
-    by_mean = pruner.averages if pruner.probabilities == "auto" else pruner.probabilities == MEAN
     return {
         "kind": "committee",
         "classes": pruner.classes_.tolist(),
         "features": features,
         "columns": columns,
         "members": members,
-        "decision": _decision(pruner),
-        "probabilities": "mean" if by_mean else "shares",
-        "answer_from": 0.0,
-    }
+    } | decides
+
+
+def _source(pruner: PoolPruner) -> str:
+    """Return where probabilities come from."""
+    by_mean = pruner.averages if pruner.probabilities == AUTO else pruner.probabilities == MEAN
+    return MEAN if by_mean else SHARES
 
 
 def _prepared(pool: Any, names: tuple[str, ...]) -> Any:

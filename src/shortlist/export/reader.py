@@ -6,11 +6,19 @@ The format is described field by field in Shortlist's documentation ("How to put
 """
 
 import csv
+import gzip
+import io
 import json
 import math
+import os
 import struct
 import sys
+import zlib
+from collections.abc import Iterator
 from typing import Any
+
+Opinion = list[float] | None
+"""The probabilities of the classes; None for an abstention."""
 
 
 def load(path: str) -> dict[str, Any]:
@@ -20,7 +28,10 @@ def load(path: str) -> dict[str, Any]:
         raise ValueError(f"{path} must hold finite numbers, got {word}.")
 
     with open(path, encoding="utf-8") as file:
-        policy = json.load(file, parse_constant=refuse)
+        try:
+            policy = json.load(file, parse_constant=refuse)
+        except (json.JSONDecodeError, UnicodeDecodeError):
+            policy = None
     if (
         not isinstance(policy, dict)
         or policy.get("format") != "shortlist-policy"
@@ -34,9 +45,95 @@ def answer(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
     """Decide one row, a dict of values by feature: label, probabilities, confidence, and what was paid."""
     if policy["kind"] == "stages":
         return _staged(policy, row)
+    if policy["kind"] == "judges":
+        return _judged(policy, row)
     columns = _columns(policy, row, set(range(len(policy["features"]))))
-    asked = [_member(policy, member, columns) for member in policy["members"]]
-    label, probabilities = _decided(policy, asked)
+    return _voted(policy, [_member(policy, member, columns) for member in policy["members"]])
+
+
+def next_judge(policy: dict[str, Any], row: dict[str, Any]) -> str | None:
+    """Name the judge to ask next, where the row has the columns of those asked already; None: nobody."""
+    asked = _asked(policy, row)
+    left = [place for place in policy["order"] if place not in asked]
+    settled = _settled(policy, [_judge(policy, policy["judges"][place], row) for place in asked])
+    return None if settled else policy["judges"][left[0]]["name"]
+
+
+def _judged(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    answers = [_judge(policy, judge, row) for judge in policy["judges"]]
+    asked = _asked(policy, row)
+    told = _voted(policy, answers) | {"asked": [policy["judges"][place]["name"] for place in asked]}
+    prices = [policy["judges"][place]["price"] for place in asked]
+    return told if None in prices else told | {"cost": _total(prices)}
+
+
+def _asked(policy: dict[str, Any], row: dict[str, Any]) -> list[int]:
+    asked: list[int] = []
+    answers: list[Opinion] = []
+    for place in policy["order"]:
+        judge = policy["judges"][place]
+        if _settled(policy, answers) or judge["columns"][0] not in row:
+            break
+        answers.append(_judge(policy, judge, row))
+        asked.append(place)
+    return asked
+
+
+def _judge(policy: dict[str, Any], judge: Any, row: dict[str, Any]) -> Opinion:
+    given: list[Any] = [row.get(column) for column in judge["columns"]]
+    values = [value for value in given if not _is_gap(value)]
+    gaps = len(given) - len(values)
+    if gaps and (values or not judge["may_abstain"]):
+        raise ValueError(f"judge {judge['name']!r} must answer every row, got an empty cell.")
+    if gaps:
+        return None
+    if len(values) == 1:
+        labels = [_text(label) for label in policy["classes"]]
+        if _text(values[0]) not in labels:
+            raise ValueError(f"judge {judge['name']!r} must answer one of {labels}, got {values[0]!r}.")
+        return [float(label == _text(values[0])) for label in labels]
+    shares = [float(value) for value in values]
+    total = _total(shares)
+    if not all(0 <= share <= 1 for share in shares) or abs(total - 1) > 0.02:
+        raise ValueError(f"judge {judge['name']!r} must give probabilities that add up to 1, got {shares}.")
+    return [share / total for share in shares]
+
+
+def _text(label: Any) -> str:
+    if isinstance(label, bool):
+        return str(label)
+    try:
+        number = float(label)
+    except ValueError:
+        return str(label)
+    return str(int(number)) if number.is_integer() else str(label)
+
+
+def _settled(policy: Any, answers: list[Opinion]) -> bool:
+    """Whether no further answer could change the label; a promise needs all of them."""
+    left = len(policy["judges"]) - len(answers)
+    if not left or policy["guarantee"]:
+        return not left
+    decision, ranks = policy["decision"], list(range(len(policy["classes"])))
+    totals, most = [0.0 for _ in ranks], [1.0 for _ in ranks]
+    if decision["rule"] == "mean":
+        totals = _sums_of_parts(decision, [_or_equal(one, len(ranks)) for one in answers])
+        most = [round(decision["whole"] * (gain / max(decision["gains"]))) for gain in decision["gains"]]
+    elif decision["rule"] == "threshold":
+        ranks = [1 - decision["positive"], decision["positive"]]
+        totals[ranks[0]], most[ranks[0]] = decision["threshold"], 0
+        totals[ranks[1]] = sum(_is_for(one, ranks[1]) for one in answers)
+    else:
+        chosen = _chosen(answers, len(ranks))
+        totals = [chosen.count(k) for k in ranks]
+    leader = max(ranks, key=lambda k: totals[k])  # the first of equals
+    behind = [k for k in ranks if k != leader]
+    first = [k for k in ranks if ranks.index(k) < ranks.index(leader)]
+    return all(totals[leader] - totals[k] - left * most[k] >= (k in first) for k in behind)
+
+
+def _voted(policy: dict[str, Any], answers: list[Opinion]) -> dict[str, Any]:
+    label, probabilities = _decided(policy, answers)
     confident = probabilities[label] >= policy["answer_from"]
     return _told(policy, label if confident else None, probabilities, probabilities[label])
 
@@ -72,7 +169,7 @@ def _columns(policy: Any, row: dict[str, Any], known: set[int]) -> list[float]:
 
 
 def _value(feature: Any, value: Any) -> Any:
-    gap = value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+    gap = _is_gap(value)
     if gap and not feature["may_be_missing"]:
         raise ValueError(f"feature {feature['name']!r} must have a value, got none.")
     if gap:
@@ -84,6 +181,10 @@ def _value(feature: Any, value: Any) -> Any:
     elif feature["kind"] == "words":
         value = str(value)
     return value
+
+
+def _is_gap(value: Any) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 def _column(one: Any, value: Any) -> float:
@@ -109,22 +210,36 @@ def _member(policy: Any, member: Any, columns: list[float]) -> list[float]:
     return [one / total for one in probabilities]
 
 
-def _decided(policy: Any, asked: list[list[float]]) -> tuple[int, list[float]]:
+def _decided(policy: Any, answers: list[Opinion]) -> tuple[int, list[float]]:
     decision, classes = policy["decision"], range(len(policy["classes"]))
+    asked = [_or_equal(one, len(classes)) for one in answers]
     if decision["rule"] == "threshold":
         k, limit, n = decision["positive"], decision["threshold"], len(asked)
-        votes, middle = sum(one[k] > 0.5 for one in asked), limit + 0.5
+        votes, middle = sum(_is_for(one, k) for one in answers), limit + 0.5
         above = 0.5 + (votes - middle) / (2 * max(0.5, n - middle))
         share = votes / (2 * middle) if votes <= limit else above
         shares = [share if place == k else 1 - share for place in classes]
     else:
-        chosen = [int(one[1] > 0.5) if len(classes) == 2 else one.index(max(one)) for one in asked]
+        chosen = _chosen(answers, len(classes)) or [0]
         shares = [chosen.count(place) / len(chosen) for place in classes]
     scores = _sums_of_parts(decision, asked) if decision["rule"] == "mean" else shares
     label = max(classes, key=lambda k: (scores[k], -k))
     if policy["probabilities"] == "mean":
         return label, [sum(one[k] for one in asked) / len(asked) for k in classes]
     return label, [(share * len(asked) + 1) / (len(asked) + len(classes)) for share in shares]
+
+
+def _or_equal(one: Opinion, n_classes: int) -> list[float]:
+    return [1 / n_classes] * n_classes if one is None else one
+
+
+def _is_for(one: Opinion, k: int) -> bool:
+    return one is not None and one[k] > 0.5
+
+
+def _chosen(answers: list[Opinion], n_classes: int) -> list[int]:
+    some = [one for one in answers if one is not None]
+    return [int(one[1] > 0.5) if n_classes == 2 else one.index(max(one)) for one in some]
 
 
 def _sums_of_parts(decision: Any, asked: list[list[float]]) -> list[float]:
@@ -233,8 +348,70 @@ def _powers(away: list[float], power: float) -> float:
     return _dot(away, away) if power == 2 else _total([abs(one) ** power for one in away])
 
 
+GAPS = {
+    "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
+    "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+}  # fmt: skip
+"""What stands for an empty cell of a table."""
+
+
+def table_rows(policy: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
+    """Read the rows of a CSV file, which may be packed by gzip; - is standard input."""
+    if path == "-":
+        content = sys.stdin.buffer.read()
+    else:
+        with open(path, "rb") as file:
+            content = file.read()
+    content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+    if content[:4] in {b"PAR1", b"PK\x03\x04"}:
+        raise ValueError(
+            f"{path} must be a CSV file, got Parquet, a workbook or zip. Turn it into CSV first."
+        )
+    text = content.decode("utf-8-sig")
+    header = text.split("\n", 1)[0]
+    separator = max(",;\t", key=header.count)
+    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
+    missing = [name for name in _names(policy) if name not in (table.fieldnames or [])]
+    if missing:
+        raise ValueError(f"{path} must have the columns of the policy; missing: {missing}.")
+    for row in table:
+        if None in row:
+            raise ValueError(
+                f"{path}, line {table.line_num}, must have as many cells as the header, got more."
+            )
+        yield {name: None if value in GAPS else value for name, value in row.items()}
+
+
+def _names(policy: Any) -> list[str]:
+    if policy["kind"] == "judges":
+        return [column for judge in policy["judges"] for column in judge["columns"]]
+    names = [feature["name"] for feature in policy["features"]]
+    if policy["kind"] == "stages":
+        names = [
+            names[place] for place in sorted({one for stage in policy["stages"] for one in stage["known"]})
+        ]
+    return names
+
+
+def main(arguments: list[str]) -> int:
+    """Print an answer in JSON for every row of a table; return 2 after a sentence on what is wrong."""
+    if len(arguments) != 2:
+        print("reader: name a policy and a table: python reader.py policy.json rows.csv", file=sys.stderr)
+        return 2
+    try:
+        policy = load(arguments[0])
+        for row in table_rows(policy, arguments[1]):
+            print(json.dumps(answer(policy, row)))
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError, EOFError, zlib.error) as error:
+        named = isinstance(error, OSError) and error.filename
+        unread = f"{error.filename} cannot be read: {error.strerror}." if isinstance(error, OSError) else ""
+        print(f"reader: {unread if named else error}", file=sys.stderr)
+        return 2
+    return 0
+
+
 if __name__ == "__main__":
-    chosen = load(sys.argv[1])
-    with open(sys.argv[2], encoding="utf-8", newline="") as table:
-        for line in csv.DictReader(table):
-            print(json.dumps(answer(chosen, line)))
+    sys.exit(main(sys.argv[1:]))

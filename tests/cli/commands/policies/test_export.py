@@ -56,3 +56,43 @@ def test_onnx_answers_as_predict_does(folder: Path) -> None:
     )
     assert wrong.returncode == 2
     assert "--reader belongs to a policy" in wrong.stderr
+
+
+def test_the_advice_names_a_table_that_the_reader_answers_and_quotes_it(folder: Path) -> None:
+    table = pd.read_csv(folder / "table.csv")
+    table.to_csv(folder / "my rows.csv.gz", index=False)
+    table.to_parquet(folder / "rows.parquet")
+    for given, advised in (("my rows.csv.gz", "'my rows.csv.gz'"), ("rows.parquet", "NEW.csv")):
+        words = ["export", "exact.joblib", given, "--out", "policy.json", "--reader", "reader.py"]
+        run = shortlist(*words, cwd=folder)
+        assert run.returncode == 0, run.stderr
+        assert f"use it with: python reader.py policy.json {advised}\n" in run.stdout
+
+
+def test_a_committee_of_judges_is_exported_by_the_columns_of_its_members(folder: Path) -> None:
+    truth = ["no", "yes"] * 30
+    said = {
+        f"j{n}": [truth[i + (i % (n + 3) == 1)] if i < 59 else label for i, label in enumerate(truth)]
+        for n in range(6)
+    }
+    answers = pd.DataFrame(said)
+    answers.assign(target=truth).to_csv(folder / "answers.csv", index=False)
+    prune = ["prune", "answers.csv", "--answers", "--max-size", "3", "--out", "judges.joblib"]
+    assert shortlist(*prune, cwd=folder).returncode == 0
+    run = shortlist(
+        "export", "judges.joblib", "answers.csv", "--out", "judges.json", "--reader", "ask.py", cwd=folder
+    )
+    assert run.returncode == 0, run.stderr
+    policy = json.loads((folder / "judges.json").read_text())
+    assert (policy["kind"], len(policy["judges"])) == ("judges", len(policy["order"]))
+    answers[[judge["name"] for judge in policy["judges"]]].to_csv(folder / "few.csv", index=False)
+    read = subprocess.run(
+        [sys.executable, "-I", "-S", "ask.py", "judges.json", "few.csv"],
+        cwd=folder, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert shortlist("predict", "judges.joblib", "few.csv", "--out", "told.csv", cwd=folder).returncode == 0
+    labels = [json.loads(line)["label"] for line in read.stdout.splitlines()]
+    assert labels == pd.read_csv(folder / "told.csv")["target"].tolist()
+    wrong = shortlist("export", "judges.joblib", "few.csv", "--out", "judges.onnx", cwd=folder)
+    assert wrong.returncode == 2
+    assert "an ONNX file is made of classifiers, got a committee of judges" in wrong.stderr

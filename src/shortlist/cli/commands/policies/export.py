@@ -1,5 +1,6 @@
 """`shortlist export`: a saved model as plain numbers or as ONNX, for programs without Shortlist."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -42,7 +43,15 @@ def export_policy(
     )
     from shortlist.cli.text.progress import working
     from shortlist.errors import BadInputError
-    from shortlist.export.policies import check_policy, keeps_rows, policy_of, write_policy, write_reader
+    from shortlist.export.policies import (
+        asked_columns,
+        check_policy,
+        keeps_rows,
+        policy_of,
+        readable,
+        write_policy,
+        write_reader,
+    )
     from shortlist.saved_models import load_model
     from shortlist.tables.learning import read_table, select_columns
 
@@ -52,7 +61,7 @@ def export_policy(
     start = seconds_now()
     saved = load_model(model, trust=trust)
     notes: list[str] = []
-    rows = select_columns(read_table(table, notes), saved.features)
+    rows = select_columns(read_table(table, notes), asked_columns(saved))
     policy = policy_of(saved)
     if keeping := keeps_rows(policy):
         notes.append(
@@ -91,4 +100,5 @@ def export_policy(
         "model does."
     )
     if reader is not None:
-        print(f"Reader in {reader}; try it with: python {reader} {out} {table}")
+        rows_file = table if readable(policy, table) else "NEW.csv"
+        print(f"Reader in {reader}; use it with: {shlex.join(['python', str(reader), str(out), rows_file])}")

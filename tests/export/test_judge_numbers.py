@@ -1,0 +1,209 @@
+"""Policies of judges: the same labels, probabilities and questions as the model, with and without gaps."""
+
+import gzip
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shortlist import BadInputError, ExactPruner, OrderedPruner, SelectiveClassifier
+from shortlist.ensembles import Pool
+from shortlist.export import reader
+from shortlist.export.onnx_graph import onnx_of
+from shortlist.export.policies import asked_columns, check_policy, policy_of, readable, write_policy
+from shortlist.saved_models import SavedModel
+
+N_ROWS = 90
+CLASSES = {"two": ["no", "yes"], "three": [1, 2, 3]}
+
+
+def answers(kind: str, *, gaps: bool, shares: bool) -> tuple[pd.DataFrame, Any]:
+    """A table of eight judges' answers, and the truth."""
+    rng = np.random.default_rng(5)
+    classes = np.array(CLASSES[kind], dtype=object)
+    codes = rng.integers(0, len(classes), N_ROWS)
+    table = pd.DataFrame(index=range(N_ROWS))
+    for judge in range(8):
+        said = np.where(rng.random(N_ROWS) < 0.65, codes, rng.integers(0, len(classes), N_ROWS))
+        gap = gaps & (rng.random(N_ROWS) < 0.2)
+        if shares:
+            drawn = np.round(rng.dirichlet(np.ones(len(classes)), N_ROWS), 2)
+            drawn[np.arange(N_ROWS), said] += 1
+            drawn = np.round(drawn / drawn.sum(axis=1, keepdims=True), 3)
+            for place, label in enumerate(classes):
+                table[f"j{judge}:{label}"] = np.where(gap, np.nan, drawn[:, place])
+        else:
+            table[f"j{judge}"] = pd.Series(classes[said]).where(~gap, None)
+    return table, classes[codes].astype(str if kind == "two" else int)
+
+
+def fitted(kind: str, *, gaps: bool, shares: bool, **options: Any) -> tuple[SavedModel, pd.DataFrame]:
+    table, truth = answers(kind, gaps=gaps, shares=shares)
+    names = [f"j{judge}" for judge in range(8)]
+    pool = Pool.from_answers(table, truth, costs={name: place + 1.0 for place, name in enumerate(names)})
+    pruner = ExactPruner(pool, node_limit=50, min_size=3, random_state=0, **options).fit(table, truth)
+    return SavedModel(pruner, tuple(table.columns), "truth"), table
+
+
+CASES = {
+    "threshold": ("two", {"gaps": False, "shares": False}),
+    "first class positive": ("two", {"gaps": False, "shares": False, "positive": "no"}),
+    "abstentions": ("two", {"gaps": True, "shares": False}),
+    "plurality": ("three", {"gaps": True, "shares": False}),
+    "votes of probabilities": ("two", {"gaps": True, "shares": True, "voting": "hard"}),
+    "mean": ("two", {"gaps": True, "shares": True, "objective": "brier"}),
+    "gains": ("three", {"gaps": True, "shares": True, "voting": "soft", "objective": "balanced-accuracy"}),
+    "shares": (
+        "three",
+        {"gaps": False, "shares": True, "voting": "soft", "objective": "accuracy", "probabilities": "shares"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_judges_decide_and_are_asked_as_by_the_model(case: str) -> None:
+    kind, options = CASES[case]
+    model, table = fitted(kind, **options)  # type: ignore[arg-type]
+    policy = policy_of(model)
+    rows = table[list(asked_columns(model))]
+    assert check_policy(policy, model, rows) == N_ROWS
+    early = model.estimator.predict_early(rows)
+    given = rows.astype(object).where(rows.notna(), None).to_dict("records")
+    told = [reader.answer(policy, row) for row in given]
+    assert [one["cost"] for one in told] == early.costs.tolist()
+    assert [policy["judges"][place]["name"] for place in policy["order"]] == list(early.order)
+    assert min(len(one["asked"]) for one in told) < len(policy["judges"])
+    for row, one in zip(given, told, strict=True):  # asked one after the other, the same judges are asked
+        known: dict[str, Any] = {}
+        asked = []
+        while (name := reader.next_judge(policy, known)) is not None:
+            asked.append(name)
+            judge = next(judge for judge in policy["judges"] if judge["name"] == name)
+            known |= {column: row[column] for column in judge["columns"]}
+        assert asked == one["asked"]
+
+
+def test_a_promise_asks_everybody() -> None:
+    table, truth = answers("two", gaps=False, shares=True)
+    pruner = OrderedPruner(Pool.from_answers(table, truth), voting="averaged").fit(table[:50], truth[:50])
+    selective = SelectiveClassifier(pruner, answer_accuracy=0.6).calibrate(table[50:], truth[50:])
+    model = SavedModel(selective, tuple(table.columns), "truth")
+    policy, rows = policy_of(model), table[list(asked_columns(model))]
+    assert check_policy(policy, model, rows) == N_ROWS
+    told = reader.answer(policy, rows.iloc[0].to_dict())
+    assert len(told["asked"]) == len(policy["judges"])
+    assert "cost" not in told
+
+
+def test_answers_that_cannot_be_are_refused() -> None:
+    model, table = fitted("three", gaps=True, shares=False)
+    policy = policy_of(model)
+    row = dict.fromkeys(table, "1")
+    assert (
+        reader.answer(policy, row)["label"] == reader.answer(policy, dict.fromkeys(table, 1.0))["label"] == 1
+    )
+    first = policy["judges"][0]
+    with pytest.raises(ValueError, match=f"judge '{first['name']}' must answer one of .*, got '7'"):
+        reader.answer(policy, row | {first["name"]: "7"})
+    first["may_abstain"] = False
+    with pytest.raises(ValueError, match="must answer every row, got an empty cell"):
+        reader.answer(policy, row | {first["name"]: ""})
+    policy = policy_of(fitted("two", gaps=True, shares=True, voting="hard")[0])
+    column = policy["judges"][0]["columns"][0]
+    halves = {name: 0.5 for judge in policy["judges"] for name in judge["columns"]}
+    assert reader.answer(policy, halves)["answered"]
+    with pytest.raises(ValueError, match="must give probabilities that add up to 1"):
+        reader.answer(policy, halves | {column: "0.9"})
+
+
+def test_an_order_of_asking_that_is_another_is_refused() -> None:
+    model, table = fitted("two", gaps=False, shares=False)
+    policy = policy_of(model)
+    policy["order"].reverse()
+    with pytest.raises(BadInputError, match="must ask as many judges by the policy as by the model"):
+        check_policy(policy, model, table[list(asked_columns(model))])
+
+
+def test_onnx_refuses_judges_in_one_sentence() -> None:
+    with pytest.raises(BadInputError, match=r"got a committee of judges.*Write a policy, ending in \.json"):
+        onnx_of(policy_of(fitted("two", gaps=False, shares=False)[0]))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A policy of judges, and their answers in several formats."""
+    folder = tmp_path_factory.mktemp("judges")
+    model, table = fitted("two", gaps=True, shares=False)
+    write_policy(policy_of(model), folder / "policy.json")
+    text = table.to_csv(index=False)
+    (folder / "rows.csv").write_text(text)
+    (folder / "rows.csv.gz").write_bytes(gzip.compress(text.encode()))
+    table.to_csv(folder / "semicolons.csv", index=False, sep=";", na_rep="NA")
+    table.to_parquet(folder / "rows.parquet")
+    (folder / "other.csv").write_text("a,b\n1,2\n")
+    (folder / "wide.csv").write_text(text.splitlines()[0] + "\n" + "no," * 9 + "\n")
+    (folder / "half.csv.gz").write_bytes(gzip.compress(text.encode())[:-40])
+    return folder
+
+
+def test_the_reader_takes_text_packed_or_not_and_standard_input(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    assert reader.main(["policy.json", "rows.csv"]) == 0
+    told = capsys.readouterr().out
+    assert len(told.splitlines()) == N_ROWS
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((folder / "rows.csv").read_bytes())))
+    for table in ("rows.csv.gz", "semicolons.csv", "-"):
+        assert reader.main(["policy.json", table]) == 0
+        assert capsys.readouterr().out == told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["policy.json"], "name a policy and a table"),
+        (["policy.json", "absent.csv"], "absent.csv cannot be read: No such file or directory."),
+        (["rows.csv", "rows.csv"], "rows.csv must be a policy of Shortlist, version 1."),
+        (["policy.json", "rows.parquet"], "rows.parquet must be a CSV file, got Parquet, a workbook or zip."),
+        (["policy.json", "other.csv"], "other.csv must have the columns of the policy; missing: ['j"),
+        (["policy.json", "wide.csv"], "wide.csv, line 2, must have as many cells as the header, got more."),
+        (["policy.json", "half.csv.gz"], "reader: "),
+    ],
+)
+def test_the_reader_says_in_one_sentence_what_is_wrong(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(folder)
+    assert reader.main(arguments) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert len(captured.err.splitlines()) == 1
+
+
+def test_the_reader_is_silent_where_nobody_reads_on(folder: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    run = subprocess.run(
+        [sys.executable, "-I", "-S", reader.__file__, "policy.json", "rows.csv"],
+        cwd=folder, stdout=writing, stderr=subprocess.PIPE, check=True,
+    )  # fmt: skip
+    os.close(writing)
+    assert run.stderr == b""
+
+
+def test_only_files_that_the_reader_answers_are_advised(folder: Path) -> None:
+    policy = reader.load(str(folder / "policy.json"))
+    assert readable(policy, str(folder / "rows.csv.gz"))
+    for table in ("-", "example:breast-cancer", str(folder / "rows.parquet"), str(folder / "other.csv")):
+        assert not readable(policy, table)
