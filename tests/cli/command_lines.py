@@ -7,7 +7,7 @@ import typer
 
 from shortlist.cli.main import app
 
-WRITTEN = {"out", "model_out", "reader", "report", "study", "certificate"}
+WRITTEN = {"out", "model_out", "reader", "report", "study", "certificate", "attributes_out"}
 """Parameters that name files to write; every other file is read. A new option for writing belongs here."""
 
 TABLES = {"table"}

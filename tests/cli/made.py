@@ -57,6 +57,8 @@ WRITING = {
     "front plot --out": ["front", "plot", "front.parquet", "--out", "w.svg"],
     "front export --out": ["front", "export", "front.parquet", "--out", "w.csv"],
     "model sample --out": ["model", "sample", "m.uvl", "--kind", "covering", "--out", "w.csv"],
+    "model convert OUT": ["model", "convert", "m.uvl", "w.xml"],
+    "model convert --attributes-out": ["model", "convert", "m.uvl", "c.xml", "--attributes-out", "w.xlsx"],
     "front pick --out": ["front", "pick", "front.parquet", "--out", "w.uvl"],
 }
 """Commands that write a file, by the option that names it; every such option of every command."""

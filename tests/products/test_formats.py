@@ -23,7 +23,7 @@ from shortlist.products import (
 )
 from shortlist.products.feature_models.model import Constraint
 from shortlist.products.feature_models.source import Source
-from shortlist.products.formats import model_text
+from shortlist.products.formats import written_model
 from shortlist.products.formats.dimacs import read_dimacs
 from shortlist.products.formats.uvl import read_uvl
 from tests.products import oracles, strategies
@@ -68,7 +68,7 @@ def test_uvl_keeps_attributes_and_abstract_features() -> None:
 @given(model=strategies.models(max_features=6))
 @settings(max_examples=40)
 def test_what_is_written_reads_back_with_the_same_products(kind: str, model: FeatureModel) -> None:
-    source = Source("model", model_text(model, kind))
+    source = Source("model", written_model(model, kind).text)
     again = read_uvl(source) if kind == "uvl" else read_dimacs(source)
     names = set(model.labels)
     assert names <= set(again.labels)
@@ -98,8 +98,8 @@ def test_uvl_attributes_survive_writing(tmp_path: Path) -> None:
 
 def test_an_unknown_ending_is_refused(tmp_path: Path) -> None:
     model = read_model(MODELS / "phone.uvl")
-    with pytest.raises(BadInputError, match=r"ending in \.uvl, \.dimacs, \.cnf"):
-        write_model(tmp_path / "out.xml", model)
+    with pytest.raises(BadInputError, match=r"ending in \.uvl, \.xml, \.sxfm, \.splx, \.dimacs, \.cnf"):
+        write_model(tmp_path / "out.txt", model)
     with pytest.raises(BadInputError, match=r"ending in \.uvl, \.csv or \.config"):
         write_configuration(tmp_path / "out.xml", model, [1] * model.n_features)
     assert not list(tmp_path.iterdir())
@@ -392,9 +392,9 @@ def test_a_comment_that_only_looks_like_a_name_is_none(tmp_path: Path) -> None:
 
 
 def test_names_that_uvl_cannot_hold_are_an_error_only_when_they_meet() -> None:
-    assert '"a_b"' in model_text(make_model(["a.b", "c"]), "uvl")
+    assert '"a_b"' in written_model(make_model(["a.b", "c"]), "uvl").text
     with pytest.raises(BadInputError, match="two become"):
-        model_text(make_model(["a.b", 'a"b']), "uvl")
+        written_model(make_model(["a.b", 'a"b']), "uvl")
 
 
 def test_rules_keep_their_names_and_lines() -> None:

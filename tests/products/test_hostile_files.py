@@ -16,7 +16,7 @@ import pytest
 
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.products import make_group, make_model, read_model, to_clauses
-from shortlist.products.formats import model_text
+from shortlist.products.formats import written_model
 
 LIMIT_S = 100
 """Processor time for all files at the size `LARGE`; they take some 15 s."""
@@ -153,7 +153,7 @@ def _use(path: Path) -> None:
     try:
         model = read_model(path)
         to_clauses(model)
-        model_text(model, "uvl")
+        written_model(model, "uvl")
     except ShortlistError as error:  # a sentence is an answer
         n_lines = len(str(error).splitlines())
         assert n_lines == 1, error  # noqa: PT017  # not every file is refused
@@ -233,5 +233,5 @@ def test_a_tree_too_deep_for_indentation_is_not_written_as_uvl() -> None:
     groups = [make_group(i, [i + 1], "optional") for i in range(n - 1)]
     model = make_model(_alternatives(n), root=0, groups=groups)
     with pytest.raises(BadInputError, match="Write it as DIMACS"):
-        model_text(model, "uvl")
-    assert model_text(model, "dimacs").startswith("c 1 F0\n")
+        written_model(model, "uvl")
+    assert written_model(model, "dimacs").text.startswith("c 1 F0\n")

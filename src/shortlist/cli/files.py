@@ -17,7 +17,9 @@ RESUMED = ("--study",)
 """Outputs that are added to rather than written anew."""
 
 MODEL_FILE = (".joblib",)
-FRONT_FILE = (".parquet", ".csv")
+FRONT_FILE = (".parquet", ".csv", ".xlsx")
+FEATURE_MODEL_FILE = (".uvl", ".xml", ".sxfm", ".splx", ".dimacs", ".cnf")
+SPREADSHEET_FILE = (".csv", ".xlsx")
 RESULTS_FILE = (".parquet",)
 TABLE_FILE = (".csv",)
 STUDY_FILE = (".db", ".sqlite", ".jsonl")

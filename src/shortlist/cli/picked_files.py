@@ -38,18 +38,12 @@ def write_picked(front: "Front", picked: "Pick", model: Path | None, out: Path) 
 
 def _write_stages(front: "Front", picked: "Pick", model: Path | None, out: Path) -> None:
     """Write the stage of each feature as CSV."""
-    import csv
-    import io
-
     from shortlist.errors import BadInputError
-    from shortlist.files import write_text
-    from shortlist.tables.csv_cells import guarded
+    from shortlist.tables.spreadsheets import save_rows
 
     if model is not None or out.suffix.casefold() != ".csv":
         raise BadInputError("stages are written to a file ending in .csv, without --model. Name such a file.")
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["feature", "stage"])
-    for name, stage in zip(front.candidates, picked.decision.tolist(), strict=True):
-        writer.writerow([guarded(name), "" if stage < 0 else stage + 1])
-    write_text(out, text.getvalue())
+    decided = zip(front.candidates, picked.decision.tolist(), strict=True)
+    save_rows(
+        out, ["feature", "stage"], ([name, None if stage < 0 else stage + 1] for name, stage in decided)
+    )

@@ -12,6 +12,7 @@ from shortlist.products.attributes.attribute import chosen_attributes as chosen_
 from shortlist.products.attributes.attribute import exact_attribute as exact_attribute
 from shortlist.products.attributes.attribute import model_attributes as model_attributes
 from shortlist.products.attributes.attribute_draws import random_attributes as random_attributes
+from shortlist.products.attributes.attribute_export import save_attributes as save_attributes
 from shortlist.products.attributes.attribute_files import read_attributes as read_attributes
 from shortlist.products.configuration.contradictions import Contradiction as Contradiction
 from shortlist.products.configuration.product_front import Configured as Configured
@@ -21,6 +22,8 @@ from shortlist.products.configuration.product_objectives import QuantityLimit as
 from shortlist.products.configuration.requirements import Requirements as Requirements
 from shortlist.products.configuration.requirements import make_requirements as make_requirements
 from shortlist.products.configuration.requirements import read_requirements as read_requirements
+from shortlist.products.conversion.conversion import Conversion as Conversion
+from shortlist.products.conversion.conversion import convert_model as convert_model
 from shortlist.products.encodings.clauses import to_clauses as to_clauses
 from shortlist.products.encodings.inequalities import to_program as to_program
 from shortlist.products.explanations.explanation import Explanation as Explanation

@@ -12,7 +12,7 @@ from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadInputError
 from shortlist.report.parts import Chart, Explorer, Facts, Heading, Parts, Table, Text
 from shortlist.results.front import Front
-from shortlist.results.front_csv import STAGED_METHODS
+from shortlist.results.front_table import STAGED_METHODS
 from shortlist.results.objective import Sense
 from shortlist.results.picking import Pick
 from shortlist.results.proof_words import proof_text

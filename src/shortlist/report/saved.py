@@ -8,7 +8,7 @@ from shortlist.files import read_parquet
 from shortlist.report.page import page
 from shortlist.report.parts import Parts
 from shortlist.results.front import Front
-from shortlist.results.front_csv import COMMITTEES, STAGED_METHODS
+from shortlist.results.front_table import COMMITTEES, STAGED_METHODS
 
 if TYPE_CHECKING:
     from shortlist.products.feature_models.model import FeatureModel

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, counted
 from shortlist.arrays import Points, Values
 from shortlist.errors import BadFileError, BadInputError
-from shortlist.files import read_parquet, write_parquet, write_text
+from shortlist.files import read_parquet, write_parquet
 from shortlist.pickles import saved_from
-from shortlist.results.front_csv import csv_text
+from shortlist.results.front_table import front_header, front_rows
 from shortlist.results.notebook import html_table
 from shortlist.results.objective import Objective
 from shortlist.results.picking import Pick
 from shortlist.results.proof import Proof
+from shortlist.tables.spreadsheets import SPREADSHEET_ENDINGS, save_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,11 +199,11 @@ class Front:
     def save(self, path: str | Path) -> None:
         """Write the front as Parquet: a column per objective, `decision` as a list, the rest as metadata.
 
-        A path that ends in ``.csv`` gets a table for people and spreadsheets instead, see
-        :func:`shortlist.results.front_csv.csv_text`. It has no proof and cannot be loaded again.
+        A path that ends in ``.csv`` or ``.xlsx`` gets a table for people and spreadsheets instead, see
+        :func:`shortlist.results.front_table.front_header`. It has no proof and cannot be loaded again.
         """
-        if Path(path).suffix.casefold() == ".csv":
-            write_text(path, csv_text(self))
+        if Path(path).suffix.casefold() in SPREADSHEET_ENDINGS:
+            save_rows(path, front_header(self), front_rows(self))
             return
         import pyarrow as pa
 

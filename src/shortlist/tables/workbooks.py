@@ -4,6 +4,7 @@ import csv
 import datetime as dt
 import io
 import zipfile
+import zlib
 
 from shortlist._words import all_of
 from shortlist.errors import BadFileError, MissingDependencyError
@@ -21,17 +22,44 @@ def is_workbook(content: bytes) -> bool:
         return False
 
 
+MOST_UNPACKED = 2**29
+"""Bytes that the parts of a workbook may unpack to, all together."""
+
+
+def check_size(name: str, content: bytes, most: int = MOST_UNPACKED) -> None:
+    """Refuse a workbook that unpacks to more than it may, whatever it says of its size, or that is damaged.
+
+    Raises
+    ------
+    BadFileError
+        If it does.
+    """
+    left = most
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            for part in archive.infolist():
+                with archive.open(part) as stream:
+                    while left >= 0 and (block := stream.read(1 << 20)):
+                        left -= len(block)
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+        raise BadFileError(f"{name} is a damaged workbook: {error}. Save it again, or as CSV.") from None
+    if left < 0:
+        raise BadFileError(
+            f"{name} unpacks to more than {most:,} bytes. Save the sheet as CSV if you trust it."
+        )
+
+
 def workbook_as_text(name: str, content: bytes, notes: list[str]) -> str:
     """Return the first sheet as text with commas; formulas count by the value that was saved with them.
 
-    Row k of the sheet is line k of the text as long as no cell holds a line break.
+    Nothing is calculated, and no file that the workbook links to is looked at. Row k of the sheet is line k of the text as long as no cell holds a line break.
 
     Raises
     ------
     MissingDependencyError
         If python-calamine is not installed.
     BadFileError
-        If the workbook cannot be read.
+        If the workbook cannot be read, or unpacks to more than :data:`MOST_UNPACKED` bytes.
     """
     try:
         import python_calamine
@@ -40,6 +68,7 @@ def workbook_as_text(name: str, content: bytes, notes: list[str]) -> str:
             f"{name} is an Excel workbook, which needs the python-calamine package. Install it: "
             "pip install 'shortlist[excel]', or save the sheet as CSV."
         ) from None
+    check_size(name, content)
     try:
         with python_calamine.load_workbook(io.BytesIO(content)) as workbook:
             names = workbook.sheet_names

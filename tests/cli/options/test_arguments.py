@@ -31,11 +31,13 @@ from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.products.analysis.analysis import analyse
 from shortlist.products.analysis.differences import difference
 from shortlist.products.attributes.attribute import chosen_attributes
+from shortlist.products.attributes.attribute_export import save_attributes
 from shortlist.products.comparison.product_comparison import check_methods, compare_products
 from shortlist.products.configuration.model_summary import summarise
 from shortlist.products.configuration.product_front import configure
 from shortlist.products.configuration.requirements import make_requirements
 from shortlist.products.configuration.search_options import search_options
+from shortlist.products.conversion.conversion import convert_model
 from shortlist.products.formats import read_model
 from shortlist.products.sampling.diverse import diverse_products
 from shortlist.products.sampling.t_wise import covering_sample
@@ -69,6 +71,7 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "model info": [read_model, summarise],
     "model analyse": [read_model, analyse],
     "model diff": [read_model, difference],
+    "model convert": [read_model, convert_model, save_attributes],
     "model sample": [read_model, covering_sample, uniform_sample, diverse_products, Front.load],
     "datasets fetch": [fetch],
     "datasets show": [public_set],
@@ -86,7 +89,7 @@ NOT_TYPED = {
     "report", "following", "cancellation", "work", "literals", "attributes", "kwargs", "options", "costs_given", "tables", "methods",
     "fields", "n_rows", "sense", "problem", "truth", "unsupported", "warnings", "notes",
     "given", "requirements", "side_files", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
-    "budget", "n_explained", "products", "rng", "first", "second",
+    "kind", "budget", "n_explained", "products", "rng", "first", "second",
 }  # fmt: skip
 """Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
 

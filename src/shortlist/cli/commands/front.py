@@ -169,13 +169,13 @@ def export(
     context: typer.Context,
     front: FrontFile,
     *,
-    out: Annotated[Path, output("CSV with a row per point and a column per feature.")],
+    out: Annotated[Path, output("a row per point and a column per feature, as .csv or .xlsx.")],
     json: Json = False,
 ) -> None:
-    """Write a front as CSV: a row per point, with its objectives and with every feature by name."""
-    from shortlist.cli.files import TABLE_FILE, check_files
+    """Write a front for spreadsheets: a row per point, with its objectives and with every feature by name."""
+    from shortlist.cli.files import SPREADSHEET_FILE, check_files
 
-    check_files(inputs={"FRONT": front}, outputs={"--out": out}, endings={"--out": TABLE_FILE})
+    check_files(inputs={"FRONT": front}, outputs={"--out": out}, endings={"--out": SPREADSHEET_FILE})
     from shortlist.cli.text.front_text import contract
     from shortlist.results.front import Front
 

@@ -59,6 +59,7 @@ OWN: dict[str, dict[str, str]] = {
     "datasets fetch": {"folder": "--data"},
     "reproduce": {"folder": "--data"},
     "front pick": {"order": "--best", "rule": "--rule"},
+    "model convert": {"kind": "--to"},
     "front show": {"rule": "--pick"},
 }
 """Arguments that are called otherwise in one command."""

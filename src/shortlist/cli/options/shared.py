@@ -99,7 +99,7 @@ def output(what: str) -> Any:
 
 ModelOut: TypeAlias = Annotated[Path | None, output("the model, ending in .joblib.")]
 ReportOut: TypeAlias = Annotated[Path | None, output("an HTML page with pictures, for any browser.")]
-FrontOut: TypeAlias = Annotated[Path | None, output("the front, as .parquet, or .csv as a table.")]
+FrontOut: TypeAlias = Annotated[Path | None, output("the front, as .parquet, or .csv or .xlsx as a table.")]
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def front_status(front: Front) -> str:
 
 def look_at(path: Path, *, rule: str = "knee") -> str:
     """Say how to go on with a front that was written, or nothing for a table, which commands do not read."""
-    if path.suffix.casefold() == ".csv":
+    if path.suffix.casefold() in {".csv", ".xlsx"}:
         return ""
     return f"; look at it with: shortlist front show {path} --pick {rule}"
 
@@ -124,7 +124,7 @@ def _selected(front: Front, picked: "Pick") -> list[str]:
 
 def is_staged(front: Front) -> bool:
     """Whether the decisions are stages of features."""
-    from shortlist.results.front_csv import STAGED_METHODS
+    from shortlist.results.front_table import STAGED_METHODS
 
     return front.method in STAGED_METHODS
 

@@ -12,7 +12,7 @@ from shortlist.arrays import Points
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
 from shortlist.ensembles.fronts.front_walk import Caps, Committee
 from shortlist.results.front import Front
-from shortlist.results.front_csv import COMMITTEES
+from shortlist.results.front_table import COMMITTEES
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 

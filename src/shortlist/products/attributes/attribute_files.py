@@ -10,6 +10,7 @@ from shortlist.products.attributes.attribute import BUILT_IN, AttributeTable
 from shortlist.products.feature_models.model import FeatureModel, Value
 from shortlist.products.feature_models.names import FeatureNames, feature_names
 from shortlist.products.feature_models.source import Source, unpacked
+from shortlist.tables.csv_cells import unguarded
 from shortlist.tables.files import cells_of, read_content
 from shortlist.tables.text import decoded
 
@@ -88,6 +89,8 @@ def _table(
             raise source.error(f"the row must have {len(header)} columns, got {len(row)}.", line=line)
         identifier = row[where["id"]].strip() if "id" in where else ""
         name = row[where["feature"]].strip()
+        if name not in names.exact:
+            name = unguarded(name)
         if name in renames:
             renamed.add(name)
         feature = _feature(source, line, names, renames.get(name, name), identifier)
@@ -100,13 +103,13 @@ def _table(
         lines[feature] = line
         for name in attributes:
             if row[where[name]].strip():
-                columns[name][feature] = row[where[name]].strip()
+                columns[name][feature] = unguarded(row[where[name]].strip())
     return AttributeTable(source.path, _with_reuse(columns), lines, renamed=frozenset(renamed))
 
 
 def _header(source: Source, cells: list[str]) -> list[str]:
     """Return the names of the columns."""
-    header = [cell.strip() for cell in cells]
+    header = [unguarded(cell.strip()) for cell in cells]
     if "feature" not in header:
         raise source.error(f"the header must have a column 'feature', got {','.join(header)!r}.", line=1)
     for name in header:

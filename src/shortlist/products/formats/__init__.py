@@ -4,6 +4,7 @@ import dataclasses
 import re
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shortlist._validation import as_choice
 from shortlist.errors import BadInputError
@@ -11,6 +12,9 @@ from shortlist.exact import as_decimal
 from shortlist.files import write_text
 from shortlist.products.feature_models.model import FeatureModel
 from shortlist.products.feature_models.source import Source, read_source
+
+if TYPE_CHECKING:
+    from shortlist.products.writers.written_model import WrittenModel
 
 
 class Format(StrEnum):
@@ -44,6 +48,24 @@ def read_model(path: str | Path, *, side_files: str | Path | None = None) -> Fea
     """
     source = read_source(path)
     kind = recognise(source)
+    model = _parsed(source, kind)
+    if kind is not Format.DIMACS:
+        return model
+    return _with_side_files(model, path if side_files is None else side_files)
+
+
+def parse_model(source: Source) -> FeatureModel:
+    """Read a model from a text of any format, without the files that may lie beside it.
+
+    Raises
+    ------
+    BadFileError
+        As :func:`read_model` does.
+    """
+    return _parsed(source, recognise(source))
+
+
+def _parsed(source: Source, kind: Format) -> FeatureModel:
     if kind is Format.SXFM:
         from shortlist.products.formats.sxfm import read_sxfm
 
@@ -62,7 +84,7 @@ def read_model(path: str | Path, *, side_files: str | Path | None = None) -> Fea
         )
     from shortlist.products.formats.dimacs import read_dimacs
 
-    return _with_side_files(read_dimacs(source), path if side_files is None else side_files)
+    return read_dimacs(source)
 
 
 def recognise(source: Source) -> Format:
@@ -118,22 +140,68 @@ def _root_tag(text: str) -> str:
     return ""
 
 
-def model_text(model: FeatureModel, kind: str) -> str:
-    """Return a model as ``uvl`` or ``dimacs`` text; reading it back gives the same products."""
-    as_choice(kind, "kind", (Format.UVL.value, Format.DIMACS.value))
-    if kind == Format.UVL:
-        from shortlist.products.formats.uvl_writer import uvl_text
+WRITABLE = (Format.UVL, Format.FEATUREIDE, Format.SXFM, Format.DIMACS)
+"""Formats that a model can be written in."""
 
-        return uvl_text(model)
-    from shortlist.products.formats.dimacs import dimacs_text
+MODEL_ENDINGS = {
+    ".uvl": Format.UVL,
+    ".xml": Format.FEATUREIDE,
+    ".sxfm": Format.SXFM,
+    ".splx": Format.SXFM,
+    ".dimacs": Format.DIMACS,
+    ".cnf": Format.DIMACS,
+}
+"""The format that the ending of a file stands for, where nobody names one."""
 
-    return dimacs_text(model)
+
+def format_of(path: str | Path, kind: str | None = None) -> Format:
+    """Return the format to write a model in: the one named, or by the ending of the file.
+
+    Raises
+    ------
+    BadInputError
+        If there is no such format, or the ending stands for none.
+
+    Examples
+    --------
+    >>> format_of("shop.uvl").value, format_of("shop.xml").value, format_of("shop.xml", "sxfm").value
+    ('uvl', 'featureide', 'sxfm')
+    """
+    if kind is not None:
+        return Format(as_choice(kind, "kind", [str(one) for one in WRITABLE]))
+    ending = Path(path).suffix.lower()
+    if ending not in MODEL_ENDINGS:
+        raise BadInputError(
+            f"a model must be written to a file ending in {', '.join(MODEL_ENDINGS)}, got {str(path)!r}."
+        )
+    return MODEL_ENDINGS[ending]
 
 
-def write_model(path: str | Path, model: FeatureModel) -> None:
-    """Write a model as UVL or DIMACS, by the ending ``.uvl``, ``.dimacs`` or ``.cnf``.
+def written_model(model: FeatureModel, kind: str) -> "WrittenModel":
+    """Return a model as text of a format, with the variable that each feature of the text stands for."""
+    chosen = format_of("", kind)
+    if chosen is Format.UVL:
+        from shortlist.products.writers.uvl_writer import uvl_model
 
-    Whole or not at all.
+        return uvl_model(model)
+    if chosen is Format.FEATUREIDE:
+        from shortlist.products.writers.featureide_writer import featureide_model
+
+        return featureide_model(model)
+    if chosen is Format.SXFM:
+        from shortlist.products.writers.sxfm_writer import sxfm_model
+
+        return sxfm_model(model)
+    from shortlist.products.writers.dimacs_writer import dimacs_model
+
+    return dimacs_model(model)
+
+
+def write_model(path: str | Path, model: FeatureModel, *, kind: str | None = None) -> None:
+    """Write a model as UVL, FeatureIDE's XML, SXFM or DIMACS, whole or not at all.
+
+    Reading it back gives the same products, cut to the features; see
+    :func:`shortlist.products.convert_model` for a proof of it, and for what a format cannot hold.
 
     Parameters
     ----------
@@ -141,19 +209,16 @@ def write_model(path: str | Path, model: FeatureModel) -> None:
         File to write.
     model : FeatureModel
         What to write.
+    kind : {"uvl", "featureide", "sxfm", "dimacs"}, optional
+        The format. Default: by the ending, ``.uvl``, ``.xml`` (FeatureIDE), ``.sxfm`` or ``.splx``, and
+        ``.dimacs`` or ``.cnf``.
 
     Raises
     ------
     BadInputError
-        If the ending is another one, or the file cannot be written there.
+        If the ending is another one, the format cannot hold the names, or the file cannot be written there.
     """
-    kinds = {".uvl": "uvl", ".dimacs": "dimacs", ".cnf": "dimacs"}
-    ending = Path(path).suffix.lower()
-    if ending not in kinds:
-        raise BadInputError(
-            f"a model must be written to a file ending in {', '.join(kinds)}, got {str(path)!r}."
-        )
-    write_text(path, model_text(model, kinds[ending]))
+    write_text(path, written_model(model, format_of(path, kind)).text)
 
 
 def _with_side_files(model: FeatureModel, path: str | Path) -> FeatureModel:

@@ -11,7 +11,7 @@ from shortlist._words import any_of
 from shortlist.errors import BadInputError
 from shortlist.files import write_text
 from shortlist.products.feature_models.model import FeatureModel
-from shortlist.products.formats.uvl_writer import product_text
+from shortlist.products.writers.uvl_writer import product_text
 from shortlist.tables.csv_cells import guarded
 
 CONFIGURATION_ENDINGS = (".uvl", ".csv", ".config")

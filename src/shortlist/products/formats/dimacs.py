@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.model import FeatureModel, make_model, with_details
 from shortlist.products.feature_models.source import Source, read_source
 
@@ -146,34 +145,3 @@ def read_variable_list(path: str | Path, n_variables: int) -> tuple[int, ...]:
                 raise source.error(f"a variable must be 1 to {n_variables}, got {word!r}.", line=line)
             numbers.append(int(word))
     return tuple(numbers)
-
-
-def dimacs_text(model: FeatureModel) -> str:
-    """Return a model as DIMACS: features are variables 1 to n, auxiliary variables are marked with ``$``.
-
-    Reading it back gives the same products, cut to the features; a tree becomes clauses, attributes are left
-    out.
-
-    Examples
-    --------
-    >>> from shortlist.products.feature_models.model import make_group, make_model
-    >>> print(dimacs_text(make_model(["A", "B"], root=0, groups=[make_group(0, [1], "optional")])), end="")
-    c 1 A
-    c 2 B
-    p cnf 2 2
-    1 0
-    -2 1 0
-    """
-    clauses = to_clauses(model)
-    names = [
-        f"c {i}{'$' if i - 1 in model.generated else ''} {_line(n)}" for i, n in enumerate(model.labels, 1)
-    ]
-    names += [f"c {i}$ _X{i}" for i in range(model.n_features + 1, clauses.n_variables + 1)]
-    lines = [" ".join(map(str, (*clause, 0))) for clause in clauses]
-    header = f"p cnf {clauses.n_variables} {clauses.n_clauses}"
-    return "\n".join([*names, header, *lines]) + "\n"
-
-
-def _line(name: str) -> str:
-    """Return a name on one line."""
-    return " ".join(name.split())

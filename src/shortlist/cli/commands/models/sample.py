@@ -79,7 +79,9 @@ def sample(
     max_nodes: Annotated[int | None, typer.Option(help=f"{NODES}; for uniform and diverse.")] = None,
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
     seed: Annotated[int, typer.Option(help=SEED)] = 0,
-    out: Annotated[Path | None, output("the products, as .csv: one a row, one column a feature.")] = None,
+    out: Annotated[
+        Path | None, output("the products, as .csv or .xlsx: one a row, one column a feature.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Draw products of a feature model: at random, covering interactions, or far apart.
@@ -87,12 +89,12 @@ def sample(
     Diverse products are chosen from those of a --front, or from a thousand uniform ones. Ctrl-C ends a
     covering sample with what was found.
     """
-    from shortlist.cli.files import check_files
+    from shortlist.cli.files import SPREADSHEET_FILE, check_files
 
     check_files(
         inputs={"MODEL": model, "--front": wanted.front},
         outputs={"--out": out},
-        endings={"--out": (".csv",)},
+        endings={"--out": SPREADSHEET_FILE},
     )
     from shortlist.cli.text.delivery import save
     from shortlist.cli.text.models.model_sample import print_sample, save_products

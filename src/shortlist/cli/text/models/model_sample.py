@@ -1,27 +1,20 @@
 """What `shortlist model sample` says and writes."""
 
-import csv
-import io
 from pathlib import Path
 from typing import Any
 
 from shortlist._words import counted
 from shortlist.arrays import Mask
-from shortlist.files import write_text
 from shortlist.products.feature_models.model import FeatureModel
-from shortlist.tables.csv_cells import guarded
+from shortlist.tables.spreadsheets import save_rows
 
 _MOST_PRODUCTS = 10
 _MOST_WIDTH = 100
 
 
 def save_products(path: str | Path, model: FeatureModel, products: Mask) -> None:
-    """Write products as CSV, whole or not at all: one a row, one column a feature, 1 where it is selected."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([guarded(label) for label in model.labels])
-    writer.writerows(products.astype(int).tolist())
-    write_text(path, text.getvalue())
+    """Write products as .csv or .xlsx: one a row, one column a feature, 1 where it is selected."""
+    save_rows(path, model.labels, products.astype(int).tolist())
 
 
 def print_sample(facts: dict[str, Any], model: FeatureModel, products: Mask) -> None:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from shortlist.errors import BadInputError
 from shortlist.products.feature_models.formulas import Formula, Linear, Literal, Or, formula_text
 from shortlist.products.feature_models.model import FeatureModel, Group, GroupKind, Value
+from shortlist.products.writers.written_model import WrittenModel, rewritten
 
 _SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _MOST_LEVELS = 1_000
@@ -28,7 +29,7 @@ _RESERVED = {
 }
 
 
-def uvl_text(model: FeatureModel) -> str:
+def uvl_model(model: FeatureModel) -> WrittenModel:
     """Return a model as UVL; reading it back gives the same products.
 
     A model without a tree gets an abstract root that is selected in every product, with all features optional
@@ -46,7 +47,7 @@ def uvl_text(model: FeatureModel) -> str:
     --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> model = make_model(["Shop", "Pop-ups"], root=0, groups=[make_group(0, [1], "optional")])
-    >>> print(uvl_text(model).expandtabs(2), end="")
+    >>> print(uvl_model(model).text.expandtabs(2), end="")
     features
       Shop
         optional
@@ -66,7 +67,15 @@ def uvl_text(model: FeatureModel) -> str:
     lines += ["features", *_tree_lines(model, names, attributes)]
     if constraints:
         lines += ["constraints", *(f"\t{constraint}" for constraint in constraints)]
-    return "\n".join(lines) + "\n"
+    variables = {_bare(name): variable for variable, name in enumerate(names, start=1)}
+    if model.root is None:
+        variables[_root_name(names)] = 0
+    own = len(attributes) - len(model.attributes)
+    notes = (
+        *rewritten(int(model.root is None), "root", "added, as the format needs a tree"),
+        *rewritten(own, "linear comparison", "written over attributes of their own, weight_1 and so on"),
+    )
+    return WrittenModel("\n".join(lines) + "\n", variables, notes)
 
 
 def product_text(model: FeatureModel, selected: Sequence[bool]) -> str:
@@ -157,7 +166,7 @@ def _value(value: Value) -> str:
     if isinstance(value, Decimal):
         return f"{value:f}"
     text = " ".join(value.split())
-    return f'"{text}"' if "'" in text else f"'{text}'"
+    return '"' + text.replace('"', "'") + '"' if "'" in text else f"'{text}'"
 
 
 def _weighted(node: Linear, attributes: dict[str, dict[int, Value]]) -> str:
@@ -189,6 +198,11 @@ def _quoted(name: str) -> str:
     if _SIMPLE.fullmatch(name) and name not in _RESERVED:
         return name
     return '"' + re.sub(r'["\n\r.]', "_", name) + '"'
+
+
+def _bare(name: str) -> str:
+    """Return a name as it is read: without the quotes around it."""
+    return name[1:-1] if name.startswith('"') else name
 
 
 def _root_name(names: Sequence[str]) -> str:

@@ -1,0 +1,123 @@
+"""A feature model as text of another format, read back and compared with what it was made from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shortlist._words import all_of, counted
+from shortlist.logic.sat import SearchStoppedError
+from shortlist.pickles import saved_from
+from shortlist.products.analysis.same_products import first_difference
+from shortlist.products.feature_models.model import FeatureModel
+from shortlist.products.feature_models.source import Source
+from shortlist.products.formats import format_of, parse_model, written_model
+from shortlist.runs.budget import Budget
+
+_MOST_NAMED = 4
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True)
+class Conversion:
+    """A feature model in another format.
+
+    Attributes
+    ----------
+    text : str
+        The file.
+    kind : str
+        Its format: ``uvl``, ``featureide``, ``sxfm`` or ``dimacs``.
+    proved : bool
+        Whether it is proved that the products are the same; False if the budget ended first.
+    notes : tuple of str
+        What the format says in another way or not at all, a sentence each.
+    """
+
+    text: str
+    kind: str
+    proved: bool
+    notes: tuple[str, ...]
+
+
+def convert_model(model: FeatureModel, kind: str, *, budget: Budget | None = None) -> Conversion:
+    """Write a model in a format, read the text back, and prove that the products are the same.
+
+    Every product of the model belongs to exactly one of the text, cut to the features, and the reverse. The
+    proof is of the text as a reader understands it, so it covers writer and reader
+    (:func:`~shortlist.products.analysis.same_products.first_difference`).
+
+    Parameters
+    ----------
+    model : FeatureModel
+        What to write.
+    kind : {"uvl", "featureide", "sxfm", "dimacs"}
+        The format.
+    budget : Budget, optional
+        Ends the proof.
+
+    Raises
+    ------
+    BadInputError
+        If the format cannot hold the names, or a linear constraint needs too many clauses.
+    RuntimeError
+        If the products are not the same, which would be a defect of Shortlist.
+
+    Examples
+    --------
+    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> some = make_model(list("ABC"), root=0, groups=[make_group(0, [1, 2], "cardinality", 0, 1)])
+    >>> made = convert_model(some, "featureide")
+    >>> made.proved, made.notes
+    (True, ('1 group written as optional features with constraints',))
+    """
+    chosen = format_of("", kind)
+    written = written_model(model, chosen)
+    again = parse_model(Source(f"the model as {chosen}", written.text))
+    variables = [written.variables[identifier] for identifier in again.ids]
+    try:
+        witness = first_difference(model, again, variables, budget=budget)
+    except SearchStoppedError:
+        proved = False
+    else:
+        proved = True
+        if witness is not None:
+            names = [label for label, has in zip(model.labels, witness.tolist(), strict=True) if has]
+            raise RuntimeError(
+                f"the model as {chosen} does not have the same products, a defect of Shortlist; they differ "
+                f"in {all_of(names)}. Nothing was written."
+            )
+    notes = (*written.notes, *_lost(model, again, variables))
+    return Conversion(written.text, str(chosen), proved, notes)
+
+
+def _lost(model: FeatureModel, again: FeatureModel, variables: Sequence[int]) -> list[str]:
+    """Say what of a model besides its rules was not read back."""
+    places = {variable - 1: place for place, variable in enumerate(variables) if variable}
+    notes = []
+    renamed = [
+        f"{label!r} as {again.labels[places[i]]!r}"
+        for i, label in enumerate(model.labels)
+        if again.labels[places[i]] != label
+    ]
+    if renamed:
+        notes.append(f"{counted(len(renamed), 'feature')} renamed: {all_of(renamed, most=_MOST_NAMED)}")
+    missing: list[str] = []
+    changed: list[str] = []
+    for name, column in model.attributes.items():
+        kept = again.attributes.get(name, {})
+        same = {i: kept.get(places[i]) for i in column}
+        if same != dict(column):
+            (changed if any(value is not None for value in same.values()) else missing).append(name)
+    for names, what in ((missing, "left out"), (changed, "changed: some values, such as empty texts")):
+        if names:
+            notes.append(f"{counted(len(names), 'attribute')} {what}: {all_of(names, most=_MOST_NAMED)}")
+    for kind, mine, theirs in (
+        ("abstract", model.abstract, again.abstract),
+        ("generated", model.generated, again.generated),
+    ):
+        lost = {i for i in mine if places[i] not in theirs}
+        if lost:
+            notes.append(f"{counted(len(lost), 'feature')} no longer marked as {kind}")
+    named = sum(bool(constraint.name) for constraint in model.constraints)
+    if named > sum(bool(constraint.name) for constraint in again.constraints):
+        notes.append(f"{counted(named, 'name')} of constraints left out")
+    return notes

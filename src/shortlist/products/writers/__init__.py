@@ -1,0 +1,1 @@
+"""Feature models as files: one writer for each format."""

@@ -1,0 +1,68 @@
+"""What a writer returns: the text, and where in it each feature is found again."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shortlist._words import counted
+from shortlist.errors import BadInputError
+
+_CONTROL = re.compile("[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+
+
+@dataclass(frozen=True)
+class WrittenModel:
+    """A feature model in some format.
+
+    Attributes
+    ----------
+    text : str
+        The file.
+    variables : dict of str to int
+        What each feature of the file stands for, by its identifier there: a variable of the model's clauses
+        (:func:`~shortlist.products.encodings.clauses.to_clauses`), 1 to n for its features and above that
+        for auxiliary ones; 0 for a root that the format needs.
+    notes : tuple of str
+        What the format cannot say as the model does, a sentence each.
+    """
+
+    text: str
+    variables: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+
+def xml_text(text: str) -> str:
+    """Return a text on one line, without the characters that XML forbids."""
+    return _CONTROL.sub("_", " ".join(text.split()))
+
+
+def xml_names(names: Sequence[str]) -> list[str]:
+    """Return names without what XML cannot hold, and without space at either end.
+
+    Raises
+    ------
+    BadInputError
+        If two of them are the same then, or one is empty.
+    """
+    fit = list(map(xml_text, names))
+    places = {name: i for i, name in reversed(list(enumerate(fit)))}
+    for i, name in enumerate(fit):
+        if places[name] != i or not name:
+            raise BadInputError(
+                f"names must differ in XML, but {names[places[name]]!r} and {names[i]!r} become {name!r}. "
+                "Rename one: XML does not keep spaces and control characters."
+                if name
+                else f"a name must have a character that XML can hold, got {names[i]!r}. Rename it."
+            )
+    return fit
+
+
+def rewritten(count: int, thing: str, what: str) -> tuple[str, ...]:
+    """Return a note that a number of things are written otherwise, or nothing.
+
+    Examples
+    --------
+    >>> rewritten(2, "group", "became constraints"), rewritten(0, "group", "became constraints")
+    (('2 groups became constraints',), ())
+    """
+    return (f"{counted(count, thing)} {what}",) if count else ()

@@ -1,0 +1,137 @@
+"""Models in other formats, against all products of both."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from shortlist.logic.clauses import Clauses
+from shortlist.products.conversion.conversion import convert_model
+from shortlist.products.encodings.clauses import to_clauses
+from shortlist.products.feature_models.formulas import Linear, Literal, Or
+from shortlist.products.feature_models.model import FeatureModel, make_group, make_model, with_details
+from shortlist.products.feature_models.source import Source
+from shortlist.products.formats import WRITABLE, parse_model, read_model
+from shortlist.runs.budget import Budget
+from shortlist.runs.cancellation import Cancellation
+from tests.products import oracles, strategies
+
+KINDS = [str(kind) for kind in WRITABLE]
+MODELS = Path(__file__).parents[1] / "models"
+
+
+@pytest.mark.parametrize("second", KINDS)
+@pytest.mark.parametrize("first", KINDS)
+@given(model=strategies.models(max_features=5))
+@settings(max_examples=8, deadline=None)
+def test_every_pair_of_formats_keeps_the_products(first: str, second: str, model: FeatureModel) -> None:
+    expected = oracles.named_products(model)
+    for kind in (first, second):
+        made = convert_model(model, kind)
+        assert made.proved
+        model = parse_model(Source("model", made.text))
+    assert _products_cut(model, {f"F{i}" for i in range(5)}) == sorted(expected, key=sorted)
+
+
+def _products_cut(model: FeatureModel, names: set[str]) -> list[frozenset[str]]:
+    """List the products, cut to names and each as often as it occurs, by trying the values of the clauses."""
+    clauses = to_clauses(model)
+    rows = np.zeros((1, 0), dtype=bool)
+    listed = list(clauses)
+    for v in range(1, clauses.n_variables + 1):  # one variable after the other, as auxiliary ones may be many
+        grown = np.repeat(rows, 2, axis=0)
+        rows = np.column_stack([grown, np.arange(len(grown)) % 2 == 1])
+        within = Clauses.from_clauses(v, [c for c in listed if max(map(abs, c), default=0) <= v])
+        rows = rows[within.satisfied(rows)]
+    labels = model.labels
+    found = [frozenset(n for n, has in zip(labels, row, strict=False) if has and n in names) for row in rows]
+    return sorted(found, key=sorted)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["phone.sxfm.xml", "phone.uvl", "phone.featureide.xml", "phone.dimacs"])
+def test_a_model_of_every_format_is_written_in_every_format(name: str, kind: str) -> None:
+    model = read_model(MODELS / name)
+    made = convert_model(model, kind)
+    assert made.proved
+    again = parse_model(Source("model", made.text))
+    names = set(model.labels)
+    found = {frozenset(product & names) for product in oracles.named_products(again)}
+    assert found == oracles.named_products(model)
+
+
+@pytest.mark.parametrize("kind", ["uvl", "featureide"])
+def test_attributes_and_marks_stay_where_the_format_has_them(kind: str) -> None:
+    model = read_model(MODELS / "phone.uvl")
+    made = convert_model(model, kind)
+    again = parse_model(Source("model", made.text))
+    place = {label: i for i, label in enumerate(again.labels)}
+    for name, column in model.attributes.items():
+        assert again.attributes[name] == {place[model.labels[i]]: value for i, value in column.items()}
+    assert {again.labels[i] for i in again.abstract} >= {model.labels[i] for i in model.abstract}
+    assert not [note for note in made.notes if "attribute" in note or "abstract" in note]
+
+
+@pytest.mark.parametrize("kind", ["sxfm", "dimacs"])
+def test_what_a_format_cannot_hold_is_said(kind: str) -> None:
+    notes = convert_model(read_model(MODELS / "phone.uvl"), kind).notes
+    assert "2 features no longer marked as abstract" in notes
+    assert [note for note in notes if "left out: cost" in note]
+
+
+def _odd() -> FeatureModel:
+    """A model whose names, attributes and rules no format takes as they are."""
+    names = ["or", "A & <B>", 'say "it"', "a.b", "é ü", "-x", "It's"]
+    groups = [
+        make_group(0, [1, 2], "or"),
+        make_group(0, [3, 4], "alternative"),
+        make_group(1, [5, 6], "cardinality", 1, 1),
+    ]
+    heavy = Linear((3, -2, 4), (2, 4, 6), 5)
+    model = make_model(names, root=0, groups=groups, constraints=[heavy, Or((Literal(2), Literal(-5)))])
+    texts = {1: "a 'b' \"c\" <d> & e", 2: "", 3: "5", 4: " x  y ", 5: "=1+1", 6: "]]>"}
+    numbers = {1: Decimal("1.50"), 2: Decimal(-3), 4: Decimal("1E+3")}
+    return with_details(model, attributes={"text": texts, "number": numbers, "flag": {1: True, 2: False}})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_odd_names_and_values_are_read_back_or_their_change_is_said(kind: str) -> None:
+    model = _odd()
+    made = convert_model(model, kind)
+    assert made.proved
+    again = parse_model(Source("model", made.text))
+    if kind in {"uvl", "featureide"}:
+        place = again.labels.index("A & <B>")
+        assert (again.attributes["number"][place], again.attributes["flag"][place]) == (Decimal("1.5"), True)
+        assert any("changed" in note and "text" in note for note in made.notes)
+    for label in ("or", "A & <B>", "é ü", "-x", "It's"):
+        assert label in again.labels
+
+
+def test_a_contradiction_stays_one() -> None:
+    none = make_model(["A", "B"], clauses=Clauses.from_clauses(2, [()]))
+    for kind in KINDS:
+        made = convert_model(none, kind)
+        assert made.proved
+        assert not oracles.named_products(parse_model(Source("model", made.text)))
+
+
+def test_a_stopped_proof_is_no_proof() -> None:
+    stopped = Cancellation()
+    stopped.cancel()
+    some = make_model(list("ABC"), root=0, groups=[make_group(0, [1, 2], "cardinality", 0, 1)])
+    made = convert_model(some, "featureide", budget=Budget(cancellation=stopped))
+    assert parse_model(Source("model", made.text)).n_features == 3
+    assert not made.proved or made.notes
+
+
+def test_a_text_with_other_products_is_not_given_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    from shortlist.products.conversion import conversion
+
+    some = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "optional")])
+    other = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "mandatory")])
+    monkeypatch.setattr(conversion, "parse_model", lambda _source: other)
+    with pytest.raises(RuntimeError, match="does not have the same products, a defect"):
+        convert_model(some, "uvl")
