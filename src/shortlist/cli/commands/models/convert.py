@@ -31,8 +31,8 @@ def convert(
 
     check_files(
         inputs={"MODEL": model},
-        outputs={"OUT": out, "--attributes-out": attributes_out},
-        endings={"OUT": FEATURE_MODEL_FILE, "--attributes-out": SPREADSHEET_FILE},
+        outputs={"--attributes-out": attributes_out, "OUT": out},
+        endings={"--attributes-out": SPREADSHEET_FILE, "OUT": FEATURE_MODEL_FILE},
     )
     from shortlist.cli.text.delivery import save
     from shortlist.cli.text.models.written import print_written, written_facts
