@@ -76,6 +76,11 @@ class BoundedSolves:
         self.n_programs = 0
         self._program = program
         self._rows = program.n_rows + np.arange(len(self.integers))
+        self._with_objectives = program.with_rows(
+            self.integers.costs.astype(np.float64),
+            np.full(len(self.integers), -math.inf),
+            _as_limits(self.integers.upper),
+        )
         self._solver = open_solver(solver) if isinstance(solver, str) else solver
         self.largest_objective = largest_objective(self._solver.tolerance)
         self._n_handed_over = 0
@@ -204,12 +209,8 @@ class BoundedSolves:
             )
 
     def _open(self, attempt: int) -> Session:
-        integers = self.integers
-        program = self._program.with_rows(
-            integers.costs.astype(np.float64), np.full(len(integers), -math.inf), _as_limits(integers.upper)
-        )
-        self._upper = integers.upper.copy()
-        return self._solver.open(program, seed=self._seed + attempt)
+        self._upper = self.integers.upper.copy()
+        return self._solver.open(self._with_objectives, seed=self._seed + attempt)
 
     def _check_limits(self) -> None:
         """Raise if there must be no other program."""
