@@ -17,6 +17,7 @@ from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.encoding import Encoding, FeatureCode
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows, SubsetPlaces
+from shortlist.runs import Budget
 from tests.guarantees.oracles import tail_by_counting
 
 
@@ -202,6 +203,7 @@ class Told:
         )
         self.places = SubsetPlaces(n, 1 << n)
         self.n_fits = 0
+        self.budget = Budget()
 
     def slots(self, subsets: NDArray[np.bool_]) -> NDArray[np.int64]:
         return (subsets @ (1 << np.arange(self.facts.n_features))).astype(np.int64)

@@ -13,11 +13,13 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from shortlist.errors import BadInputError, LowCoverageWarning, UnmetChoiceError
+from shortlist.errors import BadInputError, FitsStoppedError, LowCoverageWarning, UnmetChoiceError
 from shortlist.multistage import AcquisitionError, EmscoOptions, MultiStageClassifier, feature_costs
+from shortlist.multistage.search import enumeration
 from shortlist.multistage.subclassifiers import decision_bits
 from shortlist.results.limits import read_limit
 from shortlist.results.proof import ProofKind
+from shortlist.runs import Cancellation
 
 pytestmark = pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
 
@@ -172,6 +174,48 @@ def test_an_enumeration_that_does_not_fit_into_memory_is_not_begun(monkeypatch: 
     assert clf.fit(X, y, validation=many).front_.method == "emsco"
     with pytest.raises(BadInputError, match="4 features and 1000 rows to judge by"):
         clf.set_params(method="enumerate").fit(X, y, validation=many)
+
+
+def test_an_enumeration_without_time_for_its_fits_gives_way_to_evolution(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = make_classification(150, 5, n_informative=4, n_redundant=0, random_state=1)
+    options = EmscoOptions(generations=3, population=20)
+    common: dict[str, Any] = {"time_limit_s": 600, "emsco_options": options, "random_state": 0}
+
+    enumerated = MultiStageClassifier(**common).fit(X, y)
+    monkeypatch.setattr(enumeration, "FITS_SHARE", 0.0)
+    with pytest.warns(
+        UserWarning, match="not all subsets of the features could be fitted in half of the 600 s"
+    ):
+        evolved = MultiStageClassifier(**common).fit(X, y)
+
+    assert (enumerated.front_.method, enumerated.notes_) == ("enumerate", ())
+    assert (evolved.front_.method, evolved.front_.proof.kind) == ("emsco", ProofKind.APPROXIMATE)
+    assert "evolution searched instead" in evolved.notes_[0]
+    assert evolved.predict(X).tolist() == pickle.loads(pickle.dumps(evolved)).predict(X).tolist()
+
+
+@pytest.mark.parametrize("subclassifier", [None, GaussianNB()])
+def test_a_cancellation_before_the_first_fit_leaves_no_answer(subclassifier: Any) -> None:
+    X, y = make_classification(150, 5, n_informative=4, n_redundant=0, random_state=1)
+    cancellation = Cancellation()
+    cancellation.cancel()
+
+    with pytest.raises(FitsStoppedError, match="there is no answer"):
+        MultiStageClassifier(subclassifier=subclassifier).fit(X, y, cancellation=cancellation)
+
+
+@pytest.mark.parametrize("subclassifier", [None, GaussianNB()])
+def test_evolution_without_time_has_its_first_generation(subclassifier: Any) -> None:
+    X, y = make_classification(150, 5, n_informative=4, n_redundant=0, random_state=1)
+    classifier = MultiStageClassifier(
+        method="emsco", subclassifier=subclassifier, time_limit_s=1e-9, random_state=0,
+        emsco_options=EmscoOptions(population=10),
+    ).fit(X, y)  # fmt: skip
+
+    assert (classifier.result_.n_generations, classifier.result_.stopped) == (0, "1e-09 s")
+    assert classifier.front_.proof.limit == "1e-09 s"
 
 
 def test_calls_cost_what_the_user_says() -> None:

@@ -13,7 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from shortlist._validation import as_choice, as_count, as_positive, as_positive_seconds
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Labels
-from shortlist.errors import AcquisitionError, BadInputError, LowCoverageWarning, UnmetChoiceError
+from shortlist.errors import (
+    AcquisitionError,
+    BadInputError,
+    FitsStoppedError,
+    LowCoverageWarning,
+    UnmetChoiceError,
+)
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.guarantees.reject_labels import labels_of, reject_label_for
 from shortlist.guarantees.tails import Demand, as_demand
@@ -66,6 +72,12 @@ if TYPE_CHECKING:
 
 STAGE_METHODS = ("auto", "emsco", "enumerate")
 USUAL_STAGES = 4
+
+UNFITTED = "not all subsets of the features could be fitted in"
+INSTEAD = (
+    "so that evolution searched instead of an enumeration, and nothing is proved. Allow more time, or use fewer "
+    "features."
+)
 
 CHOICES = {
     "pick", "limits", "reject_label", "answer_rejected", "time_limit_s", "n_jobs", "answer_accuracy",
@@ -165,7 +177,8 @@ class MultiStageClassifier(TableClassifier):
     emsco_options : EmscoOptions or None, default=None
         Parameters of the evolution.
     time_limit_s : float or None, default=None
-        Wall-clock limit of the search, in seconds; the enumeration fits all feature subsets before it counts.
+        Wall-clock limit of the search, in seconds, fits included. Where an enumeration has not fitted all
+        feature subsets in half of it, evolution searches in the other half.
     n_jobs : int, str or None, default=None
         Threads that fit and enumerate, or the address of a Dask scheduler whose workers do; None is one.
     random_state : int, RandomState or None, default=None
@@ -344,14 +357,15 @@ class MultiStageClassifier(TableClassifier):
             (X, y), calibration = calibration_rows(X, y, self.calibration_share, seed)
         rows = judging_rows(self, X, y, names, validation=validation, share=self.validation_share, seed=seed)
         self.costs_ = feature_costs(self.feature_costs, names)
-        self.problem_ = self._problem(rows, report, cancellation)
+        limit = as_positive_seconds(self.time_limit_s, "time_limit_s")
+        stop = cancellation or Cancellation()
+        budget = Budget(limit, seed=seed, report=report, cancellation=stop, study=study)
+        self.problem_ = self._problem(rows, budget)
         self.reject_label_ = reject_label_for(self.reject_label, self.classes_)
         check_choice(self.problem_, self.pick, self.limits)
-        limit = as_positive_seconds(self.time_limit_s, "time_limit_s")
         if study.keeps:
             study.bind(self._question(rows, seed))
-        stop = cancellation or Cancellation()
-        self._search(Budget(limit, seed=seed, report=report, cancellation=stop, study=study))
+        self._search(budget)
         if demand is not None and calibration is not None:
             tested = encoded_rows(self, rows.encoding, *calibration)
             judged = LabelledCodes(rows.validation_rows, rows.validation_labels)
@@ -365,7 +379,8 @@ class MultiStageClassifier(TableClassifier):
             )
         self.use(choose_point(self.front_, self.pick, self.limits))
         for note in self.notes_:
-            warnings.warn(note, LowCoverageWarning, stacklevel=2)
+            kind = UserWarning if note in self._doubts else LowCoverageWarning
+            warnings.warn(note, kind, stacklevel=2)
         return self
 
     def use(self, point: int) -> Self:
@@ -397,7 +412,7 @@ class MultiStageClassifier(TableClassifier):
         doubt = "" if self.answer_rejected else low_coverage(float(self.coverage_[self.point_]))
         if self.guarantee_ is not None and not self.guarantee_.promised:
             doubt = self.guarantee_.sentence()
-        self.notes_ = (doubt,) if doubt else ()
+        self.notes_ = (*getattr(self, "_doubts", ()), *([doubt] if doubt else []))
         return self
 
     def predict(self, X: Any) -> Labels:
@@ -510,11 +525,11 @@ class MultiStageClassifier(TableClassifier):
         """Turn class numbers into labels."""
         return labels_of(decisions.guesses, self.classes_, self.reject_label_)
 
-    def _problem(self, rows: StageRows, report: Report, cancellation: Cancellation | None) -> StageProblem:
+    def _problem(self, rows: StageRows, budget: Budget) -> StageProblem:
         """State the problem; nothing is fitted yet."""
         n = rows.n_features
         k = min(USUAL_STAGES, n) if self.max_stages is None else as_count(self.max_stages, "max_stages")
-        common: dict[str, Any] = {"n_jobs": self.n_jobs or 1, "report": report, "cancellation": cancellation}
+        common: dict[str, Any] = {"n_jobs": self.n_jobs or 1, "budget": budget}
         subclassifiers: Any = (
             LogisticSubclassifiers(rows, C=self.C, scale=self.scale, **common)
             if self.subclassifier is None
@@ -566,10 +581,19 @@ class MultiStageClassifier(TableClassifier):
         if problem.rules is not None:
             chains = n_valid_chains(problem.rules, k, removal=problem.removal)
             small = chains is not None and chains <= min(self.enumeration_budget, USUAL_LIMITS.most_chains)
+        self._doubts: tuple[str, ...] = ()
+        subclassifiers = problem.decisions.subclassifiers
         if self.method == "enumerate" or (self.method == "auto" and small):
-            self.result_: Any = enumerate_front(problem, workers=self.n_jobs or 1, budget=budget)
+            try:
+                self.result_: Any = enumerate_front(problem, workers=self.n_jobs or 1, budget=budget)
+            except FitsStoppedError:
+                if budget.stopped:
+                    raise
+                self._doubts = (f"{UNFITTED} half of the {budget.time_text}, {INSTEAD}",)
+                self.result_ = emsco(problem, self.emsco_options, budget=budget)
         else:
             self.result_ = emsco(problem, self.emsco_options, budget=budget)
+        subclassifiers.budget = Budget()  # what was found has to be fitted, whatever the time
         self.front_ = self.result_.front()
         if not len(self.front_):
             raise BadInputError("fitting was stopped before a stage assignment was found. Allow more time.")

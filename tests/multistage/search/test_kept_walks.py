@@ -6,15 +6,16 @@ import pickle
 import tempfile
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist.multistage.search import enumeration
+from shortlist.multistage.search import enumeration, walkers
 from shortlist.multistage.search.enumeration import EnumerationResult, enumerate_front
-from shortlist.multistage.search.kept_walks import walk_task, walk_units
+from shortlist.multistage.search.kept_walks import walk_task, walk_tasks, walk_units
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.search.walkers import FoundAssignments, Walker, make_walker
 from shortlist.results.proof import ProofKind
@@ -67,6 +68,54 @@ def test_a_walk_that_is_stopped_again_and_again_ends_in_the_same_front(
     )
     if workers == 1:
         assert result.n_looked == whole.n_looked
+
+
+@pytest.mark.parametrize(("table_rows", "workers"), [(2000, 1), (2000, 2), (0, 1), (0, 2)])
+@settings(max_examples=15)
+@given(known=facts(), k=st.integers(2, 4), looks=st.integers(4, 9))
+def test_a_walk_that_is_stopped_within_its_tasks_ends_in_the_same_front(
+    table_rows: int, workers: int, known: oracles.Facts, k: int, looks: int
+) -> None:
+    problem = problem_of(known, min(k, known.n_features))
+    whole = enumerate_front(problem, table_rows=table_rows)
+    with (
+        patch.object(walkers, "BLOCK_WORK", 1),
+        tempfile.TemporaryDirectory() as folder,
+        open_study(Path(folder, "s.db"), keeping=EVERY_STATE) as study,
+    ):
+        for _ in range(2000):
+            now = itertools.count()  # each look at the clock takes a second
+            budget = Budget(looks, clock=functools.partial(next, now), study=study)
+            result = enumerate_front(problem, budget=budget, table_rows=table_rows, workers=workers)
+            if result.proof.kind is ProofKind.COMPLETE:
+                break
+            assert result.proof.limit == f"{looks} s"
+    assert answer(result) == answer(whole)
+    if workers == 1:
+        assert result.n_looked == whole.n_looked
+
+
+@pytest.mark.parametrize("table_rows", [0, 2000])
+def test_a_cancellation_is_looked_at_within_a_task(table_rows: int) -> None:
+    known = {frozenset(i for i in range(5) if m >> i & 1): ((m > 30, m > 30),) for m in range(1, 32)}
+    problem = problem_of(oracles.Facts(5, (0,), known, (1, 2, 3, 4, 5)), 5)
+    cancellation = Cancellation()
+    with patch.object(walkers, "BLOCK_WORK", 1):
+        walker = fresh_walker(problem, 5, table_rows)
+        plain = walker.walk_on
+
+        def walk_on() -> bool:
+            cancellation.cancel()
+            return plain()
+
+        with patch.object(walker, "walk_on", walk_on):
+            walk = walk_tasks(
+                walker, [np.arange(1, 32)], functools.partial(enumeration._nondominated, problem),
+                Budget(cancellation=cancellation), workers=1, study=NO_STUDY,
+            )  # fmt: skip
+
+    assert (walk.done, walk.looked) == (0, 0)
+    assert walker.looked == 1
 
 
 def test_states_of_threads_whose_tasks_others_did_since_are_passed_over(tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +15,7 @@ from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, subs
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
-from shortlist.runs import Cancellation
+from shortlist.runs import Budget, Cancellation
 from tests.guarantees.oracles import tail_by_counting
 from tests.multistage import oracles
 
@@ -180,13 +181,41 @@ def test_a_row_at_the_raised_threshold_is_confident(
     assert raised
 
 
+@pytest.mark.parametrize("foreign", [False, True])
+def test_what_was_fitted_in_time_stays_fitted(foreign: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subclassifiers, "FEW_SUBSETS", 0)
+    monkeypatch.setattr(subclassifiers, "BATCH", 2)
+    now = itertools.count()
+    budget = Budget(3, clock=lambda: float(next(now)))  # each look at the clock takes a second
+    rows = stage_rows(2)
+    tree = DecisionTreeClassifier(random_state=0)
+    ours = (
+        ForeignSubclassifiers(rows, tree, budget=budget)
+        if foreign
+        else LogisticSubclassifiers(rows, budget=budget)
+    )
+    with pytest.raises(FitsStoppedError):
+        ours.slots(subset_masks(4))
+    fitted = ours.n_fits
+    ours.budget = Budget()
+    ours.slots(subset_masks(4))
+
+    assert 0 < fitted < 15
+    assert ours.n_fits == 15
+    whole = ForeignSubclassifiers(rows, tree) if foreign else LogisticSubclassifiers(rows)
+    for subset in subset_masks(4):
+        assert np.array_equal(
+            ours.model(subset).probabilities(rows.fit_rows), whole.model(subset).probabilities(rows.fit_rows)
+        )
+
+
 def test_cancelled_fits_say_so_and_can_go_on() -> None:
     cancellation = Cancellation()
     cancellation.cancel()
-    ours = LogisticSubclassifiers(stage_rows(2), cancellation=cancellation)
+    ours = LogisticSubclassifiers(stage_rows(2), budget=Budget(cancellation=cancellation))
     with pytest.raises(FitsStoppedError):
         ours.slots(subset_masks(4))
-    ours.cancellation = None
+    ours.budget = Budget()
     ours.slots(subset_masks(4))
 
     assert ours.n_fits == 15

@@ -187,7 +187,11 @@ class _HighsEngine:
         else:
             bound = info.objective_function_value if status is Status.OPTIMAL else -math.inf
         nodes = max(0, info.mip_node_count)
-        if values is not None and self._costs_are_whole and info.objective_function_value > self._cutoff + 0.5:
+        if (
+            values is not None
+            and self._costs_are_whole
+            and info.objective_function_value > self._cutoff + 0.5
+        ):
             if status is Status.OPTIMAL:  # met on the way: HiGHS keeps it, and has left out the rest
                 return Claim(Status.INFEASIBLE, nodes=nodes)
             values = None

@@ -23,7 +23,18 @@ from shortlist.multistage.search._evaluation import (
     WORST,
     Scoring,
 )
-from shortlist.multistage.search._walk_arrays import Blocks, Space, write_block
+from shortlist.multistage.search._walk_arrays import (
+    DEPTH,
+    FIRST,
+    LOOKED,
+    ArchivePath,
+    Blocks,
+    Space,
+    write_block,
+)
+
+ADDED_AT_ONCE = 2
+"""Outcomes that one node offers at most: its own, and that of the stage that takes all the rest."""
 
 
 class Archive(NamedTuple):
@@ -36,7 +47,7 @@ class Archive(NamedTuple):
     chains: LongTable
     """The sets of one of these."""
     size: Longs
-    """How many outcomes there are, and 1 where there is no room for another, ``(2,)``."""
+    """How many outcomes there are, ``(1,)``."""
 
 
 class Rules(NamedTuple):
@@ -88,7 +99,7 @@ def swap_entries(archive: Archive, a: int, b: int) -> None:
 def offer(
     measures: Longs, count: int, chain: Longs, depth: int, uses: Longs, archive: Archive, blocks: Blocks
 ) -> None:
-    """Offer `count` assignments to an archive, which notes when it is full.
+    """Offer `count` assignments to an archive that has room for another.
 
     With room for blocks the archive is only read, and each chain that reaches one of its points is written
     down.
@@ -119,9 +130,6 @@ def offer(
             if kept < a:
                 swap_entries(archive, a, kept)
             kept += 1
-    if kept == len(known):
-        size[1] = 1
-        return
     for m in range(len(measures)):
         known[kept, m] = measures[m]
     ties[kept] = count
@@ -165,19 +173,20 @@ def advance(
         following[WORST] = prices[mask]
 
 
-@kernel("int64(int64[::1], Space, uint64[::1], Scoring, Rules, Archive, Blocks)", makes_arrays=True)
+@kernel("void(int64[::1], Space, Scoring, Rules, ArchivePath, Archive, Blocks, int64)", makes_arrays=True)
 def walk_archive(
     firsts: Longs,
     space: Space,
-    everyone: Words,
     scoring: Scoring,
     rules: Rules,
+    path: ArchivePath,
     archive: Archive,
     blocks: Blocks,
-) -> int:
-    """Walk all assignments whose first stage is in `firsts`, for any objectives.
+    block: int,
+) -> None:
+    """Walk on over the assignments whose first stage is in `firsts`, for any objectives.
 
-    Return how many chains were looked at.
+    Until `block` chains were looked at, or the archive has no room for what the next one may add.
 
     The archive holds the non-dominated measures, how many assignments tie for each, and one chain. Every
     measure but the conclusive rows and the credit grows along a chain, so its value so far bounds what
@@ -187,104 +196,101 @@ def walk_archive(
     known, size, uses, penalties, unit = (
         archive.measures, archive.size, rules.uses, scoring.penalties, scoring.unit,
     )  # fmt: skip
-    max_stages, removal = rules.max_stages, rules.removal
+    chain, added, waiting, measures, max_stages, removal = (
+        path.chain, path.added, path.waiting, path.measures, rules.max_stages, rules.removal,
+    )  # fmt: skip
     full = len(prices) - 1
-    n_words = len(everyone)
-    chain = np.zeros(max_stages + 2, dtype=np.int64)
-    added = np.zeros(max_stages + 2, dtype=np.int64)
-    waiting = np.zeros((max_stages + 2, n_words), dtype=np.uint64)
-    measures = np.zeros((max_stages + 2, N_MEASURES), dtype=np.int64)
+    n_words = waiting.shape[1]
     finished = np.zeros(N_MEASURES, dtype=np.int64)
     hoped = np.zeros(N_MEASURES, dtype=np.int64)
     after = np.zeros(n_words, dtype=np.uint64)
     sharp = not removal
     for c in range(len(penalties)):
         sharp = sharp and penalties[c] == unit
-    looked = 0
-    for w in range(n_words):
-        waiting[0, w] = everyone[w]
-    for first in firsts:
-        depth = 1
-        added[1] = first
-        while depth > 0:
-            before = chain[depth - 1]
-            mask = before | added[depth]
-            chain[depth] = mask
-            advance(
-                measures[depth - 1], waiting[depth - 1], before, mask, space, scoring,
-                measures[depth], waiting[depth],
-            )  # fmt: skip
-            looked += 1
-            if mask == full or removal:
-                offer(measures[depth], 1, chain, depth if removal else depth - 1, uses, archive, blocks)
-            descend = mask != full and depth < max_stages
-            if descend and not removal:
-                advance(measures[depth], waiting[depth], mask, full, space, scoring, finished, after)
-                offer(finished, 1, chain, depth, uses, archive, blocks)
-                descend = depth + 1 < max_stages
-            if size[1]:
-                return -1
-            if descend and rules.prune:
-                left = 0
-                hope = 0
-                doomed = 0
-                stuck = 0
-                for w in range(n_words):
-                    row = waiting[depth, w]
-                    left += popcount(row)
-                    hope += popcount(row & reach[mask, 1, w])
-                    doomed += popcount(row & bits[full, 0, w] & ~reach[mask, 1, w])
-                    stuck += popcount(row & ~reach[mask, 0, w])
-                for m in range(N_MEASURES):
-                    hoped[m] = measures[depth, m]
-                hoped[STAGES] += 1 if removal else 2
-                if removal:
-                    hoped[COST] += left * least_steps[mask]
-                else:
-                    hoped[COST] += (left - stuck) * least_steps[mask] + stuck * (prices[full] - prices[mask])
-                hoped[EVALUATION] += left * space.call_prices[mask]
-                most = hoped[CONCLUSIVE] + left - stuck
-                if sharp:
-                    hoped[CREDIT] += unit * hope
-                    over = hoped[CONCLUSIVE] + hope + doomed
-                else:
-                    hoped[CREDIT] += unit * (left - stuck)
-                    over = most
-                for a in range(size[0]):
-                    answer = 0
-                    if uses[CREDIT]:
-                        mine = known[a, CREDIT] * max(1, over)
-                        theirs = hoped[CREDIT] * max(1, known[a, CONCLUSIVE])
-                        answer = 1 if mine > theirs else (2 if mine < theirs else 0)
-                    if uses[CONCLUSIVE]:
-                        if known[a, CONCLUSIVE] > most:
+    depth, looked = path.at[DEPTH], 0
+    while path.at[FIRST] < len(firsts) and looked < block and size[0] + ADDED_AT_ONCE <= len(known):
+        if depth == 0:
+            depth = 1
+            added[1] = firsts[path.at[FIRST]]
+        before = chain[depth - 1]
+        mask = before | added[depth]
+        chain[depth] = mask
+        advance(
+            measures[depth - 1], waiting[depth - 1], before, mask, space, scoring,
+            measures[depth], waiting[depth],
+        )  # fmt: skip
+        looked += 1
+        if mask == full or removal:
+            offer(measures[depth], 1, chain, depth if removal else depth - 1, uses, archive, blocks)
+        descend = mask != full and depth < max_stages
+        if descend and not removal:
+            advance(measures[depth], waiting[depth], mask, full, space, scoring, finished, after)
+            offer(finished, 1, chain, depth, uses, archive, blocks)
+            descend = depth + 1 < max_stages
+        if descend and rules.prune:
+            left = 0
+            hope = 0
+            doomed = 0
+            stuck = 0
+            for w in range(n_words):
+                row = waiting[depth, w]
+                left += popcount(row)
+                hope += popcount(row & reach[mask, 1, w])
+                doomed += popcount(row & bits[full, 0, w] & ~reach[mask, 1, w])
+                stuck += popcount(row & ~reach[mask, 0, w])
+            for m in range(N_MEASURES):
+                hoped[m] = measures[depth, m]
+            hoped[STAGES] += 1 if removal else 2
+            if removal:
+                hoped[COST] += left * least_steps[mask]
+            else:
+                hoped[COST] += (left - stuck) * least_steps[mask] + stuck * (prices[full] - prices[mask])
+            hoped[EVALUATION] += left * space.call_prices[mask]
+            most = hoped[CONCLUSIVE] + left - stuck
+            if sharp:
+                hoped[CREDIT] += unit * hope
+                over = hoped[CONCLUSIVE] + hope + doomed
+            else:
+                hoped[CREDIT] += unit * (left - stuck)
+                over = most
+            for a in range(size[0]):
+                answer = 0
+                if uses[CREDIT]:
+                    mine = known[a, CREDIT] * max(1, over)
+                    theirs = hoped[CREDIT] * max(1, known[a, CONCLUSIVE])
+                    answer = 1 if mine > theirs else (2 if mine < theirs else 0)
+                if uses[CONCLUSIVE]:
+                    if known[a, CONCLUSIVE] > most:
+                        answer |= 1
+                    elif known[a, CONCLUSIVE] < most:
+                        answer |= 2
+                for m in range(COST, N_MEASURES):
+                    if uses[m]:
+                        if known[a, m] < hoped[m]:
                             answer |= 1
-                        elif known[a, CONCLUSIVE] < most:
+                        elif known[a, m] > hoped[m]:
                             answer |= 2
-                    for m in range(COST, N_MEASURES):
-                        if uses[m]:
-                            if known[a, m] < hoped[m]:
-                                answer |= 1
-                            elif known[a, m] > hoped[m]:
-                                answer |= 2
-                    if answer == 1:
-                        descend = False
-                        if a > 0 and not len(blocks.rows):
-                            swap_entries(archive, a, a // 2)
-                        break
-            if descend:
-                depth += 1
-                rest = full & ~mask
-                added[depth] = rest if removal else (rest - 1) & rest
-                if added[depth]:
-                    continue
-                depth -= 1
-            while depth > 0:
-                if depth == 1:
-                    depth = 0
+                if answer == 1:
+                    descend = False
+                    if a > 0 and not len(blocks.rows):
+                        swap_entries(archive, a, a // 2)
                     break
-                added[depth] = (added[depth] - 1) & (full & ~chain[depth - 1])
-                if added[depth]:
-                    break
-                depth -= 1
-    return looked
+        if descend:
+            depth += 1
+            rest = full & ~mask
+            added[depth] = rest if removal else (rest - 1) & rest
+            if added[depth]:
+                continue
+            depth -= 1
+        while depth > 0:
+            if depth == 1:
+                depth = 0
+                break
+            added[depth] = (added[depth] - 1) & (full & ~chain[depth - 1])
+            if added[depth]:
+                break
+            depth -= 1
+        if depth == 0:
+            path.at[FIRST] += 1
+    path.at[DEPTH] = depth
+    path.at[LOOKED] += looked

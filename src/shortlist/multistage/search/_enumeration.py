@@ -13,7 +13,7 @@ import numpy as np
 from shortlist._bits import WordTable, popcount
 from shortlist._jit import kernel
 from shortlist.arrays import Longs, LongTable, ShortTable
-from shortlist.multistage.search._walk_arrays import Blocks, Space, write_block
+from shortlist.multistage.search._walk_arrays import DEPTH, FIRST, LOOKED, Blocks, Space, write_block
 
 UNSEEN = 2**62
 """Cost of a pair (conclusive, right) that no assignment has reached."""
@@ -49,6 +49,19 @@ class Path(NamedTuple):
     """How many rows are decided right so far."""
     cost: Longs
     """What was paid so far."""
+    at: Longs
+    """Where the walk is: its depth, the place of its first set, and how many chains were looked at, ``(3,)``."""
+
+
+class TableRules(NamedTuple):
+    """What a walk is asked for."""
+
+    ways: LongTable
+    """``ways[f, s]`` counts the ways to spend f features in up to s stages."""
+    max_stages: int
+    """Most stages of an assignment."""
+    prune: bool
+    """Whether nodes are left out when a known point dominates whatever may follow, never one that would tie."""
 
 
 @kernel("int64(int64, int64, int64, int64, int64[:, ::1], int64[::1])")
@@ -164,102 +177,100 @@ def last_proper_stage(
     return looked
 
 
-@kernel("int64(int64[::1], Space, int64, int64[:, ::1], boolean, Path, Outcomes, Blocks)")
+@kernel("void(int64[::1], Space, TableRules, Path, Outcomes, Blocks, int64)")
 def walk_table(
     firsts: Longs,
     space: Space,
-    max_stages: int,
-    completions: Longs,
-    prune: bool,
+    rules: TableRules,
     path: Path,
     outcomes: Outcomes,
     blocks: Blocks,
-) -> int:
-    """Walk all assignments whose first stage is in `firsts`; return how many chains were looked at.
+    block: int,
+) -> None:
+    """Walk on over the assignments whose first stage is in `firsts`, until about `block` chains were looked at.
 
-    The first entries of `path` are given: all rows wait. ``completions[f, s]`` counts the ways to spend f
-    features in up to s stages. With `prune`, nodes are left out when a known point dominates whatever may
-    follow: never one that would tie.
+    The first entries of `path` are given: all rows wait. ``path.at`` says where the walk is, and goes on.
     """
     bits, reach, prices, least_steps = space.bits, space.reach, space.prices, space.least_steps
     chain, added, waiting = path.chain, path.added, path.waiting
     n_waiting, right, cost = path.n_waiting, path.right, path.cost
     full, n_words, n_rows = len(prices) - 1, waiting.shape[1], n_waiting[0]
-    looked = 0
-    for first in firsts:
-        depth = 1
-        added[1] = first
-        while depth > 0:
-            # enter the node at `depth`, which adds the features `added[depth]` to the one before
-            before = chain[depth - 1]
-            mask = before | added[depth]
-            chain[depth] = mask
-            left = 0
-            correct = right[depth - 1]
-            for w in range(n_words):
-                row = waiting[depth - 1, w]
-                correct += popcount(row & bits[mask, 1, w])
-                row &= ~bits[mask, 0, w]
-                waiting[depth, w] = row
-                left += popcount(row)
-            n_waiting[depth] = left
-            right[depth] = correct
-            cost[depth] = cost[depth - 1] + n_waiting[depth - 1] * (prices[mask] - prices[before])
-            looked += 1
-            descend = False
-            if mask == full:
-                record(n_rows - left, correct, cost[depth], 1, chain, depth - 1, outcomes, blocks)
-            elif depth < max_stages:
-                rest = popcount(np.uint64(full & ~mask))
-                if left == 0:
-                    count = completions[rest, max_stages - depth]
-                    record(n_rows, correct, cost[depth], count, chain, depth, outcomes, blocks)
-                else:
-                    total = correct
-                    unsure = 0
+    max_stages, depth, looked = rules.max_stages, path.at[DEPTH], 0
+    while path.at[FIRST] < len(firsts) and looked < block:
+        if depth == 0:
+            depth = 1
+            added[1] = firsts[path.at[FIRST]]
+        # enter the node at `depth`, which adds the features `added[depth]` to the one before
+        before = chain[depth - 1]
+        mask = before | added[depth]
+        chain[depth] = mask
+        left = 0
+        correct = right[depth - 1]
+        for w in range(n_words):
+            row = waiting[depth - 1, w]
+            correct += popcount(row & bits[mask, 1, w])
+            row &= ~bits[mask, 0, w]
+            waiting[depth, w] = row
+            left += popcount(row)
+        n_waiting[depth] = left
+        right[depth] = correct
+        cost[depth] = cost[depth - 1] + n_waiting[depth - 1] * (prices[mask] - prices[before])
+        looked += 1
+        descend = False
+        if mask == full:
+            record(n_rows - left, correct, cost[depth], 1, chain, depth - 1, outcomes, blocks)
+        elif depth < max_stages:
+            rest = popcount(np.uint64(full & ~mask))
+            if left == 0:
+                count = rules.ways[rest, max_stages - depth]
+                record(n_rows, correct, cost[depth], count, chain, depth, outcomes, blocks)
+            else:
+                total = correct
+                unsure = 0
+                for w in range(n_words):
+                    row = waiting[depth, w]
+                    total += popcount(row & bits[full, 1, w])
+                    unsure += popcount(row & ~bits[full, 0, w])
+                paid = cost[depth] + left * (prices[full] - prices[mask])
+                record(n_rows - unsure, total, paid, 1, chain, depth, outcomes, blocks)
+                descend = depth + 1 < max_stages and rest > 1
+                if descend and rules.prune:
+                    hope = 0
+                    doomed = 0
+                    stuck = 0
                     for w in range(n_words):
                         row = waiting[depth, w]
-                        total += popcount(row & bits[full, 1, w])
-                        unsure += popcount(row & ~bits[full, 0, w])
-                    paid = cost[depth] + left * (prices[full] - prices[mask])
-                    record(n_rows - unsure, total, paid, 1, chain, depth, outcomes, blocks)
-                    descend = depth + 1 < max_stages and rest > 1
-                    if descend and prune:
-                        hope = 0
-                        doomed = 0
-                        stuck = 0
-                        for w in range(n_words):
-                            row = waiting[depth, w]
-                            hope += popcount(row & reach[mask, 1, w])
-                            doomed += popcount(row & bits[full, 0, w] & ~reach[mask, 1, w])
-                            stuck += popcount(row & ~reach[mask, 0, w])
-                        # the most right rows over those and the rows that cannot but be wrong bound the ratio
-                        most = correct + hope
-                        over = n_rows - left + hope + doomed
-                        paid = (
-                            cost[depth]
-                            + (left - stuck) * least_steps[mask]
-                            + stuck * (prices[full] - prices[mask])
-                        )
-                        descend = not beaten(
-                            n_rows - stuck, most, over, paid, outcomes.archive, outcomes.size
-                        )
-            if descend and depth + 2 == max_stages:
-                looked += last_proper_stage(depth, n_rows, path, space, outcomes, blocks)
-                descend = False
-            if descend:
-                depth += 1
-                added[depth] = full & ~mask
-                added[depth] = (added[depth] - 1) & (full & ~mask)
-                continue
-            # the next node: smaller additions at this depth, then back
-            while depth > 0:
-                depth_rest = full & ~chain[depth - 1]
-                if depth == 1:
-                    depth = 0
-                    break
-                added[depth] = (added[depth] - 1) & depth_rest
-                if added[depth]:
-                    break
-                depth -= 1
-    return looked
+                        hope += popcount(row & reach[mask, 1, w])
+                        doomed += popcount(row & bits[full, 0, w] & ~reach[mask, 1, w])
+                        stuck += popcount(row & ~reach[mask, 0, w])
+                    # the most right rows over those and the rows that cannot but be wrong bound the ratio
+                    most = correct + hope
+                    over = n_rows - left + hope + doomed
+                    paid = (
+                        cost[depth]
+                        + (left - stuck) * least_steps[mask]
+                        + stuck * (prices[full] - prices[mask])
+                    )
+                    descend = not beaten(n_rows - stuck, most, over, paid, outcomes.archive, outcomes.size)
+        if descend and depth + 2 == max_stages:
+            looked += last_proper_stage(depth, n_rows, path, space, outcomes, blocks)
+            descend = False
+        if descend:
+            depth += 1
+            added[depth] = full & ~mask
+            added[depth] = (added[depth] - 1) & (full & ~mask)
+            continue
+        # the next node: smaller additions at this depth, then back
+        while depth > 0:
+            depth_rest = full & ~chain[depth - 1]
+            if depth == 1:
+                depth = 0
+                break
+            added[depth] = (added[depth] - 1) & depth_rest
+            if added[depth]:
+                break
+            depth -= 1
+        if depth == 0:
+            path.at[FIRST] += 1
+    path.at[DEPTH] = depth
+    path.at[LOOKED] += looked

@@ -2,9 +2,12 @@
 
 from typing import Annotated, NamedTuple
 
-from shortlist._bits import Words
+from shortlist._bits import Words, WordTable
 from shortlist._jit import kernel
 from shortlist.arrays import Longs, LongTable
+
+DEPTH, FIRST, LOOKED = range(3)
+"""Where a walk is: its depth, 0 before a first set; the place of that set; how many chains were looked at."""
 
 
 class Space(NamedTuple):
@@ -31,6 +34,21 @@ class Blocks(NamedTuple):
     """
     n_found: Longs
     """How many blocks there are, ``(1,)``; those beyond the rows are counted only."""
+
+
+class ArchivePath(NamedTuple):
+    """The nodes from the root to the current one, by depth."""
+
+    chain: Longs
+    """The features of each node."""
+    added: Longs
+    """Those that it adds to the one before."""
+    waiting: WordTable
+    """The rows that wait after it; at first all."""
+    measures: LongTable
+    """What it comes to."""
+    at: Longs
+    """Where the walk is: its depth, the place of its first set, and how many chains were looked at, ``(3,)``."""
 
 
 @kernel("void(int64[::1], int64, int64, int64, Blocks)")

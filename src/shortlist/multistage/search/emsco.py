@@ -1,5 +1,6 @@
 """EMSCO, the evolutionary search for stage assignments (Algorithms 1 to 3 of Hamilton & Fulp 2022)."""
 
+import dataclasses
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -197,7 +198,8 @@ def emsco(
     observe : callable, optional
         Receives every generation.
     budget : Budget, optional
-        How long the search may take, ending with a whole generation; the seed; and who is told. Its study
+        How long the search may take; the first generation is fitted whatever the time, a later one that has no
+        time is dropped; the seed; and who is told. Its study
         keeps generations with the state of the random numbers, so that a run that was killed goes on to the
         same end. Its observer is then told of the generations from there on.
 
@@ -219,7 +221,7 @@ def emsco(
         place = EmscoPlace(0, first, seen, options.population)
     else:
         place = opened_place(kept, rng)
-    current = _generation(problem, options, place.number, place.assignments)
+    current = _first_generation(problem, options, place, budget)
     stopped = "generations"
     while current.number < options.generations:
         budget.report(Progress("generations", current.number, options.generations))
@@ -243,7 +245,7 @@ def emsco(
                 problem, options, current.number + 1, np.concatenate([current.assignments[elites], children])
             )
         except FitsStoppedError:  # the random numbers are past this generation: the last state stands
-            stopped = "interrupted"
+            stopped = budget.limit_text
             break
         same = (following.assignments[0] == current.assignments[0]).all()
         current = following
@@ -266,6 +268,17 @@ def emsco(
         problem, current.assignments[best], current.measures[best], current.number, place.evaluations,
         stopped, budget.elapsed,
     )  # fmt: skip
+
+
+def _first_generation(
+    problem: StageProblem, options: EmscoOptions, place: EmscoPlace, budget: Budget
+) -> EmscoGeneration:
+    """Fit and measure what the search begins with, whatever the time: without it there is no answer."""
+    fits = problem.decisions.subclassifiers
+    fits.budget = dataclasses.replace(budget, seconds=math.inf)
+    first = _generation(problem, options, place.number, place.assignments)
+    fits.budget = budget
+    return first
 
 
 def initial_population(

@@ -23,6 +23,9 @@ from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Budget
 from shortlist.runs.workers import Where
 
+FITS_SHARE = 0.5
+"""Part of the time limit at which an enumeration must have its classifiers."""
+
 
 @dataclass(frozen=True, eq=False)
 class TiedBlock:
@@ -117,10 +120,14 @@ def enumerate_front(
     ------
     BadInputError
         If there are too many features.
+    FitsStoppedError
+        If not all subsets are fitted in the first half of the time.
     """
     budget = budget or Budget()
     if problem.rules is not None:
+        problem.decisions.subclassifiers.budget = budget
         return _valid_front(problem, problem.rules, budget)
+    problem.decisions.subclassifiers.budget = budget.until(FITS_SHARE)
     space = _space(problem)
     k = problem.max_stages
     found = _nothing(k)

@@ -1,6 +1,7 @@
 """A walk over all stage assignments by threads, or by workers elsewhere, and what a study keeps of it."""
 
 import functools
+import math
 import queue
 import threading
 from collections.abc import Callable, Sequence
@@ -35,17 +36,18 @@ class FinishedWalk:
     looked: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Thread:
-    """A walker, and how many chains it looked at in each task that it has finished."""
+    """A walker, how many chains it looked at in each task that it has finished, and the task it is in."""
 
     checkpoint: Checkpoint
     walker: Walker
     looked: dict[str, int]
+    task: str = ""
 
     def state(self) -> KeptState:
         """Return what a study keeps, while the walker rests."""
-        return KeptState(self.walker.state(), {"looked": self.looked})
+        return KeptState(self.walker.state(), {"looked": self.looked, "task": self.task})
 
 
 def walk_tasks(
@@ -68,7 +70,7 @@ def walk_tasks(
     join : callable
         Makes one of what several walkers found.
     budget : Budget
-        How long it may take. Tasks that are not begun in time are left out.
+        How long it may take. It is looked at within tasks too, and what is left of them is left out.
     workers : int or None
         Threads.
     study : Study
@@ -79,24 +81,19 @@ def walk_tasks(
         return FinishedWalk(FoundAssignments(**kept.arrays), len(tasks), kept.facts["looked"])
     start, threads = seconds_now(), _kept_threads(walker, study)
     known = {key: looked for thread in threads for key, looked in thread.looked.items()}
-    adding = threading.Lock()
-    idle: queue.SimpleQueue[_Thread] = queue.SimpleQueue()
-    for thread in threads:
-        idle.put(thread)
+    waiting = _Waiting(walker, threads, study)
 
     def run(key: str, firsts: NDArray[np.int64]) -> int:
-        if budget.expired:
+        if budget.stopped:
             return -1
-        try:
-            mine = idle.get_nowait()
-        except queue.Empty:
-            with adding:
-                mine = _Thread(_checkpoint(len(threads), study), walker.fresh(), {})
-                threads.append(mine)
-        mine.looked[key] = looked = mine.walker.walk(firsts)
+        mine = waiting.take(key, firsts)
+        while not mine.walker.walk_on():
+            if budget.stopped:  # the thread stays in its task, and no other task gets it
+                return -1
+        mine.task, mine.looked[key] = "", mine.walker.looked
         mine.checkpoint.keep(mine.state, stage=functools.partial(_note, threads, len(tasks)))
-        idle.put(mine)
-        return looked
+        waiting.give_back(mine)
+        return mine.looked[key]
 
     units = [Unit(str(number), run, (str(number), firsts)) for number, firsts in enumerate(tasks)]
     work = Work(workers, report=budget.report, cancellation=budget.cancellation)
@@ -115,6 +112,39 @@ def walk_tasks(
     return walk
 
 
+class _Waiting:
+    """Threads that wait for a task: any task, or the one in which they were stopped."""
+
+    def __init__(self, walker: Walker, threads: list[_Thread], study: Study) -> None:
+        self._walker, self._threads, self._study = walker, threads, study
+        self._adding = threading.Lock()
+        self._idle: queue.SimpleQueue[_Thread] = queue.SimpleQueue()
+        self._begun = {thread.task: thread for thread in threads if thread.task}
+        for thread in threads:
+            if not thread.task:
+                self._idle.put(thread)
+
+    def take(self, key: str, firsts: NDArray[np.int64]) -> _Thread:
+        """Return the thread for a task, which has begun it or goes on with it."""
+        if (mine := self._begun.pop(key, None)) is not None:
+            mine.walker.resume(firsts)
+            return mine
+        try:
+            mine = self._idle.get_nowait()
+        except queue.Empty:
+            with self._adding:
+                checkpoint = _checkpoint(len(self._threads), self._study)
+                mine = _Thread(checkpoint, self._walker.fresh(), {})
+                self._threads.append(mine)
+        mine.task = key
+        mine.walker.begin(firsts)
+        return mine
+
+    def give_back(self, thread: _Thread) -> None:
+        """Let a thread wait for any task."""
+        self._idle.put(thread)
+
+
 def _kept_threads(walker: Walker, study: Study) -> list[_Thread]:
     """Return the walkers that a study has, each with its tasks; without any, one that has done nothing."""
     threads: list[_Thread] = []
@@ -124,7 +154,7 @@ def _kept_threads(walker: Walker, study: Study) -> list[_Thread]:
         if known & looked.keys():  # of a thread before an earlier kill: others have done its tasks since
             break
         known |= looked.keys()
-        threads.append(_Thread(checkpoint, walker.fresh(), looked))
+        threads.append(_Thread(checkpoint, walker.fresh(), looked, state.facts.get("task", "")))
         threads[-1].walker.restore(state.arrays)
     return threads or [_Thread(_checkpoint(0, study), walker, {})]
 
@@ -168,12 +198,17 @@ def walk_units(
     study : Study
         Keeps what every task found.
     """
-    units = [Unit(str(number), walk_task, (make, join, firsts)) for number, firsts in enumerate(tasks)]
+    seconds = budget.deadline - budget.clock()
+    units = [
+        Unit(str(number), walk_task, (make, join, firsts, seconds)) for number, firsts in enumerate(tasks)
+    ]
     work = Work(workers, study, budget.report, budget.cancellation)
     done, looked = 0, 0
     nothing = make()
     parts = [nothing.found()]
     for _, answer in run_units(units, work, stage=WALKING):
+        if answer is None:
+            continue
         arrays = {name: np.array(answer[name], dtype=np.int64) for name in ("measures", "ties", "chains")}
         if len(arrays["ties"]):
             parts.append(FoundAssignments(**arrays))
@@ -184,9 +219,17 @@ def walk_units(
     return FinishedWalk(join(nothing.problem, parts), done, looked)
 
 
-def walk_task(make: Callable[[], Walker], join: Join, firsts: NDArray[np.int64]) -> dict[str, Any]:
-    """Look at all assignments that begin with one of `firsts`; return what was found as JSON holds it."""
-    walker = make()
-    looked = walker.walk(firsts)
+def walk_task(
+    make: Callable[[], Walker], join: Join, firsts: NDArray[np.int64], seconds: float = math.inf
+) -> dict[str, Any] | None:
+    """Look at all assignments that begin with one of `firsts`; return what was found as JSON holds it.
+
+    None if that takes longer than `seconds`.
+    """
+    deadline, walker = seconds_now() + seconds, make()
+    walker.begin(firsts)
+    while not walker.walk_on():
+        if seconds_now() > deadline:
+            return None
     found = join(walker.problem, [walker.found()])
-    return {"looked": looked, **{name: array.tolist() for name, array in vars(found).items()}}
+    return {"looked": walker.looked, **{name: array.tolist() for name, array in vars(found).items()}}

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.multistage.problem.stages import completions
-from shortlist.multistage.search._enumeration import UNSEEN, Outcomes, Path, walk_table
+from shortlist.multistage.search._enumeration import UNSEEN, Outcomes, Path, TableRules, walk_table
 from shortlist.multistage.search._evaluation import CONCLUSIVE, COST, CREDIT, N_MEASURES
-from shortlist.multistage.search._walk_arrays import Blocks, Space
+from shortlist.multistage.search._walk_arrays import FIRST, LOOKED, ArchivePath, Blocks, Space
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, OBJECTIVES, StageProblem
 
 if TYPE_CHECKING:
@@ -21,6 +21,12 @@ TABLE_ROWS = 2000
 
 ARCHIVED = 8192
 """Most outcomes beside that table by which nodes are left out."""
+
+ARCHIVE_ROOM = 4096
+"""Outcomes that an archive has room for at first."""
+
+BLOCK_WORK = 2_000_000
+"""Words of rows that are looked at between two looks at the clock: some hundredths of a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,16 +46,26 @@ class Walker(Protocol):
     def fresh(self) -> "Walker":
         """Return one for another thread, with nothing found yet."""
 
-    def walk(self, firsts: NDArray[np.int64]) -> int:
-        """Look at all assignments that begin with one of `firsts`; return how many."""
+    @property
+    def looked(self) -> int:
+        """How many assignments were looked at since the beginning."""
+
+    def begin(self, firsts: NDArray[np.int64]) -> None:
+        """Begin to look at all assignments that begin with one of `firsts`."""
+
+    def resume(self, firsts: NDArray[np.int64]) -> None:
+        """Go on with these where the state says."""
+
+    def walk_on(self) -> bool:
+        """Look at some more, for some hundredths of a second; return whether these were the last."""
 
     def found(self) -> FoundAssignments:
         """Return what was kept."""
 
-    def state(self) -> dict[str, NDArray[np.int64]]:
+    def state(self) -> dict[str, NDArray[Any]]:
         """Return all that later walks depend on, for `restore` of a walker of the same problem."""
 
-    def restore(self, state: Mapping[str, NDArray[np.int64]]) -> None:
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Go on from a state."""
 
     def collect(
@@ -81,23 +97,38 @@ class TableWalker:
             archive=archive,
             size=np.array([size], dtype=np.int64),
         )
+        depths = max_stages + 2
+        waiting = np.zeros((depths, len(problem.everyone)), dtype=np.uint64)
+        waiting[0] = problem.everyone
+        chain, added, n_waiting, right, cost = np.zeros((5, depths), dtype=np.int64)
+        n_waiting[0] = problem.n_rows
+        self._path = Path(chain, added, waiting, n_waiting, right, cost, np.zeros(3, dtype=np.int64))
+        self._rules = TableRules(completions(problem.n_features, max_stages), max_stages, bounds)
+        self._firsts = np.zeros(0, dtype=np.int64)
+        self._block = _block(problem)
 
     def fresh(self) -> "TableWalker":
         """Return one for another thread, with nothing found yet."""
         return TableWalker(*self._arguments, bounds=self._bounds)
 
-    def walk(self, firsts: NDArray[np.int64], blocks: Blocks = _NO_BLOCKS) -> int:
-        """Look at all assignments that begin with one of `firsts`; return how many."""
-        depths = self.max_stages + 2
-        waiting = np.zeros((depths, len(self.problem.everyone)), dtype=np.uint64)
-        waiting[0] = self.problem.everyone
-        chain, added, n_waiting, right, cost = np.zeros((5, depths), dtype=np.int64)
-        n_waiting[0] = self.problem.n_rows
-        path = Path(chain, added, waiting, n_waiting, right, cost)
-        ways = completions(self.problem.n_features, self.max_stages)
-        return walk_table(
-            firsts, self.space, self.max_stages, ways, self._bounds, path, self._outcomes, blocks
-        )
+    @property
+    def looked(self) -> int:
+        """How many assignments were looked at since the beginning."""
+        return int(self._path.at[LOOKED])
+
+    def begin(self, firsts: NDArray[np.int64]) -> None:
+        """Begin to look at all assignments that begin with one of `firsts`."""
+        self._path.at[:] = 0
+        self.resume(firsts)
+
+    def resume(self, firsts: NDArray[np.int64]) -> None:
+        """Go on with these where the state says."""
+        self._firsts = firsts
+
+    def walk_on(self, blocks: Blocks = _NO_BLOCKS) -> bool:
+        """Look at some more; return whether these were the last."""
+        walk_table(self._firsts, self.space, self._rules, self._path, self._outcomes, blocks, self._block)
+        return bool(self._path.at[FIRST] == len(self._firsts))
 
     def found(self) -> FoundAssignments:
         """Return what was kept."""
@@ -112,23 +143,24 @@ class TableWalker:
         measures[:, COST] = outcomes.best[pairs]
         return FoundAssignments(measures, outcomes.ties[pairs], outcomes.witnesses[pairs].astype(np.int64))
 
-    def state(self) -> dict[str, NDArray[np.int64]]:
+    def state(self) -> dict[str, NDArray[Any]]:
         """Return all that later walks depend on."""
         outcomes = self._outcomes
         pairs = np.flatnonzero((outcomes.best != UNSEEN) | (outcomes.ties != 0))
         return {
             "pairs": pairs, "best": outcomes.best[pairs], "ties": outcomes.ties[pairs],
             "witnesses": outcomes.witnesses[pairs].astype(np.int64),
-            "archive": outcomes.archive[: outcomes.size[0]],
+            "archive": outcomes.archive[: outcomes.size[0]], **_path_state(self._path),
         }  # fmt: skip
 
-    def restore(self, state: Mapping[str, NDArray[np.int64]]) -> None:
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Go on from a state."""
         outcomes, pairs, archive = self._outcomes, state["pairs"], state["archive"]
         outcomes.best[pairs], outcomes.ties[pairs] = state["best"], state["ties"]
         outcomes.witnesses[pairs] = state["witnesses"]
         outcomes.archive[: len(archive)] = archive
         outcomes.size[0] = len(archive)
+        _restore_path(self._path, state)
 
     def collect(
         self, firsts: NDArray[np.int64], point: int, measures: NDArray[np.int64], blocks: Blocks
@@ -138,7 +170,9 @@ class TableWalker:
         best[:] = -1
         conclusive, right, cost = measures[point, [CONCLUSIVE, CREDIT, COST]]
         best[conclusive * (conclusive + 1) // 2 + right] = cost
-        self.walk(firsts, blocks)
+        self.begin(firsts)
+        while not self.walk_on(blocks):
+            pass
 
 
 class ArchiveWalker:
@@ -152,7 +186,15 @@ class ArchiveWalker:
         self.problem, self.space, self.max_stages = problem, space, max_stages
         self.uses = np.zeros(N_MEASURES, dtype=np.int64)
         self.uses[[OBJECTIVES[name] for name in problem.names]] = 1
-        self._archive = self._room(max(4096, 2 * len(seeds)))
+        depths = max_stages + 2
+        waiting = np.zeros((depths, len(problem.everyone)), dtype=np.uint64)
+        waiting[0] = problem.everyone
+        chain, added = np.zeros((2, depths), dtype=np.int64)
+        measures = np.zeros((depths, N_MEASURES), dtype=np.int64)
+        self._path = ArchivePath(chain, added, waiting, measures, np.zeros(3, dtype=np.int64))
+        self._firsts = np.zeros(0, dtype=np.int64)
+        self._block = _block(problem)
+        self._archive = self._room(max(ARCHIVE_ROOM, 2 * len(seeds)))
         self._archive.measures[: len(seeds)] = seeds
         self._archive.size[0] = len(seeds)
 
@@ -163,36 +205,43 @@ class ArchiveWalker:
             measures=np.zeros((size, N_MEASURES), dtype=np.int64),
             ties=np.zeros(size, dtype=np.int64),
             chains=np.zeros((size, max(1, self.max_stages)), dtype=np.int64),
-            size=np.zeros(2, dtype=np.int64),
+            size=np.zeros(1, dtype=np.int64),
         )
 
     def fresh(self) -> "ArchiveWalker":
         """Return one for another thread, with nothing found yet."""
         return ArchiveWalker(*self._arguments, bounds=self._bounds)
 
-    def walk(self, firsts: NDArray[np.int64], blocks: Blocks = _NO_BLOCKS) -> int:
-        """Look at all assignments that begin with one of `firsts`; return how many."""
-        looked = 0
-        for first in firsts:
-            before = [part.copy() for part in self._archive]
-            visited = self._walk_one(np.array([first]), blocks)
-            while visited < 0:  # the archive was full: take back what this task did, with twice the room
-                self._archive = self._room(2 * len(before[0]))
-                for part, old in zip(self._archive, before, strict=True):
-                    part[: len(old)] = old
-                visited = self._walk_one(np.array([first]), blocks)
-            looked += visited
-        return looked
+    @property
+    def looked(self) -> int:
+        """How many assignments were looked at since the beginning."""
+        return int(self._path.at[LOOKED])
 
-    def _walk_one(self, firsts: NDArray[np.int64], blocks: Blocks) -> int:
+    def begin(self, firsts: NDArray[np.int64]) -> None:
+        """Begin to look at all assignments that begin with one of `firsts`."""
+        self._path.at[:] = 0
+        self.resume(firsts)
+
+    def resume(self, firsts: NDArray[np.int64]) -> None:
+        """Go on with these where the state says."""
+        self._firsts = firsts
+
+    def walk_on(self, blocks: Blocks = _NO_BLOCKS) -> bool:
+        """Look at some more; return whether these were the last."""
         # seconds to compile at first, and the paper's objectives never need it
-        from shortlist.multistage.search._archive_walk import Rules, walk_archive
+        from shortlist.multistage.search._archive_walk import ADDED_AT_ONCE, Archive, Rules, walk_archive
 
-        problem = self.problem
+        problem, old = self.problem, self._archive
+        if old.size[0] + ADDED_AT_ONCE > len(old.measures):
+            self._archive = self._room(2 * len(old.measures) + ADDED_AT_ONCE)
+            for name in Archive._fields:
+                part = getattr(old, name)
+                getattr(self._archive, name)[: len(part)] = part
         rules = Rules(self.uses, self.max_stages, problem.removal, self._bounds)
-        return walk_archive(
-            firsts, self.space, problem.everyone, problem.scoring, rules, self._archive, blocks
+        walk_archive(
+            self._firsts, self.space, problem.scoring, rules, self._path, self._archive, blocks, self._block
         )
+        return bool(self._path.at[FIRST] == len(self._firsts))
 
     def found(self) -> FoundAssignments:
         """Return what was kept."""
@@ -200,17 +249,20 @@ class ArchiveWalker:
         counted = np.flatnonzero(ties[: size[0]])
         return FoundAssignments(measures[counted], ties[counted], chains[counted])
 
-    def state(self) -> dict[str, NDArray[np.int64]]:
+    def state(self) -> dict[str, NDArray[Any]]:
         """Return all that later walks depend on."""
         archive = self._archive
         used = {name: getattr(archive, name)[: archive.size[0]] for name in ("measures", "ties", "chains")}
-        return {**used, "size": archive.size}
+        return {**used, "size": archive.size, **_path_state(self._path)}
 
-    def restore(self, state: Mapping[str, NDArray[np.int64]]) -> None:
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Go on from a state."""
-        self._archive = self._room(max(len(self._archive.measures), len(state["measures"])))
-        for name, used in state.items():
-            getattr(self._archive, name)[: len(used)] = used
+        n_found = len(state["measures"])
+        self._archive = self._room(max(len(self._archive.measures), n_found))
+        for name in ("measures", "ties", "chains"):
+            getattr(self._archive, name)[:n_found] = state[name]
+        self._archive.size[0] = n_found
+        _restore_path(self._path, state)
 
     def collect(
         self, firsts: NDArray[np.int64], point: int, measures: NDArray[np.int64], blocks: Blocks
@@ -224,15 +276,37 @@ class ArchiveWalker:
         everything = np.zeros((4096, rows.shape[1]), dtype=np.int64)
         for first in firsts:
             count = np.zeros(1, dtype=np.int64)
-            self._walk_one(np.array([first]), Blocks(everything, count))
+            self._walk_one(first, Blocks(everything, count))
             if count[0] > len(everything):
                 everything = np.zeros((int(count[0]), rows.shape[1]), dtype=np.int64)
                 count[0] = 0
-                self._walk_one(np.array([first]), Blocks(everything, count))
+                self._walk_one(first, Blocks(everything, count))
             ours = everything[: count[0]][everything[: count[0], -1] == 0]
             room = max(0, len(rows) - int(n_found[0]))
             rows[n_found[0] : n_found[0] + min(room, len(ours))] = ours[:room]
             n_found[0] += len(ours)
+
+    def _walk_one(self, first: int, blocks: Blocks) -> None:
+        self.begin(np.array([first], dtype=np.int64))
+        while not self.walk_on(blocks):
+            pass
+
+
+def _block(problem: StageProblem) -> int:
+    """Return after how many assignments a walk looks up."""
+    return max(1, BLOCK_WORK // len(problem.everyone))
+
+
+def _path_state(path: Path | ArchivePath) -> dict[str, NDArray[Any]]:
+    """Return where a walk is, for a study."""
+    return {f"path {name}": array for name, array in path._asdict().items()}
+
+
+def _restore_path(path: Path | ArchivePath, state: Mapping[str, NDArray[Any]]) -> None:
+    """Go on from there; studies of 0.2.0 have no state within a task."""
+    for name, array in path._asdict().items():
+        if f"path {name}" in state:
+            array[:] = state[f"path {name}"]
 
 
 def make_walker(
@@ -249,5 +323,6 @@ def make_walker(
     # one's
     counts = problem.unit == 1 and (problem.penalties == 1).all()
     plain = problem.names == DEFAULT_OBJECTIVES and not problem.removal and counts
-    kind = TableWalker if plain and problem.n_rows <= table_rows else ArchiveWalker
-    return kind(problem, space, max_stages, seeds, bounds=bounds)
+    if plain and problem.n_rows <= table_rows:
+        return TableWalker(problem, space, max_stages, seeds, bounds=bounds)
+    return ArchiveWalker(problem, space, max_stages, seeds, bounds=bounds)

@@ -6,14 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
-from shortlist.errors import BadInputError
+from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.subclassifiers.subclassifiers import (
     DENSE_FEATURES,
     MOST_BYTES,
+    STOPPED,
     StageRows,
     Subclassifiers,
 )
+
+AT_ONCE = 8192
+"""Subsets whose rows are decided between two looks at the clock."""
 
 
 class DecisionBits:
@@ -36,9 +40,12 @@ class DecisionBits:
             self._ready[:] = False
         wanted = np.unique(slots)
         wanted = wanted[~self._ready[wanted]]
-        if len(wanted):
-            self.subclassifiers.write_bits(wanted, self.rule, self.bits)
-            self._ready[wanted] = True
+        for start in range(0, len(wanted), AT_ONCE):
+            if start and self.subclassifiers.budget.stopped:
+                raise FitsStoppedError(STOPPED)
+            piece = wanted[start : start + AT_ONCE]
+            self.subclassifiers.write_bits(piece, self.rule, self.bits)
+            self._ready[piece] = True
         return slots
 
     def every_subset(self) -> NDArray[np.uint64]:
@@ -50,6 +57,8 @@ class DecisionBits:
         ------
         BadInputError
             If there are too many features, or their subsets would not fit into memory.
+        FitsStoppedError
+            If the budget ends before all are fitted. Those that are stay fitted.
         """
         n = self.subclassifiers.rows.n_features
         if n > DENSE_FEATURES:

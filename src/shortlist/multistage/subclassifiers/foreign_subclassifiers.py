@@ -12,7 +12,7 @@ from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, raised_threshold
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows, SubsetPlaces
 from shortlist.pickles import saved_from
-from shortlist.runs import Cancellation, Report, Unit, Work, run_units, silent
+from shortlist.runs import Budget, Unit, Work, run_units
 from shortlist.runs.workers import Where
 
 
@@ -28,8 +28,7 @@ class ForeignSubclassifiers:
         estimator: Any,
         *,
         n_jobs: Where = 1,
-        report: Report = silent,
-        cancellation: Cancellation | None = None,
+        budget: Budget | None = None,
     ) -> None:
         if not hasattr(estimator, "predict_proba"):
             raise BadInputError(
@@ -39,15 +38,14 @@ class ForeignSubclassifiers:
         self.rows = rows
         self.estimator = estimator
         self.n_jobs = n_jobs
-        self.report = report
-        self.cancellation = cancellation
+        self.budget = budget or Budget()
         self.places = SubsetPlaces(rows.n_features, 200_000)
         self.n_fits = 0
         self._models: dict[int, ForeignModel] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy in another process has: it fits for itself, and tells nobody."""
-        return {**vars(self), "n_jobs": 1, "report": silent}
+        return {**vars(self), "n_jobs": 1, "budget": Budget()}
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
         """Return the slot of each subset, ``(n_subsets,)``, fitting what is missing."""
@@ -60,16 +58,21 @@ class ForeignSubclassifiers:
             Unit(str(slots[i]), fit_clone, (self.estimator, self.rows, own))
             for i, own in zip(new, columns, strict=True)
         ]
+        done = 0
         try:
-            work = Work(self.n_jobs, report=self.report, cancellation=self.cancellation or Cancellation())
-            for key, model in run_units(units, work, stage="fitting subclassifiers"):
-                self._models[int(key)] = model
-                self.n_fits += 1
-            if any(int(slots[i]) not in self._models for i in new):
-                raise FitsStoppedError(STOPPED)  # noqa: TRY301  # the places are given back below
-        except BaseException:
-            self.places.forget(slots[new])
-            raise
+            work = Work(self.n_jobs, report=self.budget.report, cancellation=self.budget.cancellation)
+            if not self.budget.stopped:
+                for key, model in run_units(units, work, stage="fitting subclassifiers"):
+                    self._models[int(key)] = model
+                    done += 1
+                    if self.budget.expired:
+                        break
+        finally:
+            self.n_fits += done
+            if done < len(new):
+                self.places.forget(slots[new[done:]])
+        if done < len(new):
+            raise FitsStoppedError(STOPPED)
         return slots
 
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:

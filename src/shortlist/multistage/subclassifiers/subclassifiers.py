@@ -19,7 +19,7 @@ from shortlist.multistage.subclassifiers._logistic import (
 from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.multistage.subclassifiers.logistic_fits import fit_subsets, prepared_rows
 from shortlist.pickles import saved_from
-from shortlist.runs import Cancellation, Report, Unit, Work, run_units, silent
+from shortlist.runs import Budget, Unit, Work, run_units
 from shortlist.runs.workers import Where
 
 DENSE_FEATURES = 18
@@ -78,6 +78,7 @@ class Subclassifiers(Protocol):
     rows: StageRows
     places: "SubsetPlaces"
     n_fits: int
+    budget: Budget
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
         """Return the slots of subsets, ``(n_subsets, n_features)``, fitting what is missing."""
@@ -170,8 +171,8 @@ class LogisticSubclassifiers:
         Threads that fit, or the address of a Dask scheduler.
     capacity : int, default=200_000
         Most subsets kept at a time, where the number of features exceeds :data:`DENSE_FEATURES`.
-    report, cancellation : optional
-        Progress events of the fits, and a way to stop before the next batch.
+    budget : Budget, optional
+        How long fits may take, which is looked at before every batch, and who is told. It may be replaced.
 
     Notes
     -----
@@ -186,13 +187,11 @@ class LogisticSubclassifiers:
         scale: bool = True,
         n_jobs: Where = 1,
         capacity: int = 200_000,
-        report: Report = silent,
-        cancellation: Cancellation | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.rows = rows
         self.n_jobs = n_jobs
-        self.report = report
-        self.cancellation = cancellation
+        self.budget = budget or Budget()
         n_scores = 1 if rows.n_classes == 2 else rows.n_classes
         room = MOST_BYTES // (8 * n_scores * (rows.fit_rows.shape[1] + 1) + 16 * rows.n_words)
         self.places = SubsetPlaces(rows.n_features, min(capacity, max(LEAST_PLACES, room)))
@@ -209,45 +208,46 @@ class LogisticSubclassifiers:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy in another process has: it fits for itself, and tells nobody."""
-        return {**vars(self), "n_jobs": 1, "report": silent}
+        return {**vars(self), "n_jobs": 1, "budget": Budget()}
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
         """Return the slot of each subset, ``(n_subsets,)``, fitting what is missing."""
         slots, new = self.places.place(subsets)
-        if len(new):
-            try:
-                self._fit(slots[new], subsets[new])
-            except BaseException:
-                self.places.forget(slots[new])
-                raise
+        done = 0
+        try:
+            done = self._fit(slots[new], subsets[new])
+        finally:
+            if done < len(new):
+                self.places.forget(slots[new[done:]])
+        if done < len(new):
+            raise FitsStoppedError(STOPPED)
         return slots
 
-    def _fit(self, slots: NDArray[np.int64], subsets: Mask) -> None:
-        """Fit subsets in batches, in threads, and keep their coefficients."""
+    def _fit(self, slots: NDArray[np.int64], subsets: Mask) -> int:
+        """Fit subsets in batches, in threads, and keep their coefficients; return how many, the first ones."""
+        self._subsets[slots] = subsets
+        done = 0
         if len(slots) <= FEW_SUBSETS:
-            if self.cancellation is not None and self.cancellation.cancelled:
-                raise FitsStoppedError(STOPPED)
-            with _blas().limit(limits=1):
-                self._coefficients[slots] = fit_subsets(self._fit_rows, subsets)
-            self._subsets[slots] = subsets
-            self.n_fits += len(slots)
-            return
+            if len(slots) and not self.budget.stopped:
+                with _blas().limit(limits=1):
+                    self._coefficients[slots] = fit_subsets(self._fit_rows, subsets)
+                done = len(slots)
+            self.n_fits += done
+            return done
         size = max(1, min(BATCH, -(-len(slots) // 4)))
         pieces = [slice(start, start + size) for start in range(0, len(slots), size)]
         units = [
             Unit(str(i), fit_subsets, (self._fit_rows, subsets[piece])) for i, piece in enumerate(pieces)
         ]
-        done = 0
-        work = Work(self.n_jobs, report=self.report, cancellation=self.cancellation or Cancellation())
+        work = Work(self.n_jobs, report=self.budget.report, cancellation=self.budget.cancellation)
         with _blas().limit(limits=1), pooled_threads():
             for key, coefficients in run_units(units, work, stage="fitting subclassifiers"):
-                piece = pieces[int(key)]
-                self._coefficients[slots[piece]] = coefficients
+                self._coefficients[slots[pieces[int(key)]]] = coefficients
                 done += len(coefficients)
-        self._subsets[slots] = subsets
+                if self.budget.expired:
+                    break
         self.n_fits += done
-        if done < len(slots):
-            raise FitsStoppedError(STOPPED)
+        return done
 
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
         """Write into ``bits[slot]`` who is confident and who is confident and right."""
