@@ -84,11 +84,15 @@ def _measured(name: str, X: pd.DataFrame, y: NDArray[Any], seed: int) -> Iterato
         for selection, more in SELECTED.items():
             settings = EvolutionSettings(**BRED | more | {"max_members": most})
             start = time.perf_counter()
-            found, bound = EnsembleChoice(judged, settings, Budget(seed=seed)).at_end(
+            found, step = EnsembleChoice(judged, settings, Budget(seed=seed)).at_end(
                 judged.single_best(population, codes), population, codes
             )
             method = f"Off-EEL {selection}" + ("" if most is None else f", at most {most}")
-            yield row(method, found.genomes, judged.error(found), bound, time.perf_counter() - start)
+            seconds, bound = (
+                time.perf_counter() - start,
+                None if step is None else step.error_bound(len(judged.labels)),
+            )
+            yield row(method, found.genomes, judged.error(found), bound, seconds)
     for selection, more in SELECTED.items():
         start = time.perf_counter()
         grown = bred(**ONLINE | more)

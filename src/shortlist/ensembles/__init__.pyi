@@ -11,6 +11,7 @@ from shortlist.ensembles.estimators.rule_pruners import MarginPruner as MarginPr
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner as OrderedPruner
 from shortlist.ensembles.evolution.evolution import Evolved as Evolved
 from shortlist.ensembles.evolution.evolution import Generation  # noqa: F401
+from shortlist.ensembles.evolution.reference_rows import ExactStep  # noqa: F401
 from shortlist.ensembles.evolution.spaces import SPACES as SPACES
 from shortlist.ensembles.evolution.spaces import SearchSpace as SearchSpace
 

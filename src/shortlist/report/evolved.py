@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from shortlist.ensembles.pruning.evidence import evidence_of_step
 from shortlist.report.ensembles import NOT_TESTED, measured_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
+    from shortlist.ensembles.evolution.evolution import Evolved
     from shortlist.ensembles.studies.measured import Measured
 
 
@@ -31,7 +33,7 @@ def evolved_parts(
             ("error", f"{result.error:.4f} on the rows that it was evolved on"),
             ("search", f"{classifier.mode}, {classifier.space}"),
             ("generations", f"{len(result.history):,} of {classifier.n_generations:,}{stopped}"),
-            ("proof", _proved(result.error_bound)),
+            ("proof", _proved(result)),
         )
     )
     tested: list[Any] = (
@@ -40,13 +42,15 @@ def evolved_parts(
     return [Heading("The ensemble"), facts, *tested, Heading("Generations"), *_history(classifier)]
 
 
-def _proved(error_bound: float | None) -> str:
+def _proved(result: "Evolved") -> str:
     """Say what is proved of the members."""
-    if error_bound is None:
+    if result.error_bound is None:
         return "evolution proves nothing"
+    step = getattr(result, "exact_step", None)
+    known = evidence_of_step(None if step is None else step.result, result.error, result.error_bound)
     return (
-        f"no choice among the candidates of the last step has an error below {error_bound:.4f}; of other "
-        "candidates nothing is proved"
+        f"among the choices from the candidates of the last step: {known.sentence()}; of other candidates "
+        "nothing is proved"
     )
 
 

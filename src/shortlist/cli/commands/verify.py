@@ -31,8 +31,9 @@ def verify(
 ) -> None:
     """Recheck value and bound of a pruned ensemble on its table, independently of what found them.
 
-    Without a certificate, as of a named solver, a rule or evolution, the value is counted again. Exits with 1
-    if something is not as the model claims, and with 3 if it claims a bound and nothing proves one.
+    Without a certificate, as of a named solver, a rule or evolution by margins, the value is counted again.
+    Exits with 1 if something is not as the model claims, and with 3 if it claims a bound and nothing proves
+    one.
     """
     from shortlist.cli.files import check_files
     from shortlist.runs.clock import seconds_now

@@ -4,12 +4,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.text.measured_table import measured_facts, one_answer_notes, print_measured
+from shortlist.results.proof import relative_gap
 
 if TYPE_CHECKING:
+    from shortlist.ensembles.pruning.evidence import Evidence
     from shortlist.ensembles.studies.holdout import EvolvedTable
 
-BOUNDED = "No choice among the candidates of the last step has an error below {:.4f} on these rows, as proved"
-"""What an exact step proves; how good other candidates could be nobody knows."""
+BOUNDED = "Among the choices from the candidates of the last step"
+"""What an exact step proves something of; how good other candidates could be nobody knows."""
 
 MANY_MEMBERS = 100
 """From here on the number of members is worth a note."""
@@ -32,15 +34,18 @@ def evolved_notes(evolved: "EvolvedTable") -> list[str]:
 def evolved_facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]:
     """Return the contract of every command, and what only evolution has."""
     classifier, result = evolved.classifier, evolved.classifier.result_
+    known, bound = _evidence(evolved), None if result.error_bound is None else 1 - result.error_bound
     return {
         "command": "evolve",
         "method": classifier.mode,
-        "status": "feasible",
+        "status": "optimal" if result.error == result.error_bound else "feasible",
         "seconds": evolved.seconds,
         "objective": "accuracy",
         "value": 1 - result.error,
-        "bound": None,
-        "gap": None,
+        "bound": bound,
+        "gap": None if bound is None else relative_gap(1 - result.error, bound),
+        "certified_bound": known.certified_bound,
+        "proof": known.as_dict(),
         "limit": result.stopped,
         "space": classifier.space,
         "classes": [str(label) for label in classifier.classes_],
@@ -68,6 +73,15 @@ def evolved_facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]
     }
 
 
+def _evidence(evolved: "EvolvedTable") -> "Evidence":
+    """Return what is known of the ensemble on the rows that it was evolved on."""
+    from shortlist.ensembles.pruning.evidence import evidence_of_step
+
+    result = evolved.classifier.result_
+    step = result.exact_step
+    return evidence_of_step(None if step is None else step.result, result.error, result.error_bound)
+
+
 def print_evolved(evolved: "EvolvedTable", saved: Path | None) -> None:
     """Print the answer for people."""
     classifier, result, rows = evolved.classifier, evolved.classifier.result_, evolved.n_rows
@@ -82,7 +96,7 @@ def print_evolved(evolved: "EvolvedTable", saved: Path | None) -> None:
         f"evolved on, {1 - evolved.test['evolved'].accuracy:.4f} on the test rows."
     )
     if result.error_bound is not None:
-        print(f"{BOUNDED.format(result.error_bound)}.")
+        print(f"{BOUNDED}: {_evidence(evolved).sentence()}.")
     print()
     print_measured(evolved.test)
     if saved is not None:

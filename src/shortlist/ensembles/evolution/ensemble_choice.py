@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
-from shortlist.ensembles.evolution.reference_rows import GrownEnsemble, ReferenceRows
+from shortlist.ensembles.evolution.reference_rows import ExactStep, GrownEnsemble, ReferenceRows
 from shortlist.ensembles.evolution.spaces import Population
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.runs.budget import Budget
@@ -55,8 +55,8 @@ class EnsembleChoice:
 
     def at_end(
         self, ensemble: GrownEnsemble, population: Population, codes: ClassCodes
-    ) -> tuple[GrownEnsemble, float | None]:
-        """Return the ensemble when evolution has ended, and with exact selection a bound on its error."""
+    ) -> tuple[GrownEnsemble, ExactStep | None]:
+        """Return the ensemble when evolution has ended, and with exact selection what that step proved."""
         settings = self.settings
         if settings.mode == "single":
             return ensemble, None
@@ -68,8 +68,8 @@ class EnsembleChoice:
 
     def _better(
         self, ensemble: GrownEnsemble, population: Population, codes: ClassCodes, most: int | None
-    ) -> tuple[GrownEnsemble, float]:
-        """Return the better of what exact pruning and margins choose, of equals the smaller, and the bound.
+    ) -> tuple[GrownEnsemble, ExactStep]:
+        """Return the better of what exact pruning and margins choose, of equals the smaller, and the proof.
 
         A limit may end exact pruning before it has found what the margins find.
         """
@@ -78,6 +78,6 @@ class EnsembleChoice:
             settings.exact_time_limit_s, seed=self.budget.seed, cancellation=self.budget.cancellation
         )
         started = None if settings.mode == "offline" else ensemble  # offline it is one of the population
-        exact, bound = rows.chosen(started, population, codes, most, limit)
+        exact, step = rows.chosen(started, population, codes, most, limit)
         both = (exact, rows.grown(ensemble, population, codes, most))
-        return min(both, key=lambda one: (rows.error(one), len(one))), bound
+        return min(both, key=lambda one: (rows.error(one), len(one))), step

@@ -15,7 +15,7 @@ from shortlist.ensembles.evolution.evolution_state import (
     evolution_state,
     opened_evolution,
 )
-from shortlist.ensembles.evolution.reference_rows import GrownEnsemble, ReferenceRows
+from shortlist.ensembles.evolution.reference_rows import ExactStep, GrownEnsemble, ReferenceRows
 from shortlist.ensembles.evolution.spaces import Population, SearchSpace
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.pickles import saved_from
@@ -73,6 +73,8 @@ class Evolved:
     error_bound : float or None
         With exact selection: no choice among the candidates of the last step gets a smaller share of the
         training rows wrong, as proved. None with selection by margins.
+    exact_step : ExactStep or None
+        That step: what was chosen from, and the proof, which ``shortlist verify`` rechecks.
     """
 
     members: Population
@@ -81,6 +83,7 @@ class Evolved:
     error: float
     stopped: str
     error_bound: float | None = None
+    exact_step: ExactStep | None = None
 
 
 def evolve(
@@ -185,8 +188,9 @@ def evolve(
         checkpoint.keep(state, now=True)
     else:
         checkpoint.finish(state, budget.elapsed)
-    ensemble, bound = choice.at_end(ensemble, population, codes)
-    return Evolved(ensemble.genomes, population, tuple(history), rows.error(ensemble), stopped, bound)
+    ensemble, step = choice.at_end(ensemble, population, codes)
+    bound = None if step is None else step.error_bound(len(rows.labels))
+    return Evolved(ensemble.genomes, population, tuple(history), rows.error(ensemble), stopped, bound, step)
 
 
 def _bred(

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist.ensembles.evolution.spaces import Population, SearchSpace
 from shortlist.ensembles.goals.class_weights import class_weights
 from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.proofs.incumbent import ClassSelection
 from shortlist.ensembles.pruning.pruning import prune_exactly
 from shortlist.ensembles.rules.margin_selection import distinct_classifiers, grow_by_margins, vote_digests
 from shortlist.ensembles.votes.class_votes import (
@@ -18,6 +19,7 @@ from shortlist.ensembles.votes.class_votes import (
     plurality,
 )
 from shortlist.errors import BadInputError
+from shortlist.pickles import saved_from
 from shortlist.runs.budget import Budget
 
 
@@ -60,6 +62,27 @@ class GrownEnsemble:
 
     def __len__(self) -> int:
         return len(self.genomes)
+
+
+@saved_from("shortlist.ensembles")
+@dataclass(frozen=True, eq=False)
+class ExactStep:
+    """What exact pruning chose from, and what it proved.
+
+    Attributes
+    ----------
+    candidates : Population
+        Genomes that answer differently from each other, in the order of the selection; asked all at once.
+    result : ClassSelection
+        What was chosen of them for accuracy, as a plurality, with bound and certificate.
+    """
+
+    candidates: Population
+    result: ClassSelection
+
+    def error_bound(self, n_rows: int) -> float:
+        """Return the least share of so many rows that any choice gets wrong, by the bound of the result."""
+        return (n_rows - round(self.result.bound * n_rows)) / n_rows
 
 
 class ReferenceRows:
@@ -143,8 +166,10 @@ class ReferenceRows:
         codes: ClassCodes,
         most: int | None,
         budget: Budget,
-    ) -> tuple[GrownEnsemble, float]:
+    ) -> tuple[GrownEnsemble, ExactStep]:
         """Choose by exact pruning among the members so far and a population.
+
+        All candidates are asked again at once, as whoever rechecks does: others at a time may round otherwise.
 
         Parameters
         ----------
@@ -161,19 +186,19 @@ class ReferenceRows:
         -------
         GrownEnsemble
             Members right on most rows, as a plurality; with as few of them as the search gets by with.
-        float
-            The least share of rows that any choice among these gets wrong, as proved.
+        ExactStep
+            What was chosen from, and the proof.
         """
         if ensemble is not None:
             population = np.concatenate([ensemble.genomes, population])
             codes = np.hstack([self.codes(ensemble.genomes), codes])
-        distinct = distinct_classifiers(codes)
-        votes = merge_class_rows(class_votes(codes[:, distinct], self.labels, n_classes=self.n_classes))
-        limits = selection_limits(len(distinct), max_size=most)
+        candidates = population[distinct_classifiers(codes)]
+        codes = self.codes(candidates)
+        votes = merge_class_rows(class_votes(codes, self.labels, n_classes=self.n_classes))
+        limits = selection_limits(len(candidates), max_size=most)
         result = prune_exactly(votes, class_weights("accuracy", votes), limits, budget)
-        joined = distinct[np.flatnonzero(result.mask)]
-        n_wrong = len(self.labels) - round(result.bound * len(self.labels))
-        return self._joined(None, population[joined], codes[:, joined]), n_wrong / len(self.labels)
+        joined = np.flatnonzero(result.mask)
+        return self._joined(None, candidates[joined], codes[:, joined]), ExactStep(candidates, result)
 
     def _joined(
         self, ensemble: GrownEnsemble | None, genomes: Population, codes: ClassCodes

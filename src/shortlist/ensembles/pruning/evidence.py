@@ -169,6 +169,23 @@ def certified_by(certificate: Mapping[str, Any]) -> str:
     return next((part for part in known if part in certificate), "")
 
 
+def evidence_of_step(step: PrunedSelection | None, error: float, error_bound: float | None) -> Evidence:
+    """Return what is known of an evolved ensemble, by its errors and the exact step that chose it, if any.
+
+    Shares are of one minus the errors. A bound without a step is one of a model from before steps were kept.
+    """
+    value, rows = 1 - error, "rows that it was evolved on"
+    if error_bound is None:
+        return evidence_of_rule(value, rows)
+    bound = 1 - error_bound
+    if step is None or step.certified_bound is None:
+        none = dataclasses.replace(evidence_of_rule(value, rows), bound=bound, bound_by="the exact step")
+        return dataclasses.replace(none, no_certificate="the model keeps no certificate")
+    known = dataclasses.replace(evidence_of(step, AUTO), value=value, bound=bound, rows=rows)
+    same = step.certified_bound == step.bound
+    return dataclasses.replace(known, certified_bound=bound if same else step.certified_bound)
+
+
 def evidence_of_rule(value: float, rows: str = "validation rows", *, counted_from: str = "votes") -> Evidence:
     """Return what is known of an ensemble that a rule or evolution chose: its accuracy alone."""
     return Evidence(

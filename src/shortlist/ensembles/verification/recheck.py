@@ -34,6 +34,7 @@ from shortlist.ensembles.pruning.evidence import (
     evidence_of_rule,
 )
 from shortlist.ensembles.pruning.pruning import parse_objective
+from shortlist.ensembles.verification.evolved_recheck import recheck_step
 from shortlist.ensembles.verification.mean_recheck import as_chosen, other_probabilities, recheck_means
 from shortlist.ensembles.verification.row_check import find_recorded_rows
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
@@ -183,6 +184,8 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verific
         return dataclasses.replace(looked_at, failures=(*first, *failures))
     if not isinstance(model, ExactPruner):
         checked = _recount_accuracy(model, rows, classes, called)
+        if getattr(getattr(model, "result_", None), "error_bound", None) is not None:
+            checked = recheck_step(model, rows, record.labels, checked)
     elif votes is None:
         assert record.shares is not None, "soft votes are on record"
         limits = _limits(model, pool, n_classifiers * model.max_copies, None)
@@ -209,7 +212,8 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verific
 def _recorded(model: "Model") -> tuple[str, RecordedRows, int]:
     """Return the name of the model's rows, their record, and how many classifiers were chosen from."""
     if hasattr(model, "training_"):
-        return EVOLVED_ON, model.training_, len(model.members_)
+        step = getattr(model.result_, "exact_step", None)
+        return EVOLVED_ON, model.training_, len(model.members_ if step is None else step.candidates)
     return "validation rows", model.validation_, len(model.selection_)
 
 
