@@ -30,6 +30,18 @@ class OutOfReachError(BadInputError):
     """Nothing that could be found is within a limit; the message says what there can be."""
 
 
+class ContradictionError(BadInputError):
+    """A decision cannot be made, or a model has no product; `contradiction` says what is in the way, or None.
+
+    `sentences` has one for each of its parts.
+    """
+
+    def __init__(self, message: str, contradiction: Any = None, sentences: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.contradiction = contradiction
+        self.sentences = sentences
+
+
 class MissingDependencyError(ShortlistError, ImportError):
     """An optional package is needed; the message says how to install it."""
 

@@ -104,8 +104,12 @@ def least_sums(
             f"costs must have shape (n_rows, {diagram.n_variables}), got {costs.shape}. Give one column per "
             "variable."
         )
-    sides = _sides(diagram, literals)
-    if not sides.consistent or diagram.root == 0:
+    asked = tuple(literals)
+    if not len(costs):
+        nothing = np.zeros((1, diagram.n_variables), dtype=np.int64)
+        return None if least_sums(diagram, nothing, asked) is None else ()
+    sides = _sides(diagram, asked)
+    if not sides.consistent:
         return None
     fixed = diagram.places < 0
     base = costs[:, fixed & diagram.polarities].sum(axis=1)

@@ -1,6 +1,7 @@
 """Contradictions against all configurations: they contradict, and nothing can be left out."""
 
 import dataclasses
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -40,14 +41,16 @@ def questions(draw: st.DrawFn) -> tuple[FeatureModel, list[Constraint], list[int
     )
 
 
-def possible(model: FeatureModel, found: Contradiction, limits: list[Constraint]) -> bool:
+def possible(
+    model: FeatureModel, found: Contradiction, limits: Sequence[Constraint], assumed: Sequence[int] = ()
+) -> bool:
     """Whether some configuration meets the parts of a contradiction, by trying all."""
     rules = set(found.rules)
     own = oracles_rules(model)
     return any(
         all(oracles.is_product(own[rule], selected) for rule in rules)
         and all(oracles.truth(limits[place].formula, selected) for place in found.limits)
-        and all(selected[abs(v) - 1] == (v > 0) for v in found.literals)
+        and all(selected[abs(v) - 1] == (v > 0) for v in (*found.literals, *assumed))
         for selected in oracles.configurations(model.n_features)
     )
 

@@ -81,22 +81,16 @@ class _Numbers:
     budget: Budget
 
     def left_by_others(self, goal: FeatureObjective, limit: int, more: Sequence[Constraint]) -> Least:
-        """Return the least that the other parts of the contradiction leave.
-
-        Where the whole model has another contradiction, only the rules of this one hold.
-        """
+        """Return the least that the other parts of the contradiction leave, and nothing else of the model."""
         limits = [*(self.limits[place] for place in self.found.limits if place != limit), *more]
         literals = [*self.assumed, *self.found.literals]
-        for model in (self.model, only_rules(self.model, self.found.rules)):
-            found = least_value(with_constraints(model, limits), goal.minimised, literals, budget=self.budget)
-            if found.possible or self.found.whole_model:
-                break
-        return found
+        model = self.model if self.found.whole_model else only_rules(self.model, self.found.rules)
+        return least_value(with_constraints(model, limits), goal.minimised, literals, budget=self.budget)
 
     def left_by_all(
         self, goal: FeatureObjective, limit: int, *, more: Sequence[Constraint] = (), without: int = 0
     ) -> Least:
-        """Return the least that all else that is asked leaves, a choice left out perhaps."""
+        """Return the least that the whole model and all else that is asked leave, a choice left out perhaps."""
         limits = [*(one for place, one in enumerate(self.limits) if place != limit), *more]
         literals = [*self.assumed, *(literal for literal in self.literals if literal != without)]
         whole = with_constraints(self.model, limits)

@@ -177,9 +177,7 @@ def _by_clauses(joined: _Joined, assumed: Sequence[int], budget: Budget) -> _Fou
         return None
     if why is None:
         return _Found(contradicts=False)
-    return _Found(
-        contradicts=True, rules=why.rules, smallest=why.smallest, irreducible=why.smallest or not own.stopped
-    )
+    return _Found(contradicts=True, rules=why.rules, smallest=why.smallest, irreducible=why.irreducible)
 
 
 def _by_programs(joined: _Joined, assumed: Sequence[int], budget: Budget) -> _Found:

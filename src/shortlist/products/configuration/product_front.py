@@ -1,5 +1,6 @@
 """From a feature model and what matters to the front of its products, checked against the model."""
 
+import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,14 +11,14 @@ import numpy as np
 from shortlist._validation import as_count, as_positive_seconds
 from shortlist._words import all_of, did_you_mean
 from shortlist.arrays import Mask
-from shortlist.errors import BadInputError
+from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.diagram import Diagram
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.pickles import saved_from
 from shortlist.products.attributes.attribute import Attribute, chosen_attributes, model_attributes
 from shortlist.products.configuration.checked_front import products_front
 from shortlist.products.configuration.contradiction_words import contradiction_sentences
-from shortlist.products.configuration.contradictions import all_of_it, find_contradiction
+from shortlist.products.configuration.contradictions import Contradiction, all_of_it, find_contradiction
 from shortlist.products.configuration.feasibility import (
     NO_REQUIREMENTS,
     Feasibility,
@@ -256,11 +257,11 @@ def parse_question(
 def _conflict(question: Question, budget: Budget) -> tuple[str, ...]:
     """Say which limits, requirements and rules of a question without products contradict each other."""
     model, limits, literals = question.model, question.limits, question.requirements.literals
-    try:
+    found: Contradiction | None = all_of_it(limits, literals)
+    with contextlib.suppress(SearchStoppedError):
         found = find_contradiction(model, limits, literals, budget=budget)
-    except SearchStoppedError:
-        found = None
-    found = found or all_of_it(limits, literals)
+    if found is None:
+        raise SolverError("no product was found within the limits, but there is one. Use another method.")
     return contradiction_sentences(found, model, limits, literals, budget=budget)
 
 

@@ -28,14 +28,16 @@ class Explanation:
     Attributes
     ----------
     rules : tuple of int
-        Their numbers, rising; see :func:`~shortlist.products.feature_models.model.rule_text`. With any one of
-        them left out there is no contradiction, unless the budget ended before that was tried.
+        Their numbers, rising; see :func:`~shortlist.products.feature_models.model.rule_text`.
     smallest : bool
         Whether it is proved that no fewer rules contradict it.
+    irreducible : bool
+        Whether it is proved that with any one of them left out there is no contradiction.
     """
 
     rules: tuple[int, ...]
     smallest: bool
+    irreducible: bool = True
 
 
 class SwitchedRules:
@@ -71,6 +73,17 @@ class SwitchedRules:
             return None
         return tuple(sorted(self._rules[v] for v in answer.conflict if v in self._rules))
 
+    def allowed(self, rules: Sequence[int], literals: Sequence[int]) -> tuple[int, ...] | None:
+        """Return rules that can hold with the literals, `rules` among them; None if these cannot.
+
+        They are as many as one search finds that prefers rules to hold.
+        """
+        self._solver.prefer(self._switches.values())
+        model = self._solver.solve([*literals, *(self._switches[rule] for rule in rules)]).model
+        if model is None:
+            return None
+        return tuple(rule for rule, switch in self._switches.items() if model[switch - 1])
+
 
 def fewest_rules(
     switched: SwitchedRules, literals: Sequence[int], *, max_rounds: int = MOST_ROUNDS
@@ -99,7 +112,7 @@ def fewest_rules(
     try:
         found = _irreducible(switched, found, literals)
     except SearchStoppedError:
-        return Explanation(found, smallest=len(found) < 2)
+        return Explanation(found, smallest=len(found) < 2, irreducible=len(found) < 2)
     missing: list[tuple[int, ...]] = []
     try:
         for _ in range(max_rounds):
@@ -133,14 +146,15 @@ def _irreducible(switched: SwitchedRules, rules: tuple[int, ...], literals: Sequ
 
 def _left_out(switched: SwitchedRules, rules: Sequence[int], literals: Sequence[int]) -> tuple[int, ...]:
     """Add rules as long as the literals can hold; return those that could not be added."""
-    kept, out = list(rules), []
+    kept, out = {*(switched.allowed(rules, literals) or rules)}, []
     for rule in switched.rules:
-        if rule in rules:
+        if rule in kept:
             continue
-        if switched.contradiction([*kept, rule], literals) is None:
-            kept.append(rule)
-        else:
+        more = switched.allowed([*sorted(kept), rule], literals)
+        if more is None:
             out.append(rule)
+        else:
+            kept.update(more)
     return tuple(out)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays import Mask
 from shortlist.milp.program import LinearObjective
 from shortlist.milp.session import open_solver
 from shortlist.milp.solution import Limits
@@ -87,21 +88,32 @@ def least_value(
     >>> least_value(shop, costs), least_value(shop, -costs, [1]).value, least_value(shop, costs, [-1])
     (Least(value=3, bound=3, possible=True), -8, Least(value=None, bound=None, possible=False))
     """
+    return best_product(model, coefficients, literals, budget=budget)[0]
+
+
+def best_product(
+    model: FeatureModel,
+    coefficients: NDArray[np.int64],
+    literals: Iterable[int] = (),
+    *,
+    budget: Budget | None = None,
+) -> tuple[Least, Mask | None]:
+    """Return what is known of the least sum, and the best product that was found; see :func:`least_value`."""
     asked = set(literals)
     if any(-literal in asked for literal in asked):
-        return IMPOSSIBLE
+        return IMPOSSIBLE, None
     budget = budget or Budget()
     goal = LinearObjective(Objective("sum"), coefficients.astype(np.float64))
     program = to_program(model, objectives=[goal], fixed=asked)
     limits = Limits(SECONDS_PER_VALUE).within(budget)
     answer = open_solver().open(program).solve(limits, cancellation=budget.cancellation)
     if answer.status is Status.INFEASIBLE and answer.bound == math.inf:
-        return IMPOSSIBLE
+        return IMPOSSIBLE, None
     bound = math.ceil(answer.bound) if math.isfinite(answer.bound) else None
     if answer.values is None:
-        return Least(None, bound)
+        return Least(None, bound), None
     selected = answer.values[: model.n_features] > 0.5
     meets = all(selected[abs(v) - 1] == (v > 0) for v in asked)
     if not meets or not are_valid(model, selected[None, :].astype(np.uint8)).all():
-        return Least(None, bound)
-    return Least(int(coefficients[selected].sum()), bound)
+        return Least(None, bound), None
+    return Least(int(coefficients[selected].sum()), bound), selected

@@ -1,0 +1,110 @@
+"""The state of a configuration that is decided step by step, as plain data."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shortlist.errors import OutOfReachError
+from shortlist.logic.diagram import Diagram
+from shortlist.logic.sat import SearchStoppedError
+from shortlist.pickles import saved_from
+from shortlist.products.configuration.product_objectives import FeatureObjective
+from shortlist.products.decisions.decision import Decision
+from shortlist.products.decisions.forced_features import Forced, LimitedModel, forced_features
+from shortlist.products.feature_models.model import Constraint, FeatureModel
+from shortlist.runs.budget import Budget
+
+USUAL_SECONDS = 10.0
+"""How long one question about a state may take."""
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True, eq=False)
+class DecisionProblem:
+    """What all states of one configuration share.
+
+    Attributes
+    ----------
+    model : FeatureModel
+        As read.
+    objectives : tuple of FeatureObjective
+        What matters; may be empty.
+    limits : tuple of Constraint
+        Limits that every product has to meet.
+    limited : LimitedModel
+        Model and limits together.
+    diagram : Diagram or None
+        All products within the limits, where it fits.
+    uncounted : str
+        Why there is no diagram; empty where there is one.
+    time_limit_s : float
+        How long each question may take.
+    """
+
+    model: FeatureModel
+    objectives: tuple[FeatureObjective, ...]
+    limits: tuple[Constraint, ...]
+    limited: LimitedModel
+    diagram: Diagram | None
+    uncounted: str
+    time_limit_s: float
+
+    def budget(self) -> Budget:
+        """Return the budget of one question."""
+        return Budget(self.time_limit_s)
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True, eq=False)
+class DecisionState:
+    """What was decided, and what follows; made by :func:`start`, :func:`decide` and :func:`undo`.
+
+    Attributes
+    ----------
+    problem : DecisionProblem
+        What is configured.
+    decisions : tuple of Decision
+        In their order.
+    forced : tuple of int
+        Literals of the features that have one value in all products that are left, by feature: those decided,
+        those that follow from decisions and limits, and those that the model never leaves open.
+    complete : bool
+        Whether these are all; otherwise the time was over.
+    n_products : int or None
+        How many products are left; None where the diagram did not fit.
+    previous : DecisionState or None
+        The state before the last step; None at the start.
+    """
+
+    problem: DecisionProblem
+    decisions: tuple[Decision, ...]
+    forced: tuple[int, ...]
+    complete: bool
+    n_products: int | None
+    previous: "DecisionState | None" = None
+
+    @property
+    def literals(self) -> tuple[int, ...]:
+        """The decisions as literals, in their order."""
+        return tuple(decision.literal for decision in self.decisions)
+
+    @property
+    def open(self) -> tuple[int, ...]:
+        """Features that have no value yet, as far as is known."""
+        known = {abs(literal) - 1 for literal in self.forced}
+        return tuple(feature for feature in range(self.problem.model.n_features) if feature not in known)
+
+    @property
+    def follows(self) -> tuple[int, ...]:
+        """Literals that the last step brought, without the decisions themselves."""
+        before = set() if self.previous is None else {*self.previous.forced}
+        return tuple(v for v in self.forced if v not in before and v not in self.literals)
+
+
+def what_is_forced(problem: DecisionProblem, literals: Sequence[int]) -> Forced | None:
+    """Return what is forced; OutOfReachError where the time does not tell whether anything is left."""
+    try:
+        return forced_features(problem.limited, literals, budget=problem.budget())
+    except SearchStoppedError:
+        raise OutOfReachError(
+            f"whether a product is left was not known after {problem.time_limit_s:g} s. Raise time_limit_s."
+        ) from None

@@ -1,0 +1,130 @@
+"""What is left of each objective: the ideal and the worst value of the products that can still be had."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.logic.diagram import Diagram
+from shortlist.logic.restriction import least_sums
+from shortlist.pickles import saved_from
+from shortlist.products.configuration.product_objectives import FeatureObjective
+from shortlist.products.explanations.least_values import Least, least_value
+from shortlist.products.feature_models.model import FeatureModel
+from shortlist.runs.budget import Budget
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True)
+class End:
+    """The ideal or the worst value of an objective, in integers.
+
+    Attributes
+    ----------
+    value : int or None
+        Of the product found that comes nearest to the end, scaled and to minimise; None if none was found.
+    bound : int or None
+        No product goes beyond it; None if nothing is known.
+    """
+
+    value: int | None
+    bound: int | None
+
+    @property
+    def proved(self) -> bool:
+        """Whether the value is the end itself."""
+        return self.value is not None and self.value == self.bound
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True, eq=False)
+class ValuesLeft:
+    """What is left of one objective.
+
+    Attributes
+    ----------
+    objective : FeatureObjective
+        Which; it also tells how values are written (:meth:`FeatureObjective.value_text`).
+    ideal, worst : End
+        The least and the largest value to minimise.
+    """
+
+    objective: FeatureObjective
+    ideal: End
+    worst: End
+
+    def text(self) -> str:
+        """Say what is left, such as ``8 to 14 EUR``; what is not proved is called so."""
+        return f"{self._end_text(self.ideal)} to {self._end_text(self.worst)}"
+
+    def _end_text(self, end: End) -> str:
+        tell = self.objective.value_text
+        if end.proved and end.value is not None:
+            return tell(end.value)
+        known = [] if end.value is None else [f"found {tell(end.value)}"]
+        known += [] if end.bound is None else [f"not beyond {tell(end.bound)}"]
+        return f"? ({', '.join(known) or 'not known'})"
+
+
+def values_by_diagram(
+    diagram: Diagram, objectives: Sequence[FeatureObjective], literals: Iterable[int]
+) -> tuple[ValuesLeft, ...] | None:
+    """Return what the models of a diagram in which literals hold leave, exactly; None if there is none.
+
+    Auxiliary variables of the diagram cost nothing.
+    """
+    costs = np.zeros((2 * len(objectives), diagram.n_variables), dtype=np.int64)
+    for row, goal in enumerate(objectives):
+        n = len(goal.coefficients)
+        costs[2 * row, :n], costs[2 * row + 1, :n] = goal.minimised, -goal.minimised
+    sums = least_sums(diagram, costs, literals)
+    if sums is None:
+        return None
+    return tuple(
+        _left(goal, Least(low, low), Least(high, high))
+        for goal, low, high in zip(objectives, sums[::2], sums[1::2], strict=True)
+    )
+
+
+def values_by_programs(
+    model: FeatureModel,
+    objectives: Sequence[FeatureObjective],
+    literals: Iterable[int],
+    *,
+    budget: Budget | None = None,
+) -> tuple[ValuesLeft, ...] | None:
+    """Return what integer programs say is left, two for each objective; None if they prove there is nothing.
+
+    A value that could not be proved in time comes with a bound, and says so.
+    """
+    asked = tuple(literals)
+    if (
+        not objectives
+        and not least_value(model, np.zeros(model.n_features, np.int64), asked, budget=budget).possible
+    ):
+        return None
+    left: list[ValuesLeft] = []
+    for goal in objectives:
+        ends: list[Least] = []
+        for coefficients in _both_ways(goal):
+            ends.append(least_value(model, coefficients, asked, budget=budget))
+            if not ends[-1].possible:
+                return None
+        left.append(_left(goal, *ends))
+    return tuple(left)
+
+
+def _both_ways(goal: FeatureObjective) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return goal.minimised, -goal.minimised
+
+
+def _left(goal: FeatureObjective, low: Least, high: Least) -> ValuesLeft:
+    """Return the ends of an objective from the least sums of its costs and of their opposites."""
+    constant = goal.offset * goal.objective.sign
+
+    def end(least: Least, sign: int) -> End:
+        value = None if least.value is None else sign * least.value + constant
+        return End(value, None if least.bound is None else sign * least.bound + constant)
+
+    return ValuesLeft(goal, end(low, 1), end(high, -1))

@@ -1,0 +1,138 @@
+"""Deciding, what follows, and taking back, against all products."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shortlist.errors import BadInputError, ContradictionError, OutOfReachError
+from shortlist.products.configuration.product_objectives import FeatureObjective
+from shortlist.products.decisions import deciding
+from shortlist.products.decisions.deciding import decide, decide_all, start, undo
+from shortlist.products.decisions.decision import Decision
+from shortlist.products.decisions.decision_state import DecisionState
+from shortlist.products.feature_models.model import Constraint, FeatureModel
+from tests.products.decisions.lines import COST, PHONE, left, lines, shared
+
+Line = tuple[FeatureModel, tuple[FeatureObjective, ...], list[Constraint]]
+
+
+def assert_is_what_is_left(state: DecisionState) -> None:
+    """Compare a state with all products."""
+    products = left(state.problem.model, state.problem.limits, state.literals)
+    assert state.forced == shared(products)
+    assert state.complete
+    assert state.open == tuple(
+        i for i in range(state.problem.model.n_features) if not {i + 1, -i - 1} & {*state.forced}
+    )
+    assert state.n_products == len(products)
+
+
+@given(line=lines(), data=st.data())
+@settings(max_examples=25, deadline=None)
+def test_every_step_leaves_the_products_that_have_the_decisions_and_can_be_taken_back(
+    line: Line, data: st.DataObject
+) -> None:
+    model, goals, limits = line
+    if not left(model, limits, []):
+        with pytest.raises(ContradictionError, match="no product is left"):
+            start(model, goals, limits=limits)
+        return
+    states = [start(model, goals, limits=limits)]
+    for _ in range(4):
+        assert_is_what_is_left(states[-1])
+        feature = data.draw(st.integers(0, model.n_features - 1))
+        selected = data.draw(st.booleans())
+        literal = Decision(feature, selected).literal
+        if literal in states[-1].literals:
+            continue
+        before = states[-1]
+        if left(model, limits, [*before.literals, literal]):
+            states.append(decide(before, feature, selected=selected))
+            assert {*states[-1].follows} == {*states[-1].forced} - {*before.forced} - {literal}
+        else:
+            with pytest.raises(ContradictionError) as refused:
+                decide(before, feature, selected=selected)
+            found = refused.value.contradiction
+            assert found.irreducible
+            assert {*found.literals} <= {*before.literals}
+            assert len(refused.value.sentences) == len(found.rules) + len(found.limits) + len(found.literals)
+    for steps in range(1, len(states)):
+        assert undo(states[-1], steps) is states[-1 - steps]
+
+
+def test_a_refused_decision_names_the_fewest_that_it_contradicts() -> None:
+    state = decide(start(PHONE), 4, selected=True, stage="design", by="Anna")
+    state = decide(state, 2, selected=True, stage="design")
+    with pytest.raises(ContradictionError) as refused:
+        decide(state, 3, selected=True)
+    assert str(refused.value) == (
+        "HD cannot be selected: Basic is selected (stage design); exactly one of Basic, HD below Screen contradict this."
+    )
+    assert refused.value.contradiction.literals == (3,)
+
+
+def test_limits_refuse_with_their_numbers() -> None:
+    state = start(PHONE, "min cost", attributes=COST, limits=["cost<=16"])
+    assert state.forced == (1, 2)
+    state = decide(state, 4, selected=True)
+    assert state.follows == (3, -4, -6)
+    with pytest.raises(ContradictionError) as refused:
+        decide(state, 3, selected=True)
+    assert "limit cost<=16: the others leave at least 19.5 EUR" in refused.value.sentences
+    assert {*refused.value.contradiction.literals} == {5}
+    with pytest.raises(
+        ContradictionError,
+        match=r"no product is left: limit cost<=9: the others leave at least 10 EUR, and all ",
+    ):
+        start(PHONE, attributes=COST, limits=["cost<=9"])
+
+
+def test_several_decisions_are_one_step_and_the_first_that_contradicts_is_refused() -> None:
+    first = start(PHONE)
+    both = decide_all(first, [Decision(4, True), Decision(4, True), Decision(2, True)])
+    assert both.decisions == (Decision(4, True), Decision(2, True))
+    assert undo(both) is first
+    assert decide_all(both, [Decision(4, True)]) is both
+    with pytest.raises(ContradictionError, match="HD cannot be selected: Basic is selected"):
+        decide_all(first, [Decision(4, True), Decision(2, True), Decision(3, True), Decision(0, False)])
+    with pytest.raises(
+        ContradictionError, match="GPS cannot be deselected: GPS is selected contradicts this"
+    ):
+        decide_all(first, [Decision(4, True), Decision(4, False)])
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda state: decide(state, 6, selected=True), "feature must be"),
+        (lambda state: decide(decide(state, 4, selected=True), 4, selected=True), "GPS is selected already"),
+        (undo, "there are 0 steps to take back, got 1"),
+        (lambda state: undo(decide(state, 4, selected=True), 3), "there are 1 steps to take back, got 3"),
+        (lambda _: start(PHONE, max_nodes=3), "max_nodes must be"),
+        (lambda _: start(PHONE, time_limit_s=0), "time_limit_s must be"),
+        (lambda _: start(PHONE, "min price"), "price"),
+    ],
+)
+def test_bad_input_is_told(ask: Any, message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        ask(start(PHONE))
+
+
+def test_products_are_not_counted_where_nothing_was_asked_to_count() -> None:
+    state = start(PHONE, max_nodes=0)
+    assert (state.n_products, state.problem.uncounted) == (None, "no nodes to count with")
+    assert decide(state, 2, selected=True).n_products is None
+
+
+def test_nothing_is_claimed_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    from shortlist.logic.sat import SearchStoppedError
+    from shortlist.products.decisions import decision_state
+
+    def stopped(*_: object, **__: object) -> None:
+        raise SearchStoppedError
+
+    monkeypatch.setattr(decision_state, "forced_features", stopped)
+    with pytest.raises(OutOfReachError, match=r"not known after 10 s\. Raise time_limit_s"):
+        deciding.start(PHONE)

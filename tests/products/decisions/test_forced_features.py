@@ -1,0 +1,63 @@
+"""Forced features against all products."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shortlist.logic.sat import SearchStoppedError
+from shortlist.products.attributes.attribute import Attribute
+from shortlist.products.configuration.product_objectives import FeatureObjective, parse_limit
+from shortlist.products.decisions.forced_features import Forced, LimitedModel, forced_features, limited_model
+from shortlist.products.feature_models.model import Constraint, FeatureModel, make_model, with_constraints
+from shortlist.runs import Cancellation
+from shortlist.runs.budget import Budget
+from tests.products.decisions.lines import PHONE, left, lines, shared
+
+Line = tuple[FeatureModel, tuple[FeatureObjective, ...], list[Constraint]]
+
+
+@given(line=lines(), data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_forced_features_are_those_that_all_products_share(line: Line, data: st.DataObject) -> None:
+    model, _, limits = line
+    chosen = data.draw(
+        st.dictionaries(st.integers(1, model.n_features), st.sampled_from([1, -1]), max_size=2)
+    )
+    literals = [variable * sign for variable, sign in chosen.items()]
+    products = left(model, limits, literals)
+    joined = with_constraints(model, limits)
+    by_clauses = limited_model(model, limits)
+    assert by_clauses.whole
+    by_programs = LimitedModel(joined, None, whole=False)
+    by_both = LimitedModel(joined, limited_model(model, []).clauses, whole=False)
+    for limited in (by_clauses, by_programs, by_both):
+        found = forced_features(limited, literals)
+        if not products:
+            assert found is None
+        else:
+            assert found is not None
+            assert (found.literals, found.complete) == (shared(products), True)
+
+
+def test_limits_with_too_many_clauses_leave_those_of_the_others() -> None:
+    wide = make_model([f"F{i}" for i in range(41)])
+    costs = {"cost": Attribute("cost", np.append(np.arange(40) ** 2 * 37 + 1, 10**6))}
+    limits = [parse_limit("cost<=400000", wide, costs), parse_limit("selected>=2", wide, costs)]
+    limited = limited_model(wide, limits)
+    assert not limited.whole
+    assert limited.clauses is not None
+    assert len(limited.model.constraints) == 2
+    assert forced_features(limited) == Forced((-41,))
+    assert forced_features(limited, [41]) is None
+
+
+def test_propagation_is_told_where_the_time_is_over_and_nothing_is_claimed() -> None:
+    over = Budget(0.0, clock=lambda: 1.0, start=0.0)
+    found = forced_features(limited_model(PHONE, []), [3], budget=over)
+    assert found is not None
+    assert (found.literals, found.complete) == ((1, 2, 3, -4), False)
+    stopped = Cancellation()
+    stopped.cancel()
+    with pytest.raises(SearchStoppedError):
+        forced_features(LimitedModel(PHONE, None, whole=False), [3], budget=Budget(cancellation=stopped))
