@@ -75,8 +75,8 @@ USUAL_STAGES = 4
 
 UNFITTED = "not all subsets of the features could be fitted in"
 INSTEAD = (
-    "so that evolution searched instead of an enumeration, and nothing is proved. Allow more time, or use fewer "
-    "features."
+    "so that evolution searched instead of an enumeration, and nothing is proved. Allow more time, or use "
+    "fewer features."
 )
 
 CHOICES = {
@@ -587,7 +587,7 @@ class MultiStageClassifier(TableClassifier):
             try:
                 self.result_: Any = enumerate_front(problem, workers=self.n_jobs or 1, budget=budget)
             except FitsStoppedError:
-                if budget.stopped:
+                if budget.cancellation.cancelled:
                     raise
                 self._doubts = (f"{UNFITTED} half of the {budget.time_text}, {INSTEAD}",)
                 self.result_ = emsco(problem, self.emsco_options, budget=budget)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from shortlist.multistage import MultiStageClassifier, feature_costs
 from shortlist.multistage.search.enumeration import EnumerationResult, enumerate_front, tied_assignments
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, OBJECTIVES
+from shortlist.multistage.search.walkers import WalkSettings
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import Budget
@@ -66,9 +67,12 @@ def test_bounds_change_nothing_for_more_features(known: oracles.Facts, k: int) -
 @given(known=facts(), k=st.integers(1, 4), bounds=st.booleans())
 def test_the_archive_for_many_rows_gives_the_same(known: oracles.Facts, k: int, bounds: bool) -> None:
     k = min(k, known.n_features)
-    result = enumerate_front(problem_of(known, k), bounds=bounds, table_rows=0)
+    result = enumerate_front(problem_of(known, k), bounds=bounds, walk=WalkSettings(table_rows=0))
     points = range(len(result.n_tied))
-    listed = [sorted(q.tolist() for q in tied_assignments(result, p, table_rows=0)) for p in points]
+    listed = [
+        sorted(q.tolist() for q in tied_assignments(result, p, walk=WalkSettings(table_rows=0)))
+        for p in points
+    ]
 
     assert found_front(result) == plain_front(known, k)
     check_ties(known, k, result, listed)

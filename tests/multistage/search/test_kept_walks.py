@@ -13,11 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist.multistage.search import enumeration, walkers
+from shortlist.multistage.search import enumeration
 from shortlist.multistage.search.enumeration import EnumerationResult, enumerate_front
 from shortlist.multistage.search.kept_walks import walk_task, walk_tasks, walk_units
 from shortlist.multistage.search.stage_objectives import StageProblem
-from shortlist.multistage.search.walkers import FoundAssignments, Walker, make_walker
+from shortlist.multistage.search.walkers import (
+    USUAL_WALK,
+    FoundAssignments,
+    Walker,
+    WalkSettings,
+    make_walker,
+)
 from shortlist.results.proof import ProofKind
 from shortlist.runs import NO_STUDY, Cancellation, Study, open_study
 from shortlist.runs.budget import Budget
@@ -54,17 +60,19 @@ def test_a_walk_that_is_stopped_again_and_again_ends_in_the_same_front(
     table_rows: int, workers: int, known: oracles.Facts, k: int, every: int
 ) -> None:
     problem = problem_of(known, min(k, known.n_features))
-    whole = enumerate_front(problem, table_rows=table_rows)
+    whole = enumerate_front(problem, walk=WalkSettings(table_rows))
     with (
         tempfile.TemporaryDirectory() as folder,
         open_study(Path(folder, "s.db"), keeping=EVERY_STATE) as study,
     ):
         for _ in range(200):
-            result = stopped_after(every, problem, study, table_rows=table_rows, workers=workers)
+            result = stopped_after(every, problem, study, walk=WalkSettings(table_rows), workers=workers)
             if result.proof.kind is ProofKind.COMPLETE:
                 break
     assert (
-        answer(result) == answer(whole) == answer(enumerate_front(problem, workers=2, table_rows=table_rows))
+        answer(result)
+        == answer(whole)
+        == answer(enumerate_front(problem, workers=2, walk=WalkSettings(table_rows)))
     )
     if workers == 1:
         assert result.n_looked == whole.n_looked
@@ -77,16 +85,17 @@ def test_a_walk_that_is_stopped_within_its_tasks_ends_in_the_same_front(
     table_rows: int, workers: int, known: oracles.Facts, k: int, looks: int
 ) -> None:
     problem = problem_of(known, min(k, known.n_features))
-    whole = enumerate_front(problem, table_rows=table_rows)
+    whole = enumerate_front(problem, walk=WalkSettings(table_rows))
     with (
-        patch.object(walkers, "BLOCK_WORK", 1),
         tempfile.TemporaryDirectory() as folder,
         open_study(Path(folder, "s.db"), keeping=EVERY_STATE) as study,
     ):
         for _ in range(2000):
             now = itertools.count()  # each look at the clock takes a second
             budget = Budget(looks, clock=functools.partial(next, now), study=study)
-            result = enumerate_front(problem, budget=budget, table_rows=table_rows, workers=workers)
+            result = enumerate_front(
+                problem, budget=budget, walk=WalkSettings(table_rows, 1), workers=workers
+            )
             if result.proof.kind is ProofKind.COMPLETE:
                 break
             assert result.proof.limit == f"{looks} s"
@@ -100,19 +109,18 @@ def test_a_cancellation_is_looked_at_within_a_task(table_rows: int) -> None:
     known = {frozenset(i for i in range(5) if m >> i & 1): ((m > 30, m > 30),) for m in range(1, 32)}
     problem = problem_of(oracles.Facts(5, (0,), known, (1, 2, 3, 4, 5)), 5)
     cancellation = Cancellation()
-    with patch.object(walkers, "BLOCK_WORK", 1):
-        walker = fresh_walker(problem, 5, table_rows)
-        plain = walker.walk_on
+    walker = fresh_walker(problem, 5, WalkSettings(table_rows, 1))
+    plain = walker.walk_on
 
-        def walk_on() -> bool:
-            cancellation.cancel()
-            return plain()
+    def walk_on() -> bool:
+        cancellation.cancel()
+        return plain()
 
-        with patch.object(walker, "walk_on", walk_on):
-            walk = walk_tasks(
-                walker, [np.arange(1, 32)], functools.partial(enumeration._nondominated, problem),
-                Budget(cancellation=cancellation), workers=1, study=NO_STUDY,
-            )  # fmt: skip
+    with patch.object(walker, "walk_on", walk_on):
+        walk = walk_tasks(
+            walker, [np.arange(1, 32)], functools.partial(enumeration._nondominated, problem),
+            Budget(cancellation=cancellation), workers=1, study=NO_STUDY,
+        )  # fmt: skip
 
     assert (walk.done, walk.looked) == (0, 0)
     assert walker.looked == 1
@@ -136,9 +144,9 @@ def test_states_of_threads_whose_tasks_others_did_since_are_passed_over(tmp_path
         assert (part.kept("walker 0"), part.kept("walker 1")) == (None, first)
 
 
-def fresh_walker(problem: StageProblem, k: int, table_rows: int) -> Walker:
+def fresh_walker(problem: StageProblem, k: int, walk: WalkSettings) -> Walker:
     space, nothing = enumeration._space(problem), np.zeros((0, 7), dtype=np.int64)
-    return make_walker(problem, space, k, nothing, bounds=True, table_rows=table_rows)
+    return make_walker(problem, space, k, nothing, bounds=True, walk=walk)
 
 
 def tied(problem: StageProblem, found: FoundAssignments) -> list[tuple[list[int], int]]:
@@ -149,8 +157,8 @@ def tied(problem: StageProblem, found: FoundAssignments) -> list[tuple[list[int]
 def test_units_find_the_front_and_the_ties_of_one_walk(known: oracles.Facts, k: int, table_rows: int) -> None:
     k = min(k, known.n_features)
     problem, join = problem_of(known, k), enumeration._nondominated
-    expected = enumerate_front(problem, table_rows=table_rows)
-    make = functools.partial(fresh_walker, problem, k, table_rows)
+    expected = enumerate_front(problem, walk=WalkSettings(table_rows))
+    make = functools.partial(fresh_walker, problem, k, WalkSettings(table_rows))
     tasks = [np.array([mask]) for mask in range(1, 1 << known.n_features)]
     walk = walk_units(make, tasks, join, Budget(), workers=1, study=NO_STUDY)
 
@@ -163,6 +171,6 @@ def test_units_find_the_front_and_the_ties_of_one_walk(known: oracles.Facts, k: 
 @given(known=facts(), k=st.integers(1, 3))
 def test_a_task_that_was_sent_elsewhere_finds_the_same(known: oracles.Facts, k: int) -> None:
     k = min(k, known.n_features)
-    make = functools.partial(fresh_walker, problem_of(known, k), k, 2000)
+    make = functools.partial(fresh_walker, problem_of(known, k), k, USUAL_WALK)
     arguments = (make, enumeration._nondominated, np.arange(1, 1 << known.n_features))
     assert walk_task(*pickle.loads(pickle.dumps(arguments))) == walk_task(*arguments)

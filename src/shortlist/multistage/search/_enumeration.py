@@ -50,7 +50,7 @@ class Path(NamedTuple):
     cost: Longs
     """What was paid so far."""
     at: Longs
-    """Where the walk is: its depth, the place of its first set, and how many chains were looked at, ``(3,)``."""
+    """Where the walk is: its depth, the place of its first set, and how many chains it has seen, ``(3,)``."""
 
 
 class TableRules(NamedTuple):
@@ -61,7 +61,9 @@ class TableRules(NamedTuple):
     max_stages: int
     """Most stages of an assignment."""
     prune: bool
-    """Whether nodes are left out when a known point dominates whatever may follow, never one that would tie."""
+    """Whether nodes are left out when a known point dominates whatever may follow; never one that would
+    tie.
+    """
 
 
 @kernel("int64(int64, int64, int64, int64, int64[:, ::1], int64[::1])")
@@ -187,7 +189,7 @@ def walk_table(
     blocks: Blocks,
     block: int,
 ) -> None:
-    """Walk on over the assignments whose first stage is in `firsts`, until about `block` chains were looked at.
+    """Walk on over the assignments whose first stage is in `firsts`, for about `block` chains.
 
     The first entries of `path` are given: all rows wait. ``path.at`` says where the walk is, and goes on.
     """

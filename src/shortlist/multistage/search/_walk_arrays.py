@@ -48,7 +48,7 @@ class ArchivePath(NamedTuple):
     measures: LongTable
     """What it comes to."""
     at: Longs
-    """Where the walk is: its depth, the place of its first set, and how many chains were looked at, ``(3,)``."""
+    """Where the walk is: its depth, the place of its first set, and how many chains it has seen, ``(3,)``."""
 
 
 @kernel("void(int64[::1], int64, int64, int64, Blocks)")

@@ -198,8 +198,8 @@ def emsco(
     observe : callable, optional
         Receives every generation.
     budget : Budget, optional
-        How long the search may take; the first generation is fitted whatever the time, a later one that has no
-        time is dropped; the seed; and who is told. Its study
+        How long the search may take; the first generation is fitted whatever the time, a later one that has
+        no time is dropped; the seed; and who is told. Its study
         keeps generations with the state of the random numbers, so that a run that was killed goes on to the
         same end. Its observer is then told of the generations from there on.
 

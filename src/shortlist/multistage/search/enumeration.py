@@ -15,7 +15,7 @@ from shortlist.multistage.search._walk_arrays import Blocks, Space
 from shortlist.multistage.search.kept_walks import walk_tasks, walk_units
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.search.valid_chains import walk_valid_chains
-from shortlist.multistage.search.walkers import TABLE_ROWS, FoundAssignments, make_walker
+from shortlist.multistage.search.walkers import USUAL_WALK, FoundAssignments, WalkSettings, make_walker
 from shortlist.multistage.subclassifiers.decision_bits import subset_masks
 from shortlist.pickles import saved_from
 from shortlist.results.front import Front
@@ -87,7 +87,7 @@ def enumerate_front(
     bounds: bool = True,
     workers: Where = 1,
     budget: Budget | None = None,
-    table_rows: int = TABLE_ROWS,
+    walk: WalkSettings = USUAL_WALK,
 ) -> EnumerationResult:
     """Find every non-dominated objective vector of S(n, k), and how many assignments have it.
 
@@ -112,9 +112,8 @@ def enumerate_front(
         How long the walk may take, and who is told. When it ends first, the proof says that the front is not
         complete. Its study keeps what every thread has found, so that a walk that was killed goes on to the
         same front.
-    table_rows : int, default=2000
-        Up to this many validation rows what is found is kept in a table, beyond it in an archive. The answer
-        is the same.
+    walk : WalkSettings, optional
+        How what is found is kept. The answer is the same.
 
     Raises
     ------
@@ -136,20 +135,22 @@ def enumerate_front(
     # the front of fewer stages is the best start for the bounds of more
     for level in range(min(2, k), k + 1) if bounds else [k]:
         tasks = _tasks(problem, level)
-        make = functools.partial(
-            make_walker, problem, space, level, found.measures, bounds=bounds, table_rows=table_rows
-        )
+        make = functools.partial(make_walker, problem, space, level, found.measures, bounds=bounds, walk=walk)
         study = budget.study.part(f"at most {level} stages")
         if isinstance(workers, str):
-            walk = walk_units(make, tasks, _nondominated, budget, workers=workers, study=study.part("tasks"))
+            finished = walk_units(
+                make, tasks, _nondominated, budget, workers=workers, study=study.part("tasks")
+            )
         else:
-            walk = walk_tasks(make(), tasks, join, budget, workers=workers, study=study)
-        looked += walk.looked
-        done = walk.done if level == k else 0
+            finished = walk_tasks(make(), tasks, join, budget, workers=workers, study=study)
+        looked += finished.looked
+        done = finished.done if level == k else 0
         found = (
-            walk.found if walk.done == len(tasks) else _nondominated(problem, [walk.found, found], np.maximum)
+            finished.found
+            if finished.done == len(tasks)
+            else _nondominated(problem, [finished.found, found], np.maximum)
         )
-        if walk.done < len(tasks):
+        if finished.done < len(tasks):
             break
     proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.names))
     if done < len(tasks):
@@ -178,7 +179,7 @@ def _valid_front(problem: StageProblem, rules: PurchaseRules, budget: Budget) ->
 
 
 def tied_blocks(
-    result: EnumerationResult, point: int, *, limit: int = 1_000_000, table_rows: int = TABLE_ROWS
+    result: EnumerationResult, point: int, *, limit: int = 1_000_000, walk: WalkSettings = USUAL_WALK
 ) -> list[TiedBlock]:
     """Return all assignments that share one point of the front, as blocks, walking the space once more.
 
@@ -190,7 +191,7 @@ def tied_blocks(
         Row of ``result.assignments``.
     limit : int
         Most blocks to return.
-    table_rows : int, default=2000
+    walk : WalkSettings, optional
         See :func:`enumerate_front`.
 
     Returns
@@ -202,7 +203,7 @@ def tied_blocks(
     room = min(limit, 4096)
     while True:
         walker = make_walker(
-            problem, _space(problem), problem.max_stages, result.measures, bounds=True, table_rows=table_rows
+            problem, _space(problem), problem.max_stages, result.measures, bounds=True, walk=walk
         )
         blocks = np.zeros((room, problem.max_stages + 3), dtype=np.int64)
         n_blocks = np.zeros(1, dtype=np.int64)
@@ -216,11 +217,11 @@ def tied_blocks(
 
 
 def tied_assignments(
-    result: EnumerationResult, point: int, *, table_rows: int = TABLE_ROWS
+    result: EnumerationResult, point: int, *, walk: WalkSettings = USUAL_WALK
 ) -> Iterator[NDArray[np.int8]]:
     """Yield every assignment that shares one point of the front; there can be millions."""
     n, k = result.problem.n_features, result.problem.max_stages
-    for block in tied_blocks(result, point, table_rows=table_rows):
+    for block in tied_blocks(result, point, walk=walk):
         start = assignment_of_chain(block.chain, n, removal=result.problem.removal)
         if block.n_assignments == 1:
             yield start

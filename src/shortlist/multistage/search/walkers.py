@@ -16,17 +16,31 @@ from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, OBJ
 if TYPE_CHECKING:
     from shortlist.multistage.search._archive_walk import Archive
 
-TABLE_ROWS = 2000
-"""Up to this many validation rows, the least cost of every (conclusive, right) pair is kept in a table."""
+
+@dataclass(frozen=True)
+class WalkSettings:
+    """How a walk keeps what it finds; its answer does not depend on them.
+
+    Parameters
+    ----------
+    table_rows : int, default=2000
+        Up to so many validation rows what is found is kept in a table, the least cost of every pair
+        (conclusive, right); beyond it in an archive.
+    words : int, default=2_000_000
+        Words of rows that are read between two looks at the clock: some hundredths of a second.
+    """
+
+    table_rows: int = 2000
+    words: int = 2_000_000
+
+
+USUAL_WALK = WalkSettings()
 
 ARCHIVED = 8192
 """Most outcomes beside that table by which nodes are left out."""
 
 ARCHIVE_ROOM = 4096
 """Outcomes that an archive has room for at first."""
-
-BLOCK_WORK = 2_000_000
-"""Words of rows that are looked at between two looks at the clock: some hundredths of a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +95,17 @@ class TableWalker:
     """Keeps the least cost of every pair (conclusive, right); for the paper's three objectives."""
 
     def __init__(
-        self, problem: StageProblem, space: Space, max_stages: int, seeds: NDArray[np.int64], *, bounds: bool
+        self,
+        problem: StageProblem,
+        space: Space,
+        max_stages: int,
+        seeds: NDArray[np.int64],
+        *,
+        bounds: bool,
+        words: int = USUAL_WALK.words,
     ) -> None:
         self._arguments = (problem, space, max_stages, seeds)
-        self._bounds = bounds
+        self._bounds, self._words = bounds, words
         self.problem, self.space, self.max_stages = problem, space, max_stages
         n_pairs = (problem.n_rows + 1) * (problem.n_rows + 2) // 2
         archive = np.zeros((ARCHIVED, 3), dtype=np.int64)
@@ -105,11 +126,11 @@ class TableWalker:
         self._path = Path(chain, added, waiting, n_waiting, right, cost, np.zeros(3, dtype=np.int64))
         self._rules = TableRules(completions(problem.n_features, max_stages), max_stages, bounds)
         self._firsts = np.zeros(0, dtype=np.int64)
-        self._block = _block(problem)
+        self._block = max(1, words // len(problem.everyone))
 
     def fresh(self) -> "TableWalker":
         """Return one for another thread, with nothing found yet."""
-        return TableWalker(*self._arguments, bounds=self._bounds)
+        return TableWalker(*self._arguments, bounds=self._bounds, words=self._words)
 
     @property
     def looked(self) -> int:
@@ -179,10 +200,17 @@ class ArchiveWalker:
     """Keeps the non-dominated outcomes; for any objectives, any number of rows, and removal."""
 
     def __init__(
-        self, problem: StageProblem, space: Space, max_stages: int, seeds: NDArray[np.int64], *, bounds: bool
+        self,
+        problem: StageProblem,
+        space: Space,
+        max_stages: int,
+        seeds: NDArray[np.int64],
+        *,
+        bounds: bool,
+        words: int = USUAL_WALK.words,
     ) -> None:
         self._arguments = (problem, space, max_stages, seeds)
-        self._bounds = bounds
+        self._bounds, self._words = bounds, words
         self.problem, self.space, self.max_stages = problem, space, max_stages
         self.uses = np.zeros(N_MEASURES, dtype=np.int64)
         self.uses[[OBJECTIVES[name] for name in problem.names]] = 1
@@ -193,7 +221,7 @@ class ArchiveWalker:
         measures = np.zeros((depths, N_MEASURES), dtype=np.int64)
         self._path = ArchivePath(chain, added, waiting, measures, np.zeros(3, dtype=np.int64))
         self._firsts = np.zeros(0, dtype=np.int64)
-        self._block = _block(problem)
+        self._block = max(1, words // len(problem.everyone))
         self._archive = self._room(max(ARCHIVE_ROOM, 2 * len(seeds)))
         self._archive.measures[: len(seeds)] = seeds
         self._archive.size[0] = len(seeds)
@@ -210,7 +238,7 @@ class ArchiveWalker:
 
     def fresh(self) -> "ArchiveWalker":
         """Return one for another thread, with nothing found yet."""
-        return ArchiveWalker(*self._arguments, bounds=self._bounds)
+        return ArchiveWalker(*self._arguments, bounds=self._bounds, words=self._words)
 
     @property
     def looked(self) -> int:
@@ -292,11 +320,6 @@ class ArchiveWalker:
             pass
 
 
-def _block(problem: StageProblem) -> int:
-    """Return after how many assignments a walk looks up."""
-    return max(1, BLOCK_WORK // len(problem.everyone))
-
-
 def _path_state(path: Path | ArchivePath) -> dict[str, NDArray[Any]]:
     """Return where a walk is, for a study."""
     return {f"path {name}": array for name, array in path._asdict().items()}
@@ -316,13 +339,12 @@ def make_walker(
     seeds: NDArray[np.int64],
     *,
     bounds: bool,
-    table_rows: int = TABLE_ROWS,
+    walk: WalkSettings = USUAL_WALK,
 ) -> Walker:
-    """Choose how to keep what is found: up to so many validation rows in a table, else in an archive."""
+    """Choose how to keep what is found."""
     # the table counts right answers, which are the credit only where a wrong answer costs all of a right
     # one's
     counts = problem.unit == 1 and (problem.penalties == 1).all()
     plain = problem.names == DEFAULT_OBJECTIVES and not problem.removal and counts
-    if plain and problem.n_rows <= table_rows:
-        return TableWalker(problem, space, max_stages, seeds, bounds=bounds)
-    return ArchiveWalker(problem, space, max_stages, seeds, bounds=bounds)
+    kind = TableWalker if plain and problem.n_rows <= walk.table_rows else ArchiveWalker
+    return kind(problem, space, max_stages, seeds, bounds=bounds, words=walk.words)

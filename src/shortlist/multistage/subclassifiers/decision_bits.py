@@ -16,7 +16,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
     Subclassifiers,
 )
 
-AT_ONCE = 8192
+SUBSETS_AT_ONCE = 8192
 """Subsets whose rows are decided between two looks at the clock."""
 
 
@@ -40,10 +40,10 @@ class DecisionBits:
             self._ready[:] = False
         wanted = np.unique(slots)
         wanted = wanted[~self._ready[wanted]]
-        for start in range(0, len(wanted), AT_ONCE):
+        for start in range(0, len(wanted), SUBSETS_AT_ONCE):
             if start and self.subclassifiers.budget.stopped:
                 raise FitsStoppedError(STOPPED)
-            piece = wanted[start : start + AT_ONCE]
+            piece = wanted[start : start + SUBSETS_AT_ONCE]
             self.subclassifiers.write_bits(piece, self.rule, self.bits)
             self._ready[piece] = True
         return slots

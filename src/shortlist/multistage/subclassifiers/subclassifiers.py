@@ -224,7 +224,7 @@ class LogisticSubclassifiers:
         return slots
 
     def _fit(self, slots: NDArray[np.int64], subsets: Mask) -> int:
-        """Fit subsets in batches, in threads, and keep their coefficients; return how many, the first ones."""
+        """Fit subsets in batches, in threads; return how many, which are the first ones."""
         self._subsets[slots] = subsets
         done = 0
         if len(slots) <= FEW_SUBSETS:
