@@ -58,6 +58,7 @@ WRITING = {
     "front export --out": ["front", "export", "front.parquet", "--out", "w.csv"],
     "model sample --out": ["model", "sample", "m.uvl", "--kind", "covering", "--out", "w.csv"],
     "model convert OUT": ["model", "convert", "m.uvl", "w.xml"],
+    "model slice OUT": ["model", "slice", "m.uvl", "--keep", "Phone,GPS", "w.cnf"],
     "model convert --attributes-out": ["model", "convert", "m.uvl", "c.xml", "--attributes-out", "w.xlsx"],
     "front pick --out": ["front", "pick", "front.parquet", "--out", "w.uvl"],
 }

@@ -20,6 +20,7 @@ from shortlist.cli.commands.configure import configure
 from shortlist.cli.commands.evolve import evolve
 from shortlist.cli.commands.models.convert import convert
 from shortlist.cli.commands.models.sample import sample
+from shortlist.cli.commands.models.slice import slice_
 from shortlist.cli.commands.pages.opened import open_result
 from shortlist.cli.commands.pages.report import report
 from shortlist.cli.commands.policies.export import export_policy
@@ -72,6 +73,7 @@ app.command("open")(open_result)
 app.add_typer(front.app, name="front")
 model.app.command()(sample)
 model.app.command()(convert)
+model.app.command("slice")(slice_)
 app.add_typer(model.app, name="model")
 app.add_typer(study.app, name="study")
 app.add_typer(datasets.app, name="datasets")

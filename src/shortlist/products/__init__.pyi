@@ -6,6 +6,8 @@ from shortlist.products.analysis.analysis import analyse as analyse
 from shortlist.products.analysis.differences import Edit as Edit
 from shortlist.products.analysis.differences import ModelDifference as ModelDifference
 from shortlist.products.analysis.differences import difference as difference
+from shortlist.products.analysis.slicing import Slice as Slice
+from shortlist.products.analysis.slicing import slice_model as slice_model
 from shortlist.products.attributes.attribute import Attribute as Attribute
 from shortlist.products.attributes.attribute import AttributeTable as AttributeTable
 from shortlist.products.attributes.attribute import chosen_attributes as chosen_attributes

@@ -30,6 +30,7 @@ from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.products.analysis.analysis import analyse
 from shortlist.products.analysis.differences import difference
+from shortlist.products.analysis.slicing import slice_model
 from shortlist.products.attributes.attribute import chosen_attributes
 from shortlist.products.attributes.attribute_export import save_attributes
 from shortlist.products.comparison.product_comparison import check_methods, compare_products
@@ -72,6 +73,7 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "model analyse": [read_model, analyse],
     "model diff": [read_model, difference],
     "model convert": [read_model, convert_model, save_attributes],
+    "model slice": [read_model, slice_model, convert_model],
     "model sample": [read_model, covering_sample, uniform_sample, diverse_products, Front.load],
     "datasets fetch": [fetch],
     "datasets show": [public_set],
@@ -89,7 +91,7 @@ NOT_TYPED = {
     "report", "following", "cancellation", "work", "literals", "attributes", "kwargs", "options", "costs_given", "tables", "methods",
     "fields", "n_rows", "sense", "problem", "truth", "unsupported", "warnings", "notes",
     "given", "requirements", "side_files", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
-    "kind", "budget", "n_explained", "products", "rng", "first", "second",
+    "features", "kind", "budget", "n_explained", "products", "rng", "first", "second",
 }  # fmt: skip
 """Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
 

@@ -60,6 +60,7 @@ OWN: dict[str, dict[str, str]] = {
     "reproduce": {"folder": "--data"},
     "front pick": {"order": "--best", "rule": "--rule"},
     "model convert": {"kind": "--to"},
+    "model slice": {"kind": "--to"},
     "front show": {"rule": "--pick"},
 }
 """Arguments that are called otherwise in one command."""

@@ -1,7 +1,7 @@
 """Propositional formulas over features, with linear comparisons as atoms; every walk is iterative."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
@@ -125,6 +125,35 @@ def variables_of(formula: Formula) -> set[int]:
         else:
             stack.extend(children(node))
     return found
+
+
+def with_variables(formula: Formula, numbers: Mapping[int, int]) -> Formula:
+    """Return a formula in which variable v is called ``numbers[v]``.
+
+    Examples
+    --------
+    >>> with_variables(Implies(Literal(1), Literal(-2)), {1: 3, 2: 1})
+    Implies(left=Literal(value=3), right=Literal(value=-1))
+    """
+
+    def visit(node: Formula, parts: list[Formula]) -> Formula:  # noqa: PLR0911  # one return per kind of node
+        match node:
+            case Literal(value):
+                return Literal(numbers[abs(value)] * (1 if value > 0 else -1))
+            case Linear(coefficients, variables, upper):
+                return Linear(coefficients, tuple(numbers[v] for v in variables), upper)
+            case Not():
+                return Not(parts[0])
+            case And():
+                return And(tuple(parts))
+            case Or():
+                return Or(tuple(parts))
+            case Implies():
+                return Implies(*parts)
+            case Iff():
+                return Iff(*parts)
+
+    return fold(formula, visit)
 
 
 def holds(formula: Formula, columns: Mask) -> Mask:

@@ -22,14 +22,14 @@ def written_facts(made: Conversion, model: FeatureModel, saved: Path) -> dict[st
     }
 
 
-def print_written(facts: dict[str, Any]) -> None:
-    """Print where a model was written, what became of it, and what is proved."""
+def print_written(facts: dict[str, Any], whose: str = "the same") -> None:
+    """Print where a model was written, what became of it, and what is proved: whose products the file has."""
     print(f"{counted(facts['n_features'], 'feature')} written to {facts['out']} as {facts['format']}.")
     for change in facts["changes"]:
         print(f"  {change}")
     if facts["proved"]:
-        print("Proved: the file has the same products.")
+        print(f"Proved: the file has {whose} products.")
     else:
-        print(f"Not proved ({facts['limit']}): whether the file has the same products.")
+        print(f"Not proved ({facts['limit']}): whether the file has {whose} products.")
     if facts.get("attributes_out"):
         print(f"Attributes saved to {facts['attributes_out']}.")

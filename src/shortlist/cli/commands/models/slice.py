@@ -1,0 +1,114 @@
+"""`shortlist model slice`: a feature model cut to some of its features."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.shared import SECONDS_HELP, FeatureModelFile, Json, check_shared
+from shortlist.cli.text.output import print_json, print_notes, run_facts
+
+if TYPE_CHECKING:
+    from shortlist.products.feature_models.model import FeatureModel
+
+
+@dataclass(frozen=True)
+class KeptOptions:
+    """Which features are kept."""
+
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="Feature to keep, or several with commas between them; may be repeated."),
+    ] = None
+    keep_file: Annotated[Path | None, typer.Option(help="File with features to keep, a name a line.")] = None
+
+    def features(self, line: "FeatureModel") -> list[int]:
+        """Return the features, counted from 0."""
+        from shortlist.errors import BadInputError
+        from shortlist.products.feature_models.names import feature_names
+        from shortlist.products.feature_models.source import read_source
+
+        names = feature_names(line)
+        found: list[int] = []
+        for text in self.keep or ():
+            whole = names.find(text)
+            parts = (
+                [text] if whole is not None else [part.strip() for part in text.split(",") if part.strip()]
+            )
+            found += names.find_all(parts, "--keep")
+        if self.keep_file is not None:
+            lines = [row.strip() for row in read_source(self.keep_file).text.split("\n")]
+            found += names.find_all([row for row in lines if row], f"{self.keep_file}")
+        if not found:
+            raise BadInputError("--keep must name a feature at least, got none. Add --keep NAME.")
+        return found
+
+
+@grouped
+def slice_(
+    context: typer.Context,
+    model: FeatureModelFile,
+    out: Annotated[Path, typer.Argument(help="File to write: the model, in the format of its ending.")],
+    *,
+    kept: KeptOptions,
+    to: Annotated[
+        str | None,
+        typer.Option(help="Format: uvl, featureide, sxfm or dimacs; default by the ending."),
+    ] = None,
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
+    json: Json = False,
+) -> None:
+    """Cut a feature model to some features: what it allows them, and nothing else.
+
+    The products of the slice are exactly the products of the model without the other features. Keep the root
+    to keep a tree.
+    """
+    from shortlist.cli.files import FEATURE_MODEL_FILE, check_files
+
+    check_files(
+        inputs={"MODEL": model, "--keep-file": kept.keep_file},
+        outputs={"OUT": out},
+        endings={"OUT": FEATURE_MODEL_FILE},
+    )
+    from shortlist._words import counted
+    from shortlist.cli.text.delivery import save
+    from shortlist.cli.text.models.written import print_written, written_facts
+    from shortlist.cli.work import long_work
+    from shortlist.files import write_text
+    from shortlist.products.analysis.slicing import slice_model
+    from shortlist.products.conversion.conversion import convert_model
+    from shortlist.products.formats import format_of, read_model
+    from shortlist.runs.budget import Budget
+    from shortlist.runs.clock import seconds_now
+
+    check_shared(context.params)
+    kind = format_of(out, to)
+    started = seconds_now()
+    line = read_model(model)
+    print_notes(line.notes)
+    features = kept.features(line)
+    with long_work() as (cancellation, tell):
+        budget = Budget(60 if time_limit is None else time_limit, cancellation=cancellation, report=tell)
+        cut = slice_model(line, features, budget=budget)
+        made = convert_model(cut.model, kind, budget=budget)
+        saved = save(out, lambda path: write_text(path, made.text))
+    facts: dict[str, Any] = {
+        "command": "model slice",
+        **written_facts(made, cut.model, saved),
+        "method": cut.method,
+        "n_kept_rules": cut.n_kept_rules,
+        "n_new_clauses": cut.n_new_clauses,
+        "limit": budget.limit_text,
+        "seconds": seconds_now() - started,
+        **run_facts(context),
+    }
+    if json:
+        print_json(facts)
+        return
+    print(
+        f"{counted(cut.n_kept_rules, 'rule')} kept, and {counted(cut.n_new_clauses, 'new clause')} that the "
+        f"others imply, by {cut.method}."
+    )
+    print_written(facts, "the slice's")

@@ -1,0 +1,279 @@
+"""A feature model cut to some of its features."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shortlist.errors import BadInputError
+from shortlist.logic.clauses import Clauses
+from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone
+from shortlist.pickles import saved_from
+from shortlist.products.analysis.projection import MOST_LITERALS, MOST_QUESTIONS, asked, eliminated
+from shortlist.products.encodings.clauses import traced_clauses
+from shortlist.products.encodings.cnf import Clause
+from shortlist.products.feature_models.formulas import (
+    Formula,
+    Linear,
+    Literal,
+    Or,
+    variables_of,
+    with_variables,
+)
+from shortlist.products.feature_models.model import (
+    Constraint,
+    FeatureModel,
+    Group,
+    GroupKind,
+    make_group,
+    make_model,
+    with_details,
+)
+from shortlist.runs.budget import Budget
+
+MOST_PRUNED = 3_000
+"""Clauses of a slice that are looked at, whether the others imply them."""
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """A feature model cut to some features.
+
+    Attributes
+    ----------
+    model : FeatureModel
+        Its products are the products of the whole model, cut to the features, each once.
+    method : str
+        How it was found: ``elimination`` of variables, or ``questions`` about configurations.
+    n_kept_rules, n_new_clauses : int
+        Rules that it has from the whole model, and clauses that were worked out.
+    """
+
+    model: FeatureModel
+    method: str
+    n_kept_rules: int
+    n_new_clauses: int
+
+
+def slice_model(model: FeatureModel, features: Iterable[int], *, budget: Budget | None = None) -> Slice:
+    """Return a model of some features that allows exactly what the whole model allows them.
+
+    Groups and constraints about kept features only stay as they are. What the other rules say of the kept
+    features is worked out: by eliminating variables from their clauses, and where these grow too many, by
+    asking a satisfiability solver about configurations. A kept feature hangs below the nearest
+    kept one above it. Without its root the slice has no tree. Attributes of kept features stay.
+
+    Parameters
+    ----------
+    model : FeatureModel
+        The whole.
+    features : iterable of int
+        What to keep, counted from 0.
+    budget : Budget, optional
+        Ends the search; elimination gets half of what is left.
+
+    Raises
+    ------
+    BadInputError
+        If nothing is kept or a number is no feature, or neither method comes to an end.
+
+    Notes
+    -----
+    Slicing is existential projection :cite:p:`Acher2011`, often done by elimination :cite:p:`Krieter2016`.
+
+    Examples
+    --------
+    >>> from shortlist.products.feature_models.formulas import Implies
+    >>> shop = make_model(["Shop", "Pay", "Card", "Cash"], root=0,
+    ...     groups=[make_group(0, [1], "mandatory"), make_group(1, [2, 3], "or")])
+    >>> cut = slice_model(shop, [0, 2, 3])
+    >>> [group.kind.value for group in cut.model.groups], cut.model.constraints[0].formula
+    (['optional', 'optional'], Or(parts=(Literal(value=2), Literal(value=3))))
+    """
+    budget = budget or Budget()
+    kept = sorted(set(features))
+    if not kept or kept[0] < 0 or kept[-1] >= model.n_features:
+        raise BadInputError(
+            f"features must be some of 0 to {model.n_features - 1}, got {kept[:5]}. Name at least one."
+        )
+    try:
+        return _sliced(model, kept, budget)
+    except SearchStoppedError:
+        raise _endless(budget) from None
+
+
+def _sliced(model: FeatureModel, kept: Sequence[int], budget: Budget) -> Slice:
+    """Return the slice, or raise where it has no end."""
+    traced = traced_clauses(model)
+    own = {feature + 1 for feature in kept}
+    shared = backbone(traced.clauses, budget)
+    if shared is None:
+        void = make_model([model.labels[i] for i in kept], constraints=[Or(())], name=model.name)
+        return Slice(void, "elimination", 0, 1)
+    rules = [rule for rule in range(model.n_rules) if _variables(model, rule) <= own]
+    found, method = _projected(model, rules, own, shared, budget)
+    skeleton = _skeleton(model, kept, rules, SatSolver(traced.clauses, budget))
+    new = _without_implied(skeleton, [_renumbered(clause, kept) for clause in found], budget)
+    made = make_model(
+        skeleton.labels,
+        root=skeleton.root,
+        groups=skeleton.groups,
+        constraints=[
+            *skeleton.constraints,
+            *(Constraint(Or(tuple(map(Literal, clause)))) for clause in new),
+        ],
+        name=model.name,
+    )
+    return Slice(_described(made, model, kept), method, len(rules), len(new))
+
+
+def _variables(model: FeatureModel, rule: int) -> set[int]:
+    """Return the features that a rule names, counted from 1."""
+    rule -= model.root is not None
+    if rule < 0:
+        return {(model.root or 0) + 1}
+    if rule < len(model.groups):
+        group = model.groups[rule]
+        return {group.parent + 1, *(child + 1 for child in group.children)}
+    rule -= len(model.groups)
+    if rule < len(model.constraints):
+        return variables_of(model.constraints[rule].formula)
+    assert model.clauses is not None, "only clauses are left"
+    start, stop = model.clauses.offsets[rule - len(model.constraints) :][:2]
+    return set(np.abs(model.clauses.literals[start:stop]).tolist())
+
+
+def _projected(
+    model: FeatureModel, rules: Collection[int], own: set[int], shared: Sequence[int], budget: Budget
+) -> tuple[list[Clause], str]:
+    """Return clauses over kept features that say with the kept rules what all rules say of them."""
+    traced = traced_clauses(model)
+    shared = [literal for literal in shared if abs(literal) <= model.n_features]
+    true = set(shared)
+    stays = set(rules)
+    pairs = list(zip(traced.clauses, traced.rules.tolist(), strict=True))
+    open_ = [
+        tuple(literal for literal in clause if -literal not in true)
+        for clause, rule in pairs
+        if rule not in stays and not any(literal in true for literal in clause)
+    ]
+    units = [(literal,) for literal in shared if abs(literal) in own]
+    gone = {abs(literal) for clause in open_ for literal in clause} - own
+    found = eliminated(open_, gone, budget=budget.share(0.5))
+    if found is not None:
+        return [*units, *found], "elimination"
+    known = [clause for clause, rule in pairs if rule in stays and all(abs(v) in own for v in clause)]
+    answered = asked(traced.clauses.with_units(shared), sorted(own), [*known, *units], budget=budget)
+    if answered is None:
+        raise _endless(budget)
+    return [*units, *answered], "questions"
+
+
+def _endless(budget: Budget) -> BadInputError:
+    """Return the error of a slice that was not found."""
+    if budget.stopped:
+        return BadInputError(
+            f"the slice was not found before the search was stopped ({budget.limit_text}). Raise the limit, or "
+            "keep fewer features, or nearly all."
+        )
+    return BadInputError(
+        f"the slice is too large: elimination would need more than {MOST_LITERALS:,} literals, and there are "
+        f"more than {MOST_QUESTIONS:,} configurations to ask about. Keep fewer features, or nearly all."
+    )
+
+
+def _renumbered(clause: Sequence[int], kept: Sequence[int]) -> Clause:
+    """Return a clause over the kept features, counted among themselves."""
+    places = {feature + 1: place for place, feature in enumerate(kept, start=1)}
+    return tuple(places[abs(literal)] * (1 if literal > 0 else -1) for literal in clause)
+
+
+def _skeleton(
+    model: FeatureModel, kept: Sequence[int], rules: Collection[int], solver: SatSolver
+) -> FeatureModel:
+    """Return the tree of the kept features, and the constraints that name them only."""
+    places = {feature: place for place, feature in enumerate(kept)}
+    first = int(model.root is not None)
+    groups = [
+        Group(places[g.parent], tuple(places[c] for c in g.children), g.kind, g.lower, g.upper)
+        for rule, g in enumerate(model.groups, start=first)
+        if rule in rules
+    ]
+    first += len(model.groups)
+    numbers = {feature + 1: place + 1 for feature, place in places.items()}
+    constraints = [
+        Constraint(with_variables(c.formula, numbers), c.name)
+        for rule, c in enumerate(model.constraints, start=first)
+        if rule in rules
+    ]
+    first += len(model.constraints)
+    constraints += [
+        Constraint(Or(tuple(map(Literal, _renumbered(clause, kept)))))
+        for rule, clause in enumerate(model.clauses or (), start=first)
+        if rule in rules
+    ]
+    names = [model.labels[feature] for feature in kept]
+    if model.root not in places:
+        loose = [Constraint(formula) for group in groups for formula in _group_formulas(group)]
+        return make_model(names, constraints=[*loose, *constraints])
+    placed = {child for group in groups for child in group.children}
+    for feature in kept:
+        if places[feature] in placed or feature == model.root:
+            continue
+        above = model.parents[feature]
+        while above not in places:
+            above = model.parents[above]
+        optional = solver.solve([above + 1, -feature - 1]).satisfiable
+        kind = GroupKind.OPTIONAL if optional else GroupKind.MANDATORY
+        groups.append(make_group(places[above], [places[feature]], kind))
+    return make_model(names, root=places[model.root or 0], groups=groups, constraints=constraints)
+
+
+def _group_formulas(group: Group) -> list[Formula]:
+    """Return what a group says, for a model without a tree."""
+    parent, children = group.parent + 1, [child + 1 for child in group.children]
+    n = len(children)
+    formulas: list[Formula] = [Or((Literal(-child), Literal(parent))) for child in children]
+    if group.lower == 1:
+        formulas.append(Or((Literal(-parent), *map(Literal, children))))
+    elif group.lower:
+        formulas.append(Linear((*[-1] * n, group.lower), (*children, parent), 0))
+    if group.upper < n:
+        formulas.append(Linear((1,) * n, tuple(children), group.upper))
+    return formulas
+
+
+def _without_implied(skeleton: FeatureModel, clauses: Sequence[Clause], budget: Budget) -> list[Clause]:
+    """Leave out clauses that the others and the rules of a model imply, the longest first."""
+    listed = sorted(set(clauses), key=lambda clause: (-len(clause), clause))
+    if len(listed) > MOST_PRUNED:
+        return listed[::-1]
+    known = traced_clauses(skeleton).clauses
+    n = known.n_variables
+    switched = [(*clause, -(n + number)) for number, clause in enumerate(listed, start=1)]
+    solver = SatSolver(Clauses.from_clauses(n + len(listed), [*known, *switched]), budget)
+    needed = set(range(1, len(listed) + 1))
+    try:
+        for number, clause in enumerate(listed, start=1):
+            others = [n + other for other in needed if other != number]
+            if not solver.solve([*others, *(-literal for literal in clause)]).satisfiable:
+                needed.remove(number)
+    except SearchStoppedError:
+        pass
+    return [listed[number - 1] for number in sorted(needed, reverse=True)]
+
+
+def _described(made: FeatureModel, model: FeatureModel, kept: Sequence[int]) -> FeatureModel:
+    """Return a slice with what the whole model says of its features besides the rules."""
+    places = {feature: place for place, feature in enumerate(kept)}
+    columns = {
+        name: {places[i]: value for i, value in column.items() if i in places}
+        for name, column in model.attributes.items()
+    }
+    return with_details(
+        made,
+        abstract=[places[i] for i in model.abstract if i in places],
+        generated=[places[i] for i in model.generated if i in places],
+        attributes={name: column for name, column in columns.items() if column},
+    )

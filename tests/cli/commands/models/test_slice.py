@@ -1,0 +1,73 @@
+"""`shortlist model slice`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shortlist.products.formats import read_model
+from tests.cli.running import shortlist
+from tests.products.oracles import named_products
+
+MODEL = """features
+    Phone
+        mandatory
+            Screen
+                alternative
+                    Small {cost 2.5}
+                    Big
+        optional
+            GPS
+            "Wi-Fi, fast"
+constraints
+    GPS => Big
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "m.uvl").write_text(MODEL, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_slice_is_a_model_with_the_cut_products(folder: Path) -> None:
+    (folder / "names.txt").write_text("GPS\n\nphone\n", encoding="utf-8")
+    words = ["m.uvl", "s.uvl", "--keep", "Small, Wi-Fi, fast", "--keep-file", "names.txt"]
+    refused = shortlist("model", "slice", *words, cwd=folder)
+    assert refused.returncode == 2
+    assert "--keep names no feature: 'fast'" in refused.stderr or "'Wi-Fi'" in refused.stderr
+    words[3:4] = ["Small", "--keep", "Wi-Fi, fast"]
+    run = shortlist("model", "slice", *words, cwd=folder)
+    assert run.stdout.splitlines() == [
+        "3 rules kept, and 1 new clause that the others imply, by elimination.",
+        "4 features written to s.uvl as uvl.",
+        "Proved: the file has the slice's products.",
+    ]
+    kept = {"Phone", "Small", "GPS", "Wi-Fi, fast"}
+    cut = read_model(folder / "s.uvl")
+    assert named_products(cut) == {p & kept for p in named_products(read_model(folder / "m.uvl"))}
+    assert list(cut.attributes["cost"]) == [cut.labels.index("Small")]
+
+
+def test_json_says_how_it_was_found(folder: Path) -> None:
+    words = ["m.uvl", "s.xml", "--to", "sxfm", "--keep", "GPS,Small", "--json"]
+    facts = json.loads(shortlist("model", "slice", *words, cwd=folder).stdout)
+    assert (facts["command"], facts["method"], facts["status"]) == ("model slice", "elimination", "optimal")
+    assert (facts["n_features"], facts["n_new_clauses"], facts["format"]) == (2, 1, "sxfm")
+    assert facts["changes"][0] == "1 root added, as the format needs a tree"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "--keep must name a feature at least, got none. Add --keep NAME."),
+        (["--keep", "GSP"], "--keep names no feature: 'GSP'. Did you mean 'GPS'?"),
+        (["--keep", "GPS", "--to", "x"], "--to must be one of"),
+        (["--keep", "GPS", "--time-limit", "0"], "--time-limit must be"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_a_sentence(words: list[str], sentence: str, folder: Path) -> None:
+    run = shortlist("model", "slice", "m.uvl", "s.uvl", *words, cwd=folder)
+    assert (run.returncode, run.stdout, run.stderr.count("\n")) == (2, "", 1)
+    assert sentence in run.stderr
+    assert not (folder / "s.uvl").exists()
