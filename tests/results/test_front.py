@@ -133,6 +133,8 @@ def test_the_gap_is_relative_to_the_value() -> None:
         (12.0, 10.0, "at most 2 (20.0 %) above the best there is"),
         (-4.0, -5.0, "at most 1 (20.0 %) above the best there is"),
         (1e6, 3e6, "at most 2,000,000 (66.7 %) below the best there is"),
+        (0.0603377 + 1.4e-10, 0.0603377, "the best there is to eight digits"),
+        (0.0603377 + 1.4e-9, 0.0603377, "at most 1.4e-09 (2.32e-06 %) above the best there is"),
         (0.5, math.inf, "an unknown amount below the best there is"),
     ],
 )

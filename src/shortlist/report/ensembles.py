@@ -11,6 +11,8 @@ from shortlist.ensembles.estimators.base import MEAN_DECIDES
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows
+from shortlist.ensembles.exits.early_exit import taken_places
+from shortlist.ensembles.pruning.evidence import best_of, selections_meant
 from shortlist.ensembles.votes.class_votes import (
     ClassCodes,
     class_tally,
@@ -173,10 +175,12 @@ def _proof_facts(pruner: ExactPruner) -> list[tuple[str, str]]:
     if result.reason:
         return [("status", f"{result.status}: {result.reason}")]
     limit = f", {stopped_by(result.proof.limit)}" if result.proof.limit else ""
+    among = selections_meant(pruner)
     proof = (
-        "optimal: no selection is better"
+        f"optimal: no selection {among + ' ' if among else ''}is better"
         if result.status is Status.OPTIMAL
-        else f"{shortfall(result.value, result.bound)}{limit}"
+        else f"{shortfall(result.value, result.bound, best_of(among))}{limit}"
+        + (f", which are those {among}" if among else "")
     )
     decision = (
         "the class with most votes wins"
@@ -256,7 +260,7 @@ def _decided(pruner: Any, codes: ClassCodes) -> ClassCodes:
     """Return what the ensemble decides on the rows that pruned."""
     chosen = codes[:, pruner.selection_]
     if pruner.averages:
-        return decided_by_mean(pruner.validation_.shares[:, pruner.selection_], pruner.gains_)
+        return decided_by_mean(pruner.validation_.shares[:, taken_places(pruner)], pruner.gains_)
     if pruner.threshold_ is None:
         return plurality(class_tally(chosen, len(pruner.classes_)))
     positive = int(np.flatnonzero(pruner.classes_ == pruner.positive_)[0])
@@ -374,7 +378,8 @@ def _votes(pruner: Any, record: RecordedRows) -> Parts:
 def _agreement(pruner: Any, codes: ClassCodes) -> Parts:
     """Return on how many rows each two members answer alike."""
     chosen = codes[:, pruner.selection_][:, :MOST_MEMBERS]
-    names = [str(name) for name in pruner.pool_.names][:MOST_MEMBERS]
+    first = np.unique(taken_places(pruner), return_index=True)[1]  # whoever is taken twice is shown once
+    names = [str(pruner.pool_.names[place]) for place in first][:MOST_MEMBERS]
     if len(names) < 2:
         return []
     alike = np.array([(chosen == column[:, None]).mean(axis=0) for column in chosen.T])

@@ -69,17 +69,24 @@ def relative_gap(value: float, bound: float) -> float:
     return abs(bound - value) / abs(value) if value else math.inf
 
 
-def shortfall(value: float, bound: float) -> str:
+ROUNDING = 1e-8
+"""A share of the best value that is not told."""
+
+
+def shortfall(value: float, bound: float, best: str = "the best there is") -> str:
     """Say how far a value may be from the best there is, where no value can beat the bound.
 
     The share is that of the best value, which is largest when the best is the bound; where value and bound
     have different signs there is no such share, and only the difference is told. What is maximised is below
-    the best, what is minimised above.
+    the best, what is minimised above. A share of less than :data:`ROUNDING` is not told, as sums of logarithms
+    are rounded as much.
 
     Parameters
     ----------
     value, bound : float
         In the user's sign; they differ.
+    best : str
+        What the bound is of.
 
     Examples
     --------
@@ -89,15 +96,19 @@ def shortfall(value: float, bound: float) -> str:
     at most 20 (20.0 %) above the best there is | at most 4 below the best there is
     >>> print(shortfall(-8, -5))
     at most 3 (60.0 %) below the best there is
+    >>> print(shortfall(0.06, 0.06 - 1e-12))
+    the best there is to eight digits
     """
     side = "below" if value < bound else "above"
     difference = abs(bound - value)
+    if difference <= ROUNDING * abs(bound) < math.inf:
+        return f"{best} to eight digits"
     if not math.isfinite(difference):
-        return f"an unknown amount {side} the best there is"
+        return f"an unknown amount {side} {best}"
     one_sign = value * bound >= 0 and bound != 0
     share = f" ({_three_digits(100 * difference / abs(bound))} %)" if one_sign else ""
     amount = f"{difference:.3g}" if difference < 1000 else f"{difference:,.0f}"
-    return f"at most {amount}{share} {side} the best there is"
+    return f"at most {amount}{share} {side} {best}"
 
 
 def _three_digits(number: float) -> str:

@@ -84,9 +84,9 @@ def test_the_report_for_people_names_the_proof_and_the_rules(folder: Path) -> No
     for words in (
         "5 of 10 classifiers; the class with the largest mean probability wins",
         "the log loss of a tenth of the pool did best on other tables",
-        "the tangents of the certificate prove that no selection is below",
+        "the tangents of the certificate prove that no selection of exactly 5 members is below",
         "fitted again on 360 rows",
-        "the best there is",
+        "the best of those",
         "best single",
         "full",
         "ms/1000",

@@ -33,6 +33,9 @@ def pools() -> dict[str, Any]:
             ExactPruner(voting="averaged", objective="balanced-accuracy", min_size=5, **QUICK), id="averaged"
         ),
         pytest.param(ExactPruner(voting="soft", objective="log-loss", min_size=5, **QUICK), id="soft"),
+        pytest.param(
+            ExactPruner(voting="soft", objective="log-loss", min_size=7, max_copies=3, **QUICK), id="copies"
+        ),
         pytest.param(OrderedPruner(rule="full"), id="rule"),
         pytest.param(BackfittingPruner(voting="averaged"), id="averaged rule"),
     ],

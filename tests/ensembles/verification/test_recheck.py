@@ -10,7 +10,7 @@ from sklearn.datasets import make_classification
 
 from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, OrderedPruner, make_pool
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.pruning.evidence import Evidence, evidence_of
+from shortlist.ensembles.pruning.evidence import Evidence, evidence_of, selections_meant
 from shortlist.ensembles.verification.recheck import verify
 
 N = 120
@@ -71,7 +71,7 @@ def test_pruning_and_verifying_say_the_same_sentence(models: dict[str, Any], kin
 
     found = verify(model, *table(n))
 
-    assert found.evidence == evidence_of(model.result_, model.solver)
+    assert found.evidence == evidence_of(model.result_, model.solver, selections_meant(model))
 
 
 @pytest.mark.parametrize("kind", KINDS)

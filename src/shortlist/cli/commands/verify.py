@@ -121,10 +121,9 @@ def _print(found: "Verification") -> None:
         limits = found.certificate["limits"]
         others = [name for field, name in (("budget", "cost"), ("each", "diversity")) if field in limits]
         kept = f", within the limits on {' and '.join(others)}" if others else ""
-        print(
-            f"Selections are those of {limits['min_size']} to {limits['max_size']} of {found.n_classifiers} "
-            f"classifiers{kept}."
-        )
+        least, most = limits["min_size"], limits["max_size"]
+        sizes = f"exactly {most}" if least == most else f"{least} to {most}"
+        print(f"Selections are those of {sizes} of {found.n_classifiers} classifiers{kept}.")
     if found.certificate is not None and not found.all_votes:
         print(
             "The votes of the classifiers that were left out are taken from the model; --pool recomputes "
@@ -136,9 +135,11 @@ def _print(found: "Verification") -> None:
 
 def _counted(found: "Verification") -> str:
     """Say how much proves the bound."""
+    from shortlist._words import counted
+
     return {
-        "cuts": f"{found.n_parts:,} cuts",
-        "lines": f"lines for {found.n_parts:,} ranges of thresholds",
-        "tangents": f"tangents for {found.n_parts:,} ranges of sizes",
-        "selections": f"all {found.n_parts:,} selections",
+        "cuts": counted(found.n_parts, "cut"),
+        "lines": f"lines for {counted(found.n_parts, 'range')} of thresholds",
+        "tangents": f"tangents for {counted(found.n_parts, 'range')} of sizes",
+        "selections": f"all {counted(found.n_parts, 'selection')}",
     }[found.parts]

@@ -29,7 +29,7 @@ def pruned_facts(
 
 def _exact_facts(pruner: "ExactPruner", solver: str) -> dict[str, Any]:
     """Return what exact pruning found and proved."""
-    from shortlist.ensembles.pruning.evidence import evidence_of
+    from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
 
     result = pruner.result_
     return {
@@ -41,7 +41,7 @@ def _exact_facts(pruner: "ExactPruner", solver: str) -> dict[str, Any]:
         "bound": finite(result.bound),
         "gap": finite(result.gap),
         "certified_bound": getattr(result, "certified_bound", None),
-        "proof": None if result.reason else evidence_of(result, solver).as_dict(),
+        "proof": None if result.reason else evidence_of(result, solver, selections_meant(pruner)).as_dict(),
         "limit": result.proof.limit,
         "reason": result.reason,
         "history": [[seconds, value, bound] for seconds, value, bound in result.history],

@@ -152,15 +152,23 @@ def prices_of_members(committee: Any) -> Floats | None:
     """Return what asking each member costs, None where that is not known."""
     given = getattr(committee, "member_costs", None)
     if given is not None:
-        return np.asarray(np.asarray(given, dtype=np.float64)[committee.selection_])
+        places = taken_places(committee)
+        first = np.isin(np.arange(len(places)), np.unique(places, return_index=True)[1])
+        return np.where(first, np.asarray(given, dtype=np.float64)[places], 0.0)
     costs = committee.pool_.costs
     return None if costs is None else np.asarray(costs, dtype=np.float64)
+
+
+def taken_places(committee: Any) -> NDArray[np.intp]:
+    """Return the place in the pool of each member; that of one who is taken twice comes twice."""
+    copies = getattr(committee, "copies_", committee.selection_)
+    return np.repeat(np.arange(len(committee.selection_)), np.asarray(copies, dtype=np.intp))
 
 
 def recorded_answers(committee: Any) -> NDArray[np.int64] | None:
     """Return what each member added on the rows that pruned, ``(n_rows, n_members, n_classes)``, if known."""
     record, tallying = committee.validation_, tallying_of(committee)
-    members, shares = np.flatnonzero(committee.selection_), getattr(record, "shares", None)
+    members, shares = taken_places(committee), getattr(record, "shares", None)
     if tallying.gains is not None:
         return None if shares is None else tallying.of_shares(shares[:, members])
     if getattr(record, "packed_votes", None) is not None:

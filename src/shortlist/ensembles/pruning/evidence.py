@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from shortlist._words import all_of, counted
 from shortlist.ensembles.proofs.incumbent import PrunedSelection
 from shortlist.milp import Solver
 from shortlist.results.objective import Sense
@@ -58,6 +59,9 @@ class Evidence:
         ``"max"``, or ``"min"`` of a loss.
     counted_from : str
         What the value is counted from.
+    among : str
+        Of which selections the bounds are, to go after "selection", such as "of exactly 10 members"; empty:
+        of all of the pool.
     """
 
     objective: str
@@ -71,6 +75,7 @@ class Evidence:
     within_tolerance: bool = False
     sense: str = "max"
     counted_from: str = "votes"
+    among: str = ""
 
     def sentence(self) -> str:
         """Return one sentence without its full stop, the same for every command.
@@ -84,6 +89,7 @@ class Evidence:
         selection exceeds 0.95, so it is at most 0.05 (5.26 %) below the best there is; CP-SAT says that none
         exceeds 0.9, and then this is the best there is
         """
+        which = f"selection {self.among}" if self.among else "selection"
         parts = [
             f"{self.objective} {self.value:.6g} on the {self.rows}, counted from the {self.counted_from}"
         ]
@@ -91,17 +97,18 @@ class Evidence:
             parts.append(f"no bound can be rechecked, because {self.no_certificate}")
         else:
             beats = "exceeds" if self.sense == "max" else "is below"
-            proof = f"the {self.certified_by} of the certificate prove that no selection {beats}"
+            proof = f"the {self.certified_by} of the certificate prove that no {which} {beats}"
             if self.certified_by == "selections":
-                proof = "looking at every selection proves that none exceeds"
+                proof = f"looking at every {which} proves that none exceeds"
             meets = self.within_tolerance and self.bound == self.certified_bound
             standing = self._standing(self.value if meets else self.certified_bound)
             parts.append(f"{proof} {self.certified_bound:.6g}, so it is {standing}")
         if self.bound is not None and self._says_more(self.bound):
             beats = "exceeds" if self.sense == "max" else "is below"
             standing = self._standing(self.value if self.within_tolerance else self.bound)
+            none = f"no {which}" if self.certified_bound is None and self.among else "none"
             parts.append(
-                f"{self.bound_by} says that none {beats} {self.bound:.6g}, and then this is {standing}"
+                f"{self.bound_by} says that {none} {beats} {self.bound:.6g}, and then this is {standing}"
             )
         return "; ".join(parts)
 
@@ -114,7 +121,8 @@ class Evidence:
     def _standing(self, bound: float) -> str:
         """Say how far from the best the value is."""
         met = self.value >= bound if self.sense == "max" else self.value <= bound
-        return "the best there is" if met else shortfall(self.value, bound)
+        best = best_of(self.among)
+        return best if met else shortfall(self.value, bound, best)
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it for JSON, with the sentence."""
@@ -125,7 +133,46 @@ class Evidence:
         }
 
 
-def evidence_of(result: PrunedSelection, solver: str) -> Evidence:
+def best_of(among: str) -> str:
+    """Return what the best is called among such selections."""
+    return "the best of those" if among else "the best there is"
+
+
+def sizes_in_words(least: int, most: int, n_classifiers: int) -> str:
+    """Say which sizes selections have; nothing where it is any of the pool.
+
+    Examples
+    --------
+    >>> sizes_in_words(10, 10, 100), sizes_in_words(1, 10, 100), sizes_in_words(3, 10, 100)
+    ('of exactly 10 members', 'of at most 10 members', 'of 3 to 10 members')
+    >>> sizes_in_words(3, 100, 100), sizes_in_words(1, 100, 100)
+    ('of at least 3 members', '')
+    """
+    if least == most:
+        return f"of exactly {counted(most, 'member')}"
+    if most < n_classifiers:
+        return f"of at most {counted(most, 'member')}" if least <= 1 else f"of {least} to {most} members"
+    return f"of at least {least} members" if least > 1 else ""
+
+
+def selections_meant(pruner: Any) -> str:
+    """Say among which selections a fitted exact pruner chose, to go after "selection"; empty: among all.
+
+    Parameters
+    ----------
+    pruner : ExactPruner
+        Fitted.
+    """
+    sizes = pruner if pruner.choice_ is None else pruner.choice_.setting
+    n_classifiers = len(pruner.selection_) * pruner.max_copies
+    most = n_classifiers if sizes.max_size is None else min(sizes.max_size, n_classifiers)
+    limits = ["cost"] if pruner.max_cost is not None else []
+    limits += ["diversity"] if pruner.diversity != "none" else []
+    within = f"within the limits on {all_of(limits)}" if limits else ""
+    return " ".join(filter(None, [sizes_in_words(sizes.min_size, most, n_classifiers), within]))
+
+
+def evidence_of(result: PrunedSelection, solver: str, among: str = "") -> Evidence:
     """Return what a result of exact pruning says of itself.
 
     Parameters
@@ -134,6 +181,8 @@ def evidence_of(result: PrunedSelection, solver: str) -> Evidence:
         With a selection.
     solver : str
         The option `solver` that it was found with.
+    among : str
+        What :func:`selections_meant` says.
     """
     certified = getattr(result, "certified_bound", None)
     parts, why = "", ""
@@ -154,6 +203,7 @@ def evidence_of(result: PrunedSelection, solver: str) -> Evidence:
         within_tolerance=result.status is Status.OPTIMAL,
         sense=str(result.objective.sense),
         counted_from=result.counted_from,
+        among=among,
     )
 
 
@@ -181,7 +231,9 @@ def evidence_of_step(step: PrunedSelection | None, error: float, error_bound: fl
     if step is None or step.certified_bound is None:
         none = dataclasses.replace(evidence_of_rule(value, rows), bound=bound, bound_by="the exact step")
         return dataclasses.replace(none, no_certificate="the model keeps no certificate")
-    known = dataclasses.replace(evidence_of(step, AUTO), value=value, bound=bound, rows=rows)
+    sizes = (step.certificate or {})["limits"]
+    among = sizes_in_words(sizes["min_size"], sizes["max_size"], len(step.mask))
+    known = dataclasses.replace(evidence_of(step, AUTO, among), value=value, bound=bound, rows=rows)
     same = step.certified_bound == step.bound
     return dataclasses.replace(known, certified_bound=bound if same else step.certified_bound)
 

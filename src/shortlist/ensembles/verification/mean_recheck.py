@@ -13,7 +13,7 @@ from shortlist.ensembles.goals.mean_goals import MeanGoal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.pools.class_probabilities import class_shares
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.pruning.evidence import certified_by, evidence_of
+from shortlist.ensembles.pruning.evidence import certified_by, evidence_of, selections_meant
 from shortlist.ensembles.pruning.soft_pruning import soft_goal
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.ensembles.votes.soft_votes import Shares, SoftVotes
@@ -98,7 +98,7 @@ def recheck_means(
         failures.append(f"the model says that the certificate proves {certified}, it proves {bound:g}")
     evidence = None
     if not failures:
-        known = evidence_of(result, pruner.solver)
+        known = evidence_of(result, pruner.solver, selections_meant(pruner))
         evidence = dataclasses.replace(known, value=result.value, certified_bound=result.certified_bound)
     parts = certified_by(certificate or {})
     return {

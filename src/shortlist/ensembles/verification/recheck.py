@@ -32,6 +32,7 @@ from shortlist.ensembles.pruning.evidence import (
     certified_by,
     evidence_of,
     evidence_of_rule,
+    selections_meant,
 )
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.verification.evolved_recheck import recheck_step
@@ -310,7 +311,9 @@ def _recheck(
         "value": value,
         "bound": bound,
         "claimed_bound": result.bound,
-        "evidence": None if failures else _rechecked(evidence_of(result, pruner.solver), value, bound),
+        "evidence": None
+        if failures
+        else _rechecked(evidence_of(result, pruner.solver, selections_meant(pruner)), value, bound),
         "n_parts": _n_parts(certificate),
         "parts": certified_by(certificate or {}),
         "certificate": certificate,

@@ -1,0 +1,64 @@
+"""Whatever is said of a value says of which selections."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shortlist.ensembles import ExactPruner, make_pool
+from shortlist.ensembles.pruning.evidence import Evidence, evidence_of, selections_meant
+from shortlist.report.ensembles import pruned_parts
+from shortlist.report.parts import Facts
+
+RNG = np.random.default_rng(2)
+X = RNG.normal(size=(120, 3))
+Y = (X[:, 0] + RNG.normal(size=120) > 0).astype(int)
+POOL = make_pool(X[:60], Y[:60], n_classifiers=20, random_state=0)
+
+
+def fitted(**options: Any) -> ExactPruner:
+    return ExactPruner(POOL, node_limit=200, random_state=0, **options).fit(X[60:], Y[60:])
+
+
+@pytest.mark.parametrize(
+    ("options", "among"),
+    [
+        ({}, "of exactly 5 members"),
+        ({"objective": "accuracy"}, ""),
+        ({"objective": "accuracy", "max_size": 3}, "of at most 3 members"),
+        ({"objective": "brier", "min_size": 3}, "of at least 3 members"),
+        ({"objective": "brier", "min_size": 2, "max_size": 3, "max_copies": 2}, "of 2 to 3 members"),
+        (
+            {"objective": "accuracy", "max_cost": 5.0, "member_costs": [1.0] * 20, "diversity": "average"},
+            "within the limits on cost and diversity",
+        ),
+    ],
+    ids=["default", "any", "at most", "at least", "copies", "limits"],
+)
+def test_a_claim_names_the_selections_that_it_is_about(options: dict[str, Any], among: str) -> None:
+    pruner = fitted(**options)
+    assert selections_meant(pruner) == among
+    said = evidence_of(pruner.result_, pruner.solver, among).sentence()
+    assert (f"selection {among} " in said) == bool(among)
+    assert ("best of those" in said) == bool(among)
+    assert ("best there is" in said) != bool(among)
+    told = str([part.facts for part in pruned_parts(pruner) if isinstance(part, Facts)])
+    assert among in told
+
+
+def test_without_a_certificate_the_solver_speaks_of_the_same_selections() -> None:
+    known = Evidence(
+        objective="accuracy", value=0.9, certified_bound=None, certified_by="", no_certificate="of this",
+        bound=0.9, bound_by="CP-SAT", among="of exactly 10 members",
+    )  # fmt: skip
+    assert known.sentence().endswith(
+        "CP-SAT says that no selection of exactly 10 members exceeds 0.9, and then this is the best of those"
+    )
+
+
+def test_selections_that_were_all_looked_at_are_named_too() -> None:
+    known = Evidence(
+        objective="accuracy", value=0.9, certified_bound=0.9, certified_by="selections", no_certificate="",
+        bound=0.9, bound_by="selections", among="of at most 2 members",
+    )  # fmt: skip
+    assert "looking at every selection of at most 2 members proves that none exceeds 0.9" in known.sentence()
