@@ -104,6 +104,12 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--classifiers", "0"], "--classifiers must be at least 1"),
         (["--method", "uwa", "--classifiers", "-3"], "--classifiers must be at least 1"),
     ],
+    "--pruning-rows": [
+        (["--pruning-rows", "folds"], "--pruning-rows must be one of"),
+        (["--pool", "pool.joblib", "--pruning-rows", "out-of-fold"], "--pruning-rows belongs to the method exact"),
+        (["--method", "uwa", "--pruning-rows", "out-of-fold"], "--pruning-rows belongs to the method exact"),
+        (["--methods", "all", "--pruning-rows", "out-of-fold"], "--pruning-rows belongs to the method exact"),
+    ],
     "--diversity": [
         (["--diversity", "averge"], "Did you mean 'average'?"),
         (["--diversity", "each=2"], "between 0 and 1, got 2.0"),

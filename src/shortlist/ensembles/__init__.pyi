@@ -31,6 +31,7 @@ from shortlist.ensembles.pools.pool import Pool as Pool
 from shortlist.ensembles.pools.pool import as_pool as as_pool
 from shortlist.ensembles.pools.pool import load_pool as load_pool
 from shortlist.ensembles.pools.pool import make_pool as make_pool
+from shortlist.ensembles.pools.refit import CrossFittedPool  # noqa: F401
 from shortlist.ensembles.proofs.incumbent import ClassSelection as ClassSelection
 from shortlist.ensembles.proofs.incumbent import EnsembleSelection as EnsembleSelection
 from shortlist.ensembles.pruning.objective_choice import (

@@ -1,6 +1,5 @@
 """A classifier that answers only where enough of its answers are right, with confidence."""
 
-import copy
 from typing import Any, Self
 
 import numpy as np
@@ -173,7 +172,7 @@ class SelectiveClassifier(TableClassifier):
             chose_scores, chose_right = scores[planning], right[planning]
             scores, right = scores[tested], right[tested]
         else:
-            codes, chose_scores = _scored(_as_chosen(fitted), chose[0])
+            codes, chose_scores = _scored_as_chosen(fitted, chose[0])
             chose_right = fitted.classes_[codes] == np.asarray(chose[1])
         thresholds = possible_thresholds(chose_scores)
         self.guarantee_: Guarantee = promise(
@@ -196,18 +195,22 @@ class SelectiveClassifier(TableClassifier):
         return tags
 
 
-def _as_chosen(fitted: Any) -> Any:
-    """Return a committee as it was before its members were fitted again on the rows that chose them."""
-    before = getattr(fitted, "chosen_pool_", None)
-    if before is None:
-        return fitted
-    twin = copy.copy(fitted)
-    twin.pool_ = before
-    return twin
+def _scored_as_chosen(fitted: Any, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the same on the rows that chose a committee, by its members before they were fitted on these."""
+    if not hasattr(fitted, "predict_as_chosen"):
+        return _scored(fitted, X)
+    return _of_answers(fitted.classes_, *fitted.predict_as_chosen(X))
 
 
 def _scored(classifier: Any, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the place of each row's class among the classes, and the probability that it is given."""
-    codes = np.searchsorted(classifier.classes_, classifier.predict(X))
-    probabilities = np.asarray(classifier.predict_proba(X))
-    return codes, np.asarray(probabilities[np.arange(len(codes)), codes], dtype=np.float64)
+    return _of_answers(classifier.classes_, classifier.predict(X), classifier.predict_proba(X))
+
+
+def _of_answers(
+    classes: Labels, predicted: Labels, probabilities: Any
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the place of each row's class among the classes, and the probability that it is given."""
+    codes = np.searchsorted(classes, predicted)
+    given = np.asarray(probabilities)[np.arange(len(codes)), codes]
+    return codes, np.asarray(given, dtype=np.float64)

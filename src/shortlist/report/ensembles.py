@@ -191,7 +191,7 @@ def _proof_facts(pruner: ExactPruner) -> list[tuple[str, str]]:
         decision = MEAN_DECIDES
     return [
         ("decision", decision),
-        (result.objective.name, f"{result.value:.6g} on the rows that pruned"),
+        (result.objective.name, f"{result.value:.6g} on the {pruner.counted_on}"),
         ("proof", proof),
         ("bound by", result.proved_by or "nothing"),
         ("time", f"{result.seconds:.2f} s"),

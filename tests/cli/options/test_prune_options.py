@@ -39,6 +39,11 @@ def test_members_that_a_rule_chose_vote_by_default() -> None:
     assert MethodOptions(methods="uwa,exact").chosen(ExactPruner())["uwa"].voting == "hard"
     assert MethodOptions(method="uwa").rule_pruner(None, 0, 1).voting == "hard"
     assert SelectionOptions(refit=False).exact_pruner(None, 0, 1, []).refit is False
+    folded = SelectionOptions(pruning_rows="out-of-fold").exact_pruner(None, 0, 1, [])
+    assert (folded.pruning_rows, SelectionOptions().exact_pruner(None, 0, 1, []).pruning_rows) == (
+        "out-of-fold",
+        "held-out",
+    )
 
 
 def test_rules_beside_soft_votes_are_averaged_and_that_is_said() -> None:

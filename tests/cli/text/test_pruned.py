@@ -30,7 +30,7 @@ def test_exact_pruning_tells_value_bound_members_and_threshold(
     assert facts["threshold"] == pruner.threshold_
     assert facts["selection"] == list(pruner.pool_.names)
     assert facts["diversity"] is not None
-    assert facts["refit"] is True
+    assert (facts["pruning_rows"], facts["refit"]) == ("held-out", True)
     print_pruned(exact, facts, Path("p.joblib"))
     said = capsys.readouterr().out
     assert "358 rows to fit, 154 to prune, 57 to test; positive class 1." in said
@@ -43,6 +43,19 @@ def test_exact_pruning_tells_value_bound_members_and_threshold(
     assert "The members were then fitted again on 512 rows" in said
     assert "(at least " in said
     assert "Members: " + ", ".join(facts["selection"]) in said
+
+
+def test_answers_out_of_fold_are_called_so(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = load_iris(return_X_y=True)
+    folded = prune_table(X, y, ExactPruner(pruning_rows="out-of-fold", random_state=0), n_classifiers=3)
+    facts = json.loads(json.dumps(pruned_facts(folded, MethodOptions(), "auto", None)))
+
+    assert (facts["pruning_rows"], facts["refit"], facts["rows"]["folds"]) == ("out-of-fold", True, 5)
+    print_pruned(folded, facts, None)
+    said = capsys.readouterr().out
+    assert "135 rows in 5 folds to fit and to prune, 15 to test; the mean decides." in said
+    assert "on the out-of-fold answers of 135 rows, counted from the probabilities" in said
+    assert "The members were then fitted again on 135 rows" in said
 
 
 def test_a_rule_proves_nothing_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -94,6 +94,7 @@ def verify(
                     found.parts, "n_cuts"
                 ): found.n_parts,
                 "all_votes": found.all_votes,
+                "out_of_fold": found.out_of_fold,
                 "certificate": None if certificate is None else str(certificate),
             }
         )
@@ -125,10 +126,8 @@ def _print(found: "Verification") -> None:
         sizes = f"exactly {most}" if least == most else f"{least} to {most}"
         print(f"Selections are those of {sizes} of {found.n_classifiers} classifiers{kept}.")
     if found.certificate is not None and not found.all_votes:
-        print(
-            "The votes of the classifiers that were left out are taken from the model; --pool recomputes "
-            "them."
-        )
+        again = "nothing recomputes them" if found.out_of_fold else "--pool recomputes them"
+        print(f"The votes of the classifiers that were left out are taken from the model; {again}.")
     if found.status == "counted":
         print("The value was counted again; nothing proves the bound (exit code 3).")
 

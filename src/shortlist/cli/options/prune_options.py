@@ -176,6 +176,14 @@ class SelectionOptions:
         Path | None, typer.Option(help="CSV with columns name,cost: one row per classifier.")
     ] = None
     max_cost: Annotated[float | None, typer.Option(help="Most that the members may cost together.")] = None
+    pruning_rows: Annotated[
+        str,
+        typer.Option(
+            help="Which rows choose among classifiers fitted here: held-out, three of ten that fit nothing; "
+            "out-of-fold, all, each answered by classifiers fitted on the other four folds, in five times "
+            "the time."
+        ),
+    ] = "held-out"
     refit: Annotated[
         bool, typer.Option(help="Fit the chosen members again on all rows but those of the test.")
     ] = True
@@ -203,6 +211,7 @@ class SelectionOptions:
             max_cost=self.max_cost,
             time_limit_s=self.time_limit,
             solver=self.solver,
+            pruning_rows=self.pruning_rows,
             refit=self.refit,
             n_jobs=jobs,
             random_state=seed,
@@ -288,6 +297,7 @@ PRUNE_USES = (
             "diversity",
             "max_cost",
             "solver",
+            "pruning_rows",
             "refit",
             "answer_accuracy",
         ),
@@ -360,7 +370,7 @@ PRUNE_USES = (
         "a pool that is fitted here",
     ),
     Use(
-        ("refit",),
+        ("pruning_rows", "refit"),
         lambda given: _fits(given) and given["methods"] is None and given["method"] == EXACT,
         "the method exact, with a pool that is fitted here",
     ),
@@ -381,6 +391,7 @@ def check_prune_numbers(given: Mapping[str, Any]) -> None:
         raise BadInputError(
             f"--voting soft is of the method exact, got {given['method']}. Pass --voting averaged."
         )
+    as_choice(given["pruning_rows"], "--pruning-rows", ["held-out", "out-of-fold"])
     as_count(given["folds"], "--folds", at_least=2)
     as_count(given["repeats"], "--repeats")
     as_count(given["min_size"], "--min-size", at_least=0)

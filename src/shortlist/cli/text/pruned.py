@@ -29,6 +29,7 @@ def pruned_facts(
 
 def _exact_facts(pruner: "ExactPruner", solver: str) -> dict[str, Any]:
     """Return what exact pruning found and proved."""
+    from shortlist.ensembles.estimators.exact_pruner import HELD_OUT, OUT_OF_FOLD
     from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
 
     result = pruner.result_
@@ -41,7 +42,9 @@ def _exact_facts(pruner: "ExactPruner", solver: str) -> dict[str, Any]:
         "bound": finite(result.bound),
         "gap": finite(result.gap),
         "certified_bound": getattr(result, "certified_bound", None),
-        "proof": None if result.reason else evidence_of(result, solver, selections_meant(pruner)).as_dict(),
+        "proof": None
+        if result.reason
+        else evidence_of(result, solver, selections_meant(pruner), pruner.counted_on).as_dict(),
         "limit": result.proof.limit,
         "reason": result.reason,
         "history": [[seconds, value, bound] for seconds, value, bound in result.history],
@@ -49,6 +52,7 @@ def _exact_facts(pruner: "ExactPruner", solver: str) -> dict[str, Any]:
         "positive": None if pruner.positive_ is None else str(pruner.positive_),
         "voting": pruner.voting_,
         "threshold": pruner.threshold_,
+        "pruning_rows": HELD_OUT if pruner.cross_fitted_ is None else OUT_OF_FOLD,
         "refit": pruner.pool_ is not pruner.chosen_pool_,
     }
 
@@ -169,9 +173,10 @@ def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | Non
     several = "the mean decides" if pruned.pruner.averages else "plurality decides"
     about = several if facts["positive"] is None else f"positive class {facts['positive']}"
     apart = f"{rows['calibration']} to calibrate, " if "calibration" in rows else ""
-    print(
-        f"{rows['train']} rows to fit, {rows['validation']} to prune, {apart}{rows['test']} to test; {about}."
-    )
+    parts = f"{rows['train']} rows to fit, {rows['validation']} to prune"
+    if "folds" in rows:
+        parts = f"{rows['validation']} rows in {rows['folds']} folds to fit and to prune"
+    print(f"{parts}, {apart}{rows['test']} to test; {about}.")
     if not pruned.test:
         print(f"Status {facts['status']}: {facts['reason']}. No model was written.")
         return
@@ -193,10 +198,8 @@ def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | Non
         )
     print(f"{facts['proof']['sentence']} ({facts['seconds']:.2f} s{limit}).")
     if facts.get("refit"):
-        print(
-            f"The members were then fitted again on {rows['train'] + rows['validation']} rows; "
-            "the tests below are of those."
-        )
+        n_fitted = rows["train"] + (0 if "folds" in rows else rows["validation"])
+        print(f"The members were then fitted again on {n_fitted} rows; the tests below are of those.")
     if pruned.reached is not None:
         _print_reached(pruned.reached)
     print()

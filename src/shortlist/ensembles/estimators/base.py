@@ -1,6 +1,7 @@
 """What the estimators of ensembles share: one vote a member, and a pool with the rows that prune it."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,6 +16,13 @@ from shortlist.ensembles.exits.early_exit import EarlyAnswers, answer_early
 from shortlist.ensembles.pools.class_probabilities import check_probabilities, class_probabilities
 from shortlist.ensembles.pools.judges import asks_judges
 from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool
+from shortlist.ensembles.pools.refit import (
+    IN_NO_FOLD,
+    CrossFittedPool,
+    cross_fit,
+    out_of_fold,
+    whole_pool,
+)
 from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally
 from shortlist.ensembles.votes.soft_votes import decided_by_mean, whole_shares
@@ -64,12 +72,19 @@ class PruningRows(NamedTuple):
         The rows that prune, and their classes.
     places : ndarray of int, or None
         Where those are among all rows; None: they are all rows.
+    crossed : CrossFittedPool or None
+        Where the rows that prune fitted the pool too, its classifiers without each fold of these rows.
     """
 
     pool: Pool
     X: Any
     y: Labels
     places: NDArray[np.intp] | None
+    crossed: CrossFittedPool | None = None
+
+    def answers(self, ask: Callable[[Pool, Any], NDArray[Any]]) -> NDArray[Any]:
+        """Return what the classifiers answer on the rows that prune, out of fold where they are in folds."""
+        return out_of_fold(self.pool if self.crossed is None else self.crossed, self.X, ask)
 
 
 class PoolPruner(EnsembleClassifier):
@@ -107,7 +122,12 @@ class PoolPruner(EnsembleClassifier):
         as_choice(self.voting, "voting", self.VOTING)
         as_choice(self.probabilities, "probabilities", PROBABILITY_SOURCES)
         if (self.voting == AVERAGED or self.probabilities == MEAN) and self.pool is not None:
-            check_probabilities(as_pool(self.pool))
+            check_probabilities(whole_pool(self.pool))
+
+    @property
+    def prunes_out_of_fold(self) -> bool:
+        """Whether the rows that fit a pool prune it too, by answers out of fold."""
+        return False
 
     @property
     def averages(self) -> bool:
@@ -173,15 +193,50 @@ class PoolPruner(EnsembleClassifier):
     def _pool_and_rows(
         self, X: Any, y: Labels, seed: int, report: Report, cancellation: Cancellation | None
     ) -> PruningRows:
-        """Return the pool and the rows that prune it: all of them, or 30 % where the others fit a pool."""
+        """Return the pool and the rows that prune it.
+
+        All rows prune a given pool, and, out of fold, one that they fit. Otherwise 30 % prune the pool that
+        the others fit.
+        """
         if self.pool is not None:
-            return PruningRows(as_pool(self.pool), X, y, None)
+            return pruning_rows_of(self.pool, X, y)
+        if self.prunes_out_of_fold:
+            pool = make_pool(
+                X, y, n_classifiers=self.n_classifiers, random_state=seed,
+                n_jobs=self.n_jobs or 1, report=report, cancellation=cancellation,
+            )  # fmt: skip
+            crossed = cross_fit(
+                pool, X, y, random_state=seed, n_jobs=self.n_jobs or 1, report=report,
+                cancellation=cancellation,
+            )  # fmt: skip
+            return pruning_rows_of(crossed, X, y)
         fitted, pruning = rows_to_fit_and_prune(y, seed)
         pool = make_pool(
             take_rows(X, fitted), y[fitted], n_classifiers=self.n_classifiers, random_state=seed,
             n_jobs=self.n_jobs or 1, report=report, cancellation=cancellation,
         )  # fmt: skip
         return PruningRows(pool, take_rows(X, pruning), y[pruning], pruning)
+
+
+def pruning_rows_of(pool: Any, X: Any, y: Labels) -> PruningRows:
+    """Return the rows that prune a pool: all, but those in no fold of one that is cross-fitted.
+
+    Raises
+    ------
+    BadInputError
+        If it was cross-fitted on another number of rows.
+    """
+    if not isinstance(pool, CrossFittedPool):
+        return PruningRows(as_pool(pool), X, y, None)
+    if len(pool.fold_of) != len(y):
+        raise BadInputError(
+            f"a cross-fitted pool is pruned on the {len(pool.fold_of):,} rows that it was fitted on, got "
+            f"{len(y):,} rows. Pass those, or a pool fitted on others."
+        )
+    places = np.flatnonzero(pool.fold_of != IN_NO_FOLD)
+    if len(places) == len(y):
+        return PruningRows(pool.pool, X, y, None, pool)
+    return PruningRows(pool.pool, take_rows(X, places), y[places], places, pool.of_rows(places))
 
 
 def check_pool_classes(pool: Pool, classes: Labels, *, may_lack: bool) -> None:

@@ -1,5 +1,7 @@
 """Scikit-learn estimators for pruned ensembles; thin shells around functions."""
 
+import copy
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -7,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist._validation import as_count, as_positive_seconds
+from shortlist._validation import as_choice, as_count, as_positive_seconds
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import BinaryLabels, Labels
 from shortlist.ensembles.estimators.base import (
@@ -15,6 +17,7 @@ from shortlist.ensembles.estimators.base import (
     HARD,
     SOFT,
     PoolPruner,
+    PruningRows,
     check_pool_classes,
     vote_shares,
 )
@@ -32,8 +35,8 @@ from shortlist.ensembles.pools.class_probabilities import (
 )
 from shortlist.ensembles.pools.copies import with_copies
 from shortlist.ensembles.pools.judges import abstain_somewhere
-from shortlist.ensembles.pools.pool import Pool, as_pool, positive_votes
-from shortlist.ensembles.pools.refit import refit_members
+from shortlist.ensembles.pools.pool import Pool, positive_votes
+from shortlist.ensembles.pools.refit import CrossFittedPool, out_of_fold, refit_members, whole_pool
 from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.pruning.objective_choice import Choice
 from shortlist.ensembles.pruning.pruning import parse_objective, prune_for
@@ -48,8 +51,19 @@ from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 
-NOT_ASKED = {"pool", "refit", "probabilities", "n_classifiers", "time_limit_s", "n_jobs", "random_state"}
+NOT_ASKED = {
+    "pool", "pruning_rows", "refit", "probabilities", "n_classifiers", "time_limit_s", "n_jobs",
+    "random_state",
+}  # fmt: skip
 """Parameters that a study is not bound to: it knows the pool by its votes, and the seed as a number."""
+
+
+OUT_OF_FOLD, HELD_OUT = "out-of-fold", "held-out"
+"""Which rows prune a pool that is fitted here: all, each answered by classifiers that were fitted on the
+other folds, or a part that fits nothing.
+"""
+
+PRUNING_ROWS = (HELD_OUT, OUT_OF_FOLD)
 
 
 @saved_from("shortlist")
@@ -64,9 +78,9 @@ class ExactPruner(PoolPruner):
     Parameters
     ----------
     pool : Pool, list of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
-        What to choose from. It should not have been fitted on the rows given to :meth:`fit`. None:
-        :meth:`fit` splits its rows, stratified, fits :func:`shortlist.ensembles.make_pool` on 70 % and prunes
-        on 30 %.
+        What to choose from. It should not have been fitted on the rows given to :meth:`fit`, unless it is a
+        :class:`shortlist.ensembles.pools.refit.CrossFittedPool`, which answers them out of fold.
+        None: :meth:`fit` fits :func:`shortlist.ensembles.make_pool` on its rows, see `pruning_rows`.
     objective : str or mapping, default="auto"
         A name in :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES`, or weights such as
         ``{"tp": 1, "fp": -5}``, or by class ``{"setosa": 1, "virginica": 5}``: what a right decision on its
@@ -107,6 +121,12 @@ class ExactPruner(PoolPruner):
         ``"auto"``: the engine of :mod:`shortlist.ensembles.pruning.engine`, or for a slope
         :mod:`shortlist.ensembles.proofs.lines.slope_proof`. A name: that solver alone, on the paper's
         program, or for a slope on the program of every size.
+    pruning_rows : {"held-out", "out-of-fold"}, default="held-out"
+        Which rows prune where `pool` is None. ``"held-out"``: 30 % of them, stratified, and the others fit
+        the pool. ``"out-of-fold"``: all. The pool is fitted on all, and again without each of five folds
+        (:func:`shortlist.ensembles.pools.refit.cross_fit`), which takes about five times as long; a
+        row is answered by the classifiers that were fitted without its fold, and value, bound and
+        certificate are of these answers.
     refit : bool, default=True
         Whether the members that were chosen are fitted again on all rows given to :meth:`fit`, where that
         fits the pool. Value, bound and certificate are of the members as they were chosen. Members of a given
@@ -150,7 +170,10 @@ class ExactPruner(PoolPruner):
     pool_ : Pool
         The members only, which answer; whoever is taken twice is in it twice.
     chosen_pool_ : Pool
-        The members as they were chosen; other than ``pool_`` where they were fitted again.
+        The members as the pool has them; other than ``pool_`` where they were fitted again.
+    cross_fitted_ : CrossFittedPool or None
+        Where rows pruned out of fold, the members as they were fitted without each fold, for ``shortlist
+        verify``.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     positive_ : label or None
@@ -173,6 +196,8 @@ class ExactPruner(PoolPruner):
     chosen_pool_: Pool
     max_copies: int = 1
     refit: bool = False  # of models that were saved before there was a choice
+    pruning_rows: str = HELD_OUT
+    cross_fitted_: CrossFittedPool | None = None
 
     def __init__(
         self,
@@ -191,6 +216,7 @@ class ExactPruner(PoolPruner):
         time_limit_s: float | None = 60,
         node_limit: int | None = None,
         solver: str = AUTO,
+        pruning_rows: str = HELD_OUT,
         refit: bool = True,
         n_classifiers: int = 100,
         n_jobs: int | None = None,
@@ -215,6 +241,7 @@ class ExactPruner(PoolPruner):
         self.time_limit_s = time_limit_s
         self.node_limit = node_limit
         self.solver = solver
+        self.pruning_rows = pruning_rows
         self.refit = refit
 
     def check_options(self, y: Labels) -> None:
@@ -246,7 +273,8 @@ class ExactPruner(PoolPruner):
         if voting != HARD:
             self._check_averaging(wanted, len(classes), voting)
         selection_limits(1, min_size=self.min_size, max_size=self.max_size)
-        costs_are_given = self.member_costs is not None or getattr(self.pool, "costs", None) is not None
+        given = None if self.pool is None else whole_pool(self.pool)
+        costs_are_given = self.member_costs is not None or (given is not None and given.costs is not None)
         if self.max_cost is not None and not costs_are_given:
             raise BadInputError("max_cost needs the cost of every member. Pass member_costs too.")
         if as_count(self.max_copies, "max_copies") > 1 and (voting != SOFT or self.max_cost is not None):
@@ -256,6 +284,22 @@ class ExactPruner(PoolPruner):
             )
         if self.solver != AUTO:
             open_solver(self.solver)
+        as_choice(self.pruning_rows, "pruning_rows", PRUNING_ROWS)
+        if self.pruning_rows == OUT_OF_FOLD and given is not None and not self._knows_folds:
+            raise BadInputError(
+                "pruning_rows must be 'held-out' with a pool of your own, got 'out-of-fold'. Its classifiers "
+                "cannot be fitted without a fold; leave pool out, or cross-fit it."
+            )
+
+    @property
+    def _knows_folds(self) -> bool:
+        """Whether the pool comes with its classifiers without each fold."""
+        return isinstance(self.pool, CrossFittedPool)
+
+    @property
+    def prunes_out_of_fold(self) -> bool:
+        """Whether the rows that fit a pool prune it too, by answers out of fold."""
+        return self.pruning_rows == OUT_OF_FOLD
 
     @property
     def meant_voting(self) -> str:
@@ -266,14 +310,14 @@ class ExactPruner(PoolPruner):
         if name in MEAN_LOSSES:
             return SOFT
         of_votes = self.diversity != "none" or self.solver != AUTO or self.min_size == 0
-        asked = self.pool is None or gives_probabilities(as_pool(self.pool))
+        asked = self.pool is None or gives_probabilities(whole_pool(self.pool))
         return SOFT if name == AUTO and asked and not of_votes else HARD
 
     def _check_averaging(self, wanted: str | Mapping[Any, float], n_classes: int, voting: str) -> None:
         """Refuse what cannot be meant where probabilities are averaged."""
         each = soft_votes(np.full((n_classes, 1, n_classes), 1 / n_classes), np.arange(n_classes))
         if self.pool is not None:
-            check_probabilities(as_pool(self.pool))
+            check_probabilities(whole_pool(self.pool))
         mean_goal(soft_metric(wanted), each) if voting == AVERAGED else soft_goal(each, wanted)
         if self.min_size == 0:
             raise BadInputError(
@@ -290,6 +334,13 @@ class ExactPruner(PoolPruner):
     def goal(self) -> str | Mapping[Any, float]:
         """The objective as the goals know it: labels in weights are indices, or ``tp`` and ``tn``."""
         return for_classes(self.objective, self.classes_, self.positive_)
+
+    @property
+    def counted_on(self) -> str:
+        """What the value is counted on, to go after "on the"."""
+        if self.cross_fitted_ is None:
+            return "validation rows"
+        return f"out-of-fold answers of {len(self.validation_.rows):,} rows"
 
     def fit(
         self,
@@ -332,8 +383,8 @@ class ExactPruner(PoolPruner):
         self.positive_ = positive_class(self.positive, self.classes_) if two else None
         if two and self.pool is None:
             _check_two_of_each(y)
-        pool, X_pruning, y_pruning, places = self._pool_and_rows(X, y, seed, report, cancellation)
-        check_pool_classes(pool, self.classes_, may_lack=False)
+        rows = self._pool_and_rows(X, y, seed, report, cancellation)
+        check_pool_classes(rows.pool, self.classes_, may_lack=False)
         budget = Budget(
             as_positive_seconds(self.time_limit_s, "time_limit_s"),
             self.node_limit,
@@ -343,14 +394,14 @@ class ExactPruner(PoolPruner):
             cancellation=cancellation or Cancellation(),
             study=study,
         )
-        record = self._prune(pool, X_pruning, y_pruning, budget)
+        record = self._prune(rows, budget)
         truth = (
-            np.searchsorted(self.classes_, y_pruning)
+            np.searchsorted(self.classes_, rows.y)
             if self.positive_ is None
-            else _is_class(y_pruning, self.positive_)
+            else _is_class(rows.y, self.positive_)
         )
-        self.validation_ = record_rows(X, y, places, truth, **record)
-        if self.pool is None and self.refit:
+        self.validation_ = record_rows(X, y, rows.places, truth, **record)
+        if (self.pool is None or self._knows_folds) and self.refit:
             self.fit_again(X, y, seed=seed)
         return self
 
@@ -368,6 +419,34 @@ class ExactPruner(PoolPruner):
         """
         if len(self.pool_):
             self.pool_ = refit_members(self.chosen_pool_, X, y, seed=seed)
+
+    def predict_as_chosen(self, X: Any) -> tuple[Labels, NDArray[np.float64]]:
+        """Return classes and probabilities on the rows that pruned, by the members as they were then.
+
+        Since then they may have been fitted again on these rows. Out of fold, those answer a row that were
+        fitted without its fold.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_recorded, n_features)
+            The rows of ``validation_``, in that order.
+
+        Returns
+        -------
+        classes : ndarray of shape (n_recorded,)
+        probabilities : ndarray of float, shape (n_recorded, n_classes)
+        """
+        source = self.chosen_pool_ if self.cross_fitted_ is None else self.cross_fitted_
+
+        def committee_of(members: Pool) -> "ExactPruner":
+            twin = copy.copy(self)
+            twin.pool_ = members
+            return twin
+
+        return (
+            out_of_fold(source, X, lambda members, rows: committee_of(members).predict(rows)),
+            out_of_fold(source, X, lambda members, rows: committee_of(members).predict_proba(rows)),
+        )
 
     def predict_early(self, X: Any) -> EarlyAnswers:
         """Return the classes that :meth:`predict` gives, asking one member after the other."""
@@ -407,31 +486,31 @@ class ExactPruner(PoolPruner):
                 f"there is nothing to predict with: {self.result_.reason}. Relax the limits and fit again."
             )
 
-    def _prune(self, pool: Pool, X: Any, y: Labels, budget: Budget) -> dict[str, NDArray[Any]]:
+    def _prune(self, rows: PruningRows, budget: Budget) -> dict[str, NDArray[Any]]:
         """Choose the members, and with two classes the threshold; return all answers for the record."""
         self.voting_ = self.meant_voting
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
         if self.voting_ == HARD:
-            return self._prune_votes(pool, X, y, budget)
-        soft = SoftVotes(class_shares(pool, X), np.searchsorted(self.classes_, y).astype(np.uint8))
+            return self._prune_votes(rows, budget)
+        soft = SoftVotes(rows.answers(class_shares), np.searchsorted(self.classes_, rows.y).astype(np.uint8))
         positive = None if self.positive_ is None else self.classes_.tolist().index(self.positive_)
         record: dict[str, NDArray[Any]] = {"shares": soft.shares}
         if self.voting_ == AVERAGED:
             self.gains_ = mean_goal(soft_metric(self.goal), soft, positive=positive).gains
-            return record | self._prune_votes(pool, X, y, budget)
+            return record | self._prune_votes(rows, budget)
         if budget.study.keeps:
             budget.study.bind(self._question(soft, budget.seed))
-        limits = self._limits(pool, None)
+        limits = self._limits(rows.pool, None)
         result, goal, choice = prune_soft(
             soft, self.goal, limits, budget, positive=positive, max_copies=self.max_copies
         )
         self.gains_ = goal.gains
-        self._take(pool, result, choice)
+        self._take(rows, result, choice)
         return record
 
-    def _prune_votes(self, pool: Pool, X: Any, y: Labels, budget: Budget) -> dict[str, NDArray[Any]]:
+    def _prune_votes(self, rows: PruningRows, budget: Budget) -> dict[str, NDArray[Any]]:
         """Choose members by their votes; return these."""
-        votes, record = self._votes_on(pool, X, y)
+        votes, record = self._votes_on(rows)
         if isinstance(votes, Votes):
             diversity = diversity_limits(self.diversity, votes)
         else:
@@ -439,14 +518,14 @@ class ExactPruner(PoolPruner):
         if budget.study.keeps:
             budget.study.bind(self._question(votes, budget.seed))
         result, choice = prune_for(
-            votes, self.goal, self._limits(pool, diversity), budget, solver=self.solver
+            votes, self.goal, self._limits(rows.pool, diversity), budget, solver=self.solver
         )
-        self._take(pool, result, choice)
+        self._take(rows, result, choice)
         return record
 
-    def _votes_on(self, pool: Pool, X: Any, y: Labels) -> tuple[Votes | ClassVotes, dict[str, NDArray[Any]]]:
+    def _votes_on(self, rows: PruningRows) -> tuple[Votes | ClassVotes, dict[str, NDArray[Any]]]:
         """Ask the pool, and return its votes, merged, and all of its answers for the record."""
-        if self.positive_ is not None and abstain_somewhere(pool.classifiers, X):
+        if self.positive_ is not None and abstain_somewhere(rows.pool.classifiers, rows.X):
             if self.positive is not None:
                 raise BadInputError(
                     f"positive must be left out where judges abstain, got {self.positive!r}. Then the class "
@@ -454,14 +533,14 @@ class ExactPruner(PoolPruner):
                 )
             self.positive_ = None
         if self.positive_ is not None:
-            answers = positive_votes(pool, X, self.positive_)
+            answers = rows.answers(functools.partial(positive_votes, positive=self.positive_))
             record = {"packed_votes": np.packbits(answers, axis=1)}
-            return merge_rows(answers, _is_class(y, self.positive_)), record
-        codes = class_answers(pool, X)
-        votes = class_votes(codes, np.searchsorted(self.classes_, y), n_classes=len(self.classes_))
+            return merge_rows(answers, _is_class(rows.y, self.positive_)), record
+        codes = rows.answers(class_answers)
+        votes = class_votes(codes, np.searchsorted(self.classes_, rows.y), n_classes=len(self.classes_))
         return merge_class_rows(votes), {"codes": codes}
 
-    def _take(self, pool: Pool, result: Any, choice: Choice | None) -> None:
+    def _take(self, rows: PruningRows, result: Any, choice: Choice | None) -> None:
         """Set what was found."""
         self.choice_ = choice
         self.threshold_: int | None = None if self.averages else getattr(result, "threshold", None)
@@ -472,7 +551,9 @@ class ExactPruner(PoolPruner):
         self.bound_ = result.bound
         self.gap_ = result.gap
         self.status_ = result.status
-        self.chosen_pool_ = self.pool_ = with_copies(pool, self.copies_)
+        taken = functools.partial(with_copies, copies=self.copies_)
+        self.chosen_pool_ = self.pool_ = taken(rows.pool)
+        self.cross_fitted_ = None if rows.crossed is None else rows.crossed.of_members(taken)
 
     def _question(self, votes: Votes | ClassVotes | SoftVotes, seed: int) -> dict[str, Any]:
         """Return what decides the selection: the votes, the seed, and all parameters but a few."""

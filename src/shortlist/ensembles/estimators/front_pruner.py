@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_choice, as_count
 from shortlist.arrays import Labels
-from shortlist.ensembles.estimators.base import HARD, PoolPruner
+from shortlist.ensembles.estimators.base import HARD, PoolPruner, PruningRows
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner, positive_class
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import (
@@ -191,15 +191,16 @@ class FrontPruner(ExactPruner):
         positive = positive_class(self.positive, classes)
         return [str(label) for label in classes if label != positive] + [str(positive)]
 
-    def _prune(self, pool: Pool, X: Any, y: Labels, budget: Budget) -> dict[str, NDArray[Any]]:
+    def _prune(self, rows: PruningRows, budget: Budget) -> dict[str, NDArray[Any]]:
         """Look for the front, and take the point that predicts; return all answers for the record."""
         self.voting_ = HARD
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
-        votes, record = self._votes_on(pool, X, y)
+        pool = rows.pool
+        votes, record = self._votes_on(rows)
         labels = self._labels(self.classes_)
         names = read_objectives(self.objectives, labels)
         self.prices_ = {
-            name: price(pool, X)
+            name: price(pool, rows.X)
             for name, price in (("cost", self._costs), ("time", member_times), ("bytes", _sizes))
             if name in names
         }
@@ -209,7 +210,7 @@ class FrontPruner(ExactPruner):
         )  # fmt: skip
         self.front_ = committee_front(problem, budget, names=pool.names)
         self.point_ = self._chosen_point()
-        self._take(pool, self._committee(votes), None)
+        self._take(rows, self._committee(votes), None)
         return record
 
     def _costs(self, pool: Pool, _: Any) -> NDArray[np.float64]:

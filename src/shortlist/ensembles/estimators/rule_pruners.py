@@ -14,12 +14,14 @@ from shortlist.ensembles.estimators.base import HARD, PoolPruner, check_pool_cla
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows, record_rows
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.class_probabilities import class_shares
+from shortlist.ensembles.pools.refit import CrossFittedPool
 from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.rules.backfitting import backfit
 from shortlist.ensembles.rules.margin_selection import CRITERIA, select_by_margins
 from shortlist.ensembles.rules.orderings import check_rule, order_classifiers
 from shortlist.ensembles.votes.class_votes import ClassVotes, Members, class_votes, merge_class_rows, n_right
 from shortlist.ensembles.votes.soft_votes import decided_by_mean
+from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, silent
 
@@ -63,7 +65,12 @@ class PluralityPruner(PoolPruner):
             If the input or a parameter cannot be used; the sentence says how to mend it.
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
-        pool, X_pruning, y_pruning, places = self._pool_and_rows(X, y, seed, report, cancellation)
+        if isinstance(self.pool, CrossFittedPool):
+            raise BadInputError(
+                "rules choose on rows that fitted nothing, got a cross-fitted pool. Pass a pool fitted on "
+                "other rows, or take ExactPruner."
+            )
+        pool, X_pruning, y_pruning, places, _ = self._pool_and_rows(X, y, seed, report, cancellation)
         if places is None:
             check_pool_classes(pool, self.classes_, may_lack=True)
             self.classes_ = pool.classes

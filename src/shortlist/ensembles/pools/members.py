@@ -107,8 +107,7 @@ def fit_member(
     family = FAMILIES[name]
     rng = np.random.default_rng(seeds)
     rows = draw_stratified(family, indices, rng)
-    columns = draw_columns(family, X.shape[1], rng)
-    columns = columns[np.ptp(X[np.ix_(rows, columns)], axis=0) > 0]
+    columns = columns_that_vary(X, rows, draw_columns(family, X.shape[1], rng))
     if len(columns):
         estimator = family.build(rng, len(rows), len(columns))
     else:
@@ -116,6 +115,13 @@ def fit_member(
     with calm_fits():
         estimator.fit(X[np.ix_(rows, columns)], indices[rows])
     return Member(estimator, classes, columns)
+
+
+def columns_that_vary(
+    X: NDArray[np.float64], rows: NDArray[np.intp], columns: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Return those of some columns that are not constant in some rows."""
+    return np.asarray(columns[np.ptp(X[np.ix_(rows, columns)], axis=0) > 0])
 
 
 def draw_stratified(family: Family, indices: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:

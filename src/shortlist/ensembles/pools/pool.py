@@ -256,8 +256,8 @@ def make_pool(
         units,
         Work(n_jobs, study, report, cancellation or Cancellation()),
         stage="fitting classifiers",
-        parts=_as_kept if study.keeps else None,
-        known=_own_members(study),
+        parts=kept_members if study.keeps else None,
+        known=own_members(study),
     )
     # threads, unless the caller's joblib context says otherwise: starting processes costs more than small
     # fits do
@@ -502,12 +502,12 @@ def _class_index(classes: Labels, positive: Any) -> int:
     raise BadInputError(f"positive must be one of the classes {any_of(classes)}, got {positive!r}.")
 
 
-def _as_kept(name: str, member: Any) -> list[Finished]:
+def kept_members(name: str, member: Any) -> list[Finished]:
     """Return a fitted classifier as a study keeps it."""
     return [Finished(name, packed_object(member))]
 
 
-def _own_members(study: Study) -> dict[str, Any]:
+def own_members(study: Study) -> dict[str, Any]:
     """Return the classifiers of a study that this user's own Shortlist wrote on this machine."""
     members = {name: unpacked_object(content) for name, content in study.results().items()}
     return {name: member for name, member in members.items() if member is not None}

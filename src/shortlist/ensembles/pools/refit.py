@@ -1,15 +1,36 @@
-"""Members that were chosen on rows held out, fitted again on all rows."""
+"""Classifiers fitted again with their own parameters and columns: on all rows, or without each fold."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from joblib import parallel_config
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from shortlist._validation import as_count, as_seed
 from shortlist.arrays import Labels
+from shortlist.ensembles.pools.encoder import as_classes
 from shortlist.ensembles.pools.families import FAMILIES
-from shortlist.ensembles.pools.members import Member, calm_fits, draw_stratified
-from shortlist.ensembles.pools.pool import Pool
+from shortlist.ensembles.pools.members import Member, calm_fits, columns_that_vary, draw_stratified
+from shortlist.ensembles.pools.pool import Pool, as_pool, kept_members, own_members
+from shortlist.errors import BadInputError, ShortlistError
+from shortlist.pickles import saved_from
+from shortlist.runs import NO_STUDY, Cancellation, Report, Study, Unit, Work, run_units, silent
+from shortlist.runs.studies.question import versions
+from shortlist.runs.studies.settings import as_settings, digest_of_arrays
+from shortlist.tables.fit_inputs import take_rows
+from shortlist.tables.splits import deal_classes
+
+N_FOLDS = 5
+"""Folds of a pool that is cross-fitted where nobody says otherwise."""
+
+IN_NO_FOLD = -1
+"""The fold of rows that always fit: those of a class with one row."""
+
+AT_MOST_ROWS = ("batch_size", "n_neighbors", "nystroem__n_components")
+"""Parameters that must not exceed the number of rows."""
 
 
 def refit_members(pool: Pool, X: Any, y: Labels, *, seed: int = 0) -> Pool:
@@ -43,12 +64,218 @@ def refit_members(pool: Pool, X: Any, y: Labels, *, seed: int = 0) -> Pool:
     encoded = pool.preprocessor.transform(X)
     indices = np.searchsorted(pool.classes, y)
     again: dict[int, Member] = {}
-    with calm_fits():
-        for member, family in zip(pool.classifiers, pool.families, strict=True):
-            if id(member) in again:  # a copy
-                continue
-            every = FAMILIES[family]._replace(replace=False, rows=(1.0, 1.0))
-            rows = draw_stratified(every, indices, np.random.default_rng(seed))
-            estimator = clone(member.estimator).fit(encoded[np.ix_(rows, member.columns)], indices[rows])
-            again[id(member)] = Member(estimator, member.classes_, member.columns)
+    for member, family in zip(pool.classifiers, pool.families, strict=True):
+        if id(member) not in again:  # otherwise a copy
+            again[id(member)] = refit_member(member, family, encoded, indices, seed)
     return replace(pool, classifiers=tuple(again[id(member)] for member in pool.classifiers))
+
+
+def refit_member(
+    member: Member, family: str, encoded: NDArray[np.float64], indices: NDArray[np.intp], seed: int
+) -> Member:
+    """Return a classifier fitted on all of these rows, or on as many as its family takes.
+
+    Parameters
+    ----------
+    member : Member
+        Whose parameters and columns are taken; of the columns those that vary in these rows, or all.
+    family : str
+        A name in :data:`shortlist.ensembles.pools.families.FAMILIES`.
+    encoded : ndarray of float, shape (n_samples, n_columns)
+        Rows as the preprocessing of its pool makes them.
+    indices : ndarray of int, shape (n_samples,)
+        Their classes as indices.
+    seed : int
+        Draws the rows, and their order.
+    """
+    assert member.columns is not None, "classifiers that are fitted here know their columns"
+    every = FAMILIES[family]._replace(replace=False, rows=(1.0, 1.0))
+    rows = draw_stratified(every, indices, np.random.default_rng(seed))
+    varying = columns_that_vary(encoded, rows, member.columns)
+    columns = varying if len(varying) else member.columns
+    estimator = clone(member.estimator)
+    given = estimator.get_params()
+    estimator.set_params(**{name: min(given[name], len(rows)) for name in AT_MOST_ROWS if name in given})
+    with calm_fits():
+        estimator.fit(encoded[np.ix_(rows, columns)], indices[rows])
+    return Member(estimator, member.classes_, columns)
+
+
+@saved_from("shortlist.ensembles")
+@dataclass(frozen=True, eq=False)
+class CrossFittedPool:
+    """A pool, and its classifiers as they are when the rows of one fold are left out.
+
+    Attributes
+    ----------
+    pool : Pool
+        The classifiers, fitted on all rows.
+    without_fold : tuple of Pool
+        For every fold, the same classifiers fitted on the other rows.
+    fold_of : ndarray of int8, shape (n_samples,)
+        The fold of every row; -1 for rows that are in no fold and fit always.
+    """
+
+    pool: Pool
+    without_fold: tuple[Pool, ...]
+    fold_of: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        """Return how many classifiers there are."""
+        return len(self.pool)
+
+    def of_members(self, taken: Callable[[Pool], Pool]) -> "CrossFittedPool":
+        """Return what is left when members are taken of each pool."""
+        return replace(
+            self, pool=taken(self.pool), without_fold=tuple(taken(one) for one in self.without_fold)
+        )
+
+    def of_rows(self, rows: NDArray[np.intp]) -> "CrossFittedPool":
+        """Return the same for some of the rows."""
+        return replace(self, fold_of=self.fold_of[rows])
+
+
+def cross_fit(
+    pool: Pool,
+    X: Any,
+    y: ArrayLike,
+    *,
+    n_folds: int = N_FOLDS,
+    random_state: int = 0,
+    n_jobs: int | None = 1,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+    study: Study = NO_STUDY,
+) -> CrossFittedPool:
+    """Fit the classifiers of a pool once for every fold, on the rows of the others.
+
+    Each keeps its parameters and columns, and sees all rows of the other folds, or as many as its family
+    takes. Folds are dealt class by class. A class with one row is in no fold, and fits always. Columns are
+    prepared as the pool prepares them: medians, scales and categories are of all rows; they know no class.
+
+    Parameters
+    ----------
+    pool : Pool
+        What :func:`shortlist.ensembles.make_pool` fitted on these rows.
+    X : DataFrame or array-like of shape (n_samples, n_features)
+        Rows.
+    y : array-like of shape (n_samples,)
+        Their classes.
+    n_folds : int, default=5
+        At least 2; of fewer rows, as many as there are.
+    random_state : int, default=0
+        Seed of the folds.
+    n_jobs : int or None, default=1
+        Workers, as of :func:`shortlist.ensembles.make_pool`.
+    report, cancellation : optional
+        Progress events, one per classifier and fold, and a way to stop.
+    study : Study, optional
+        Where every fitted classifier is kept, signed, a part for each fold.
+
+    Raises
+    ------
+    BadInputError
+        If no class has two rows, lengths differ, or a parameter is out of range.
+    ShortlistError
+        If the work was cancelled before every classifier was fitted.
+
+    Notes
+    -----
+    Takes `n_folds` times as long as fitting the classifiers on ``1 - 1 / n_folds`` of the rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from shortlist.ensembles import make_pool
+    >>> X, y = load_iris(return_X_y=True)
+    >>> crossed = cross_fit(make_pool(X, y, n_classifiers=2), X, y, n_folds=3)
+    >>> len(crossed.without_fold), np.bincount(crossed.fold_of).tolist()
+    (3, [50, 50, 50])
+    """
+    assert pool.preprocessor is not None, "pools that are fitted here prepare their rows"
+    n, seed = as_count(n_folds, "n_folds", at_least=2), as_seed(random_state, "random_state")
+    classes, indices = as_classes(y)
+    encoded = pool.preprocessor.transform(X)
+    if len(encoded) != len(indices):
+        raise BadInputError(
+            f"X and y must have one entry per row, got {len(encoded)} and {len(indices)} rows."
+        )
+    places = np.searchsorted(pool.classes, classes)[indices]
+    fold_of = deal_folds(places, n, seed)
+    n = int(fold_of.max()) + 1
+    without = []
+    for fold in range(n):
+        kept = np.flatnonzero(fold_of != fold)
+        part = study.part(f"fold {fold + 1} of {n}")
+        if part.keeps:
+            facts = as_settings({"random_state": seed, "the versions": versions()})
+            part.bind({"the rows": digest_of_arrays([encoded[kept], places[kept]]), **facts})
+        units = [
+            Unit(name, refit_member, (member, family, encoded[kept], places[kept], seed))
+            for name, member, family in zip(pool.names, pool.classifiers, pool.families, strict=True)
+        ]
+        fitted = run_units(
+            units,
+            Work(n_jobs, part, report, cancellation or Cancellation()),
+            stage=f"fitting fold {fold + 1} of {n}",
+            parts=kept_members if part.keeps else None,
+            known=own_members(part),
+        )
+        with calm_fits(), parallel_config(prefer="threads"):  # as make_pool does
+            members = tuple(member for _, member in fitted)
+        if len(members) < len(pool):
+            raise ShortlistError(
+                f"fitting was stopped in fold {fold + 1} of {n}. Run it again, with fewer classifiers, or "
+                "with pruning_rows='held-out', which fits each of them once."
+            )
+        without.append(replace(pool, classifiers=members))
+    return CrossFittedPool(pool, tuple(without), fold_of)
+
+
+def whole_pool(source: Any) -> Pool:
+    """Return the pool of a cross-fitted one, and what else is given as :func:`as_pool` takes it."""
+    return source.pool if isinstance(source, CrossFittedPool) else as_pool(source)
+
+
+def deal_folds(y: Labels, n_folds: int, seed: int) -> NDArray[np.int8]:
+    """Return the fold of every row, dealt class by class; -1 for a class with one row.
+
+    Raises
+    ------
+    BadInputError
+        If no class has two rows.
+
+    Examples
+    --------
+    >>> deal_folds(np.array(["a", "a", "b", "a", "a"]), 2, 0).tolist()
+    [1, 0, -1, 0, 1]
+    """
+    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    dealt = np.flatnonzero(counts[codes] > 1)
+    if not len(dealt):
+        raise BadInputError("a class needs at least 2 rows to fit and to prune on, got 1 of each. Add rows.")
+    fold_of = np.full(len(codes), IN_NO_FOLD, dtype=np.int8)
+    fold_of[dealt] = deal_classes(codes[dealt], min(n_folds, len(dealt)), np.random.default_rng(seed))
+    return fold_of
+
+
+def out_of_fold(
+    source: Pool | CrossFittedPool, X: Any, ask: Callable[[Pool, Any], NDArray[Any]]
+) -> NDArray[Any]:
+    """Return what is answered on every row by who was not fitted on it.
+
+    Parameters
+    ----------
+    source : Pool or CrossFittedPool
+        Who is asked: of a cross-fitted pool, on every row the classifiers that were fitted without its fold.
+        Any other pool was fitted elsewhere.
+    X : DataFrame or array-like of shape (n_samples, n_features)
+        Of a cross-fitted pool the rows that it was fitted on, in their order, all of them in folds.
+    ask : callable
+        Gets a pool and rows, and returns an array with an entry for each row.
+    """
+    if isinstance(source, Pool):
+        return ask(source, X)
+    in_fold = [np.flatnonzero(source.fold_of == fold) for fold in range(len(source.without_fold))]
+    found = [ask(pool, take_rows(X, rows)) for pool, rows in zip(source.without_fold, in_fold, strict=True)]
+    return np.asarray(np.concatenate(found)[np.argsort(np.concatenate(in_fold))])

@@ -172,7 +172,9 @@ def selections_meant(pruner: Any) -> str:
     return " ".join(filter(None, [sizes_in_words(sizes.min_size, most, n_classifiers), within]))
 
 
-def evidence_of(result: PrunedSelection, solver: str, among: str = "") -> Evidence:
+def evidence_of(
+    result: PrunedSelection, solver: str, among: str = "", rows: str = "validation rows"
+) -> Evidence:
     """Return what a result of exact pruning says of itself.
 
     Parameters
@@ -183,6 +185,8 @@ def evidence_of(result: PrunedSelection, solver: str, among: str = "") -> Eviden
         The option `solver` that it was found with.
     among : str
         What :func:`selections_meant` says.
+    rows : str, default="validation rows"
+        What its value is counted on.
     """
     certified = getattr(result, "certified_bound", None)
     parts, why = "", ""
@@ -200,6 +204,7 @@ def evidence_of(result: PrunedSelection, solver: str, among: str = "") -> Eviden
         no_certificate=why,
         bound=result.bound,
         bound_by=result.proved_by if beyond else parts,
+        rows=rows,
         within_tolerance=result.status is Status.OPTIMAL,
         sense=str(result.objective.sense),
         counted_from=result.counted_from,

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_count
 from shortlist.arrays import Labels, Mask
+from shortlist.ensembles.estimators.base import PruningRows, pruning_rows_of
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.class_probabilities import class_shares
-from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool, positive_votes
+from shortlist.ensembles.pools.pool import Pool, make_pool, positive_votes
+from shortlist.ensembles.pools.refit import N_FOLDS, cross_fit, whole_pool
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.studies.measured import Measured, only_answer
 from shortlist.ensembles.studies.reached import Reached, what_was_reached
@@ -87,8 +89,9 @@ def prune_table(
 ) -> PrunedTable:
     """Split the rows 63 : 27 : 10, stratified; fit a pool, prune it, and measure on the last part.
 
-    With a pool of the pruner's own the first part is not needed: then 90 % of the rows prune. Where the pool
-    is fitted here, exact pruning fits the members again on the first two parts, if its `refit` says so. Where
+    Where exact pruning goes by answers out of fold, the first two parts are one, which fits and prunes. With
+    a pool of the pruner's own the first part is not needed: then 90 % of the rows prune. Where the pool is
+    fitted here, exact pruning fits the members again on the first two parts, if its `refit` says so. Where
     something is to be promised, the classifier's calibration share of what is not tested is drawn before,
     without regard to classes.
 
@@ -125,31 +128,38 @@ def prune_table(
         rest, calibration = rest[kept], rest[held]
         n_rows["calibration"] = len(calibration)
     fits_pool = pruner.pool is None
+    fitted, validation = rest[:0], rest
+    work: dict[str, Any] = {"n_jobs": n_jobs, "report": report, "cancellation": cancellation}
     if fits_pool:
-        train, validation = _split(rest, y[rest], PRUNING_SHARE / (1 - TEST_SHARE), seed)
-        n_rows |= {"train": len(train), "validation": len(validation)}
+        fitted, validation = _fitting_and_pruning(rest, y, pruner, seed)
         pool = make_pool(
-            take_rows(X, train), y[train], n_classifiers=n_classifiers, random_state=seed, n_jobs=n_jobs,
-            report=report, cancellation=cancellation, study=study.part("pool"),
+            take_rows(X, fitted), y[fitted], n_classifiers=n_classifiers, random_state=seed,
+            study=study.part("pool"), **work,
         )  # fmt: skip
         pruner = pruner.set_params(pool=pool)
-    else:
-        validation = rest
-        n_rows |= {"train": 0, "validation": len(rest)}
+        if fitted is validation:
+            n_rows["folds"] = N_FOLDS
+            crossed = cross_fit(
+                pool, take_rows(X, rest), y[rest], random_state=seed, study=study.part("folds"), **work
+            )
+            pruner = pruner.set_params(pool=crossed)
+    n_rows |= {"train": len(fitted), "validation": len(validation)}
     start = seconds_now()
     run: dict[str, Any] = {"report": report, "cancellation": cancellation}
     if isinstance(pruner, ExactPruner):
         run["study"] = study.part("proof")
     pruner.fit(take_rows(X, validation), y[validation], **run)
-    if isinstance(pruner, ExactPruner) and pruner.refit and fits_pool and not pruner.result_.reason:
+    held_out = fits_pool and fitted is not validation
+    if isinstance(pruner, ExactPruner) and pruner.refit and held_out and not pruner.result_.reason:
         pruner.fit_again(take_rows(X, rest), y[rest], seed=seed)
     seconds = seconds_now() - start
-    pruner.validation_ = _in_table(pruner.validation_, validation, X, y)
-    pool = pruner.pool
+    rows = pruning_rows_of(pruner.pool, take_rows(X, validation), y[validation])
+    pruner.validation_ = _in_table(pruner.validation_, validation[pruner.validation_.rows], X, y)
+    pool = rows.pool
     measured: dict[str, Measured] = {}
     reached = only = answered = None
     if not isinstance(pruner, ExactPruner) or not pruner.result_.reason:
-        asked = _ask_pool(pruner, pool, take_rows(X, validation), y[validation])
+        asked = _ask_pool(pruner, rows)
         rules = _rules(pruner, pool, asked)
         reached = what_was_reached(
             asked.right,
@@ -158,10 +168,8 @@ def prune_table(
             max_cost=getattr(pruner, "max_cost", None),
             diversity=getattr(pruner, "diversity", "none"),
         )
-        decided = rules["pruned"][1](take_rows(X, validation))
-        only = only_answer(np.bincount(decided, minlength=len(pruner.classes_)), pruner.classes_)
-        chosen = getattr(pruner, "positive_", None)
-        positive = 1 if chosen is None else list(pruner.classes_).index(chosen)
+        decided = np.bincount(rules["pruned"][1](rows.X), minlength=len(pruner.classes_))
+        only, positive = only_answer(decided, pruner.classes_), _positive_place(pruner)
         for name, (size, ask) in rules.items():
             measured[name] = _measure(
                 ask, size, take_rows(X, test), y[test], classes=pruner.classes_, positive=positive,
@@ -169,11 +177,8 @@ def prune_table(
             )  # fmt: skip
         if selective is not None:
             selective.set_params(classifier=pruner)
-            selective.calibrate(
-                take_rows(X, calibration), y[calibration], chose=(take_rows(X, validation), y[validation])
-            )
-            decided, found = selective.predict(take_rows(X, test)), selective.answers(take_rows(X, test))
-            answered = (int(found.sum()), int((found & (decided == y[test])).sum()))
+            selective.calibrate(take_rows(X, calibration), y[calibration], chose=(rows.X, rows.y))
+            answered = _answered(selective, take_rows(X, test), y[test])
     return PrunedTable(pruner, pool, n_rows, measured, seconds, reached, only, selective, answered)
 
 
@@ -270,7 +275,7 @@ def check_pruner(pruner: "ExactPruner | PluralityPruner", y: Labels, n_classifie
     pruner.check_options(y)
     if not isinstance(pruner, ExactPruner):
         return
-    pool = None if pruner.pool is None else as_pool(pruner.pool)
+    pool = None if pruner.pool is None else whole_pool(pruner.pool)
     n = as_count(n_classifiers, "n_classifiers") if pool is None else len(pool)
     costs: Any = pruner.member_costs
     if costs is None and pool is not None and pruner.max_cost is not None:
@@ -293,12 +298,13 @@ class _Asked:
     votes: Votes | None
 
 
-def _ask_pool(pruner: Any, pool: Pool, X: Any, y: Labels) -> _Asked:
+def _ask_pool(pruner: Any, rows: PruningRows) -> _Asked:
     if not isinstance(pruner, ExactPruner) or pruner.averages or pruner.threshold_ is None:
-        return _Asked(class_answers(pool, X) == np.searchsorted(pool.classes, y)[:, None], None)
+        truth = np.searchsorted(rows.pool.classes, rows.y)
+        return _Asked(rows.answers(class_answers) == truth[:, None], None)
     record = pruner.validation_
     assert record.packed_votes is not None, "votes for one class are on record"
-    answers = np.unpackbits(record.packed_votes, axis=1, count=len(pool))
+    answers = np.unpackbits(record.packed_votes, axis=1, count=len(rows.pool))
     return _Asked(np.asarray(answers == record.labels[:, None]), merge_rows(answers, record.labels))
 
 
@@ -315,6 +321,18 @@ def _rules(pruner: Any, pool: Pool, asked: _Asked) -> dict[str, tuple[int, Ask]]
         "full": (len(pool), _by_threshold(pool, len(pool) // 2, pruner.positive_)),
         "best_single": (1, _by_threshold(single, 0, pruner.positive_)),
     }
+
+
+def _positive_place(pruner: Any) -> int:
+    """Return the place of the positive class; of several the second, which nothing asks for."""
+    chosen = getattr(pruner, "positive_", None)
+    return 1 if chosen is None else list(pruner.classes_).index(chosen)
+
+
+def _answered(selective: SelectiveClassifier, X: Any, y: Labels) -> tuple[int, int]:
+    """Return how many rows are answered, and rightly."""
+    decided, found = selective.predict(X), selective.answers(X)
+    return int(found.sum()), int((found & (decided == y)).sum())
 
 
 def _by_plurality(members: Pool) -> Ask:
@@ -377,11 +395,26 @@ def _measure(
 
 def _split(rows: RowNumbers, y: Labels, share: float, seed: int) -> tuple[RowNumbers, RowNumbers]:
     """Split row numbers in two, stratified, the second part with this share."""
+    _refuse_lonely_class(y)
+    kept, held = hold_out(y, share, seed)
+    return rows[kept], rows[held]
+
+
+def _fitting_and_pruning(
+    rows: RowNumbers, y: Labels, pruner: Any, seed: int
+) -> tuple[RowNumbers, RowNumbers]:
+    """Return which rows fit a pool and which prune it; out of fold all do both."""
+    if not pruner.prunes_out_of_fold:
+        return _split(rows, y[rows], PRUNING_SHARE / (1 - TEST_SHARE), seed)
+    _refuse_lonely_class(y[rows])
+    return rows, rows
+
+
+def _refuse_lonely_class(y: Labels) -> None:
+    """Refuse a class that cannot be in two parts."""
     classes, counts = np.unique(y, return_counts=True)
     if counts.min() < 2:
         raise BadInputError(
             f"every class needs rows in each part of the split, got {counts.min()} of "
             f"{str(classes[np.argmin(counts)])!r}. Add rows."
         )
-    kept, held = hold_out(y, share, seed)
-    return rows[kept], rows[held]

@@ -13,6 +13,7 @@ from shortlist.ensembles.goals.mean_goals import MeanGoal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.pools.class_probabilities import class_shares
 from shortlist.ensembles.pools.pool import Pool
+from shortlist.ensembles.pools.refit import CrossFittedPool, out_of_fold
 from shortlist.ensembles.pruning.evidence import certified_by, evidence_of, selections_meant
 from shortlist.ensembles.pruning.soft_pruning import soft_goal
 from shortlist.ensembles.votes.class_votes import ClassCodes
@@ -20,6 +21,9 @@ from shortlist.ensembles.votes.soft_votes import Shares, SoftVotes
 
 MOST_DIFFERENCE = 1
 """Parts of 2^15 - 1 by which another machine may round a probability otherwise."""
+
+PRUNED_ON = "rows that it was pruned on"
+"""What the rows are called that fitted the members too, which answered them out of fold."""
 
 MOST_OFF = 1e-8
 """By how much values and bounds may differ that are sums of logarithms and exponentials, for each row."""
@@ -30,20 +34,29 @@ def _copies(pruner: ExactPruner) -> NDArray[np.int64]:
     return np.asarray(getattr(pruner, "copies_", pruner.selection_), dtype=np.int64)
 
 
-def as_chosen(pruner: ExactPruner) -> Pool:
+def as_chosen(pruner: ExactPruner) -> Pool | CrossFittedPool:
     """Return the members as they were chosen, before they were perhaps fitted again."""
+    if pruner.cross_fitted_ is not None:
+        return pruner.cross_fitted_
     return getattr(pruner, "chosen_pool_", pruner.pool_)
 
 
-def other_probabilities(pruner: ExactPruner, shares: Shares, rows: Any, pool: Pool | None) -> list[str]:
+def rows_of(pruner: Any) -> str:
+    """Return what the rows are called that members were chosen on."""
+    return "validation rows" if getattr(pruner, "cross_fitted_", None) is None else PRUNED_ON
+
+
+def other_probabilities(
+    pruner: ExactPruner, shares: Shares, rows: Any, pool: Pool | CrossFittedPool | None
+) -> list[str]:
     """Ask the members, or the whole pool, again; say where they answer otherwise than on record."""
     places = np.repeat(np.arange(shares.shape[1]), _copies(pruner))
     asked, recorded = (as_chosen(pruner), shares[:, places]) if pool is None else (pool, shares)
     if len(asked) != recorded.shape[1]:
         return [f"the model has {len(asked)} members, and says that it has {recorded.shape[1]}"]
-    again = class_shares(asked, rows).astype(np.int64)
+    again = out_of_fold(asked, rows, class_shares).astype(np.int64)
     changed = int((np.abs(again - recorded) > MOST_DIFFERENCE).any(axis=(1, 2)).sum())
-    said = f"on {changed:,} of {len(shares):,} validation rows the classifiers find other probabilities"
+    said = f"on {changed:,} of {len(shares):,} {rows_of(pruner)} the classifiers find other probabilities"
     return [said] if changed else []
 
 
@@ -98,7 +111,7 @@ def recheck_means(
         failures.append(f"the model says that the certificate proves {certified}, it proves {bound:g}")
     evidence = None
     if not failures:
-        known = evidence_of(result, pruner.solver, selections_meant(pruner))
+        known = evidence_of(result, pruner.solver, selections_meant(pruner), pruner.counted_on)
         evidence = dataclasses.replace(known, value=result.value, certified_bound=result.certified_bound)
     parts = certified_by(certificate or {})
     return {

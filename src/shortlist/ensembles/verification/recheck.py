@@ -1,7 +1,9 @@
 """Rechecking an ensemble against its data: the rows, the votes, the value, and what proves the bound."""
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -19,7 +21,13 @@ from shortlist.ensembles.goals.margin_worth import MarginUtility, most_gain, uti
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.pools.class_answers import class_answers
-from shortlist.ensembles.pools.pool import Pool, as_pool, positive_votes
+from shortlist.ensembles.pools.pool import Pool, positive_votes
+from shortlist.ensembles.pools.refit import (
+    IN_NO_FOLD,
+    CrossFittedPool,
+    out_of_fold,
+    whole_pool,
+)
 from shortlist.ensembles.proofs.certificate import (
     Certificate,
     plain_class_problem,
@@ -36,7 +44,12 @@ from shortlist.ensembles.pruning.evidence import (
 )
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.verification.evolved_recheck import recheck_step
-from shortlist.ensembles.verification.mean_recheck import as_chosen, other_probabilities, recheck_means
+from shortlist.ensembles.verification.mean_recheck import (
+    as_chosen,
+    other_probabilities,
+    recheck_means,
+    rows_of,
+)
 from shortlist.ensembles.verification.row_check import find_recorded_rows
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
@@ -50,6 +63,13 @@ if TYPE_CHECKING:  # their kernels take seconds to load
 
 Model: TypeAlias = "ExactPruner | PluralityPruner | EvolutionaryEnsembleClassifier"
 """What has a value that can be counted again."""
+
+BY_FOLDS = (
+    "value and bound are of answers out of fold, by the members as they were fitted without each fold; the "
+    "model keeps these, and that they saw no row of their fold was not rechecked; those that answer new rows "
+    "were fitted on all rows"
+)
+"""What is said of models whose members were chosen so."""
 
 FITTED_AGAIN = (
     "value and bound are of the members as they were chosen; those that answer new rows were fitted again on "
@@ -93,6 +113,8 @@ class Verification:
     other_table : str
         Which recorded rows have other values in this table, though the members answer them as on record; else
         empty.
+    out_of_fold : bool
+        Whether value and bound are of answers out of fold.
     """
 
     failures: tuple[str, ...] = ()
@@ -108,6 +130,7 @@ class Verification:
     all_votes: bool
     certificate: Certificate | None = None
     other_table: str = ""
+    out_of_fold: bool = False
 
     @property
     def valid(self) -> bool:
@@ -130,13 +153,14 @@ class Verification:
         return "valid" if self.bound <= self.claimed_bound else "partly"
 
 
-def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verification:
+def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None = None) -> Verification:
     """Recheck what a fitted ensemble claims on the table that it was made from.
 
     First the rows: a table in another order is no obstacle, as rows are found by their values. Then the
-    members answer the recorded rows again. With two classes their votes must be those on record; the votes of
-    the classifiers that were left out are taken from the record, unless the whole `pool` is given. Where
-    there is a certificate, it must be about the objective and the limits that the model's options mean, and
+    members answer the recorded rows again, those that pruned out of fold by the members as fitted without
+    their folds. With two classes their votes must be those on record; the votes of the classifiers that were
+    left out are taken from the record, unless the whole `pool` is given. Where there is a certificate, it
+    must be about the objective and the limits that the model's options mean, and
     :func:`shortlist.ensembles.audit.cut_check.check_certificate` recomputes value and bound from the votes
     alone. Where there is none, the value is counted and the limits are checked, and nothing is said of a
     bound. With several classes the same holds of the answers of all classifiers, and
@@ -150,23 +174,27 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verific
         The rows that the model's record counts in.
     y : array-like of shape (n_samples,)
         Their classes.
-    pool : Pool, optional
-        All classifiers that were chosen from.
+    pool : Pool or CrossFittedPool, optional
+        All classifiers that were chosen from; the latter where rows pruned out of fold.
 
     Raises
     ------
     BadInputError
-        If `pool` has another number of classifiers than were chosen from, or the model chose nothing.
+        If `pool` has another number of classifiers than were chosen from or other folds, or the model chose
+        nothing.
     """
     if reason := getattr(getattr(model, "result_", None), "reason", ""):
         raise BadInputError(f"there is nothing to verify: {reason}. Relax the limits and prune again.")
     called, record, n_classifiers = _recorded(model)
-    if pool is not None and len(pool) != n_classifiers:
-        raise BadInputError(
-            f"the pool must hold the {n_classifiers} classifiers that were chosen from, got {len(pool)}."
-        )
+    if pool is not None:
+        pool = _checked_pool(model, pool, n_classifiers)
     found = find_recorded_rows(record, X, y, called=called)
-    looked_at = Verification(n_rows=len(record.rows), n_classifiers=n_classifiers, all_votes=pool is not None)
+    looked_at = Verification(
+        n_rows=len(record.rows),
+        n_classifiers=n_classifiers,
+        all_votes=pool is not None,
+        out_of_fold=getattr(model, "cross_fitted_", None) is not None,
+    )
     not_the_rows = f"these are not the rows that the model was made from: {found.difference}"
     if found.places is None:
         return dataclasses.replace(looked_at, failures=(not_the_rows,))
@@ -194,7 +222,6 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verific
         checked = recheck_means(model, record.shares, truth, limits)
     else:
         checked = _recheck(model, votes, record.labels, pool)
-    again = FITTED_AGAIN if isinstance(model, ExactPruner) and as_chosen(model) is not model.pool_ else ""
     note = (
         f"{found.difference}, and the members answer them as on record"
         if found.n_changed
@@ -204,10 +231,40 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | None = None) -> Verific
         looked_at,
         **checked
         | {
-            "notes": (*filter(None, [note, again]), *checked.get("notes", ())),
+            "notes": (*filter(None, [note, *_about_members(model)]), *checked.get("notes", ())),
             "other_table": found.difference if found.n_changed else "",
         },
     )
+
+
+def _checked_pool(model: "Model", pool: Pool | CrossFittedPool, n_classifiers: int) -> Pool | CrossFittedPool:
+    """Return a pool that can answer the recorded rows as it did when members were chosen from it."""
+    if len(pool) != n_classifiers:
+        raise BadInputError(
+            f"the pool must hold the {n_classifiers} classifiers that were chosen from, got {len(pool)}."
+        )
+    crossed: CrossFittedPool | None = getattr(model, "cross_fitted_", None)
+    if crossed is None:
+        return whole_pool(pool)
+    if isinstance(pool, CrossFittedPool):
+        pool = pool.of_rows(np.flatnonzero(pool.fold_of != IN_NO_FOLD))
+        if np.array_equal(pool.fold_of, crossed.fold_of):
+            return pool
+    raise BadInputError(
+        "members were chosen by answers out of fold, which the pool that was given cannot repeat. Leave pool "
+        "out, or pass the CrossFittedPool that they were chosen from."
+    )
+
+
+def _about_members(model: "Model") -> Iterator[str]:
+    """Say how the members that were checked differ from those that answer."""
+    if not isinstance(model, ExactPruner):
+        return
+    chosen = as_chosen(model)
+    if isinstance(chosen, CrossFittedPool):
+        yield BY_FOLDS
+    elif chosen is not model.pool_:
+        yield FITTED_AGAIN
 
 
 def _recorded(model: "Model") -> tuple[str, RecordedRows, int]:
@@ -215,10 +272,12 @@ def _recorded(model: "Model") -> tuple[str, RecordedRows, int]:
     if hasattr(model, "training_"):
         step = getattr(model.result_, "exact_step", None)
         return EVOLVED_ON, model.training_, len(model.members_ if step is None else step.candidates)
-    return "validation rows", model.validation_, len(model.selection_)
+    return rows_of(model), model.validation_, len(model.selection_)
 
 
-def _votes_of(model: "Model", record: RecordedRows, rows: Any, pool: Pool | None) -> NDArray[np.uint8] | None:
+def _votes_of(
+    model: "Model", record: RecordedRows, rows: Any, pool: Pool | CrossFittedPool | None
+) -> NDArray[np.uint8] | None:
     """Return the votes, or the classes answered, that are on record; None where the value is not of votes."""
     if not isinstance(model, ExactPruner) or model.voting_ == SOFT:
         return None
@@ -228,12 +287,16 @@ def _votes_of(model: "Model", record: RecordedRows, rows: Any, pool: Pool | None
     if codes is None:  # from before answers were kept
         if pool is None:
             raise BadInputError("the model has no record of the answers. Pass the whole pool as pool=POOL.")
-        codes = class_answers(pool, rows)
+        codes = out_of_fold(pool, rows, class_answers)
     return codes
 
 
 def _other_answers(
-    model: "Model", record: RecordedRows, votes: NDArray[np.uint8] | None, rows: Any, pool: Pool | None
+    model: "Model",
+    record: RecordedRows,
+    votes: NDArray[np.uint8] | None,
+    rows: Any,
+    pool: Pool | CrossFittedPool | None,
 ) -> list[str]:
     """Say where the members, or the whole pool, answer otherwise than on record."""
     if not isinstance(model, ExactPruner):
@@ -252,23 +315,29 @@ def _class_of(model: "Model", classes: Labels) -> NDArray[np.intp]:
     return np.where(known[places] == classes, places, -1)
 
 
-def _other_votes(pruner: ExactPruner, votes: NDArray[np.uint8], rows: Any, pool: Pool | None) -> list[str]:
+def _other_votes(
+    pruner: ExactPruner, votes: NDArray[np.uint8], rows: Any, pool: Pool | CrossFittedPool | None
+) -> list[str]:
     """Ask the members, or the whole pool, again; say where they vote otherwise than on record."""
     asked, recorded = (as_chosen(pruner), votes[:, pruner.selection_]) if pool is None else (pool, votes)
     again = recorded
     if len(asked):
         two = pruner.positive_ is not None
-        again = positive_votes(asked, rows, pruner.positive_) if two else class_answers(asked, rows)
+        ask = partial(positive_votes, positive=pruner.positive_) if two else class_answers
+        again = out_of_fold(asked, rows, ask)
     changed = int((again != recorded).any(axis=1).sum())
     return (
-        [f"on {changed:,} of {len(votes):,} validation rows the classifiers vote otherwise"]
+        [f"on {changed:,} of {len(votes):,} {rows_of(pruner)} the classifiers vote otherwise"]
         if changed
         else []
     )
 
 
 def _recheck(
-    pruner: ExactPruner, answers: NDArray[np.uint8], truth: NDArray[np.uint8], pool: Pool | None
+    pruner: ExactPruner,
+    answers: NDArray[np.uint8],
+    truth: NDArray[np.uint8],
+    pool: Pool | CrossFittedPool | None,
 ) -> dict[str, Any]:
     """Recompute value, limits and bound of a vote against a threshold, or of a plurality vote."""
     result, two = pruner.result_, pruner.positive_ is not None
@@ -313,7 +382,9 @@ def _recheck(
         "claimed_bound": result.bound,
         "evidence": None
         if failures
-        else _rechecked(evidence_of(result, pruner.solver, selections_meant(pruner)), value, bound),
+        else _rechecked(
+            evidence_of(result, pruner.solver, selections_meant(pruner), pruner.counted_on), value, bound
+        ),
         "n_parts": _n_parts(certificate),
         "parts": certified_by(certificate or {}),
         "certificate": certificate,
@@ -391,18 +462,22 @@ def _utility(pruner: ExactPruner) -> MarginUtility | None:
 
 
 def _limits(
-    pruner: ExactPruner, pool: Pool | None, n_classifiers: int, diversity: DiversityLimits | None
+    pruner: ExactPruner,
+    pool: Pool | CrossFittedPool | None,
+    n_classifiers: int,
+    diversity: DiversityLimits | None,
 ) -> SelectionLimits:
     """Return the limits that the model's options set, with the sizes that it chose by itself."""
     costs = pruner.member_costs
     if costs is None and pruner.max_cost is not None:
-        whole = pool if pool is not None or pruner.pool is None else as_pool(pruner.pool)
+        whole = pool if pool is not None or pruner.pool is None else whole_pool(pruner.pool)
         if whole is None:
             raise BadInputError(
                 "the model has a cost limit without the costs of its classifiers. Pass the whole pool "
                 "as pool=POOL."
             )
-        costs = None if whole.costs is None else whole.costs.tolist()
+        known = whole_pool(whole).costs
+        costs = None if known is None else known.tolist()
     limits = selection_limits(
         n_classifiers,
         min_size=pruner.min_size,
