@@ -316,6 +316,75 @@ def test_several_classes_and_a_chosen_reject_label() -> None:
     assert clf.predict(X).dtype.kind == "i"
 
 
+@pytest.mark.parametrize("options", [{}, {"answer_accuracy": 0.7}])
+def test_it_does_not_matter_where_the_split_puts_a_gap(options: dict[str, Any]) -> None:
+    X, y = make_classification(160, 4, n_informative=3, n_redundant=0, random_state=1)
+    for row in range(0, 40, 5):
+        gaps = X.copy()
+        gaps[row, 2] = np.nan
+        classifier = MultiStageClassifier(**options, random_state=0).fit(gaps, y)
+        assert len(classifier.predict(gaps)) == 160
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10**6), point=st.integers(0, 10**6))
+def test_a_row_goes_on_as_far_as_its_features_reach(seed: int, point: int) -> None:
+    classifier, X = SHARED["enumerate"], mixed(60, seed=1)[0]
+    classifier.use(point % len(classifier.front_))
+    unknown = np.random.default_rng(seed).random(X.shape) < 0.3
+    unknown[:, 1] = False  # a gap in b is a value, as it was when fitting
+    whole, partly = classifier.decision_report(X), classifier.decision_report(X.mask(unknown))
+
+    stages = classifier.model_.stages
+    prices = [0.0, *(stage.price / classifier.costs_.scale for stage in stages)]
+    for row in range(len(X)):
+        lacking = [n for n, stage in enumerate(stages, start=1) if unknown[row, stage.bought].any()]
+        stops = min(lacking, default=len(stages) + 1)
+        if stops > whole["stage"][row]:
+            assert partly.iloc[row].tolist() == whole.iloc[row].tolist()
+            continue
+        bought = stages[stops - 1].bought
+        needs = [str(X.columns[i]) for i in bought if unknown[row, i]]
+        assert partly[["label", "rejected", "stage", "cost", "needs"]].iloc[row].tolist() == [
+            classifier.reject_label_, False, stops - 1, prices[stops - 1], ", ".join(needs),
+        ]  # fmt: skip
+    assert classifier.predict(X.mask(unknown)).tolist() == partly["label"].tolist()
+
+
+def test_a_column_that_is_not_there_is_not_bought_yet() -> None:
+    X, y = make_classification(200, 4, n_informative=3, n_redundant=0, random_state=1)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    classifier = MultiStageClassifier(confidence=0.9, random_state=0).fit(frame, y)
+    last = max(range(4), key=lambda i: classifier.assignment_[i])
+    report = classifier.decision_report(frame.drop(columns="abcd"[last]))
+
+    gaps = frame.copy()
+    gaps["abcd"[last]] = np.nan
+    pd.testing.assert_frame_equal(report, classifier.decision_report(gaps))
+    assert set(report["needs"]) == {"", "abcd"[last]}
+    with pytest.raises(ValueError, match="feature names"):
+        classifier.predict(frame.rename(columns={"a": "z"}))
+
+
+def test_rows_without_the_first_stage_have_no_probabilities() -> None:
+    X, y = make_classification(200, 4, n_informative=3, n_redundant=0, random_state=1)
+    classifier = MultiStageClassifier(confidence=0.9, answer_rejected=True, random_state=0).fit(X, y)
+    first, last = (
+        next(i for i in range(4) if classifier.assignment_[i] == stage)
+        for stage in (0, classifier.assignment_.max())
+    )
+    assert first != last
+    waiting, nothing = X.copy(), X.copy()
+    waiting[:, last] = nothing[:, first] = np.nan
+
+    probabilities = classifier.predict_proba(waiting)
+    assert classifier.classes_[probabilities.argmax(axis=1)].tolist() == classifier.predict(waiting).tolist()
+    assert (classifier.predict(nothing) == classifier.reject_label_).all()
+    assert np.isnan(classifier.stage_probabilities(nothing)).all()
+    with pytest.raises(BadInputError, match=r"the features of the first stage, .*, got a gap in row 0"):
+        classifier.predict_proba(nothing)
+
+
 def test_a_pickled_classifier_predicts_the_same() -> None:
     clf, X = staged()
     again = pickle.loads(pickle.dumps(clf))
@@ -419,6 +488,6 @@ def test_bad_tables_are_refused() -> None:
     with pytest.raises(BadInputError, match="X and y must have one entry per row"):
         clf.fit(X, y[:-1])
     fitted, rows = staged()
-    rows.loc[0, "a"] = np.nan
-    with pytest.raises(BadInputError, match="feature 'a' had no missing values when fitting"):
+    rows.loc[0, "a"] = np.inf
+    with pytest.raises(BadInputError, match="feature 'a' must be finite, got infinity"):
         fitted.predict(rows)

@@ -11,8 +11,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist._validation import as_choice, as_count, as_positive, as_positive_seconds
-from shortlist._words import any_of, did_you_mean
-from shortlist.arrays import Labels
+from shortlist._words import all_of, any_of, did_you_mean
+from shortlist.arrays import Labels, Mask
 from shortlist.errors import (
     AcquisitionError,
     BadInputError,
@@ -416,23 +416,45 @@ class MultiStageClassifier(TableClassifier):
         return self
 
     def predict(self, X: Any) -> Labels:
-        """Return the class of every row, ``(n_samples,)``, or ``reject_label_`` for none."""
-        rows = self._encoded(X)
-        return self._labels(decide_known(self.model_, rows, guess=self.answer_rejected))
+        """Return the class of every row, ``(n_samples,)``, or ``reject_label_`` for none.
+
+        A row may lack features: a gap in a column that had none when fitting, or a column that is not in the
+        frame, is a feature that was not bought. Where the row needs it, it gets ``reject_label_`` as well
+        (with `answer_rejected` only where not even the first stage is known), and :meth:`decision_report`
+        says what it waits for.
+        """
+        rows, known = self._known(X)
+        return self._labels(decide_known(self.model_, rows, known, guess=self.answer_rejected))
 
     @available_if(_answers_every_row)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return :meth:`stage_probabilities`.
 
         Exists with ``answer_rejected=True``, where :meth:`predict` agrees with it.
+
+        Raises
+        ------
+        BadInputError
+            If a row lacks what the first stage needs.
         """
-        return self.stage_probabilities(X)
+        probabilities = self.stage_probabilities(X)
+        nothing = np.flatnonzero(np.isnan(probabilities).any(axis=1))
+        if len(nothing):
+            needed = all_of([self.costs_.names[i] for i in self.model_.stages[0].bought], most=8)
+            raise BadInputError(
+                f"every row must have the features of the first stage, {needed}, got a gap in row "
+                f"{nothing[0]}. Fill it, or use predict, which leaves such a row without an answer."
+            )
+        return probabilities
 
     def stage_probabilities(self, X: Any) -> NDArray[np.float64]:
-        """Return the class probabilities of every row at the stage it reached, ``(n_samples, n_classes)``."""
-        rows = self._encoded(X)
-        reached = decide_known(self.model_, rows).stages
-        probabilities = np.empty((len(rows), len(self.classes_)))
+        """Return the class probabilities of every row at the stage it reached, ``(n_samples, n_classes)``.
+
+        NaN for rows that lack what the first stage needs.
+        """
+        rows, known = self._known(X)
+        reached = decide_known(self.model_, rows, known).stages
+        probabilities = np.full((len(rows), len(self.classes_)), np.nan)
         for number, stage in enumerate(self.model_.stages, start=1):
             here = np.flatnonzero(reached == number)
             if len(here):
@@ -469,25 +491,37 @@ class MultiStageClassifier(TableClassifier):
         return answer
 
     def decision_report(self, X: Any) -> "pd.DataFrame":
-        """Return label, rejected, stage from 1, confidence, features acquired and cost of every row."""
+        """Return label, rejected, stage from 1, confidence, features acquired, cost and needs of every row.
+
+        ``needs`` names the features that are not known and that the row's next stage needs: the row waits for
+        them, and is neither answered nor rejected. Stage 0: it waits for the first stage's.
+        """
         import pandas as pd
 
-        rows = self._encoded(X)
-        decisions = decide_known(self.model_, rows, guess=self.answer_rejected)
+        rows, known = self._known(X)
+        decisions = decide_known(self.model_, rows, known, guess=self.answer_rejected)
         names = self.costs_.names
-        bought = np.empty(len(self.model_.stages), dtype=object)
-        for place, stage in enumerate(self.model_.stages):
+        bought = np.empty(len(self.model_.stages) + 1, dtype=object)
+        bought[0] = ""
+        for place, stage in enumerate(self.model_.stages, start=1):
             bought[place] = ", ".join(names[feature] for feature in np.flatnonzero(stage.subset))
+        needs = np.full(len(rows), "", dtype=object)
+        for row in np.flatnonzero(~decisions.finished):
+            wanted = self.model_.stages[decisions.stages[row]].bought
+            needs[row] = ", ".join(
+                names[feature] for feature in wanted if known is not None and not known[row, feature]
+            )
         # columns are arrays, in the order of the rows: a series would be laid beside the index of X by its
         # own
         return pd.DataFrame(
             {
                 "label": self._labels(decisions),
-                "rejected": decisions.labels == REJECTED,
+                "rejected": (decisions.labels == REJECTED) & decisions.finished,
                 "stage": decisions.stages,
                 "confidence": confidences(self.model_, rows, decisions.stages),
-                "features": bought[decisions.stages - 1],
+                "features": bought[decisions.stages],
                 "cost": decisions.costs,
+                "needs": needs,
             },
             index=getattr(X, "index", None) if hasattr(X, "iloc") else None,
         )
@@ -516,10 +550,19 @@ class MultiStageClassifier(TableClassifier):
                 "or with the command shortlist stage use."
             )
 
-    def _encoded(self, X: Any) -> NDArray[np.float64]:
+    def _known(self, X: Any) -> tuple[NDArray[np.float64], Mask | None]:
+        """Encode rows, and say which features of which rows are known; None: all are."""
         self._check_chosen()
-        X = checked_rows(self, X)
-        return self.model_.encoding.encode(range(self.n_features_in_), X)
+        names = list(getattr(self, "feature_names_in_", []))
+        absent: list[int] = []
+        if hasattr(X, "columns") and set(X.columns) < set(names):
+            absent = [place for place, name in enumerate(names) if name not in X.columns]
+            X = X.reindex(columns=names)
+        rows, known = self.model_.encoding.encode_known(checked_rows(self, X))
+        if absent:
+            known = np.ones((len(rows), len(names)), dtype=bool) if known is None else known
+            known[:, absent] = False
+        return rows, known
 
     def _labels(self, decisions: Decisions) -> Labels:
         """Turn class numbers into labels."""

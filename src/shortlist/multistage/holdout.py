@@ -145,8 +145,7 @@ def measure_on(classifier: MultiStageClassifier | BudgetedClassifier, X: Any, y:
     if isinstance(classifier, BudgetedClassifier):
         decisions = classifier.decisions(X)
     else:
-        encoded = classifier.model_.encoding.encode(range(classifier.n_features_in_), X)
-        decisions = decide_known(classifier.model_, encoded)
+        decisions = decide_known(classifier.model_, *classifier.model_.encoding.encode_known(X))
     total = classifier.costs_.total / classifier.costs_.scale
     return summarize(decisions, classifier.classes_, y, total_cost=total)
 
@@ -173,7 +172,7 @@ def _single_stage(classifier: MultiStageClassifier, X: Any, y: Labels) -> Staged
     """Measure one stage with all features and no reject."""
     everything = np.ones(classifier.n_features_in_, dtype=bool)
     model = classifier.problem_.decisions.subclassifiers.model(everything)
-    rows = classifier.model_.encoding.encode(range(classifier.n_features_in_), X)
+    rows, _ = classifier.model_.encoding.encode_known(X)
     total = classifier.costs_.total / classifier.costs_.scale
     n = len(rows)
     labels = model.probabilities(rows).argmax(axis=1)

@@ -28,7 +28,8 @@ def judging_rows(
 ) -> StageRows:
     """Split checked rows unless there are validation rows, and encode both parts.
 
-    The encoding is learned from the rows that fit. The classes are the estimator's ``classes_``.
+    The encoding is learned from the rows that fit; which features have gaps, from both. The classes are the
+    estimator's ``classes_``.
     """
     classes = estimator.classes_
     if validation is None:
@@ -36,7 +37,7 @@ def judging_rows(
     else:
         X_validation = checked_rows(estimator, validation[0])
         y_validation = checked_labels(validation[1], classes, len(X_validation))
-    encoding = learn_encoding(X, names)
+    encoding = learn_encoding(X, names, X_validation)
     everything = range(len(names))
     return StageRows(
         encoding,
@@ -108,4 +109,5 @@ def encoded_rows(estimator: Any, encoding: Encoding, X: Any, y: Any) -> Labelled
         )
     places = {label: place for place, label in enumerate(estimator.classes_.tolist())}
     codes = np.array([places.get(label, -1) for label in y.tolist()], dtype=np.int64)
-    return LabelledCodes(encoding.encode(range(len(encoding.codes)), X), codes)
+    rows, known = encoding.encode_known(X)
+    return LabelledCodes(rows, codes, known)

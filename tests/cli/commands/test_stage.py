@@ -10,6 +10,7 @@ from sklearn.datasets import make_classification
 
 from shortlist import __version__
 from shortlist.results.front import Front
+from shortlist.saved_models import load_model
 from shortlist.tables.fingerprints import table_fingerprint
 from tests.cli.running import shortlist
 
@@ -72,7 +73,7 @@ def test_stage_writes_a_front_and_a_model_that_explains_its_answers(folder: Path
     assert predicted.returncode == 0, predicted.stderr
     (folder / "answers.csv").write_text(predicted.stdout)
     answers = pd.read_csv(folder / "answers.csv")
-    assert list(answers) == ["approved", "stage", "confidence", "features", "cost"]
+    assert list(answers) == ["approved", "stage", "confidence", "features", "cost", "needs"]
     assert len(answers) == 60
     assert set(answers["approved"]) <= {"yes", "no", "REJECT"}
     rejected = answers["approved"] == "REJECT"
@@ -99,6 +100,32 @@ def test_predict_without_explain_gives_labels_and_counts_what_was_spent(folder: 
     assert set(labels["approved"]) <= {"0", "1", "REJECT"}
     assert facts["n_rejected"] == (labels["approved"] == "REJECT").sum() > 0
     assert facts["mean_cost"] * 60 == pytest.approx(facts["total_cost"])
+
+
+def test_rows_without_a_feature_wait_where_they_need_it(folder: Path) -> None:
+    made = shortlist(
+        "stage", "credit.csv", *QUICK, "--costs", "costs.csv", "--confidence", "0.9", "--out", "partial.joblib",
+        cwd=folder,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    table = pd.read_csv(folder / "new.csv")
+    name = load_model(folder / "partial.joblib").estimator.model_.stages[-1].bought[0]
+    lacking = list(COSTS)[name]
+    table.drop(columns=lacking).to_csv(folder / "narrow.csv", index=False)
+
+    run = shortlist("predict", "partial.joblib", "narrow.csv", "--explain", "--out", "narrow-answers.csv", "--json",
+                    cwd=folder)  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    answers, facts = pd.read_csv(folder / "narrow-answers.csv"), json.loads(run.stdout)
+    waiting = answers["needs"].fillna("") == lacking
+    assert 0 < waiting.sum() == facts["n_waiting"] < 60
+    assert (answers["approved"][waiting] == "REJECT").all()
+    assert f"the table has no {lacking}: rows that need them wait" in run.stderr
+    assert f"{facts['n_waiting']} of 60 rows have no answer yet" in run.stderr
+    table.rename(columns=str.upper).to_csv(folder / "other.csv", index=False)
+    nothing = shortlist("predict", "partial.joblib", "other.csv", cwd=folder)
+    assert nothing.returncode == 2
+    assert "must have the columns that the model was fitted on" in nothing.stderr
 
 
 def test_the_report_for_people_shows_front_choice_and_test(folder: Path) -> None:
@@ -435,13 +462,13 @@ def test_predict_says_what_is_wrong_with_new_rows(folder: Path) -> None:
     made = shortlist("stage", "credit.csv", *QUICK, "--out", "m.joblib", cwd=folder)
     assert made.returncode == 0, made.stderr
     new = pd.read_csv(folder / "new.csv")
-    new.assign(age=np.nan).to_csv(folder / "gaps.csv", index=False)
+    new.assign(age=np.inf).to_csv(folder / "infinite.csv", index=False)
     new.assign(age="old").to_csv(folder / "text.csv", index=False)
-    new.drop(columns="region").to_csv(folder / "few.csv", index=False)
+    new.rename(columns=str.upper).to_csv(folder / "others.csv", index=False)
     for table, message in [
-        ("gaps.csv", "'age' had no missing values when fitting"),
+        ("infinite.csv", "'age' must be finite, got infinity"),
         ("text.csv", "'age' must hold numbers"),
-        ("few.csv", "missing: 'region'"),
+        ("others.csv", "missing: 'age', 'income', 'history', 'region'"),
     ]:
         run = shortlist("predict", "m.joblib", table, "--explain", cwd=folder)
         assert run.returncode == 2

@@ -1,6 +1,7 @@
 """`shortlist predict`: answers for new rows from a saved model."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,8 +64,12 @@ def predict(
     estimator = saved.estimator
     facts = _asked(estimator)
     columns = facts["ask"]["columns"] if facts else saved.features
-    rows = select_columns(read_table(table, notes), columns)
     buys_features = hasattr(estimator, "decision_report")
+    read = read_table(table, notes)
+    if hasattr(estimator, "predict_on_demand"):  # a feature that is not bought yet may be absent
+        columns, absent = _bought_columns(read, columns)
+        notes += absent
+    rows = select_columns(read, columns)
     if explain and not buys_features:
         raise BadInputError(
             f"--explain needs a model of shortlist stage, got one of {type(estimator).__name__}."
@@ -81,7 +86,12 @@ def predict(
         else:
             answers, others = _early(saved, rows) if early_exit else _voted(saved, rows)
             facts |= others
-    found = [*_promised(facts, len(answers)), *_called(facts), *_one_answer(answers[saved.target])]
+    found = [
+        *_waiting(facts, len(answers)),
+        *_promised(facts, len(answers)),
+        *_called(facts),
+        *_one_answer(answers[saved.target]),
+    ]
     print_notes(found)
     notes += found
     if out is None:
@@ -108,6 +118,26 @@ def predict(
         )
     else:
         print(f"Answered {len(answers)} rows in {out}.")
+
+
+def _bought_columns(table: "pd.DataFrame", columns: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the columns that a table has, and say which it has not; all of them where it has none."""
+    from shortlist._words import all_of
+
+    there = [name for name in columns if name in table.columns]
+    absent = [name for name in columns if name not in table.columns]
+    if not there or not absent:
+        return list(columns), []
+    names = all_of(absent, most=8)
+    return there, [f"the table has no {names}: rows that need them wait, and --explain says for what."]
+
+
+def _waiting(facts: dict[str, Any], n_rows: int) -> list[str]:
+    """Say how many rows lack what their next stage needs."""
+    if not facts.get("n_waiting"):
+        return []
+    count = f"{facts['n_waiting']:,} of {n_rows:,} rows"
+    return [f"{count} have no answer yet: they lack what their next stage needs, as --explain shows."]
 
 
 def _promised(facts: dict[str, Any], n_rows: int) -> list[str]:
@@ -197,6 +227,8 @@ def _bought(
         "total_cost": float(decisions["cost"].sum()),
         "mean_cost": float(decisions["cost"].mean()),
     }
+    if hasattr(saved.estimator, "predict_on_demand"):
+        facts["n_waiting"] = int((decisions["needs"] != "").sum())
     guarantee = getattr(saved.estimator, "guarantee_", None)
     if guarantee is not None:
         facts["guarantee"] = guarantee.as_dict()

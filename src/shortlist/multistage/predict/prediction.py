@@ -75,7 +75,8 @@ class Decisions:
     costs : ndarray of float, shape (n_rows,)
         What each row paid, in the user's money.
     finished : ndarray of bool, shape (n_rows,)
-        Whether the row was decided or rejected; only a failed acquisition leaves rows unfinished.
+        Whether the row was decided or rejected. Rows are left unfinished by a failed acquisition, and where
+        what the next stage needs is not known.
     guesses : ndarray of int64, shape (n_rows,)
         Class numbers again, but for rejected rows the most probable class at the last stage where that was
         asked for.
@@ -105,10 +106,14 @@ class OnDemand:
     decisions: Decisions
 
 
-def decide_known(model: StagedModel, rows: NDArray[np.float64], *, guess: bool = False) -> Decisions:
+def decide_known(
+    model: StagedModel, rows: NDArray[np.float64], known: Mask | None = None, *, guess: bool = False
+) -> Decisions:
     """Decide encoded rows, ``(n_rows, n_columns)``; only undecided rows enter a later stage.
 
-    With `guess`, rejected rows get a class as well, in ``guesses``.
+    `known` says which features of which rows are known, ``(n_rows, n_features)``; None: all. A row whose next
+    stage needs a feature that is not stays where it is, unfinished. With `guess`, rows that are not answered
+    get a class as well, in ``guesses``, from the last stage that they reached, if they reached one.
 
     Examples
     --------
@@ -116,14 +121,25 @@ def decide_known(model: StagedModel, rows: NDArray[np.float64], *, guess: bool =
     """
     labels = np.full(len(rows), REJECTED, dtype=np.int64)
     reached = np.zeros(len(rows), dtype=np.int64)
+    finished = np.ones(len(rows), dtype=bool)
     active = np.arange(len(rows))
     for number, stage in enumerate(model.stages, start=1):
+        if known is not None:
+            ready = known[np.ix_(active, stage.bought)].all(axis=1)
+            finished[active[~ready]] = False
+            active = active[ready]
         reached[active] = number
         active = _decide(model, stage, rows, active, labels)
         if not len(active):
             break
-    guesses = _guesses(model, rows, active, labels) if guess else labels
-    return Decisions(labels, reached, _paid(model, reached), np.ones(len(rows), dtype=bool), guesses)
+    guesses = labels
+    if guess:
+        guesses = _guesses(model, rows, active, labels)
+        for number in range(1, len(model.stages)):
+            waiting = np.flatnonzero(~finished & (reached == number))
+            if len(waiting):
+                guesses[waiting] = model.stages[number - 1].model.probabilities(rows[waiting]).argmax(axis=1)
+    return Decisions(labels, reached, _paid(model, reached), finished, guesses)
 
 
 def decide_on_demand(

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays import Mask
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.guarantees.tails import Demand
 from shortlist.guarantees.thresholds import AnswerCounts, possible_thresholds, promise, reaching
@@ -17,10 +18,14 @@ NOT_CONFIDENT = -1.0
 
 
 class LabelledCodes(NamedTuple):
-    """Encoded rows and their class numbers; -1 for a class that nothing was fitted on."""
+    """Encoded rows and their class numbers; -1 for a class that nothing was fitted on.
+
+    `known` says which features of which rows are known, ``(n_rows, n_features)``; None: all.
+    """
 
     rows: NDArray[np.float64]
     labels: NDArray[np.int64]
+    known: Mask | None = None
 
 
 class StageAnswers(NamedTuple):
@@ -65,15 +70,15 @@ def promises(
     known: dict[bytes, tuple[StageAnswers, StageAnswers]] = {}
     found = []
     for assignment in decisions:
-        subsets = [subset.tobytes() for subset in acquired(assignment[None, :], int(assignment.max()) + 1)[0]]
-        for key in subsets:
-            if key not in known:
+        subsets = acquired(assignment[None, :], int(assignment.max()) + 1)[0]
+        for subset in subsets:
+            if (key := subset.tobytes()) not in known:
                 known[key] = (
-                    _answers(*models[key], rule, judged),
-                    _answers(*models[key], rule, calibration),
+                    _answers(*models[key], rule, judged, subset),
+                    _answers(*models[key], rule, calibration, subset),
                 )
-        chose = [known[key][0] for key in subsets]
-        tested = [known[key][1] for key in subsets]
+        chose = [known[subset.tobytes()][0] for subset in subsets]
+        tested = [known[subset.tobytes()][1] for subset in subsets]
         best = np.max([stage.scores for stage in chose], axis=0)
         thresholds = possible_thresholds(best[best >= 0])
         found.append(
@@ -100,9 +105,11 @@ def count_staged(stages: Sequence[StageAnswers], thresholds: NDArray[np.float64]
     return AnswerCounts(n_rows, answered, right)
 
 
-def _answers(model: Any, least: float, rule: RejectRule, given: LabelledCodes) -> StageAnswers:
-    """Ask one classifier about rows."""
+def _answers(model: Any, least: float, rule: RejectRule, given: LabelledCodes, subset: Mask) -> StageAnswers:
+    """Ask the classifier of a feature subset about rows; those that lack one of these are not answered."""
     probabilities = model.probabilities(given.rows)
     codes, confident = confident_answers(probabilities, rule, least)
+    if given.known is not None:
+        confident = confident & given.known[:, subset].all(axis=1)
     scores = np.where(confident, probabilities.max(axis=1, initial=0.0), NOT_CONFIDENT)
     return StageAnswers(scores, np.asarray(codes == given.labels))

@@ -26,8 +26,8 @@ class FeatureCode:
     categories : tuple or None
         Category: its values, one 0/1 column each; an unseen value is zero everywhere. None: a number.
     allows_missing : bool
-        Whether a value was missing when fitting; then a last 0/1 column says where, and only then it may be
-        later.
+        Whether a value was missing in the rows that the classifier was made from; then a last 0/1 column says
+        where, and a gap is a value like others. Else a gap says that the feature is not known yet.
     """
 
     name: str
@@ -77,6 +77,39 @@ class Encoding:
         ]
         return np.ascontiguousarray(np.concatenate(parts, axis=1))
 
+    def encode_known(self, values: Any) -> tuple[NDArray[np.float64], Mask | None]:
+        """Return the columns of all features, and which features of which rows are known.
+
+        A gap in a feature without gaps when fitting says that it is not known yet; what is in its columns
+        means nothing.
+
+        Returns
+        -------
+        columns : ndarray of float, shape (n_rows, n_columns)
+        known : ndarray of bool, shape (n_rows, n_features), or None
+            None: all are known.
+
+        Raises
+        ------
+        BadInputError
+            If a number is infinite or text.
+        """
+        places = range(len(self.codes))
+        whole = self.plain and getattr(values, "dtype", None) == np.float64 and np.isfinite(values.sum())
+        if whole:
+            return self._numbers(places, values), None
+        columns = [_column(values, place) for place in places]
+        parts = [
+            _encode(code, column, strict=False) for code, column in zip(self.codes, columns, strict=True)
+        ]
+        known = np.column_stack(
+            [
+                np.ones(len(column), dtype=bool) if code.allows_missing else ~_missing(column)
+                for code, column in zip(self.codes, columns, strict=True)
+            ]
+        )
+        return np.ascontiguousarray(np.concatenate(parts, axis=1)), None if known.all() else known
+
     def _numbers(self, features: Sequence[int], values: Any) -> NDArray[np.float64]:
         """Check many plain numbers at once."""
         try:
@@ -92,7 +125,7 @@ class Encoding:
         return numbers
 
 
-def learn_encoding(X: Any, names: Sequence[str]) -> Encoding:
+def learn_encoding(X: Any, names: Sequence[str], judging: Any = None) -> Encoding:
     """Learn how to encode each feature from the rows that fit the classifiers.
 
     Numbers stay as they are and missing ones become the median; text, booleans and columns that a frame marks
@@ -102,33 +135,40 @@ def learn_encoding(X: Any, names: Sequence[str]) -> Encoding:
     ----------
     X : DataFrame or array of shape (n_rows, n_features)
     names : sequence of str
+    judging : DataFrame or array of shape (n_judging, n_features), optional
+        The rows that judge: a gap among them is a value too, wherever a split has put its row.
     """
     return Encoding(
         tuple(
-            _learn(name, _column(X, place), marked=_is_marked(X, place)) for place, name in enumerate(names)
+            _learn(
+                name,
+                _column(X, place),
+                marked=_is_marked(X, place),
+                gaps=judging is not None and bool(_missing(_column(judging, place)).any()),
+            )
+            for place, name in enumerate(names)
         )
     )
 
 
-def _learn(name: str, column: Any, *, marked: bool) -> FeatureCode:
+def _learn(name: str, column: Any, *, marked: bool, gaps: bool) -> FeatureCode:
     missing = _missing(column)
+    gaps = gaps or bool(missing.any())
     if marked or _is_category(column):
         seen = {value for value, gap in zip(column.tolist(), missing, strict=True) if not gap}
         categories = tuple(sorted(seen, key=lambda value: (type(value).__name__, value)))
         # of two values one column says it all
-        return FeatureCode(
-            name, 0.0, categories[1:] if len(categories) == 2 else categories, bool(missing.any())
-        )
+        return FeatureCode(name, 0.0, categories[1:] if len(categories) == 2 else categories, gaps)
     numbers = _as_numbers(name, column)
     _check_finite(name, numbers)
     known = numbers[~missing]
-    return FeatureCode(name, float(np.median(known)) if len(known) else 0.0, None, bool(missing.any()))
+    return FeatureCode(name, float(np.median(known)) if len(known) else 0.0, None, gaps)
 
 
-def _encode(code: FeatureCode, column: Any) -> NDArray[np.float64]:
-    """Return the columns of one feature."""
+def _encode(code: FeatureCode, column: Any, *, strict: bool = True) -> NDArray[np.float64]:
+    """Return the columns of one feature; `strict` refuses gaps where there were none when fitting."""
     missing = _missing(column)
-    if missing.any() and not code.allows_missing:
+    if strict and missing.any() and not code.allows_missing:
         _refuse(code.name, float("nan"))
     if code.categories is None:
         numbers = _as_numbers(code.name, column)
