@@ -58,6 +58,7 @@ WRITING = {
     "front export --out": ["front", "export", "front.parquet", "--out", "w.csv"],
     "model sample --out": ["model", "sample", "m.uvl", "--kind", "covering", "--out", "w.csv"],
     "model convert OUT": ["model", "convert", "m.uvl", "w.xml"],
+    "model check --out": ["model", "check", "m.uvl", "products.csv", "--out", "w.csv"],
     "model slice OUT": ["model", "slice", "m.uvl", "--keep", "Phone,GPS", "w.cnf"],
     "model convert --attributes-out": ["model", "convert", "m.uvl", "c.xml", "--attributes-out", "w.xlsx"],
     "front pick --out": ["front", "pick", "front.parquet", "--out", "w.uvl"],
@@ -100,6 +101,7 @@ PRINTING = {
     "model info": ["model", "info", "m.uvl"],
     "model analyse": ["model", "analyse", "m.uvl"],
     "model diff": ["model", "diff", "m.uvl", "m.uvl"],
+    "model check": ["model", "check", "m.uvl", "products.csv"],
     "model sample": ["model", "sample", "m.uvl", "--kind", "covering"],
     "help": ["prune", "--help"],
 }
@@ -110,6 +112,7 @@ def fill(folder: Path) -> None:
     rows = pd.DataFrame({"a": range(60), "b": [i * 7 % 11 for i in range(60)]})
     rows.assign(target=["no"] * 30 + ["yes"] * 30).to_csv(folder / "table.csv", index=False)
     (folder / "m.uvl").write_text(MODEL, encoding="utf-8")
+    (folder / "products.csv").write_text("Phone,Screen,GPS,Camera\n1,1,0,1\n", encoding="utf-8")
     exact = ["prune", "table.csv", "--classifiers", "3", "--workers", "1", "--out", "exact.joblib"]
     stages = [*STAGE, "--out", "stages.joblib"]
     for words in ([*PRUNE, "--out", "model.joblib"], exact, stages, [*CONFIGURE, "--out", "front.parquet"]):

@@ -18,6 +18,7 @@ from shortlist.cli.commands import front, model
 from shortlist.cli.commands.compare import compare
 from shortlist.cli.commands.configure import configure
 from shortlist.cli.commands.evolve import evolve
+from shortlist.cli.commands.models.check import check
 from shortlist.cli.commands.models.convert import convert
 from shortlist.cli.commands.models.sample import sample
 from shortlist.cli.commands.models.slice import slice_
@@ -73,6 +74,7 @@ app.command("open")(open_result)
 app.add_typer(front.app, name="front")
 model.app.command()(sample)
 model.app.command()(convert)
+model.app.command()(check)
 model.app.command("slice")(slice_)
 app.add_typer(model.app, name="model")
 app.add_typer(study.app, name="study")

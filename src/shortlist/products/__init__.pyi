@@ -26,6 +26,10 @@ from shortlist.products.configuration.requirements import make_requirements as m
 from shortlist.products.configuration.requirements import read_requirements as read_requirements
 from shortlist.products.conversion.conversion import Conversion as Conversion
 from shortlist.products.conversion.conversion import convert_model as convert_model
+from shortlist.products.conversion.product_tables import ProductCheck as ProductCheck
+from shortlist.products.conversion.product_tables import ProductTable as ProductTable
+from shortlist.products.conversion.product_tables import check_products as check_products
+from shortlist.products.conversion.product_tables import read_products as read_products
 from shortlist.products.decisions.choices import Choice as Choice
 from shortlist.products.decisions.choices import Finished as Finished
 from shortlist.products.decisions.choices import Side as Side

@@ -39,6 +39,7 @@ from shortlist.products.configuration.product_front import configure
 from shortlist.products.configuration.requirements import make_requirements
 from shortlist.products.configuration.search_options import search_options
 from shortlist.products.conversion.conversion import convert_model
+from shortlist.products.conversion.product_tables import check_products, read_products
 from shortlist.products.formats import read_model
 from shortlist.products.sampling.diverse import diverse_products
 from shortlist.products.sampling.t_wise import covering_sample
@@ -73,6 +74,7 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "model analyse": [read_model, analyse],
     "model diff": [read_model, difference],
     "model convert": [read_model, convert_model, save_attributes],
+    "model check": [read_model, make_requirements, chosen_attributes, read_products, check_products],
     "model slice": [read_model, slice_model, convert_model],
     "model sample": [read_model, covering_sample, uniform_sample, diverse_products, Front.load],
     "datasets fetch": [fetch],
@@ -100,6 +102,7 @@ ON_THEIR_OWN = {
     "prune": {"calibration_share", "criterion", "max_copies", "node_limit", "p", "probabilities", "rho"},
     "configure": {"units"},
     "compare": {"units"},
+    "model check": {"units"},
     "stage": {"C", "answer_rejected", "beta", "calibration_share", "epsilon", "mutation", "patience", "recombination", "scale", "subclassifier",
               "tries", "validation_share"},
     "front show": {"order", "weights"},

@@ -26,7 +26,7 @@ def eliminated(
     most_literals: int = MOST_LITERALS,
     budget: Budget | None = None,
 ) -> list[Clause] | None:
-    """Return clauses over the other variables that hold exactly where values of `variables` can make all hold.
+    """Return clauses over the other variables that hold where some values of `variables` make all hold.
 
     Variables are resolved away one after the other :cite:p:`Davis1960`, that with fewest new clauses first;
     clauses that contain another one are dropped.

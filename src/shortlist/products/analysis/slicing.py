@@ -174,8 +174,8 @@ def _endless(budget: Budget) -> BadInputError:
     """Return the error of a slice that was not found."""
     if budget.stopped:
         return BadInputError(
-            f"the slice was not found before the search was stopped ({budget.limit_text}). Raise the limit, or "
-            "keep fewer features, or nearly all."
+            f"the slice was not found before the search was stopped ({budget.limit_text}). Raise the limit, "
+            "or keep fewer features, or nearly all."
         )
     return BadInputError(
         f"the slice is too large: elimination would need more than {MOST_LITERALS:,} literals, and there are "
