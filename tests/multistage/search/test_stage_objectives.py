@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from shortlist.errors import BadInputError
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.search.emsco import score
-from shortlist.multistage.search.stage_objectives import OBJECTIVES, stage_problem
+from shortlist.multistage.search.stage_objectives import OBJECTIVES, merits, stage_problem
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
@@ -116,3 +116,13 @@ def test_bad_options_are_refused(options: dict[str, object], sentence: str) -> N
 
     with pytest.raises(BadInputError, match=sentence):
         stage_problem(decisions, oracles.whole_costs(known.prices), **{"max_stages": 1, **options})  # type: ignore[arg-type]  # any option
+
+
+def test_a_point_that_costs_nothing_does_not_decide_alone() -> None:
+    names = ("coverage", "conclusive_accuracy", "acquisition_cost")
+    values = np.array([[0.05, 0.8, 0.0], [0.9, 0.9, 2.0], [1.0, 0.9, 10.0]])
+
+    assert merits(names, values)[:, 2].tolist() == [1.0, 0.8, 0.0]
+    assert np.linalg.norm(merits(names, values), axis=1).argmax() == 1
+    assert merits(names, values[1:])[:, 2].tolist() == [1.0, 0.2]
+    assert merits(names, values[:1])[:, 2].tolist() == [1.0]

@@ -154,7 +154,8 @@ def print_chosen(classifier: "MultiStageClassifier", rule: str) -> None:
         zip(_stages(classifier), classifier.model_.stages, strict=True), start=1
     ):
         price = fitted.price / classifier.costs_.scale
-        print(f"  stage {number}, {price - total:g} more: {', '.join(bought)}")
+        paid = f"{price - total:g} more" if price > total else "free"
+        print(f"  stage {number}, {paid}: {', '.join(bought)}")
         total = price
     print(promise_text(classifier))
 

@@ -243,8 +243,10 @@ def check_objectives(names: Sequence[str]) -> None:
 def merits(names: Sequence[str], values: Values) -> Values:
     """Return each objective as a number in [0, 1] to maximise, relative to the points given.
 
-    Costs and stages become inverse: the least of the points given divided by each one's own (Eq. 5), and 1
-    for both being 0; a rate r to avoid becomes 1 - r.
+    Costs and stages become inverse: the least of the points given divided by each one's own (Eq. 5). Where the
+    least is 0, as it can be with free features, every other point would have inverse cost 0, whatever it
+    costs; there it is the share of the dearest point's cost that a point saves. A rate r to avoid becomes
+    1 - r.
 
     Parameters
     ----------
@@ -260,8 +262,11 @@ def merits(names: Sequence[str], values: Values) -> Values:
         elif name == "false_positive_rate":
             columns.append(1.0 - value)
         else:
-            least = value.min(initial=math.inf)
-            columns.append(np.where(value == least, 1.0, least / np.where(value == 0, 1.0, value)))
+            least, most = value.min(initial=math.inf), value.max(initial=0.0)
+            if least > 0 or most == 0:
+                columns.append(np.where(value == least, 1.0, least / np.where(value == 0, 1.0, value)))
+            else:
+                columns.append(1.0 - value / most)
     return np.column_stack(columns)
 
 

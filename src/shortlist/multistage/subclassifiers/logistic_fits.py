@@ -94,10 +94,17 @@ def fit_subsets(rows: FitRows, subsets: Mask) -> NDArray[np.float64]:
 
 
 def standardised(rows: NDArray[np.float64]) -> tuple[Floats, Floats, Floats]:
-    """Return centred and scaled columns with ones last, the centres, and the spreads; constants become 0."""
-    centres, spreads = rows.mean(axis=0), rows.std(axis=0)
-    spreads = np.where(spreads > 1e-12 * (1 + np.abs(centres)), spreads, 1.0)
-    return np.column_stack([(rows - centres) / spreads, np.ones(len(rows))]), centres, spreads
+    """Return centred and scaled columns with ones last, the centres, and the spreads; constants become 0.
+
+    Each column is first brought near 1 by a power of two, so that no square is lost, whatever its unit.
+    """
+    _, exponents = np.frexp(np.abs(rows).max(axis=0, initial=0.0))
+    near_one = np.ldexp(rows, -exponents)
+    middles, widths = near_one.mean(axis=0), near_one.std(axis=0)
+    constant = (rows == rows[:1]).all(axis=0)
+    middles, widths = np.where(constant, near_one[0], middles), np.where(constant, 1.0, widths)
+    centres, spreads = np.ldexp(middles, exponents), np.where(constant, 1.0, np.ldexp(widths, exponents))
+    return np.column_stack([(near_one - middles) / widths, np.ones(len(rows))]), centres, spreads
 
 
 def in_own_units(beta: Floats, centres: Floats, spreads: Floats) -> Floats:
