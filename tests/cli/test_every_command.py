@@ -89,7 +89,7 @@ def test_every_option_that_names_a_file_is_known_as_read_or_written() -> None:
         "--out", "--model-out", "--reader", "--report", "--study", "--certificate", "OUT", "--attributes-out",
     }  # fmt: skip
     assert {called(one) for command in COMMANDS.values() for one in files(command)[0]} == {
-        "TABLE", "MODEL", "FIRST", "SECOND", "FRONT", "FILE", "FILES", "--pool", "--member-costs", "--costs", "--feature-model", "--attributes", "--fixed", "--model",
+        "TABLE", "MODEL", "FIRST", "SECOND", "FRONT", "FILE", "FILES", "--pool", "--member-costs", "--costs", "--feature-model", "--attributes", "--fixed", "--decisions", "--model",
         "--front", "--keep-file", "PRODUCTS",
     }  # fmt: skip
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import io
 import signal
 import sys
 import traceback
@@ -36,7 +35,7 @@ from shortlist.cli.failures import BAD_INPUT, NOT_WRITTEN, UsageError, ended, mi
 from shortlist.cli.options.arguments import as_typed, in_options, speaking
 from shortlist.cli.signals import INTERRUPTED, end_at_once, handled, interrupting, set_handler
 from shortlist.cli.studies import answered, remove_answered
-from shortlist.cli.text.delivery import complain, deliver, unwritten
+from shortlist.cli.text.delivery import Held, complain, deliver, unwritten
 
 
 class _Commands(typer.core.TyperGroup):
@@ -112,7 +111,7 @@ def run_command() -> None:
     words = [word for word in sys.argv[1:] if word != DEBUG]
     unwritten.clear()
     answered.clear()
-    printed = io.StringIO()
+    printed = Held(sys.stdout)
     said = ""
     translate = functools.partial(_translated, words=words)
     try:

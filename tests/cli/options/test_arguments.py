@@ -40,6 +40,8 @@ from shortlist.products.configuration.requirements import make_requirements
 from shortlist.products.configuration.search_options import search_options
 from shortlist.products.conversion.conversion import convert_model
 from shortlist.products.conversion.product_tables import check_products, read_products
+from shortlist.products.decisions.deciding import start
+from shortlist.products.decisions.decision_files import staged_decisions
 from shortlist.products.formats import read_model
 from shortlist.products.sampling.diverse import diverse_products
 from shortlist.products.sampling.t_wise import covering_sample
@@ -61,8 +63,8 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "predict": [load_model, read_table],
     "export": [load_model, read_table],
     "verify": [load_model, load_pool, read_table, verify],
-    "configure": [read_model, configure, search_options, make_requirements, chosen_attributes],
-    "compare": [read_model, compare_products, check_methods, make_requirements, chosen_attributes],
+    "configure": [read_model, configure, search_options, make_requirements, chosen_attributes, start, staged_decisions],
+    "compare": [read_model, compare_products, check_methods, make_requirements, chosen_attributes, staged_decisions],
     "stage": [read_table, split_target, MultiStageClassifier, EmscoOptions, feature_costs, read_costs, preset, recall,
               stage_table],
     "front show": [Front.load, Front.pick],

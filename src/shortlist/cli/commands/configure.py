@@ -1,5 +1,6 @@
 """`shortlist configure`: the front of a product line, with proof."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,6 +20,7 @@ from shortlist.cli.options.shared import (
     read_workers,
 )
 from shortlist.cli.options.study_options import StudyOptions
+from shortlist.cli.options.unused import Use, refuse_unused
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
@@ -33,12 +35,33 @@ The work of the others is limited by points or evaluations.
 """
 
 
+CONFIGURE_USES = (
+    Use(
+        (
+            "method", "points", "rule", "solve_limit", "evaluations", "starts", "solver", "tolerance", "max_memory",
+            "study", "no_study", "no_wait", "seed", "workers", "out", "report",
+        ),
+        lambda given: not given["interactive"],
+        "the search for a front, and --interactive searches none",
+        "leave --interactive out",
+    ),
+)  # fmt: skip
+"""When each option is used; those of single methods are checked by the library."""
+
+
 @grouped
 def configure(
     context: typer.Context,
     model: FeatureModelFile,
     *,
     question: QuestionOptions,
+    interactive: Annotated[
+        bool,
+        typer.Option(
+            "--interactive",
+            help="Decide features one by one, in lines typed or piped: what follows, why, and what it costs.",
+        ),
+    ] = False,
     method: Annotated[
         str,
         typer.Option(
@@ -50,7 +73,9 @@ def configure(
     diagram: DiagramOptions,
     time_limit: Annotated[
         float | None,
-        typer.Option(help=f"{SECONDS_HELP}; default 60, and none for solrep and evolution."),
+        typer.Option(
+            help=f"{SECONDS_HELP}; default 60, none for solrep and evolution, and 10 for each line typed."
+        ),
     ] = None,
     kept: StudyOptions,
     seed: Annotated[int | None, typer.Option(show_default="0", help=SEED)] = None,
@@ -63,7 +88,8 @@ def configure(
 ) -> None:
     """Find every non-dominated product of a feature model, with proof, or a good part of them.
 
-    Only solrep, ibea, satibea and ibed go on from a --study, and only solrep has --workers. Ctrl-C stops the
+    With --interactive nothing is searched: lines such as select GPS, why MP3, cost Camera, undo and finish by
+    min cost are answered, and help lists them. Only solrep, ibea, satibea and ibed go on from a --study, and only solrep has --workers. Ctrl-C stops the
     search and keeps what was found.
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
@@ -85,6 +111,12 @@ def configure(
     from shortlist.runs import NO_STUDY
 
     check_shared(context.params)
+    refuse_unused(context, CONFIGURE_USES)
+    if interactive:
+        _decide_in_lines(
+            context, model, question, max_nodes=diagram.max_nodes, time_limit=time_limit, json=json
+        )
+        return
     options = search.arguments() | diagram.arguments() | {"workers": workers, "seed": seed}
     if study is not None:
         options["study"] = NO_STUDY  # whether the method takes one is told before files are read
@@ -113,6 +145,31 @@ def configure(
     else:
         print_configured(answer, asked, saved, study)
         tell_page(report)
+
+
+def _decide_in_lines(
+    context: typer.Context,
+    model: Path,
+    question: QuestionOptions,
+    *,
+    max_nodes: int | None,
+    time_limit: float | None,
+    json: bool,
+) -> None:
+    """Hold a dialogue in place of a search."""
+    from shortlist._validation import as_count, as_positive_seconds
+    from shortlist.cli.dialogue.dialogue import decide_in_lines
+    from shortlist.runs.clock import seconds_now
+
+    if max_nodes:
+        as_count(max_nodes, "--max-nodes", at_least=16)
+    as_positive_seconds(time_limit, "--time-limit")
+    started = seconds_now()
+    asked = read_question(model, question, otherwise="min selected")
+    print_notes(asked.notes)
+    facts = decide_in_lines(model, question, asked, max_nodes=max_nodes, time_limit_s=time_limit, json=json)
+    if json:
+        print_json(facts | {"seconds": seconds_now() - started} | run_facts(context))
 
 
 def _parts(answer: "Configured", asked: "AskedQuestion") -> "Parts":

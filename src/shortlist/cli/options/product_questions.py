@@ -14,6 +14,7 @@ from shortlist.cli.options.shared import WHAT_MATTERS, LimitTexts
 if TYPE_CHECKING:
     from shortlist.products.attributes.attribute import Attribute, AttributeTable
     from shortlist.products.configuration.requirements import Requirements
+    from shortlist.products.decisions.decision import Decision
     from shortlist.products.feature_models.model import FeatureModel
 
 USUAL_ORDER = ("not_used_before", "defects", "cost")
@@ -43,11 +44,13 @@ class AskedQuestion:
     sources : dict of str to str
         Where each attribute comes from.
     requirements : Requirements
-        Features that must be in or out.
+        Features that must be in or out, those of the stages among them.
     left_out : dict of str to str
         Columns of the attributes that are no objective by default, and why.
     notes : tuple of str
         What was decided for the user, a sentence each.
+    stages : tuple of Decision
+        What files of decisions say, in their order.
     """
 
     line: "FeatureModel"
@@ -58,15 +61,19 @@ class AskedQuestion:
     requirements: "Requirements"
     left_out: dict[str, str]
     notes: tuple[str, ...]
+    stages: "tuple[Decision, ...]" = ()
 
     @property
     def facts(self) -> dict[str, Any]:
         """What the JSON of a command says about the question."""
+        from shortlist.products.decisions.decision_files import decision_facts
+
         return {
             "n_features": self.line.n_features,
             "asked_objectives": self.objectives,
             "attributes": self.sources,
             "left_out": self.left_out,
+            "decisions": decision_facts(self.line, self.stages),
             "notes": list(self.notes),
         }
 
@@ -105,10 +112,17 @@ class QuestionOptions:
     fixed: Annotated[
         list[Path] | None, typer.Option(help="File with a partial configuration; may be repeated.")
     ] = None
+    decisions: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="File of decisions in stages, .json or .csv; may be repeated, in the order of the stages."
+        ),
+    ] = None
 
     def inputs(self, model: Path) -> dict[str, Named]:
         """Return the files of a question, by what the user calls them."""
         files: dict[str, Named] = {"MODEL": model, "--attributes": self.attributes, "--fixed": self.fixed}
+        files["--decisions"] = self.decisions
         if not model.is_file():  # it is told before anything heavy is loaded
             return files
         from shortlist.products.attributes.attribute_files import attributes_beside
@@ -116,8 +130,11 @@ class QuestionOptions:
         return files | {"the file with its attributes": attributes_beside(model)}
 
 
-def read_question(model: Path, given: QuestionOptions) -> AskedQuestion:
-    """Read model, attributes and requirements, and choose objectives if none are named."""
+def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -> AskedQuestion:
+    """Read model, attributes and requirements, and choose objectives if none are named.
+
+    `otherwise` is what matters where there are no attributes to choose from; empty: the user has to say it.
+    """
     from shortlist._validation import as_count
     from shortlist.cli.options.points import read_limits
     from shortlist.errors import BadInputError
@@ -125,13 +142,16 @@ def read_question(model: Path, given: QuestionOptions) -> AskedQuestion:
     from shortlist.products.attributes.attribute import BUILT_IN, chosen_attributes, needs_rounding
     from shortlist.products.attributes.attribute_files import attributes_beside
     from shortlist.products.configuration.product_objectives import objective_names
-    from shortlist.products.configuration.requirements import make_requirements
+    from shortlist.products.configuration.requirements import from_literals, make_requirements
+    from shortlist.products.decisions.decision_files import staged_decisions
     from shortlist.products.formats import read_model
 
     line = read_model(model)
     wanted = make_requirements(
         line, select=given.select or (), deselect=given.deselect or (), fixed=given.fixed or ()
     )
+    stages = staged_decisions(line, given.decisions or ())
+    wanted = from_literals(line, [*wanted.literals, *(decision.literal for decision in stages)])
     objectives, random_attributes, decimals = given.objectives, given.random_attributes, given.decimals
     if decimals is not None:
         as_count(decimals, "--decimals", at_least=0, at_most=MOST_DECIMALS)
@@ -143,7 +163,9 @@ def read_question(model: Path, given: QuestionOptions) -> AskedQuestion:
     tables = _tables(model, line, files, dict(read_pairs(given.rename or (), "rename")), notes)
     drawn = _drawn(line, random_attributes, tables)
     asked, left_out = (
-        (objectives, {}) if objectives is not None else _default_objectives(model, line, tables, list(drawn))
+        (objectives, {})
+        if objectives is not None
+        else _default_objectives(model, line, tables, list(drawn), otherwise)
     )
     goals = [name for _, name in objective_names(asked)]
     columns = [name for table in tables for name in table.columns]
@@ -173,7 +195,7 @@ def read_question(model: Path, given: QuestionOptions) -> AskedQuestion:
     if rounds:
         notes.append(f"Attributes rounded to {ROUNDED} decimals, to be exact; --decimals says otherwise.")
     texts = tuple(map(str, limits))
-    return AskedQuestion(line, asked, texts, drawn | found, sources, wanted, left_out, tuple(notes))
+    return AskedQuestion(line, asked, texts, drawn | found, sources, wanted, left_out, tuple(notes), stages)
 
 
 def _default_notes(objectives: str, left_out: dict[str, str]) -> list[str]:
@@ -289,7 +311,11 @@ def _drawn(
 
 
 def _default_objectives(
-    model: Path, line: "FeatureModel", tables: "Sequence[AttributeTable]", drawn: list[str]
+    model: Path,
+    line: "FeatureModel",
+    tables: "Sequence[AttributeTable]",
+    drawn: list[str],
+    otherwise: str,
 ) -> tuple[str, dict[str, str]]:
     """Return the objectives for a user who names none, and why other columns are none of them."""
     from shortlist.errors import BadInputError
@@ -304,6 +330,8 @@ def _default_objectives(
         left_out |= others
     for name in drawn:
         found.setdefault(name.casefold(), name)
+    if not found and otherwise:
+        return otherwise, left_out
     if not found:
         raise BadInputError(
             f"--objectives must say what matters, as {model} comes without attributes. "

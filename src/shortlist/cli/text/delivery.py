@@ -1,6 +1,7 @@
 """How an answer reaches the user, and what happens where it cannot."""
 
 import contextlib
+import io
 import os
 import shutil
 import sys
@@ -51,6 +52,25 @@ def save(path: Path, write: Callable[[Path], object]) -> Path:
         raise NotWrittenError(f"{reason}; nor can the temporary folder: {_reason(error)}.") from None
     unwritten.append(f"{reason}. It is in {place} instead.")
     return place
+
+
+class Held(io.StringIO):
+    """What a command has printed so far; it goes to `target` when the command ends."""
+
+    def __init__(self, target: TextIO) -> None:
+        super().__init__()
+        self.target = target
+
+
+def deliver_now() -> None:
+    """Deliver at once what was printed so far, as a dialogue has to; nothing outside of a command."""
+    held = sys.stdout
+    if isinstance(held, Held):
+        text = held.getvalue()
+        held.seek(0)
+        held.truncate()
+        with contextlib.redirect_stdout(held.target):
+            deliver(text)
 
 
 def deliver(text: str) -> None:

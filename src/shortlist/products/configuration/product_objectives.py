@@ -74,7 +74,10 @@ class FeatureObjective:
         '12.5 EUR'
         """
         value = Decimal(point * self.objective.sign) / (self.objective.scale or 1)
-        return f"{value:,f} {self.objective.unit}".rstrip()
+        unit = self.objective.unit
+        if value == 1 and unit == "features":
+            unit = "feature"
+        return f"{value:,f} {unit}".rstrip()
 
 
 @saved_from("shortlist.products")

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from shortlist._validation import as_count, as_positive_seconds
+from shortlist._words import counted
 from shortlist.errors import BadInputError, ContradictionError
 from shortlist.logic.diagram import Diagram
 from shortlist.logic.restriction import n_models_with
@@ -164,7 +165,10 @@ def undo(state: DecisionState, steps: int = 1) -> DecisionState:
     for taken in range(steps):
         before = None if before is None else before.previous
         if before is None:
-            raise BadInputError(f"there are {taken} steps to take back, got {steps}. Take back fewer.")
+            verb = "is" if taken == 1 else "are"
+            raise BadInputError(
+                f"there {verb} {counted(taken, 'step')} to take back, got {steps}. Take back fewer."
+            )
     assert before is not None, "there were steps enough"
     return before
 

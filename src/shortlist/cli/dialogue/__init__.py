@@ -1,0 +1,1 @@
+"""Dialogues in lines of text: what the user types, and what is answered."""

@@ -1,0 +1,132 @@
+"""The dialogue of `shortlist configure --interactive`, from the first line to the last."""
+
+import contextlib
+import io
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shortlist.cli.dialogue.deciding_lines import Deciding, act, last_words
+from shortlist.cli.dialogue.decision_words import state_facts, value_lines, what_follows, what_is_left
+from shortlist.cli.dialogue.lines import typed_lines
+from shortlist.cli.failures import NothingKeptError
+from shortlist.cli.options.arguments import as_typed
+from shortlist.cli.text.delivery import deliver_now
+from shortlist.errors import BadInputError, ShortlistError
+
+if TYPE_CHECKING:
+    from shortlist.cli.options.product_questions import AskedQuestion, QuestionOptions
+
+
+def decide_in_lines(
+    model: Path,
+    question: "QuestionOptions",
+    asked: "AskedQuestion",
+    *,
+    max_nodes: int | None,
+    time_limit_s: float | None,
+    json: bool,
+) -> dict[str, Any]:
+    """Hold a dialogue about a product line, and return what the JSON says of it.
+
+    Answers go to stdout line by line, or to stderr where JSON is asked for, which has them too. The end of
+    the input and Ctrl-C end it as ``quit`` does: what was decided and not saved is said.
+
+    Raises
+    ------
+    ContradictionError
+        If there is no product to begin with.
+    NothingKeptError
+        After Ctrl-C, where nothing had been decided.
+    """
+    told: list[dict[str, Any]] = []
+    deciding = _begun(model, question, asked, max_nodes=max_nodes, time_limit_s=time_limit_s)
+    _say(_opening(deciding), json=json)
+    try:
+        for line in typed_lines():
+            deciding, answer = _answered(deciding, line)
+            _say(answer, json=json)
+            told.append({"line": line if isinstance(line, str) else "", "answer": answer.splitlines()})
+            if deciding.ended:
+                break
+    except KeyboardInterrupt:
+        if not deciding.state.decisions:
+            raise NothingKeptError("interrupted; nothing was decided.") from None
+    _say("".join(f"{line}\n" for line in last_words(deciding)), json=json)
+    return {
+        "command": "configure",
+        "method": "interactive",
+        "status": "feasible",
+        **(asked.facts | state_facts(deciding.state)),
+        "saved": not deciding.unsaved,
+        "dialogue": told,
+    }
+
+
+def _begun(
+    model: Path,
+    question: "QuestionOptions",
+    asked: "AskedQuestion",
+    *,
+    max_nodes: int | None,
+    time_limit_s: float | None,
+) -> Deciding:
+    """Return the dialogue at its beginning, with what the command line decides."""
+    from shortlist.products.decisions.deciding import decide_all, start
+    from shortlist.products.decisions.decision import Decision
+    from shortlist.products.decisions.decision_state import USUAL_SECONDS
+    from shortlist.products.feature_models.names import feature_names
+
+    state = start(
+        asked.line,
+        asked.objectives,
+        attributes=asked.attributes,
+        limits=asked.limits,
+        max_nodes=max_nodes,
+        time_limit_s=USUAL_SECONDS if time_limit_s is None else time_limit_s,
+    )
+    staged = {decision.literal for decision in asked.stages}
+    typed = [
+        Decision(abs(literal) - 1, literal > 0)
+        for literal in asked.requirements.literals
+        if literal not in staged
+    ]
+    state = decide_all(state, [*asked.stages, *typed])
+    saved = state.decisions if not typed else ()
+    return Deciding(state, feature_names(asked.line), asked.attributes, question.inputs(model), saved=saved)
+
+
+def _opening(deciding: Deciding) -> str:
+    """Say what is there before the first line."""
+    from shortlist.products.decisions.choices import values_left
+
+    state = deciding.state
+    lines = [what_follows(state)] if state.decisions else []
+    lines.append(what_is_left(state))
+    lines += value_lines(values_left(state) or ())
+    lines.append("Type help for what can be typed.")
+    return "".join(f"{line}\n" for line in filter(None, lines))
+
+
+def _answered(deciding: Deciding, line: str | BadInputError) -> tuple[Deciding, str]:
+    """Follow a line, and return where the dialogue is then and what is answered."""
+    answer = io.StringIO()
+    with contextlib.redirect_stdout(answer):
+        try:
+            if isinstance(line, BadInputError):
+                raise line
+            deciding = act(deciding, line)
+        except ShortlistError as error:
+            print(as_typed(str(error)))
+        except OSError as error:
+            print(f"{error.filename or 'a file'} cannot be read or written: {error.strerror or error}.")
+    return deciding, answer.getvalue()
+
+
+def _say(text: str, *, json: bool) -> None:
+    """Show an answer at once."""
+    print(text, end="", file=sys.stderr if json else sys.stdout)
+    if json:
+        sys.stderr.flush()
+    else:
+        deliver_now()

@@ -1,0 +1,240 @@
+"""Files of decisions in named stages, as JSON and CSV."""
+
+import csv
+import io
+import itertools
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shortlist._words import any_of
+from shortlist.errors import BadInputError, ContradictionError
+from shortlist.files import write_text
+from shortlist.products.decisions.deciding import decide_all, start
+from shortlist.products.decisions.decision import Decision, side_word
+from shortlist.products.feature_models.model import FeatureModel
+from shortlist.products.feature_models.names import FeatureNames, feature_names
+from shortlist.products.feature_models.source import Source, read_source
+from shortlist.tables.csv_cells import guarded, unguarded
+from shortlist.tables.files import cells_of
+
+DECISION_ENDINGS = (".json", ".csv")
+"""Endings of the files that :func:`write_decisions` can write."""
+
+COLUMNS = ("feature", "decision", "stage", "by")
+FORMAT = "shortlist decisions"
+VERSION = 1
+CHECK_SECONDS = 60.0
+"""How long it may take to find out whether the decisions of a file can be made."""
+
+_SIDES = {side_word(selected=side): side for side in (True, False)}
+
+
+def write_decisions(path: str | Path, model: FeatureModel, decisions: Sequence[Decision]) -> None:
+    """Write decisions in their order, as the ending of `path` says: ``.json``, or ``.csv``.
+
+    JSON has a list of stages, each with its name and its decisions; one that goes on after another stage is
+    there twice. CSV has a row ``feature,decision,stage,by`` for each decision, and a name that a spreadsheet
+    would take for a formula has ``'`` before it.
+
+    Raises
+    ------
+    BadInputError
+        If the ending is another one.
+    """
+    ending = Path(path).suffix.casefold()
+    if ending not in DECISION_ENDINGS:
+        raise BadInputError(
+            f"decisions must be written to a file ending in {any_of(DECISION_ENDINGS)}, got {str(path)!r}."
+        )
+    write_text(path, _as_json(model, decisions) if ending == ".json" else _as_csv(model, decisions))
+
+
+def read_decisions(path: str | Path, model: FeatureModel) -> tuple[Decision, ...]:
+    """Read decisions in their order; the content decides whether a file is JSON or a table.
+
+    A decision without a stage belongs to the stage that is called as the file, without its ending. A table
+    needs the columns ``feature`` and ``decision``, and may have ``stage`` and ``by``.
+
+    Raises
+    ------
+    BadFileError
+        If the file cannot be read, is neither, or names no feature of the model; says where.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from shortlist.products.feature_models.model import make_model
+    >>> shop = make_model(["Shop", "Card", "Cash"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_decisions(f"{folder}/first.csv", shop, [Decision(1, True, "design"), Decision(2, False)])
+    ...     read_decisions(f"{folder}/first.csv", shop)[1]
+    Decision(feature=2, selected=False, stage='first', by='')
+    """
+    source = read_source(path)
+    names = feature_names(model)
+    read = _json_entries if source.text.lstrip().startswith(("{", "[")) else _table_entries
+    usual = Path(path).stem
+    return tuple(_decision(source, names, entry, usual) for entry in read(source))
+
+
+def staged_decisions(model: FeatureModel, decisions: Iterable[str | Path]) -> tuple[Decision, ...]:
+    """Read files of decisions and put them behind each other; the first contradiction is refused.
+
+    Parameters
+    ----------
+    model : FeatureModel
+        Whose features. One without any product is not the fault of a decision, and refuses none.
+    decisions : iterable of str or Path
+        The files, in the order of the stages.
+
+    Raises
+    ------
+    ContradictionError
+        If a decision contradicts those before it; names its file, and the fewest decisions and rules that it
+        contradicts.
+    BadFileError
+        If a file cannot be read.
+    """
+    files = [(path, read_decisions(path, model)) for path in decisions]
+    try:
+        state = start(model, max_nodes=0, time_limit_s=CHECK_SECONDS) if files else None
+    except ContradictionError:
+        state = None
+    if state is None:
+        return tuple(itertools.chain.from_iterable(made for _, made in files))
+    for path, made in files:
+        try:
+            state = decide_all(state, made)
+        except ContradictionError as error:
+            raise ContradictionError(f"{path}: {error}", error.contradiction, error.sentences) from None
+    return state.decisions
+
+
+def decision_facts(model: FeatureModel, decisions: Iterable[Decision]) -> list[dict[str, str]]:
+    """Return decisions as JSON has them, by the names of :data:`COLUMNS`."""
+    return [
+        dict(
+            zip(
+                COLUMNS,
+                (model.labels[one.feature], side_word(selected=one.selected), one.stage, one.by),
+                strict=True,
+            )
+        )
+        for one in decisions
+    ]
+
+
+def _as_json(model: FeatureModel, decisions: Sequence[Decision]) -> str:
+    stages = [
+        {
+            "name": stage,
+            "decisions": [
+                {name: value for name, value in fact.items() if name != "stage" and value} for fact in facts
+            ],
+        }
+        for stage, facts in itertools.groupby(decision_facts(model, decisions), lambda fact: fact["stage"])
+    ]
+    whole = {"format": FORMAT, "version": VERSION, "stages": stages}
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+
+
+def _as_csv(model: FeatureModel, decisions: Sequence[Decision]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for fact in decision_facts(model, decisions):
+        writer.writerow([guarded(fact[column]) for column in COLUMNS])
+    return text.getvalue()
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A decision as a file has it, what messages call its place, and its line."""
+
+    given: dict[str, Any]
+    place: str
+    line: int | None = None
+
+
+def _table_entries(source: Source) -> list[_Entry]:
+    """Return the rows of a table by the names of its columns."""
+    notes: list[str] = []
+    rows = cells_of(source.path, source.text.encode(), notes)
+    header = [cell.strip().casefold() for cell in rows[0][1]] if rows else []
+    unknown = [cell for cell in header if cell not in COLUMNS]
+    if unknown or not {"feature", "decision"} <= {*header} or len({*header}) < len(header):
+        raise source.error(
+            f"decisions must be JSON, or a table with the columns feature and decision, and perhaps stage and "
+            f"by; got the columns {any_of(header)}.", line=1,
+        )  # fmt: skip
+    entries: list[_Entry] = []
+    for line, cells in rows[1:]:
+        if len(cells) != len(header):
+            raise source.error(f"the row must have {len(header)} columns, got {len(cells)}.", line=line)
+        given = dict(zip(header, (unguarded(cell.strip()) for cell in cells), strict=True))
+        entries.append(_Entry(given, "the row", line))
+    return entries
+
+
+def _json_entries(source: Source) -> list[_Entry]:
+    """Return the decisions of all stages, each with the name of its stage."""
+    try:
+        whole = json.loads(source.text)
+    except RecursionError:
+        raise source.error(
+            "the JSON is nested more deeply than decisions are. Is it the right file?"
+        ) from None
+    except json.JSONDecodeError as error:
+        raise source.error(f"the JSON breaks off or is damaged ({error.msg}).", line=error.lineno) from None
+    except ValueError:
+        raise source.error("the JSON has a number of too many digits. Is it the right file?") from None
+    if not isinstance(whole, dict) or whole.get("format") != FORMAT:
+        raise source.error(f'the JSON must be an object with "format": "{FORMAT}". Is it the right file?')
+    if whole.get("version") != VERSION:
+        raise source.error(
+            f"the version of the format must be {VERSION}, got {whole.get('version')!r:.40}. Use a newer Shortlist."
+        )
+    entries: list[_Entry] = []
+    for number, stage in enumerate(_listed(source, whole, "stages", "the file"), start=1):
+        place = f"stage {number}"
+        name = stage.get("name", "")
+        for count, given in enumerate(_listed(source, stage, "decisions", place), start=1):
+            entries.append(_Entry({"stage": name, **given}, f"decision {count} of {place}"))
+    return entries
+
+
+def _listed(source: Source, owner: dict[str, Any], name: str, place: str) -> list[dict[str, Any]]:
+    """Return a list of objects, or raise where there is none."""
+    found = owner.get(name)
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise source.error(f"{place} must have a list of objects called {name!r}, got {str(found)[:40]!r}.")
+    return found
+
+
+def _decision(source: Source, names: FeatureNames, entry: _Entry, usual: str) -> Decision:
+    """Return the decision that an entry of a file states."""
+    given, place, line = entry.given, entry.place, entry.line
+    for name, value in given.items():
+        if name not in COLUMNS or not isinstance(value, str):
+            raise source.error(
+                f"{place} must have texts called feature, decision, stage and by, got {name[:40]!r}: "
+                f"{str(value)[:40]!r}.", line=line,
+            )  # fmt: skip
+    side = _SIDES.get(given.get("decision", "").casefold())
+    if side is None:
+        raise source.error(
+            f"the decision of {place} must be selected or deselected, got {given.get('decision', '')[:40]!r}.",
+            line=line,
+        )
+    asked = given.get("feature", "")
+    try:
+        feature = names.find(asked)
+    except BadInputError as error:
+        raise source.error(str(error), line=line) from None
+    if feature is None:
+        hint = names.close_to(asked)
+        raise source.error(f"{place} names no feature of the model: {asked[:80]!r}. {hint}", line=line)
+    return Decision(feature, side, given.get("stage", "") or usual, given.get("by", ""))
