@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from shortlist.errors import BadInputError
 from shortlist.products.configuration.product_objectives import FeatureObjective, parse_objectives
 from shortlist.products.decisions.choices import Side, cost_of, finish, values_left
-from shortlist.products.decisions.deciding import decide, start, undo
+from shortlist.products.decisions.deciding import decide_feature, start, undo
 from shortlist.products.feature_models.model import Constraint, FeatureModel
 from shortlist.results.proof import Status
 from tests.products.decisions.lines import COST, PHONE, left, lines
@@ -41,7 +41,7 @@ def test_costs_are_those_of_all_products_that_are_left(
     state = start(model, goals, limits=limits, max_nodes=max_nodes)
     decided = data.draw(st.integers(0, model.n_features - 1))
     if left(model, limits, [decided + 1]):
-        state = decide(state, decided, selected=True)
+        state = decide_feature(state, decided, selected=True)
     feature = data.draw(st.integers(0, model.n_features - 1))
     choice = cost_of(state, feature)
     for side, literals in (
@@ -63,7 +63,7 @@ def test_finishing_takes_the_best_product_that_is_left(line: Line, data: st.Data
     products = left(model, limits, [feature + 1])
     if not products:
         return
-    state = decide(start(model, goals, limits=limits), feature, selected=True)
+    state = decide_feature(start(model, goals, limits=limits), feature, selected=True)
     if model.n_features == 1:
         return
     finished = finish(state, goals[0], by="finish")
@@ -86,7 +86,7 @@ def test_what_is_left_is_told_in_the_users_unit_and_sense() -> None:
     assert choice.deselected is not None
     assert (choice.selected.n_products, choice.deselected.n_products) == (4, 4)
     assert choice.selected.values[0].text() == "16 EUR to 22.5 EUR"
-    assert cost_of(decide(state, 2, selected=True), 3).selected is None
+    assert cost_of(decide_feature(state, 2, selected=True), 3).selected is None
     assert cost_of(start(PHONE, max_nodes=0), 0).deselected is None
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shortlist.errors import BadInputError, ContradictionError, OutOfReachError
 from shortlist.products.configuration.product_objectives import FeatureObjective
 from shortlist.products.decisions import deciding
-from shortlist.products.decisions.deciding import decide, decide_all, start, undo
+from shortlist.products.decisions.deciding import decide_all, decide_feature, start, undo
 from shortlist.products.decisions.decision import Decision
 from shortlist.products.decisions.decision_state import DecisionState
 from shortlist.products.feature_models.model import Constraint, FeatureModel
@@ -49,11 +49,11 @@ def test_every_step_leaves_the_products_that_have_the_decisions_and_can_be_taken
             continue
         before = states[-1]
         if left(model, limits, [*before.literals, literal]):
-            states.append(decide(before, feature, selected=selected))
+            states.append(decide_feature(before, feature, selected=selected))
             assert {*states[-1].follows} == {*states[-1].forced} - {*before.forced} - {literal}
         else:
             with pytest.raises(ContradictionError) as refused:
-                decide(before, feature, selected=selected)
+                decide_feature(before, feature, selected=selected)
             found = refused.value.contradiction
             assert found.irreducible
             assert {*found.literals} <= {*before.literals}
@@ -63,10 +63,10 @@ def test_every_step_leaves_the_products_that_have_the_decisions_and_can_be_taken
 
 
 def test_a_refused_decision_names_the_fewest_that_it_contradicts() -> None:
-    state = decide(start(PHONE), 4, selected=True, stage="design", by="Anna")
-    state = decide(state, 2, selected=True, stage="design")
+    state = decide_feature(start(PHONE), 4, selected=True, stage="design", by="Anna")
+    state = decide_feature(state, 2, selected=True, stage="design")
     with pytest.raises(ContradictionError) as refused:
-        decide(state, 3, selected=True)
+        decide_feature(state, 3, selected=True)
     assert str(refused.value) == (
         "HD cannot be selected: Basic is selected (stage design); exactly one of Basic, HD below Screen contradict this."
     )
@@ -76,10 +76,10 @@ def test_a_refused_decision_names_the_fewest_that_it_contradicts() -> None:
 def test_limits_refuse_with_their_numbers() -> None:
     state = start(PHONE, "min cost", attributes=COST, limits=["cost<=16"])
     assert state.forced == (1, 2)
-    state = decide(state, 4, selected=True)
+    state = decide_feature(state, 4, selected=True)
     assert state.follows == (3, -4, -6)
     with pytest.raises(ContradictionError) as refused:
-        decide(state, 3, selected=True)
+        decide_feature(state, 3, selected=True)
     assert "limit cost<=16: the others leave at least 19.5 EUR" in refused.value.sentences
     assert {*refused.value.contradiction.literals} == {5}
     with pytest.raises(
@@ -106,10 +106,16 @@ def test_several_decisions_are_one_step_and_the_first_that_contradicts_is_refuse
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda state: decide(state, 6, selected=True), "feature must be"),
-        (lambda state: decide(decide(state, 4, selected=True), 4, selected=True), "GPS is selected already"),
+        (lambda state: decide_feature(state, 6, selected=True), "feature must be"),
+        (
+            lambda state: decide_feature(decide_feature(state, 4, selected=True), 4, selected=True),
+            "GPS is selected already",
+        ),
         (undo, "there are 0 steps to take back, got 1"),
-        (lambda state: undo(decide(state, 4, selected=True), 3), "there is 1 step to take back, got 3"),
+        (
+            lambda state: undo(decide_feature(state, 4, selected=True), 3),
+            "there is 1 step to take back, got 3",
+        ),
         (lambda _: start(PHONE, max_nodes=3), "max_nodes must be"),
         (lambda _: start(PHONE, time_limit_s=0), "time_limit_s must be"),
         (lambda _: start(PHONE, "min price"), "price"),
@@ -123,7 +129,7 @@ def test_bad_input_is_told(ask: Any, message: str) -> None:
 def test_products_are_not_counted_where_nothing_was_asked_to_count() -> None:
     state = start(PHONE, max_nodes=0)
     assert (state.n_products, state.problem.uncounted) == (None, "no nodes to count with")
-    assert decide(state, 2, selected=True).n_products is None
+    assert decide_feature(state, 2, selected=True).n_products is None
 
 
 def test_nothing_is_claimed_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:

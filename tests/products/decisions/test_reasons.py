@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
 from shortlist.products.configuration.product_objectives import FeatureObjective
-from shortlist.products.decisions.deciding import decide, start
+from shortlist.products.decisions.deciding import decide_feature, start
 from shortlist.products.decisions.reasons import why
 from shortlist.products.feature_models.model import Constraint, FeatureModel
 from tests.products.configuration.test_contradictions import possible, smaller
@@ -22,7 +22,7 @@ def test_reasons_force_the_value_and_none_can_be_left_out(line: Line, data: st.D
     feature = data.draw(st.integers(0, model.n_features - 1))
     if not left(model, limits, [feature + 1]):
         return
-    state = decide(start(model, limits=limits), feature, selected=True)
+    state = decide_feature(start(model, limits=limits), feature, selected=True)
     for literal in state.forced:
         found, sentences = why(state, abs(literal) - 1)
         if abs(literal) == feature + 1:
@@ -36,7 +36,7 @@ def test_reasons_force_the_value_and_none_can_be_left_out(line: Line, data: st.D
 
 
 def test_reasons_are_told_in_words() -> None:
-    state = decide(start(PHONE, attributes=COST, limits=["cost<=16"]), 4, selected=True, by="Anna")
+    state = decide_feature(start(PHONE, attributes=COST, limits=["cost<=16"]), 4, selected=True, by="Anna")
     assert why(state, 4) == (None, ("GPS is selected (by Anna)",))
     found, sentences = why(state, 5)
     assert found is not None

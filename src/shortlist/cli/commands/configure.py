@@ -38,8 +38,8 @@ The work of the others is limited by points or evaluations.
 CONFIGURE_USES = (
     Use(
         (
-            "method", "points", "rule", "solve_limit", "evaluations", "starts", "solver", "tolerance", "max_memory",
-            "study", "no_study", "no_wait", "seed", "workers", "out", "report",
+            "method", "points", "rule", "solve_limit", "evaluations", "starts", "solver", "tolerance",
+            "max_memory", "study", "no_study", "no_wait", "seed", "workers", "out", "report",
         ),
         lambda given: not given["interactive"],
         "the search for a front, and --interactive searches none",
@@ -89,7 +89,9 @@ def configure(
     """Find every non-dominated product of a feature model, with proof, or a good part of them.
 
     With --interactive nothing is searched: lines such as select GPS, why MP3, cost Camera, undo and finish by
-    min cost are answered, and help lists them. Only solrep, ibea, satibea and ibed go on from a --study, and only solrep has --workers. Ctrl-C stops the
+    min cost are answered, and help lists them.
+
+    Only solrep, ibea, satibea and ibed go on from a --study, and only solrep has --workers. Ctrl-C stops the
     search and keeps what was found.
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files

@@ -95,11 +95,11 @@ def _deselect(deciding: Deciding, name: str) -> Deciding:
 
 
 def _decided(deciding: Deciding, name: str, *, selected: bool) -> Deciding:
-    from shortlist.products.decisions.deciding import decide
+    from shortlist.products.decisions.deciding import decide_feature
     from shortlist.products.decisions.decision import decision_text
 
     feature = deciding.feature(name)
-    state = decide(deciding.state, feature, selected=selected, stage=deciding.stage, by=deciding.by)
+    state = decide_feature(deciding.state, feature, selected=selected, stage=deciding.stage, by=deciding.by)
     print(f"{decision_text(state.problem.model, state.decisions[-1])}.")
     return _moved(deciding, state)
 
@@ -219,7 +219,8 @@ def _save(deciding: Deciding, name: str) -> Deciding:
         return dataclasses.replace(deciding, saved=state.decisions)
     if state.open:
         raise BadInputError(
-            f"a product has no open features, got {len(state.open):,}. Decide them, or type: finish by min cost."
+            f"a product has no open features, got {len(state.open):,}. Decide them, or type: finish by min "
+            "cost."
         )
     selected = np.zeros(state.problem.model.n_features, dtype=bool)
     selected[[literal - 1 for literal in state.forced if literal > 0]] = True
@@ -293,9 +294,9 @@ _COMMANDS = {
     "undo": _Command(_undo, "[STEPS]", "take back the last step, or several"),
     "stage": _Command(_stage, "NAME", "name the stage of the decisions that come"),
     "by": _Command(_by, "NAME", "say who decides from now on"),
-    "save": _Command(_save, "FILE", "write the decisions as .json or .csv, or the finished product as .uvl or .config"),
+    "save": _Command(_save, "FILE", "write the decisions (.json, .csv), or the product (.uvl, .config)"),
     "load": _Command(_load, "FILE", "make the decisions of a file, in one step"),
-    "finish": _Command(_finish, "by OBJECTIVE", "decide all that is open as well as an objective allows, such as min cost"),
+    "finish": _Command(_finish, "by OBJECTIVE", "decide all that is open so that an objective is at its best"),
     "help": _Command(_help, "", "this list"),
     "quit": _Command(_quit, "", "end the dialogue"),
 }  # fmt: skip

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from shortlist._words import counted
 
 if TYPE_CHECKING:
-    from shortlist.products.decisions.choices import Choice, Side
+    from shortlist.products.decisions.choices import FeatureChoice, Side
     from shortlist.products.decisions.decision_state import DecisionState
     from shortlist.products.decisions.values_left import ValuesLeft
     from shortlist.products.feature_models.model import FeatureModel
@@ -65,7 +65,7 @@ def value_lines(values: "Iterable[ValuesLeft]") -> list[str]:
     ]
 
 
-def choice_lines(model: "FeatureModel", choice: "Choice") -> list[str]:
+def choice_lines(model: "FeatureModel", choice: "FeatureChoice") -> list[str]:
     """Return what is left now, and with either choice of a feature."""
     name = model.labels[choice.feature]
     lines: list[str] = []

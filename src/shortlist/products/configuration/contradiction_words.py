@@ -15,7 +15,7 @@ from shortlist.products.feature_models.model import Constraint, FeatureModel, ru
 from shortlist.results.objective import Objective, Sense
 from shortlist.runs.budget import Budget
 
-MOST_NUMBERS = 12
+MOST_NUMBERED = 12
 """Choices, and limits, of a contradiction that get a number; each takes an integer program or two."""
 
 WHOLE_MODEL = "the rules of the model"
@@ -90,7 +90,7 @@ class _Numbers:
     def left_by_all(
         self, goal: FeatureObjective, limit: int, *, more: Sequence[Constraint] = (), without: int = 0
     ) -> Least:
-        """Return the least that the whole model and all else that is asked leave, a choice left out perhaps."""
+        """Return the least that the model and all else that is asked leave, without a choice perhaps."""
         limits = [*(one for place, one in enumerate(self.limits) if place != limit), *more]
         literals = [*self.assumed, *(literal for literal in self.literals if literal != without)]
         whole = with_constraints(self.model, limits)
@@ -103,10 +103,10 @@ def _sentences(numbers: _Numbers, chosen: Callable[[int], str]) -> tuple[str, ..
     told: list[str] = []
     alone = found.limits[0] if len(found.limits) == 1 else None
     for number, literal in enumerate(found.literals):
-        spared = _without(numbers, alone, literal) if alone is not None and number < MOST_NUMBERS else ""
+        spared = _without(numbers, alone, literal) if alone is not None and number < MOST_NUMBERED else ""
         told.append(chosen(literal) + spared)
     for number, place in enumerate(found.limits):
-        left = _left_to(numbers, place) if number < MOST_NUMBERS else ""
+        left = _left_to(numbers, place) if number < MOST_NUMBERED else ""
         told.append(_limit_text(numbers.limits[place], model) + left)
     rules = [WHOLE_MODEL] if found.whole_model else [rule_text(model, rule) for rule in found.rules]
     return (*told, *rules)

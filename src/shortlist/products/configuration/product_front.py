@@ -66,8 +66,9 @@ class Configured:
     reason : str
         Why there are no points, or why this method was taken.
     conflict : tuple of str
-        Without a product: rules, requirements and limits that contradict each other, a sentence each, and what
-        the others leave to each limit. None can be left out, unless the time was over before that was known.
+        Without a product: rules, requirements and limits that contradict each other, a sentence each, and
+        what the others leave to each limit. None can be left out, unless the time was over before that was
+        known.
     implied : Requirements
         Features that the requirements imply, beyond those that every product of the model has or lacks.
     question : Question

@@ -1,4 +1,4 @@
-"""What a choice costs: what it leaves of each objective and of the products, and the best product that is left."""
+"""What a choice costs: what it leaves of objectives and products; and the best product that is left."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Side:
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
-class Choice:
+class FeatureChoice:
     """What deciding a feature costs.
 
     Attributes
@@ -56,7 +56,7 @@ class Choice:
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
-class Finished:
+class FinishedConfiguration:
     """A configuration that was completed as well as one objective allows.
 
     Attributes
@@ -102,7 +102,7 @@ def values_left(state: DecisionState, literals: Sequence[int] = ()) -> tuple[Val
     return values_by_programs(problem.limited.model, problem.objectives, asked, budget=problem.budget())
 
 
-def cost_of(state: DecisionState, feature: int) -> Choice:
+def cost_of(state: DecisionState, feature: int) -> FeatureChoice:
     """Return what is left of every objective now, with a feature, and without it.
 
     Raises
@@ -113,10 +113,12 @@ def cost_of(state: DecisionState, feature: int) -> Choice:
     as_count(feature, "feature", at_least=0, at_most=state.problem.model.n_features - 1)
     now = _side(state, ())
     assert now is not None, "a state has a product"
-    return Choice(feature, now, _side(state, (feature + 1,)), _side(state, (-feature - 1,)))
+    return FeatureChoice(feature, now, _side(state, (feature + 1,)), _side(state, (-feature - 1,)))
 
 
-def finish(state: DecisionState, objective: FeatureObjective, *, by: str = "", stage: str = "") -> Finished:
+def finish(
+    state: DecisionState, objective: FeatureObjective, *, by: str = "", stage: str = ""
+) -> FinishedConfiguration:
     """Complete a configuration so that one objective is as good as the decisions and limits allow.
 
     The best product is that of :func:`shortlist.products.configuration.product_front.configure`, whose status
@@ -139,14 +141,14 @@ def finish(state: DecisionState, objective: FeatureObjective, *, by: str = "", s
         time_limit_s=problem.time_limit_s,
     )
     if not len(answer.front):
-        return Finished(state, answer)
+        return FinishedConfiguration(state, answer)
     chosen = answer.front.decisions[0].astype(bool).tolist()
     rest = [
         Decision(feature, selected, stage, by)
         for feature, selected in enumerate(chosen)
         if feature not in decided
     ]
-    return Finished(decide_all(state, rest), answer)
+    return FinishedConfiguration(decide_all(state, rest), answer)
 
 
 def _side(state: DecisionState, literals: tuple[int, ...]) -> Side | None:

@@ -69,7 +69,7 @@ def start(
     >>> state = start(shop)
     >>> state.n_products, state.open
     (3, (1, 2))
-    >>> state = decide(state, 1, selected=False)
+    >>> state = decide_feature(state, 1, selected=False)
     >>> state.follows, state.n_products, undo(state).n_products
     ((3,), 1, 3)
     """
@@ -91,7 +91,7 @@ def start(
     return DecisionState(problem, (), forced.literals, forced.complete, n_products)
 
 
-def decide(
+def decide_feature(
     state: DecisionState, feature: int, *, selected: bool, stage: str = "", by: str = ""
 ) -> DecisionState:
     """Return the state after one more decision, with everything that follows from it.

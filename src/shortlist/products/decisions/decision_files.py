@@ -23,9 +23,9 @@ from shortlist.tables.files import cells_of
 DECISION_ENDINGS = (".json", ".csv")
 """Endings of the files that :func:`write_decisions` can write."""
 
-COLUMNS = ("feature", "decision", "stage", "by")
-FORMAT = "shortlist decisions"
-VERSION = 1
+DECISION_COLUMNS = ("feature", "decision", "stage", "by")
+DECISIONS_FORMAT = "shortlist decisions"
+DECISIONS_VERSION = 1
 CHECK_SECONDS = 60.0
 """How long it may take to find out whether the decisions of a file can be made."""
 
@@ -83,6 +83,8 @@ def read_decisions(path: str | Path, model: FeatureModel) -> tuple[Decision, ...
 def staged_decisions(model: FeatureModel, decisions: Iterable[str | Path]) -> tuple[Decision, ...]:
     """Read files of decisions and put them behind each other; the first contradiction is refused.
 
+    Each file is a stage of a staged configuration :cite:p:`Czarnecki2005`, or has several.
+
     Parameters
     ----------
     model : FeatureModel
@@ -114,11 +116,11 @@ def staged_decisions(model: FeatureModel, decisions: Iterable[str | Path]) -> tu
 
 
 def decision_facts(model: FeatureModel, decisions: Iterable[Decision]) -> list[dict[str, str]]:
-    """Return decisions as JSON has them, by the names of :data:`COLUMNS`."""
+    """Return decisions as JSON has them, by the names of :data:`DECISION_COLUMNS`."""
     return [
         dict(
             zip(
-                COLUMNS,
+                DECISION_COLUMNS,
                 (model.labels[one.feature], side_word(selected=one.selected), one.stage, one.by),
                 strict=True,
             )
@@ -137,16 +139,16 @@ def _as_json(model: FeatureModel, decisions: Sequence[Decision]) -> str:
         }
         for stage, facts in itertools.groupby(decision_facts(model, decisions), lambda fact: fact["stage"])
     ]
-    whole = {"format": FORMAT, "version": VERSION, "stages": stages}
+    whole = {"format": DECISIONS_FORMAT, "version": DECISIONS_VERSION, "stages": stages}
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
 def _as_csv(model: FeatureModel, decisions: Sequence[Decision]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    writer.writerow(DECISION_COLUMNS)
     for fact in decision_facts(model, decisions):
-        writer.writerow([guarded(fact[column]) for column in COLUMNS])
+        writer.writerow([guarded(fact[column]) for column in DECISION_COLUMNS])
     return text.getvalue()
 
 
@@ -164,11 +166,11 @@ def _table_entries(source: Source) -> list[_Entry]:
     notes: list[str] = []
     rows = cells_of(source.path, source.text.encode(), notes)
     header = [cell.strip().casefold() for cell in rows[0][1]] if rows else []
-    unknown = [cell for cell in header if cell not in COLUMNS]
+    unknown = [cell for cell in header if cell not in DECISION_COLUMNS]
     if unknown or not {"feature", "decision"} <= {*header} or len({*header}) < len(header):
         raise source.error(
-            f"decisions must be JSON, or a table with the columns feature and decision, and perhaps stage and "
-            f"by; got the columns {any_of(header)}.", line=1,
+            f"decisions must be JSON, or a table with the columns feature and decision, and perhaps stage "
+            f"and by; got the columns {any_of(header)}.", line=1,
         )  # fmt: skip
     entries: list[_Entry] = []
     for line, cells in rows[1:]:
@@ -191,11 +193,14 @@ def _json_entries(source: Source) -> list[_Entry]:
         raise source.error(f"the JSON breaks off or is damaged ({error.msg}).", line=error.lineno) from None
     except ValueError:
         raise source.error("the JSON has a number of too many digits. Is it the right file?") from None
-    if not isinstance(whole, dict) or whole.get("format") != FORMAT:
-        raise source.error(f'the JSON must be an object with "format": "{FORMAT}". Is it the right file?')
-    if whole.get("version") != VERSION:
+    if not isinstance(whole, dict) or whole.get("format") != DECISIONS_FORMAT:
         raise source.error(
-            f"the version of the format must be {VERSION}, got {whole.get('version')!r:.40}. Use a newer Shortlist."
+            f'the JSON must be an object with "format": "{DECISIONS_FORMAT}". Is it the right file?'
+        )
+    if whole.get("version") != DECISIONS_VERSION:
+        raise source.error(
+            f"the version of the format must be {DECISIONS_VERSION}, got {whole.get('version')!r:.40}. Use a newer "
+            "Shortlist."
         )
     entries: list[_Entry] = []
     for number, stage in enumerate(_listed(source, whole, "stages", "the file"), start=1):
@@ -218,7 +223,7 @@ def _decision(source: Source, names: FeatureNames, entry: _Entry, usual: str) ->
     """Return the decision that an entry of a file states."""
     given, place, line = entry.given, entry.place, entry.line
     for name, value in given.items():
-        if name not in COLUMNS or not isinstance(value, str):
+        if name not in DECISION_COLUMNS or not isinstance(value, str):
             raise source.error(
                 f"{place} must have texts called feature, decision, stage and by, got {name[:40]!r}: "
                 f"{str(value)[:40]!r}.", line=line,
@@ -226,7 +231,8 @@ def _decision(source: Source, names: FeatureNames, entry: _Entry, usual: str) ->
     side = _SIDES.get(given.get("decision", "").casefold())
     if side is None:
         raise source.error(
-            f"the decision of {place} must be selected or deselected, got {given.get('decision', '')[:40]!r}.",
+            f"the decision of {place} must be selected or deselected, got "
+            f"{given.get('decision', '')[:40]!r}.",
             line=line,
         )
     asked = given.get("feature", "")

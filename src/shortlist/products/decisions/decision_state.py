@@ -56,7 +56,7 @@ class DecisionProblem:
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class DecisionState:
-    """What was decided, and what follows; made by :func:`start`, :func:`decide` and :func:`undo`.
+    """What was decided, and what follows; made by :func:`start`, :func:`decide_feature` and :func:`undo`.
 
     Attributes
     ----------

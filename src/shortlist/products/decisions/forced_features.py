@@ -16,7 +16,7 @@ from shortlist.products.feature_models.formulas import Linear
 from shortlist.products.feature_models.model import Constraint, FeatureModel, with_constraints
 from shortlist.runs.budget import Budget
 
-GRACE_S = 1.0
+LAST_LOOK_S = 1.0
 """So long one product is looked for where the time was over before all was known."""
 
 
@@ -130,7 +130,7 @@ def _by_satisfiability(limited: LimitedModel, given: tuple[int, ...], budget: Bu
     try:
         shared = backbone(asked, budget)
     except SearchStoppedError:
-        if SatSolver(asked, Budget(GRACE_S, cancellation=budget.cancellation)).solve().model is None:
+        if SatSolver(asked, Budget(LAST_LOOK_S, cancellation=budget.cancellation)).solve().model is None:
             return None
         return Forced(_of_features((*propagate(asked).literals, *given), n), complete=False)
     return None if shared is None else Forced(_of_features((*shared, *given), n))
