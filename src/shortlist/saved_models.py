@@ -43,3 +43,23 @@ def load_model(path: str | Path, *, trust: bool = False) -> SavedModel:
             "A pool of classifiers goes to shortlist prune."
         )
     return model
+
+
+def made_by(estimator: Any) -> str:
+    """Return the command that makes such a model, or the name of its class where none does.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> made_by(DecisionTreeClassifier())
+    'DecisionTreeClassifier'
+    """
+    known = {
+        "answers": "shortlist prune with a promise",
+        "decision_report": "shortlist stage",
+        "predict_early": "shortlist prune",
+        "members_": "shortlist evolve",
+    }
+    return next(
+        (command for has, command in known.items() if hasattr(estimator, has)), type(estimator).__name__
+    )

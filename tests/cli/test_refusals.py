@@ -138,8 +138,11 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--answers"], "judge 'a' must answer ill or well, got"),
         (["judged.csv", "--answers", "--drop", "ann", "--drop", "bob"], "a column beside the target"),
         (["judged.csv", "--answers", "--pool", "pool.joblib"], "--pool belongs to a run without --answers"),
-        (["judged.csv", "--answers", "--member-costs", "few.csv"], "or --answers with --costs FILE"),
-        (["judged.csv", "--answers", "--voting", "soft"], "predict_proba, got none of ann and bob"),
+        (["judged.csv", "--answers", "--member-costs", "few.csv"], "or give the same file as --costs."),
+        (["judged.csv", "--answers", "--voting", "soft"], "every judge gives them, in columns judge:class, got classes alone of ann and bob."),
+        (["judged.csv", "--answers", "--objective", "brier"], "or pass --voting hard and an objective of votes, such as --objective accuracy."),
+        (["judged.csv", "--answers", "--max-cost", "3"], "Leave it out, or add --costs FILE."),
+        (["judged.csv", "--answers", "--objectives", "max accuracy, min cost"], "Price the judges: pass --costs PRICES with their answers."),
         (["judged.csv", "--answers", "--positive", "ill"], "--positive must be left out where"),
     ],
     "--costs": [

@@ -22,7 +22,7 @@ from shortlist.files import whole_file
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
-from shortlist.saved_models import SavedModel
+from shortlist.saved_models import SavedModel, made_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,9 +176,7 @@ def model_answers(estimator: Any, rows: "pd.DataFrame") -> tuple[Any, Any]:
 def _committee(pruner: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """Return the members of a committee, and how they decide."""
     if not isinstance(pruner, PoolPruner):
-        raise BadInputError(
-            f"a policy is made of a model of prune or stage, got one of {type(pruner).__name__}."
-        )
+        raise BadInputError(f"a policy is made of a model of prune or stage, got one of {made_by(pruner)}.")
     decides = {"decision": _decision(pruner), "probabilities": _source(pruner), "answer_from": 0.0}
     pool = pruner.pool_
     if asks_judges(pruner):

@@ -116,7 +116,8 @@ def _places(model: FeatureModel, columns: Sequence[str]) -> list[int]:
     if missing:
         raise BadInputError(
             f"every column must be a feature of the feature model, got no feature {missing[0]!r}."
-            f"{did_you_mean(missing[0], list(known))} Add it, or drop the column."
+            f"{did_you_mean(missing[0], list(known))} Add a feature of that name to the model, or leave the "
+            "column out of the table."
         )
     parents = {group.parent for group in model.groups}
     inner = parents | model.abstract | model.generated | {model.root}

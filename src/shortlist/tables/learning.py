@@ -78,8 +78,9 @@ def split_target(
     Raises
     ------
     BadInputError
-        If a named column is missing, no feature is left, a row has no target, or the target looks like a
-        number to predict: it has fractions, or more than 20 different values with fewer than 5 rows each.
+        If a named column is missing, no feature is left, a row has no target, all rows have one class, or the
+        target looks like a number to predict: it has fractions, or more than 20 different values with fewer
+        than 5 rows each.
     """
     columns = list(table.columns)
     for name in (target, *drop):
@@ -94,6 +95,11 @@ def split_target(
         raise BadInputError(
             f"the target {target!r} of {_file(table)} must be known in every row, got "
             f"{counted(int(y.isna().sum()), 'gap')}. Drop such rows."
+        )
+    if y.nunique() == 1:
+        raise BadInputError(
+            f"the target {target!r} of {_file(table)} must hold two classes or more, got one class only: "
+            f"{str(y.iloc[0])!r}. Choose another column, or add rows of another class."
         )
     _refuse_numbers_to_predict(y, _file(table))
     X = table.drop(columns=[target, *drop])

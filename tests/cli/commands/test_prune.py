@@ -169,7 +169,11 @@ def _write_bad_tables(folder: Path) -> None:
     ("arguments", "message"),
     [
         pytest.param(["patients.csv", "--target", "died"], "must have a column 'died'", id="missing target"),
-        pytest.param(["one_class.csv", "--target", "outcome"], "one class only", id="one class"),
+        pytest.param(
+            ["one_class.csv", "--target", "outcome"],
+            "the target 'outcome' of one_class.csv must hold two classes or more, got one class only: '",
+            id="one class",
+        ),
         pytest.param(
             ["three.csv", "--target", "outcome", "--objective", "recall"],
             "with 3 classes",
@@ -513,6 +517,9 @@ def test_what_is_promised_is_said_saved_and_kept(folder: Path) -> None:
 
     verified = shortlist("verify", "sure.joblib", "patients.csv", cwd=folder)
     assert "As claimed" in verified.stdout
+    early = shortlist("predict", "sure.joblib", "new.csv", "--early-exit", cwd=folder)
+    assert early.returncode == 2
+    assert "got one of shortlist prune with a promise. Leave it out." in early.stderr
 
 
 def test_without_a_promise_the_facts_say_so(folder: Path) -> None:

@@ -284,7 +284,7 @@ def test_what_cannot_be_checked_is_refused_in_a_sentence(folder: Path) -> None:
     save_model(SavedModel(LogisticRegression(), tuple("abcdef"), "target"), folder / "other.joblib")
     run = shortlist("verify", "other.joblib", "table.csv", cwd=folder)
     assert run.returncode == 2
-    assert "needs a model of shortlist prune or shortlist evolve, got a LogisticRegression" in run.stderr
+    assert "needs a model of shortlist prune or shortlist evolve, got one of LogisticRegression" in run.stderr
     joblib.dump(load_model(folder / "model.joblib").estimator.pool_, folder / "few.joblib")
     run = shortlist("verify", "model.joblib", "table.csv", "--pool", "few.joblib", "--trust", cwd=folder)
     assert run.returncode == 2

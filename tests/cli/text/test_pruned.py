@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
+from shortlist import SelectiveClassifier
 from shortlist.cli.options.prune_options import MethodOptions
 from shortlist.cli.text.pruned import print_pruned, pruned_facts
 from shortlist.ensembles import ExactPruner, OrderedPruner
@@ -83,3 +84,15 @@ def test_limits_that_nothing_meets_are_an_answer(capsys: pytest.CaptureFixture[s
     assert f"Status infeasible: {facts['reason']}. No model was written." in said
     assert facts["size"] == 0
     assert facts["test"] == {}
+
+
+def test_where_something_is_promised_all_members_are_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = load_iris(return_X_y=True)
+    pruner = ExactPruner(node_limit=50, min_size=3, random_state=0)
+    asked = SelectiveClassifier(pruner, answer_accuracy=0.7, random_state=0)
+    sure = prune_table(X, y, asked, n_classifiers=5)
+    facts = pruned_facts(sure, MethodOptions(), "auto", None)
+    print_pruned(sure, facts, None)
+    assert facts["guarantee"] is not None
+    assert facts["early_exit"] is None
+    assert "one after the other" not in capsys.readouterr().out

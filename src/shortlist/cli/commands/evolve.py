@@ -9,8 +9,8 @@ from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.shared import (
     Json,
     ModelOut,
+    OwnRunOptions,
     ReportOut,
-    RunOptions,
     TableFile,
     TableOptions,
     check_shared,
@@ -34,7 +34,7 @@ def evolve(
     rows: TableOptions,
     breeding: BreedingOptions,
     kept: StudyOptions,
-    run: RunOptions,
+    run: OwnRunOptions,
     out: ModelOut = None,
     report: ReportOut = None,
     json: Json = False,

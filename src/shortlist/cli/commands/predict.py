@@ -53,7 +53,7 @@ def predict(
     from shortlist.cli.text.progress import working
     from shortlist.errors import BadInputError
     from shortlist.files import whole_file
-    from shortlist.saved_models import load_model
+    from shortlist.saved_models import load_model, made_by
     from shortlist.tables.learning import read_table, select_columns
 
     if json and out is None:
@@ -72,12 +72,12 @@ def predict(
     rows = select_columns(read, columns)
     if explain and not buys_features:
         raise BadInputError(
-            f"--explain needs a model of shortlist stage, got one of {type(estimator).__name__}."
+            f"--explain needs a model of shortlist stage, got one of {made_by(estimator)}. Leave it out."
         )
     if early_exit and not hasattr(estimator, "predict_early"):
         raise BadInputError(
             "--early-exit needs a model of shortlist prune that promises nothing about its answers, got one "
-            f"of {type(estimator).__name__}."
+            f"of {made_by(estimator)}. Leave it out."
         )
     print_notes(notes)  # before anything can fail because of what they say
     with working("answering"):

@@ -44,7 +44,7 @@ def use(
     from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.predict.point_choice import choose_point
-    from shortlist.saved_models import load_model, save_model
+    from shortlist.saved_models import load_model, made_by, save_model
 
     wanted = point_or_rule(pick)
     saved = load_model(model, trust=trust)
@@ -55,9 +55,7 @@ def use(
             "point. Fit it again with other settings, or use shortlist stage with --method auto."
         )
     if not isinstance(classifier, MultiStageClassifier):
-        raise BadInputError(
-            f"stage use needs a model of shortlist stage, got one of {type(classifier).__name__}."
-        )
+        raise BadInputError(f"stage use needs a model of shortlist stage, got one of {made_by(classifier)}.")
     front = classifier.front_
     limits = read_limits(limit or (), front.names)
     reason = no_point(front, limits)

@@ -49,7 +49,7 @@ def verify(
     from shortlist.ensembles.proofs.certificate import write_certificate
     from shortlist.ensembles.verification.recheck import verify as recheck
     from shortlist.errors import BadInputError
-    from shortlist.saved_models import load_model
+    from shortlist.saved_models import load_model, made_by
     from shortlist.tables.learning import read_table, select_columns
 
     start = seconds_now()
@@ -57,7 +57,7 @@ def verify(
     estimator = getattr(saved.estimator, "classifier_", saved.estimator)  # of one that promises something
     if not (hasattr(estimator, "validation_") or hasattr(estimator, "training_")):
         raise BadInputError(
-            f"verify needs a model of shortlist prune or shortlist evolve, got a {type(estimator).__name__}."
+            f"verify needs a model of shortlist prune or shortlist evolve, got one of {made_by(estimator)}."
         )
     notes: list[str] = []
     rows = select_columns(read_table(table, notes), [*saved.features, saved.target])

@@ -346,9 +346,21 @@ PRUNE_USES = (
     ),
     Use(
         ("member_costs",),
+        lambda given: not given["answers"],
+        "a pool of classifiers",
+        "give the same file as --costs",
+    ),
+    Use(
+        ("member_costs",),
         lambda given: given["pool"] is not None,
         "--pool, and the prices of judges to --costs",
         "add --pool FILE, or --answers with --costs FILE",
+    ),
+    Use(
+        ("max_cost",),
+        lambda given: not given["answers"] or given["costs"] is not None,
+        "a table of answers whose judges have prices",
+        "add --costs FILE",
     ),
     Use(
         ("max_cost",),

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SEED = "Seed of all randomness."
-WORKERS = "Workers or threads at a time; -1 for every core; or the address of a Dask scheduler."
+OWN_WORKERS = "Workers or threads at a time; -1 for every core."
+WORKERS = f"{OWN_WORKERS[:-1]}; or the address of a Dask scheduler."
 SECONDS_HELP = "Seconds for the search"
 POOL = "joblib file with fitted classifiers"
 WHAT_MATTERS = "What matters"
@@ -133,6 +134,16 @@ class RunOptions:
             show_default="every core; with --methods 1",
             help=WORKERS,
         ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class OwnRunOptions:
+    """What a command has that learns from a table on this machine alone, in threads."""
+
+    seed: Seed = 0
+    workers: Annotated[
+        Any, typer.Option(parser=read_workers, metavar="N", show_default="every core", help=OWN_WORKERS)
     ] = None
 
 

@@ -105,7 +105,8 @@ def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
         name for name, chosen in zip(pruned.pool.names, pruned.pruner.selection_, strict=True) if chosen
     ]
     columns = columns_asked(pruned.pruner.pool_.classifiers)
-    saves = exit_report(pruned.pruner) if pruned.test else None
+    promises = pruned.selective is not None  # which all members make together, so that all are asked
+    saves = exit_report(pruned.pruner) if pruned.test and not promises else None
     return {
         "selection": members,
         "n_classifiers": len(pruned.pool),

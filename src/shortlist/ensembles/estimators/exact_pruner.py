@@ -34,7 +34,7 @@ from shortlist.ensembles.pools.class_probabilities import (
     gives_probabilities,
 )
 from shortlist.ensembles.pools.copies import with_copies
-from shortlist.ensembles.pools.judges import abstain_somewhere
+from shortlist.ensembles.pools.judges import abstain_somewhere, pass_costs
 from shortlist.ensembles.pools.pool import Pool, positive_votes
 from shortlist.ensembles.pools.refit import CrossFittedPool, out_of_fold, refit_members, whole_pool
 from shortlist.ensembles.pruning.evidence import AUTO
@@ -276,7 +276,7 @@ class ExactPruner(PoolPruner):
         given = None if self.pool is None else whole_pool(self.pool)
         costs_are_given = self.member_costs is not None or (given is not None and given.costs is not None)
         if self.max_cost is not None and not costs_are_given:
-            raise BadInputError("max_cost needs the cost of every member. Pass member_costs too.")
+            raise BadInputError(f"max_cost needs the cost of every member. {pass_costs(self.pool)}")
         if as_count(self.max_copies, "max_copies") > 1 and (voting != SOFT or self.max_cost is not None):
             raise BadInputError(
                 f"max_copies must be 1 where members vote or cost, got {self.max_copies}. Pass "

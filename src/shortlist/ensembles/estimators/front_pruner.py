@@ -21,6 +21,7 @@ from shortlist.ensembles.fronts.committee_problem import (
 from shortlist.ensembles.fronts.member_prices import member_bytes, member_times
 from shortlist.ensembles.goals.class_weights import decision_table, weights_of
 from shortlist.ensembles.goals.selection_limits import exact_cost, selection_limits
+from shortlist.ensembles.pools.judges import pass_costs
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.proofs.incumbent import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.pruning.evidence import AUTO
@@ -178,7 +179,7 @@ class FrontPruner(ExactPruner):
         selection_limits(1, min_size=self.min_size, max_size=self.max_size)
         given = self.member_costs if self.member_costs is not None else getattr(self.pool, "costs", None)
         if "cost" in names and given is None:
-            raise BadInputError("min cost needs the cost of every member, got none. Pass member_costs too.")
+            raise BadInputError(f"min cost needs the cost of every member, got none. {pass_costs(self.pool)}")
         if "cost" not in names and self.member_costs is not None:
             raise BadInputError("member_costs belong to the objective min cost. Add it, or leave them out.")
         for cost in given if "cost" in names and given is not None else ():

@@ -169,7 +169,7 @@ class ReferenceRows:
     ) -> tuple[GrownEnsemble, ExactStep]:
         """Choose by exact pruning among the members so far and a population.
 
-        All candidates are asked again at once, as whoever rechecks does: others at a time may round otherwise.
+        All candidates are asked again at once, as whoever rechecks does: another grouping rounds otherwise.
 
         Parameters
         ----------

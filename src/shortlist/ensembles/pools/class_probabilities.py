@@ -86,10 +86,16 @@ def check_probabilities(pool: Pool) -> None:
         for name, classifier in zip(pool.names, pool.classifiers, strict=True)
         if not hasattr(classifier, "predict_proba")
     ]
+    votes = "voting='hard' and an objective of votes, such as objective='accuracy'"
+    if without and all(isinstance(classifier, Judge) for classifier in pool.classifiers):
+        raise BadInputError(
+            "probabilities can only be averaged where every judge gives them, in columns judge:class, got "
+            f"classes alone of {all_of(without, most=5)}. Leave them out of the table, or pass {votes}."
+        )
     if without:
         raise BadInputError(
             "probabilities can only be averaged where every classifier has predict_proba, got none of "
-            f"{all_of(without, most=5)}. Leave them out of the pool, calibrate them, or pass voting='hard'."
+            f"{all_of(without, most=5)}. Leave them out of the pool, calibrate them, or pass {votes}."
         )
 
 

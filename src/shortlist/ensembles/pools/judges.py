@@ -270,6 +270,14 @@ def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArra
     return np.array([float(costs[name]) for name in names])
 
 
+def pass_costs(pool: Any) -> str:
+    """Return what to do where a pool has no prices: of judges they come with the answers."""
+    of_judges = bool(columns_asked(getattr(pool, "classifiers", ())))
+    return (
+        "Price the judges: pass costs=PRICES with their answers." if of_judges else "Pass member_costs too."
+    )
+
+
 def abstain_somewhere(classifiers: Sequence[Any], X: Any) -> bool:
     """Whether any of them is a judge who has not answered every row."""
     return any(isinstance(one, Judge) and one.abstains(X).any() for one in classifiers)
