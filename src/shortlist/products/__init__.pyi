@@ -37,6 +37,7 @@ from shortlist.products.decisions.choices import cost_of as cost_of
 from shortlist.products.decisions.choices import finish as finish
 from shortlist.products.decisions.choices import values_left as values_left
 from shortlist.products.decisions.deciding import decide_all as decide_all
+from shortlist.products.decisions.deciding import decide_feature as decide_feature
 from shortlist.products.decisions.deciding import start as start
 from shortlist.products.decisions.deciding import undo as undo
 from shortlist.products.decisions.decision import Decision as Decision

@@ -106,8 +106,16 @@ Camera selected: cannot be had
 Camera deselected, 1 product is left
   min cost: 16 to 16
   max selected: 4 features to 4 features
-HD cannot be selected: GPS is selected (stage design, by Anna); without it, cost can be 15.5; limit cost<=18: the others leave at least 19.5; every product has Phone contradict this.
-Basic cannot be deselected: GPS is selected (stage design, by Anna); without it, cost can be 15.5; limit cost<=18: the others leave at least 19.5; every product has Phone; Screen is mandatory below Phone; exactly one of Basic, HD below Screen contradict this.
+HD cannot be selected, as these contradict it (the fewest):
+  GPS is selected (stage design, by Anna); without it, cost can be 15.5
+  limit cost<=18: the others leave at least 19.5
+  every product has Phone
+Basic cannot be deselected, as these contradict it (the fewest):
+  GPS is selected (stage design, by Anna); without it, cost can be 15.5
+  limit cost<=18: the others leave at least 19.5
+  every product has Phone
+  Screen is mandatory below Phone
+  exactly one of Basic, HD below Screen
 GPS is selected (stage design, by Anna)
 there is 1 step to take back, got 2. Take back fewer.
   min cost: 16 to 16

@@ -10,6 +10,7 @@ from shortlist._words import any_of, did_you_mean
 from shortlist.cli.dialogue.decision_words import (
     MOST_NAMES,
     choice_lines,
+    proof_word,
     typed_decisions,
     value_lines,
     what_follows,
@@ -121,16 +122,11 @@ def _why(deciding: Deciding, name: str) -> Deciding:
     feature = deciding.feature(name)
     found, sentences = why(deciding.state, feature)
     if found is not None:
-        proved = (
-            "the fewest"
-            if found.smallest
-            else "none can be left out"
-            if found.irreducible
-            else "perhaps too many"
-        )
         is_in = feature + 1 in deciding.state.forced
         label = deciding.state.problem.model.labels[feature]
-        print(f"{label} is {'in' if is_in else 'out'}, as the opposite contradicts these ({proved}):")
+        print(
+            f"{label} is {'in' if is_in else 'out'}, as the opposite contradicts these ({proof_word(found)}):"
+        )
     for sentence in sentences:
         print(f"  {sentence}")
     return deciding
@@ -296,7 +292,7 @@ _COMMANDS = {
     "by": _Command(_by, "NAME", "say who decides from now on"),
     "save": _Command(_save, "FILE", "write the decisions (.json, .csv), or the product (.uvl, .config)"),
     "load": _Command(_load, "FILE", "make the decisions of a file, in one step"),
-    "finish": _Command(_finish, "by OBJECTIVE", "decide all that is open so that an objective is at its best"),
+    "finish": _Command(_finish, "by OBJECTIVE", "decide all that is open, an objective at its best"),
     "help": _Command(_help, "", "this list"),
     "quit": _Command(_quit, "", "end the dialogue"),
 }  # fmt: skip

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 from shortlist._words import counted
 
 if TYPE_CHECKING:
+    from shortlist.errors import ContradictionError
+    from shortlist.products.configuration.contradictions import Contradiction
     from shortlist.products.decisions.choices import FeatureChoice, Side
     from shortlist.products.decisions.decision_state import DecisionState
     from shortlist.products.decisions.values_left import ValuesLeft
@@ -63,6 +65,29 @@ def value_lines(values: "Iterable[ValuesLeft]") -> list[str]:
     return [
         f"  {one.objective.objective.sense} {one.objective.objective.name}: {one.text()}" for one in values
     ]
+
+
+def refusal_lines(error: "ContradictionError") -> list[str]:
+    """Return why a decision is refused, a line for each part of the contradiction."""
+    head = str(error).partition(": ")[0]
+    if error.contradiction is None:
+        return [str(error)]
+    lines = [f"{head}, as these contradict it ({proof_word(error.contradiction)}):"]
+    lines += [f"  {sentence}" for sentence in error.sentences[:MOST_NAMES]]
+    if len(error.sentences) > MOST_NAMES:
+        lines.append(f"  and {len(error.sentences) - MOST_NAMES} more")
+    return lines
+
+
+def proof_word(found: "Contradiction") -> str:
+    """Say how small a contradiction is known to be."""
+    return (
+        "the fewest"
+        if found.smallest
+        else "none can be left out"
+        if found.irreducible
+        else "perhaps too many"
+    )
 
 
 def choice_lines(model: "FeatureModel", choice: "FeatureChoice") -> list[str]:

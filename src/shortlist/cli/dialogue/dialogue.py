@@ -7,12 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.dialogue.deciding_lines import Deciding, act, last_words
-from shortlist.cli.dialogue.decision_words import state_facts, value_lines, what_follows, what_is_left
+from shortlist.cli.dialogue.decision_words import (
+    refusal_lines,
+    state_facts,
+    value_lines,
+    what_follows,
+    what_is_left,
+)
 from shortlist.cli.dialogue.lines import typed_lines
 from shortlist.cli.failures import NothingKeptError
 from shortlist.cli.options.arguments import as_typed
 from shortlist.cli.text.delivery import deliver_now
-from shortlist.errors import BadInputError, ShortlistError
+from shortlist.errors import BadInputError, ContradictionError, ShortlistError
 
 if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion, QuestionOptions
@@ -103,7 +109,8 @@ def _opening(deciding: Deciding) -> str:
     state = deciding.state
     lines = [what_follows(state)] if state.decisions else []
     lines.append(what_is_left(state))
-    lines += value_lines(values_left(state) or ())
+    if state.problem.diagram is not None:
+        lines += value_lines(values_left(state) or ())
     lines.append("Type help for what can be typed.")
     return "".join(f"{line}\n" for line in filter(None, lines))
 
@@ -116,6 +123,9 @@ def _answered(deciding: Deciding, line: str | BadInputError) -> tuple[Deciding, 
             if isinstance(line, BadInputError):
                 raise line
             deciding = act(deciding, line)
+        except ContradictionError as error:
+            for sentence in refusal_lines(error):
+                print(sentence)
         except ShortlistError as error:
             print(as_typed(str(error)))
         except OSError as error:

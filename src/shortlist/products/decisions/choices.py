@@ -14,6 +14,7 @@ from shortlist.products.decisions.deciding import decide_all
 from shortlist.products.decisions.decision import Decision
 from shortlist.products.decisions.decision_state import DecisionState
 from shortlist.products.decisions.values_left import ValuesLeft, values_by_diagram, values_by_programs
+from shortlist.runs.budget import Budget
 
 
 @saved_from("shortlist.products")
@@ -71,11 +72,13 @@ class FinishedConfiguration:
     answer: Configured
 
 
-def values_left(state: DecisionState, literals: Sequence[int] = ()) -> tuple[ValuesLeft, ...] | None:
+def values_left(
+    state: DecisionState, literals: Sequence[int] = (), *, budget: Budget | None = None
+) -> tuple[ValuesLeft, ...] | None:
     """Return what the decisions, and further literals, leave of each objective.
 
     Exact from the diagram. Without one, integer programs look for the ends of each objective, and what they
-    do not prove within the time limit comes with a bound.
+    do not prove within the time limit, or `budget`, comes with a bound.
 
     Returns
     -------
@@ -99,7 +102,8 @@ def values_left(state: DecisionState, literals: Sequence[int] = ()) -> tuple[Val
         return values_by_diagram(problem.diagram, problem.objectives, asked)
     if any(-literal in asked for literal in literals):
         return None
-    return values_by_programs(problem.limited.model, problem.objectives, asked, budget=problem.budget())
+    budget = budget or problem.budget()
+    return values_by_programs(problem.limited.model, problem.objectives, asked, budget=budget)
 
 
 def cost_of(state: DecisionState, feature: int) -> FeatureChoice:
@@ -111,9 +115,11 @@ def cost_of(state: DecisionState, feature: int) -> FeatureChoice:
         If there is no such feature.
     """
     as_count(feature, "feature", at_least=0, at_most=state.problem.model.n_features - 1)
-    now = _side(state, ())
+    budget = state.problem.budget()
+    now = _side(state, (), budget.share(1 / 3))
     assert now is not None, "a state has a product"
-    return FeatureChoice(feature, now, _side(state, (feature + 1,)), _side(state, (-feature - 1,)))
+    selected = _side(state, (feature + 1,), budget.share(1 / 2))
+    return FeatureChoice(feature, now, selected, _side(state, (-feature - 1,), budget))
 
 
 def finish(
@@ -151,9 +157,9 @@ def finish(
     return FinishedConfiguration(decide_all(state, rest), answer)
 
 
-def _side(state: DecisionState, literals: tuple[int, ...]) -> Side | None:
+def _side(state: DecisionState, literals: tuple[int, ...], budget: Budget) -> Side | None:
     """Return what is left with further literals; None if nothing is."""
-    values = values_left(state, literals)
+    values = values_left(state, literals, budget=budget)
     if values is None:
         return None
     diagram = state.problem.diagram

@@ -23,6 +23,9 @@ from shortlist.products.decisions.forced_features import Forced, limited_model
 from shortlist.products.decisions.reasons import in_the_way
 from shortlist.products.feature_models.model import Constraint, FeatureModel
 
+MOST_TOLD = 12
+"""Parts of a contradiction that a message names; the error has all of them."""
+
 
 def start(
     model: FeatureModel,
@@ -192,7 +195,10 @@ def _refused(
     """Return the error that says what is in the way."""
     found, sentences = in_the_way(problem, decisions, assumed)
     against = "contradicts this" if len(sentences) == 1 else "contradict this"
-    return ContradictionError(f"{what}: {'; '.join(sentences)} {against}.", found, sentences)
+    told = sentences[:MOST_TOLD]
+    if len(sentences) > MOST_TOLD:
+        told = (*told, f"{len(sentences) - MOST_TOLD} more")
+    return ContradictionError(f"{what}: {'; '.join(told)} {against}.", found, sentences)
 
 
 def _diagram(problem: DecisionProblem, forced: Forced, max_nodes: int | None) -> tuple[Diagram | None, str]:

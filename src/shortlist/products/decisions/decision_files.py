@@ -199,8 +199,8 @@ def _json_entries(source: Source) -> list[_Entry]:
         )
     if whole.get("version") != DECISIONS_VERSION:
         raise source.error(
-            f"the version of the format must be {DECISIONS_VERSION}, got {whole.get('version')!r:.40}. Use a newer "
-            "Shortlist."
+            f"the version of the format must be {DECISIONS_VERSION}, got {whole.get('version')!r:.40}. Use a "
+            "newer Shortlist."
         )
     entries: list[_Entry] = []
     for number, stage in enumerate(_listed(source, whole, "stages", "the file"), start=1):

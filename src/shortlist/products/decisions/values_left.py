@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist.logic.diagram import Diagram
 from shortlist.logic.restriction import least_sums
@@ -96,27 +95,24 @@ def values_by_programs(
 ) -> tuple[ValuesLeft, ...] | None:
     """Return what integer programs say is left, two for each objective; None if they prove there is nothing.
 
-    A value that could not be proved in time comes with a bound, and says so.
+    A value that could not be proved within its share of the time comes with a bound, and says so.
     """
-    asked = tuple(literals)
-    if (
-        not objectives
-        and not least_value(model, np.zeros(model.n_features, np.int64), asked, budget=budget).possible
-    ):
+    asked, budget = tuple(literals), budget or Budget()
+    nothing = np.zeros(model.n_features, dtype=np.int64)
+    if not objectives and not least_value(model, nothing, asked, budget=budget).possible:
         return None
     left: list[ValuesLeft] = []
-    for goal in objectives:
+    for number, goal in enumerate(objectives):
         ends: list[Least] = []
-        for coefficients in _both_ways(goal):
-            ends.append(least_value(model, coefficients, asked, budget=budget))
+        for side, coefficients in enumerate((goal.minimised, -goal.minimised)):
+            share = budget.share(
+                1 / (2 * (len(objectives) - number) - side)
+            )  # of what is left for the others
+            ends.append(least_value(model, coefficients, asked, budget=share))
             if not ends[-1].possible:
                 return None
         left.append(_left(goal, *ends))
     return tuple(left)
-
-
-def _both_ways(goal: FeatureObjective) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    return goal.minimised, -goal.minimised
 
 
 def _left(goal: FeatureObjective, low: Least, high: Least) -> ValuesLeft:
