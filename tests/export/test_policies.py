@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import FunctionTransformer
@@ -28,6 +30,7 @@ from shortlist.export.policies import (
     write_policy,
     write_reader,
 )
+from shortlist.multistage import next_step
 from shortlist.saved_models import SavedModel
 
 X, CODES = make_classification(300, 5, n_informative=4, n_redundant=1, flip_y=0.1, random_state=0)
@@ -38,6 +41,9 @@ TABLE.loc[::11, "ward"] = None
 TABLE["town"] = np.random.default_rng(0).choice([f"town {i}" for i in range(40)], len(TABLE))
 KINDS = np.array(["low", "mid", "top"])[np.digitize(X[:, 0], np.quantile(X[:, 0], [0.3, 0.7]))]
 TARGETS = {"two classes": CODES, "three classes": KINDS}
+STAGES = MultiStageClassifier(max_stages=3, confidence=0.55, random_state=0).fit(
+    TABLE[["a", "c", "ward"]], CODES
+)
 
 
 @pytest.fixture(scope="module", params=TARGETS)
@@ -189,10 +195,46 @@ def test_the_reader_refuses_what_is_no_policy(text: str, message: str, tmp_path:
         reader.load(str(tmp_path / "policy.json"))
 
 
-def test_a_row_without_a_value_that_is_needed_is_refused() -> None:
+@settings(max_examples=15)
+@given(seed=st.integers(0, 10**6))
+def test_a_row_without_what_its_next_stage_needs_waits_as_in_the_model(seed: int) -> None:
+    rows = TABLE[["a", "c", "ward"]]
+    rng = np.random.default_rng(seed)
+    partial = rows.mask(rng.random(rows.shape) < 0.4)
+    model, policy = STAGES, policy_of(saved(STAGES))
+    assert check_policy(policy, saved(model), partial[:60]) == 60
+    report = model.decision_report(partial)
+    for place, row in enumerate(
+        partial[:60].astype(object).where(partial[:60].notna(), None).to_dict("records")
+    ):
+        told = reader.answer(policy, row)
+        assert (told["stage"], told["cost"], ", ".join(told["needs"])) == tuple(
+            report[["stage", "cost", "needs"]].iloc[place]
+        )
+
+
+@settings(max_examples=15)
+@given(row=st.integers(0, 99), lost=st.sets(st.sampled_from(["a", "c", "ward"])))
+def test_what_is_asked_next_and_what_failed_is_as_in_the_model(row: int, lost: set[str]) -> None:
+    policy, known, failed = policy_of(saved(STAGES)), dict[str, Any](), list[str]()
+    while True:
+        told, step = reader.answer(policy, known, failed), next_step(STAGES, known, failed)
+        assert (told["needs"], told["stage"], told["cost"]) == (list(step.features), step.stage, step.paid)
+        if step.what != "ask":
+            break
+        failed += [name for name in step.features if name in lost]
+        known |= {
+            name: None if pd.isna(TABLE[name][row]) else TABLE[name][row]
+            for name in step.features
+            if name not in lost
+        }
+    assert told["label"] == step.label
+    assert told["answered"] == (step.what == "answer")
+    assert told["confidence"] == pytest.approx(step.confidence)
+
+
+def test_a_value_that_cannot_be_used_is_refused() -> None:
     stages = MultiStageClassifier(max_stages=1, confidence=0.5, random_state=0).fit(TABLE[["a", "b"]], CODES)
-    with pytest.raises(ValueError, match="feature 'b' must have a value, got none"):
-        reader.answer(policy_of(saved(stages)), {"a": 1.0, "b": ""})
     with pytest.raises(ValueError, match="feature 'a' must be finite"):
         reader.answer(policy_of(saved(stages)), {"a": "inf", "b": 1})
 

@@ -117,7 +117,9 @@ def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame"
     for place, row in enumerate(rows.astype(object).to_dict("records")):
         given = {name: None if is_gap(value) else _plain(value) for name, value in row.items()}
         told = reader.answer(policy, given)
-        off = max(abs(a - b) for a, b in zip(told["probabilities"], probabilities[place], strict=True))
+        found = told["probabilities"] or [np.nan] * len(policy["classes"])
+        asked = zip(found, probabilities[place], strict=True)
+        off = max(0.0 if np.isnan(a) and np.isnan(b) else abs(a - b) for a, b in asked)
         if calls is not None and len(told["asked"]) != calls[place]:
             raise BadInputError(
                 f"row {place + 1} of the table must ask as many judges by the policy as by the model, "

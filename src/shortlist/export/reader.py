@@ -14,7 +14,7 @@ import os
 import struct
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 Opinion = list[float] | None
@@ -41,10 +41,14 @@ def load(path: str) -> dict[str, Any]:
     return policy
 
 
-def answer(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
-    """Decide one row, a dict of values by feature: label, probabilities, confidence, and what was paid."""
+def answer(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str] = ()) -> dict[str, Any]:
+    """Decide one row, a dict of values by feature: label, probabilities, confidence, and what was paid.
+
+    Stages also say what the row needs next, where it has not all that its next stage buys. `failed` names
+    features that could not be had: stages go on with what stands for a gap.
+    """
     if policy["kind"] == "stages":
-        return _staged(policy, row)
+        return _staged(policy, row, failed)
     if policy["kind"] == "judges":
         return _judged(policy, row)
     columns = _columns(policy, row, set(range(len(policy["features"]))))
@@ -138,9 +142,14 @@ def _voted(policy: dict[str, Any], answers: list[Opinion]) -> dict[str, Any]:
     return _told(policy, label if confident else None, probabilities, probabilities[label])
 
 
-def _staged(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+def _staged(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str]) -> dict[str, Any]:
+    probabilities: list[float] = []
+    best, last = None, {"number": 0, "cost": 0.0}
     for stage in policy["stages"]:
-        columns = _columns(policy, row, set(stage["known"]))
+        needs = [name for place in stage["buys"] if (name := _needed(policy["features"][place], row, failed))]
+        if needs:
+            return _told(policy, None, probabilities, best, last) | {"needs": needs}
+        columns, last = _columns(policy, row, set(stage["known"]), failed), stage
         probabilities = _score(stage["model"], [columns[i] for i in stage["columns"]])
         label = max(range(len(probabilities)), key=lambda k: (probabilities[k], -k))
         best = probabilities[label]
@@ -149,20 +158,30 @@ def _staged(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
     return _told(policy, None, probabilities, best, stage)
 
 
+def _needed(feature: Any, row: dict[str, Any], failed: Collection[str]) -> str:
+    """Name a feature that is not there yet; a gap is a value where the model has learned from gaps."""
+    name = feature["name"]
+    there = name in row and (feature["may_be_missing"] or not _is_gap(row[name]))
+    return "" if there or name in failed else str(name)
+
+
 def _told(
-    policy: Any, label: int | None, probabilities: list[float], confidence: float, stage: Any = None
+    policy: Any, label: int | None, probabilities: list[float], confidence: float | None, stage: Any = None
 ) -> dict[str, Any]:
     answered = label is not None
     told = {"label": policy["classes"][label] if answered else policy["reject_label"], "answered": answered}
     told |= {"probabilities": probabilities, "confidence": confidence}
-    return told if stage is None else told | {"stage": stage["number"], "cost": stage["cost"]}
+    if stage is None:
+        return told
+    return told | {"stage": stage["number"], "cost": stage["cost"], "needs": []}
 
 
-def _columns(policy: Any, row: dict[str, Any], known: set[int]) -> list[float]:
+def _columns(policy: Any, row: dict[str, Any], known: set[int], failed: Collection[str] = ()) -> list[float]:
     values = {}
     for place in known:
         feature = policy["features"][place]
-        values[place] = _value(feature, row.get(feature["name"]))
+        name = feature["name"]
+        values[place] = None if name in failed else _value(feature, row.get(name))
     return [
         _column(one, values[one["feature"]]) if one["feature"] in known else 0.0 for one in policy["columns"]
     ]
@@ -372,7 +391,7 @@ def table_rows(policy: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
     separator = max(",;\t", key=header.count)
     table = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
     missing = [name for name in _names(policy) if name not in (table.fieldnames or [])]
-    if missing:
+    if missing and (policy["kind"] != "stages" or len(missing) == len(_names(policy))):
         raise ValueError(f"{path} must have the columns of the policy; missing: {missing}.")
     for row in table:
         if None in row:
