@@ -20,8 +20,8 @@ from shortlist.multistage.estimators import MultiStageClassifier as MultiStageCl
 from shortlist.multistage.holdout import StagedMeasure as StagedMeasure
 from shortlist.multistage.holdout import StagedTable as StagedTable
 from shortlist.multistage.holdout import stage_table as stage_table
-from shortlist.multistage.predict.next_steps import NextStep as NextStep
-from shortlist.multistage.predict.next_steps import next_step as next_step
+from shortlist.multistage.next_steps import NextStep as NextStep
+from shortlist.multistage.next_steps import next_step as next_step
 
 # Saved models name these by this package; they are not exported.
 from shortlist.multistage.predict.prediction import (
