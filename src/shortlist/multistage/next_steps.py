@@ -29,8 +29,8 @@ class NextStep:
     Attributes
     ----------
     what : str
-        ``"ask"``: measure `features`. ``"answer"``: `label` is the class. ``"reject"``: even the last stage is
-        not confident, and `label` is the reject label.
+        ``"ask"``: measure `features`. ``"answer"``: `label` is the class. ``"reject"``: even the last stage
+        is not confident, and `label` is the reject label.
     features : tuple of str
         What the next stage needs and is not known, to be measured in any order, together or one by one.
     price : float
@@ -45,8 +45,8 @@ class NextStep:
     paid : float
         What the stages up to that one cost.
     failed : tuple of str
-        Features that could not be had and that an answer had to do without: the median, or no category, stands
-        for them. What the rows that judged say of the confidence does not hold for such a row.
+        Features that could not be had and that an answer had to do without: the median, or no category,
+        stands for them. What the rows that judged say of the confidence does not hold for such a row.
     """
 
     what: str

@@ -243,8 +243,8 @@ def check_objectives(names: Sequence[str]) -> None:
 def merits(names: Sequence[str], values: Values) -> Values:
     """Return each objective as a number in [0, 1] to maximise, relative to the points given.
 
-    Costs and stages become inverse: the least of the points given divided by each one's own (Eq. 5). Where the
-    least is 0, as it can be with free features, every other point would have inverse cost 0, whatever it
+    Costs and stages become inverse: the least of the points given divided by each one's own (Eq. 5). Where
+    the least is 0, as it can be with free features, every other point would have inverse cost 0, whatever it
     costs; there it is the share of the dearest point's cost that a point saves. A rate r to avoid becomes
     1 - r.
 
