@@ -125,6 +125,12 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--pool", "pool.joblib", "--min-size", "9"], "at least 9 members are wanted"),
     ],
     "--max-size": [(["--max-size", "0"], "--max-size must be at least 1")],
+    "--max-copies": [
+        (["--max-copies", "0"], "--max-copies must be at least 1"),
+        (["--max-copies", "2", "--voting", "hard"], "--max-copies must be 1 where members vote or cost, got 2. Pass --voting soft, and no --max-cost."),
+        (["--max-copies", "2", "--method", "uwa"], "--max-copies belongs to the method exact"),
+        (["--max-copies", "2", "--objectives", "max accuracy, min size"], "--max-copies belongs to a run without --objectives"),
+    ],
     "--member-costs": [
         (["--pool", "pool.joblib", "--max-cost", "3", "--member-costs", "no.csv"], "no.csv cannot be read"),
         (["--pool", "pool.joblib", "--max-cost", "3", "--member-costs", "text.csv"], "text.csv, line 3, column cost"),

@@ -12,6 +12,7 @@ from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows
 from shortlist.ensembles.exits.early_exit import taken_places
+from shortlist.ensembles.pools.copies import counted_names
 from shortlist.ensembles.pruning.evidence import best_of, selections_meant
 from shortlist.ensembles.votes.class_votes import (
     ClassCodes,
@@ -165,7 +166,7 @@ def _facts(pruner: "ExactPruner | PluralityPruner") -> Facts:
             ("accuracy", f"{pruner.accuracy_:.4f} on the rows that pruned"),
             ("proof", "a rule proves nothing"),
         ]
-    facts.append(("who", ", ".join(map(str, pruner.pool_.names)) or "nobody"))
+    facts.append(("who", ", ".join(counted_names(map(str, pruner.pool_.names))) or "nobody"))
     return Facts(tuple(facts))
 
 

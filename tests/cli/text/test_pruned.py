@@ -96,3 +96,18 @@ def test_where_something_is_promised_all_members_are_asked(capsys: pytest.Captur
     assert facts["guarantee"] is not None
     assert facts["early_exit"] is None
     assert "one after the other" not in capsys.readouterr().out
+
+
+def test_who_is_taken_several_times_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = load_iris(return_X_y=True)
+    pruner = ExactPruner(
+        objective="log-loss", max_copies=4, min_size=6, max_size=6, node_limit=200, random_state=0
+    )
+    found = prune_table(X, y, pruner, n_classifiers=5)
+    facts = pruned_facts(found, MethodOptions(), "auto", None)
+    print_pruned(found, facts, None)
+    said = capsys.readouterr().out
+    assert sum(facts["copies"]) == 6 > facts["size"] == len(facts["selection"]) == len(facts["copies"])
+    assert f"Chosen: {facts['size']} of 5 classifiers, with 6 copies in all; " in said
+    assert "times)" in said
+    assert ", again" not in said

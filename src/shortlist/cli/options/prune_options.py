@@ -172,6 +172,13 @@ class SelectionOptions:
     ] = "none"
     min_size: Annotated[int, typer.Option(help="Least number of members.")] = 1
     max_size: Annotated[int | None, typer.Option(help="Most members.")] = None
+    max_copies: Annotated[
+        int,
+        typer.Option(
+            help="How often a classifier may be taken, which weighs it in the mean; for soft voting, without "
+            "--max-cost. It counts so often for the sizes."
+        ),
+    ] = 1
     member_costs: Annotated[
         Path | None, typer.Option(help="CSV with columns name,cost: one row per classifier.")
     ] = None
@@ -207,6 +214,7 @@ class SelectionOptions:
             diversity=_numbers_or_name(self.diversity, "diversity"),
             min_size=self.min_size,
             max_size=self.max_size,
+            max_copies=self.max_copies,
             member_costs=self.costs_of(pool, notes),
             max_cost=self.max_cost,
             time_limit_s=self.time_limit,
@@ -295,6 +303,7 @@ PRUNE_USES = (
             "voting",
             "objective",
             "diversity",
+            "max_copies",
             "max_cost",
             "solver",
             "pruning_rows",
@@ -323,6 +332,7 @@ PRUNE_USES = (
             "diversity",
             "min_size",
             "max_size",
+            "max_copies",
             "member_costs",
             "max_cost",
             "time_limit",
@@ -409,6 +419,7 @@ def check_prune_numbers(given: Mapping[str, Any]) -> None:
     as_count(given["min_size"], "--min-size", at_least=0)
     if given["max_size"] is not None:
         as_count(given["max_size"], "--max-size")
+    as_count(given["max_copies"], "--max-copies")
     known = list(pruning_methods())
     if given["methods"] is None:
         as_choice(given["method"], "--method", known)

@@ -112,6 +112,7 @@ def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
         "n_classifiers": len(pruned.pool),
         **({"ask": {"columns": list(columns), "cost": asking_cost(pruned.pruner.pool_)}} if columns else {}),
         "size": len(members),
+        "copies": [int(n) for n in getattr(pruned.pruner, "copies_", pruned.pruner.selection_) if n],
         "rows": pruned.n_rows,
         "only_answer": {
             "validation": pruned.only_answer,
@@ -169,6 +170,7 @@ def _same(tried: dict[str, Any], setting: dict[str, Any]) -> bool:
 def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | None) -> None:
     """Print the answer for people."""
     from shortlist.ensembles.estimators.base import MEAN_DECIDES
+    from shortlist.ensembles.pools.copies import counted_names
 
     rows = pruned.n_rows
     several = "the mean decides" if pruned.pruner.averages else "plurality decides"
@@ -189,7 +191,9 @@ def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | Non
     if pruned.pruner.averages:
         decision = MEAN_DECIDES
     who = "judges" if "ask" in facts else "classifiers"
-    print(f"Chosen: {len(pruned.pruner.pool_)} of {len(pruned.pool)} {who}; {decision}.")
+    copies = len(pruned.pruner.pool_) - facts["size"]
+    more = f", with {len(pruned.pruner.pool_)} copies in all" if copies else ""
+    print(f"Chosen: {facts['size']} of {len(pruned.pool)} {who}{more}; {decision}.")
     if choice := facts.get("choice"):
         print(_choice_text(choice))
     limit = f", {stopped_by(facts['limit'])}" if facts["limit"] else ""
@@ -209,7 +213,7 @@ def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | Non
     if facts["guarantee"]:
         _print_promise(facts["guarantee"])
         print()
-    print("Members: " + ", ".join(pruned.pruner.pool_.names))
+    print("Members: " + ", ".join(counted_names(pruned.pruner.pool_.names)))
     _print_asking(facts)
     if saved is not None:
         print(f"Saved to {saved}; use it with: shortlist predict {saved} NEW.csv --out ANSWERS.csv")

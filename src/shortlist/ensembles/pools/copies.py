@@ -1,11 +1,28 @@
 """A pool in which a classifier counts several times."""
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.ensembles.pools.pool import Pool
+
+AGAIN = ", again"
+"""What follows the name of a further copy, as often as there are copies before."""
+
+
+def counted_names(names: Iterable[str]) -> list[str]:
+    """Return each name once, with how often it comes where that is more than once.
+
+    Examples
+    --------
+    >>> counted_names(["a", "a, again", "a, again, again", "b"])
+    ['a (3 times)', 'b']
+    """
+    times = Counter(name.removesuffix(AGAIN * name.count(AGAIN)) for name in names)
+    return [name if n == 1 else f"{name} ({n} times)" for name, n in times.items()]
 
 
 def with_copies(pool: Pool, copies: NDArray[np.int64]) -> Pool:
@@ -30,7 +47,7 @@ def with_copies(pool: Pool, copies: NDArray[np.int64]) -> Pool:
     """
     places = np.repeat(np.arange(len(pool)), copies)
     each = [int(np.count_nonzero(places[:n] == place)) for n, place in enumerate(places)]
-    names = tuple(pool.names[place] + ", again" * copy for place, copy in zip(places, each, strict=True))
+    names = tuple(pool.names[place] + AGAIN * copy for place, copy in zip(places, each, strict=True))
     return replace(
         pool,
         classifiers=tuple(pool.classifiers[place] for place in places),

@@ -281,8 +281,9 @@ def check_pruner(pruner: "ExactPruner | PluralityPruner", y: Labels, n_classifie
     if costs is None and pool is not None and pruner.max_cost is not None:
         costs = pool.costs
     conflict = selection_limits(
-        n, min_size=pruner.min_size, max_size=pruner.max_size, member_costs=costs, max_cost=pruner.max_cost
-    ).conflict()
+        n * pruner.max_copies, min_size=pruner.min_size, max_size=pruner.max_size, member_costs=costs,
+        max_cost=pruner.max_cost,
+    ).conflict()  # fmt: skip
     if conflict:
         raise BadInputError(f"no selection can keep the limits: {conflict}. Relax them.")
 
