@@ -1,14 +1,20 @@
 """What is left of objectives, and what a choice costs, against all products."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
+from shortlist.products import random_attributes, read_model
 from shortlist.products.configuration.product_objectives import FeatureObjective, parse_objectives
+from shortlist.products.decisions import values_left as module
 from shortlist.products.decisions.choices import Side, cost_of, finish, values_left
 from shortlist.products.decisions.deciding import decide_feature, start, undo
+from shortlist.products.decisions.reasons import why
+from shortlist.products.explanations.least_values import Least
 from shortlist.products.feature_models.model import Constraint, FeatureModel
 from shortlist.results.proof import Status
 from tests.products.decisions.lines import COST, PHONE, left, lines
@@ -91,15 +97,38 @@ def test_what_is_left_is_told_in_the_users_unit_and_sense() -> None:
 
 
 def test_what_is_not_proved_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    from shortlist.products.decisions import values_left as module
-    from shortlist.products.explanations.least_values import Least
-
     known = iter([Least(130, 125), Least(None, -300)])
     monkeypatch.setattr(module, "least_value", lambda *_, **__: next(known))
+    monkeypatch.setattr(module, "are_valid", lambda *_: np.array([False]))
     values = values_left(start(PHONE, "min cost", attributes=COST, max_nodes=0))
     assert values is not None
     assert not values[0].ideal.proved
     assert values[0].text() == "? (found 13 EUR, not beyond 12.5 EUR) to ? (not beyond 30 EUR)"
+
+
+@given(line=lines(), data=st.data())
+@settings(max_examples=20, deadline=None)
+def test_without_any_answer_of_a_program_values_are_products_and_bounds_are_true(
+    line: Line, data: st.DataObject
+) -> None:
+    model, goals, limits = line
+    feature = data.draw(st.integers(0, model.n_features - 1))
+    products = left(model, limits, [feature + 1])
+    if not products:
+        return
+    state = decide_feature(start(model, goals, limits=limits, max_nodes=0), feature, selected=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "least_value", lambda *_, **__: Least())
+        values = values_left(state)
+    assert values is not None
+    for one, goal in zip(values, goals, strict=True):
+        points = goal.points(np.array(products)).tolist()
+        assert one.ideal.value in points
+        assert one.worst.value in points
+        assert one.ideal.bound is not None
+        assert one.worst.bound is not None
+        assert one.ideal.bound <= min(points)
+        assert max(points) <= one.worst.bound
 
 
 def test_a_finished_configuration_cannot_be_finished_again() -> None:
@@ -110,3 +139,43 @@ def test_a_finished_configuration_cannot_be_finished_again() -> None:
         finish(state, goal)
     with pytest.raises(BadInputError, match="feature must be"):
         cost_of(state, 6)
+
+
+REAL: dict[str, tuple[str, int | None, list[str]]] = {
+    "web portal": ("splot/web-portal.sxfm.xml", None, []),
+    "E-Shop within a limit of too many clauses": ("splot/e-shop.sxfm.xml", None, ["cost<=800"]),
+    "uClinux": ("lvat/uClinux.dimacs", None, []),
+    "eCos without a diagram": ("lvat/ecos-icse11.dimacs", 0, []),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REAL)
+def test_real_models_add_up_at_every_step(name: str, data_folder: Path) -> None:
+    """The products with and without a feature are all, and the ideal of all is that of one of the sides."""
+    file, max_nodes, limits = REAL[name]
+    model = read_model(data_folder / "feature-models" / file)
+    attributes = random_attributes(model, rng=np.random.default_rng(1))
+    state = start(
+        model, "min cost", attributes=attributes, limits=limits, max_nodes=max_nodes, time_limit_s=60
+    )
+    rng = np.random.default_rng(0)
+    for step in range(1 if limits else 2):
+        feature = int(rng.choice(state.open))
+        choice = cost_of(state, feature)
+        assert choice.selected is not None
+        assert choice.deselected is not None
+        sides = (choice.selected, choice.deselected)
+        now, (one, other) = choice.now.values[0], [side.values[0] for side in sides]
+        assert now.ideal.proved
+        assert now.worst.proved
+        assert now.ideal.value == min(one.ideal.value or 0, other.ideal.value or 0)
+        assert now.worst.value == max(one.worst.value or 0, other.worst.value or 0)
+        if max_nodes is None and not limits:
+            assert choice.now.n_products == sum(side.n_products or 0 for side in sides)
+        state = decide_feature(state, feature, selected=step == 0)
+        assert state.complete
+        for literal in state.follows[:3]:
+            found, _ = why(state, abs(literal) - 1)
+            assert found is not None
+            assert found.irreducible

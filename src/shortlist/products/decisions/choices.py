@@ -103,7 +103,7 @@ def values_left(
     if any(-literal in asked for literal in literals):
         return None
     budget = budget or problem.budget()
-    return values_by_programs(problem.limited.model, problem.objectives, asked, budget=budget)
+    return values_by_programs(problem.limited, problem.objectives, asked, budget=budget)
 
 
 def cost_of(state: DecisionState, feature: int) -> FeatureChoice:

@@ -1,17 +1,24 @@
 """What is left of each objective: the ideal and the worst value of the products that can still be had."""
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.logic.diagram import Diagram
 from shortlist.logic.restriction import least_sums
+from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.pickles import saved_from
 from shortlist.products.configuration.product_objectives import FeatureObjective
+from shortlist.products.decisions.forced_features import LimitedModel
 from shortlist.products.explanations.least_values import Least, least_value
-from shortlist.products.feature_models.model import FeatureModel
+from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.runs.budget import Budget
+
+ROUGH_SECONDS = 1.0
+"""So long a product is looked for where a program has found none in time."""
 
 
 @saved_from("shortlist.products")
@@ -87,7 +94,7 @@ def values_by_diagram(
 
 
 def values_by_programs(
-    model: FeatureModel,
+    limited: LimitedModel,
     objectives: Sequence[FeatureObjective],
     literals: Iterable[int],
     *,
@@ -95,11 +102,13 @@ def values_by_programs(
 ) -> tuple[ValuesLeft, ...] | None:
     """Return what integer programs say is left, two for each objective; None if they prove there is nothing.
 
-    A value that could not be proved within its share of the time comes with a bound, and says so.
+    A value that could not be proved within its share of the time comes with a bound, and says so. Where there
+    is no value at all by then, a product found by satisfiability gives one, and what the open features add up
+    to at best gives a bound.
     """
     asked, budget = tuple(literals), budget or Budget()
-    nothing = np.zeros(model.n_features, dtype=np.int64)
-    if not objectives and not least_value(model, nothing, asked, budget=budget).possible:
+    nothing = np.zeros(limited.model.n_features, dtype=np.int64)
+    if not objectives and not least_value(limited.model, nothing, asked, budget=budget).possible:
         return None
     left: list[ValuesLeft] = []
     for number, goal in enumerate(objectives):
@@ -108,11 +117,35 @@ def values_by_programs(
             share = budget.share(
                 1 / (2 * (len(objectives) - number) - side)
             )  # of what is left for the others
-            ends.append(least_value(model, coefficients, asked, budget=share))
-            if not ends[-1].possible:
+            found = least_value(limited.model, coefficients, asked, budget=share)
+            if not found.possible:
                 return None
+            ends.append(found if found.proved else _rough(limited, coefficients, asked, found))
         left.append(_left(goal, *ends))
     return tuple(left)
+
+
+def _rough(
+    limited: LimitedModel, coefficients: NDArray[np.int64], asked: tuple[int, ...], found: Least
+) -> Least:
+    """Return what is known without a program where that is more than a program found."""
+    value, bound = found.value, found.bound
+    decided = {abs(literal) - 1: literal > 0 for literal in asked}
+    if bound is None:
+        bound = sum(
+            cost if decided.get(feature, cost < 0) else 0
+            for feature, cost in enumerate(coefficients.tolist())
+        )
+    if value is None and limited.whole and limited.clauses is not None:
+        solver = SatSolver(limited.clauses.with_units(asked), Budget(ROUGH_SECONDS))
+        features = np.arange(1, len(coefficients) + 1)
+        solver.prefer(np.where(coefficients > 0, -features, features).tolist())
+        with contextlib.suppress(SearchStoppedError):
+            model = solver.solve().model
+            selected = None if model is None else model[: len(coefficients)]
+            if selected is not None and are_valid(limited.model, selected[None, :]).all():
+                value = int(coefficients[selected].sum())
+    return Least(value, bound)
 
 
 def _left(goal: FeatureObjective, low: Least, high: Least) -> ValuesLeft:
