@@ -69,7 +69,7 @@ def relative_gap(value: float, bound: float) -> float:
     return abs(bound - value) / abs(value) if value else math.inf
 
 
-ROUNDING = 1e-8
+NOT_TOLD = 1e-8
 """A share of the best value that is not told."""
 
 
@@ -78,8 +78,8 @@ def shortfall(value: float, bound: float, best: str = "the best there is") -> st
 
     The share is that of the best value, which is largest when the best is the bound; where value and bound
     have different signs there is no such share, and only the difference is told. What is maximised is below
-    the best, what is minimised above. A share of less than :data:`ROUNDING` is not told, as sums of logarithms
-    are rounded as much.
+    the best, what is minimised above. A share of less than :data:`NOT_TOLD` is not told, as sums of
+    logarithms are rounded as much.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def shortfall(value: float, bound: float, best: str = "the best there is") -> st
     """
     side = "below" if value < bound else "above"
     difference = abs(bound - value)
-    if difference <= ROUNDING * abs(bound) < math.inf:
+    if difference <= NOT_TOLD * abs(bound) < math.inf:
         return f"{best} to eight digits"
     if not math.isfinite(difference):
         return f"an unknown amount {side} {best}"
