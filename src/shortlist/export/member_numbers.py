@@ -83,8 +83,8 @@ def _boosting(estimator: Any) -> Numbers | None:
     """Boosted trees, which a private part of scikit-learn holds; the check row by row is on guard."""
     if estimator.is_categorical_ is not None:
         return None
-    predictors: Any = estimator._predictors  # noqa: SLF001
-    start = np.ravel(estimator._baseline_prediction).tolist()  # noqa: SLF001
+    predictors: Any = estimator._predictors  # noqa: SLF001  # nothing public has them
+    start = np.ravel(estimator._baseline_prediction).tolist()  # noqa: SLF001  # likewise
     rounds = [[_boosted_tree(tree.nodes) for tree in trees] for trees in predictors]
     return {"kind": "boosting", "start": start, "rounds": rounds}
 
@@ -124,8 +124,8 @@ def _neighbours(estimator: Any) -> Numbers | None:
         "power": float(power),
         "by_distance": estimator.weights == "distance",
         "n_classes": len(estimator.classes_),
-        "rows": np.asarray(estimator._fit_X, dtype=float).tolist(),  # noqa: SLF001
-        "labels": np.asarray(estimator._y).ravel().tolist(),  # noqa: SLF001
+        "rows": np.asarray(estimator._fit_X, dtype=float).tolist(),  # noqa: SLF001  # likewise
+        "labels": np.asarray(estimator._y).ravel().tolist(),  # noqa: SLF001  # likewise
     }
 
 

@@ -10,6 +10,7 @@ from shortlist.cli.options.arguments import as_typed
 from shortlist.cli.text.delivery import complain
 
 if TYPE_CHECKING:
+    import pandas as pd
     import typer
 
 
@@ -32,6 +33,14 @@ def print_notes(notes: Sequence[str]) -> None:
 def finite(number: float) -> float | None:
     """Return the number, or None for what JSON cannot say."""
     return number if math.isfinite(number) else None
+
+
+def json_records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
+    """Return the rows of a table for JSON, which has no NaN."""
+    return [
+        {name: value if value == value else None for name, value in row.items()}  # noqa: PLR0124  # not NaN
+        for row in frame.to_dict("records")
+    ]
 
 
 def run_facts(context: "typer.Context") -> dict[str, Any]:

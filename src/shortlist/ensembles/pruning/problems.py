@@ -257,8 +257,7 @@ class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
         fewer[voted, codes[voted]] -= 1
         return fewer
 
-    # there is no threshold
-    def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:  # noqa: ARG002
+    def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:  # noqa: ARG002  # for two classes
         """Return the weighted sum; the threshold is always 0."""
         return int(self._row_gains[plurality(tally) == self.votes.labels].sum()), 0
 
@@ -304,8 +303,7 @@ class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
         """Return the same without cuts."""
         return self.tight_program(())
 
-    # there is no threshold
-    def claim(self, mask: Mask, threshold: int) -> Certificate:  # noqa: ARG002
+    def claim(self, mask: Mask, threshold: int) -> Certificate:  # noqa: ARG002  # there is none
         """Write down what a selection is, and of which problem."""
         return class_claim(self.votes, self.weights, self.limits, mask)
 

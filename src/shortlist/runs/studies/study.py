@@ -289,8 +289,10 @@ class Study:
     def _id(self, connection: Any, table: str, name: str) -> int:
         """Return the number of a part or a machine, within a transaction."""
         if (table, name) not in self._ids:
-            connection.execute(f"INSERT OR IGNORE INTO {table} (name) VALUES (?)", (name,))  # noqa: S608
-            found = connection.execute(f"SELECT id FROM {table} WHERE name = ?", (name,))  # noqa: S608
+            insert = f"INSERT OR IGNORE INTO {table} (name) VALUES (?)"  # noqa: S608  # the table is ours
+            connection.execute(insert, (name,))
+            find = f"SELECT id FROM {table} WHERE name = ?"  # noqa: S608  # likewise
+            found = connection.execute(find, (name,))
             self._ids[table, name] = found.fetchone()[0]
         return self._ids[table, name]
 

@@ -58,8 +58,8 @@ def pruning_comparison_facts(
         "n_folds": found.n_done,
         "n_folds_wanted": found.n_wanted,
         "ranks": MEANING,
-        "methods": _records(found.ranked),
-        "folds": _records(found.results),
+        "methods": json_records(found.ranked),
+        "folds": json_records(found.results),
         "out": None if out is None else str(out),
         "study": None if study is None else str(study),
     }
@@ -85,12 +85,3 @@ def print_pruning_comparison(found: PruningComparison, out: Path | None) -> None
     print("±: standard deviation over the folds. Seconds: choosing alone, without the pool.")
     if out is not None:
         print(f"Every fold in {out}.")
-
-
-def _records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
-    """Return rows for JSON, which has no NaN."""
-    return [
-        # only NaN differs from itself
-        {name: None if value != value else value for name, value in row.items()}  # noqa: PLR0124
-        for row in frame.to_dict("records")
-    ]

@@ -1,5 +1,6 @@
 """What `shortlist stage` tells of opponents: one alone, and several methods side by side."""
 
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,8 +108,8 @@ def compared_facts(found: StageComparison, out: Path | None, study: Path | None)
         "n_seeds_wanted": found.n_wanted,
         "sum": SUM,
         "margins": MARGINS,
-        "methods": _records(found.means),
-        "splits": _records(found.results),
+        "methods": json_records(found.means),
+        "splits": json_records(found.results),
         "out": None if out is None else str(out),
         "study": None if study is None else str(study),
     }
@@ -139,13 +140,4 @@ def print_compared(found: StageComparison, out: Path | None) -> None:
 
 def _margin(value: float, places: int) -> str:
     """Show a margin; one split has none."""
-    return "" if value != value else f"{value:.{places}f}"  # noqa: PLR0124
-
-
-def _records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
-    """Return rows for JSON, which has no NaN."""
-    return [
-        # only NaN differs from itself
-        {name: None if value != value else value for name, value in row.items()}  # noqa: PLR0124
-        for row in frame.to_dict("records")
-    ]
+    return "" if math.isnan(value) else f"{value:.{places}f}"
