@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shortlist.cli.text.output import json_records
+
 if TYPE_CHECKING:
     import pandas as pd
 
