@@ -83,7 +83,7 @@ class FeatureObjective:
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class QuantityLimit(Constraint):
-    """A limit on a named quantity, as :func:`parse_limit` reads it.
+    """A limit on a named quantity, such as ``cost<=120``.
 
     Attributes
     ----------

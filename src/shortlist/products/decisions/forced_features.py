@@ -23,7 +23,7 @@ LAST_LOOK_S = 1.0
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class LimitedModel:
-    """A model with limits, and the clauses of it that are few enough; build with :func:`limited_model`.
+    """A model with limits, and the clauses of it that are few enough; build with `limited_model`.
 
     Attributes
     ----------
