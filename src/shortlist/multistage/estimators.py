@@ -41,6 +41,7 @@ from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import acquired, space_size
+from shortlist.multistage.refined_fronts import refined_front
 from shortlist.multistage.search._evaluation import CONCLUSIVE
 from shortlist.multistage.search.emsco import EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
@@ -53,6 +54,7 @@ from shortlist.multistage.search.stage_objectives import (
 from shortlist.multistage.search.valid_chains import USUAL_LIMITS, n_valid_chains
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, bytes_of_every_subset
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
+from shortlist.multistage.subclassifiers.shared_subclassifiers import SharedSubclassifiers
 from shortlist.multistage.subclassifiers.subclassifiers import (
     DENSE_FEATURES,
     MOST_BYTES,
@@ -132,6 +134,11 @@ class MultiStageClassifier(TableClassifier):
         Pick only among points within these limits.
     subclassifier : estimator or None, default=None
         A scikit-learn classifier with ``predict_proba``; None: ℓ2 logistic regression.
+    share_fits : bool, default=False
+        Whether one clone of `subclassifier` stands for those of all feature subsets while the method searches;
+        it must take missing values. Then only the subsets of the front are fitted, and the front is measured
+        with them anew, so nothing is proved. See
+        :class:`shortlist.multistage.subclassifiers.shared_subclassifiers.SharedSubclassifiers`.
     C : float, default=1.0
         Inverse penalty of the logistic regression.
     scale : bool, default=True
@@ -245,6 +252,7 @@ class MultiStageClassifier(TableClassifier):
         pick: str | int = USUAL,
         limits: LimitsAsked = None,
         subclassifier: Any = None,
+        share_fits: bool = False,
         C: float = 1.0,
         scale: bool = True,
         validation_share: float = 1 / 3,
@@ -274,6 +282,7 @@ class MultiStageClassifier(TableClassifier):
         self.pick = pick
         self.limits = limits
         self.subclassifier = subclassifier
+        self.share_fits = share_fits
         self.C = C
         self.scale = scale
         self.validation_share = validation_share
@@ -578,6 +587,10 @@ class MultiStageClassifier(TableClassifier):
             if self.subclassifier is None
             else ForeignSubclassifiers(rows, self.subclassifier, **common)
         )
+        if self.share_fits:
+            if self.subclassifier is None:
+                raise BadInputError("share_fits needs a subclassifier, got none. Pass one, or leave it out.")
+            subclassifiers = SharedSubclassifiers(subclassifiers, seed=budget.seed)
         labels = self.classes_.tolist()
         for argument, given in (("penalties", list(self.penalties or {})), ("positive", [self.positive])):
             unknown = [label for label in given if label is not None and label not in labels]
@@ -608,8 +621,9 @@ class MultiStageClassifier(TableClassifier):
         """Return what decides what a search finds: the rows, the seed, and all parameters but a few."""
         arrays = (rows.fit_rows, rows.fit_labels, rows.validation_rows, rows.validation_labels)
         given = {name: value for name, value in self.get_params(deep=False).items() if name not in CHOICES}
-        if self.purchase_rules is None:  # as studies had it before there were rules
-            given.pop("purchase_rules")
+        for later in ("purchase_rules", "share_fits"):  # studies are older than these
+            if not given[later]:
+                given.pop(later)
         settings = given | {"random_state": seed, "feature_costs": self.costs_}
         return as_settings(settings) | {"the rows": digest_of_arrays(arrays)}
 
@@ -638,6 +652,10 @@ class MultiStageClassifier(TableClassifier):
             self.result_ = emsco(problem, self.emsco_options, budget=budget)
         subclassifiers.budget = Budget()  # what was found has to be fitted, whatever the time
         self.front_ = self.result_.front()
+        if self.share_fits and len(self.front_):
+            found = self.front_.decisions.astype(np.int8)
+            problem, self.front_ = refined_front(problem, found, self.front_)
+            self.problem_ = problem
         if not len(self.front_):
             raise BadInputError("fitting was stopped before a stage assignment was found. Allow more time.")
         measures = problem.measures(self.front_.decisions.astype(np.int8))

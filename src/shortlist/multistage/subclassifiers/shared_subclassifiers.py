@@ -1,0 +1,123 @@
+"""One classifier for all feature subsets: features that are not bought are gaps, in its rows as in its answers."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._bits import pack
+from shortlist.arrays import Floats, Mask
+from shortlist.errors import BadInputError, FitsStoppedError
+from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, raised_threshold
+from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignModel, ForeignSubclassifiers
+from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, SubsetPlaces
+from shortlist.runs import Budget
+
+FITTED_ROWS = 20_000
+"""Rows with gaps that the classifier is fitted on at least, unless that takes too many copies of each row."""
+
+FEWEST_COPIES, MOST_COPIES = 4, 16
+"""Copies of each row, each with gaps of its own."""
+
+ROWS_AT_ONCE = 100_000
+"""Rows that it is asked about in one call."""
+
+
+class SharedSubclassifiers:
+    """One clone of a classifier that takes gaps, in place of one for each feature subset.
+
+    It is fitted on copies of the rows; in each copy of a row a random number of random features is known, and
+    the others are gaps. Asked about a subset it sees gaps in all other features. That is not what a
+    classifier of the subset alone would say, so a front that was found with it is measured anew with those of
+    its own subsets, `own`.
+
+    Parameters
+    ----------
+    own : ForeignSubclassifiers
+        What fits the classifiers of single subsets; its rows, its estimator and its budget are used.
+    seed : int, default=0
+        Of the gaps.
+    """
+
+    def __init__(self, own: ForeignSubclassifiers, *, seed: int = 0) -> None:
+        if not takes_gaps(own.estimator):
+            raise BadInputError(
+                "share_fits needs a subclassifier that takes missing values, such as "
+                f"HistGradientBoostingClassifier, got {type(own.estimator).__name__}. Leave out share_fits."
+            )
+        self.own, self.rows, self.budget = own, own.rows, own.budget
+        self.places = SubsetPlaces(self.rows.n_features, own.places.capacity)
+        self.n_fits = 0
+        self._seed = seed
+        self._subsets = np.zeros((self.places.capacity, self.rows.n_features), dtype=bool)
+        self._model: ForeignModel | None = None
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what a copy in another process has."""
+        return {**vars(self), "budget": Budget()}
+
+    def slots(self, subsets: Mask) -> NDArray[np.int64]:
+        """Return the slot of each subset, ``(n_subsets,)``; the first call fits the one classifier."""
+        if self._model is None:
+            if self.budget.stopped:
+                raise FitsStoppedError(STOPPED)
+            self._model, self.n_fits = self._fitted(), 1
+        slots, new = self.places.place(subsets)
+        self._subsets[slots[new]] = subsets[new]
+        return slots
+
+    def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
+        """Write into ``bits[slot]`` who is confident and who is confident and right."""
+        labels, n_rows = self.rows.validation_labels, len(self.rows.validation_labels)
+        together = max(1, ROWS_AT_ONCE // max(1, n_rows))
+        for start in range(0, len(slots), together):
+            piece = slots[start : start + together]
+            probabilities = self._probabilities(self._subsets[piece], self.rows.validation_rows)
+            for slot, found in zip(piece.tolist(), probabilities, strict=True):
+                answers, confident = confident_answers(found, rule, self.least_probability(slot, rule))
+                bits[slot, 0] = pack(confident, self.rows.n_words)
+                bits[slot, 1] = pack(confident & (answers == labels), self.rows.n_words)
+
+    def least_probability(self, slot: int, rule: RejectRule) -> float:
+        """Return the threshold that keeps accuracy on the fitted rows, for one slot."""
+        if rule.risk is None:
+            return 0.0
+        found = self._probabilities(self._subsets[[slot]], self.rows.fit_rows)[0]
+        return raised_threshold(found, self.rows.fit_labels, rule)
+
+    def model(self, subset: Mask) -> ForeignModel:
+        """Return what predicts for one subset: a classifier of its own."""
+        return self.own.model(subset)
+
+    def _fitted(self) -> ForeignModel:
+        """Fit the one classifier on rows with gaps."""
+        from sklearn.base import clone
+
+        rows, rng = self.rows, np.random.default_rng(self._seed)
+        n_rows, n = len(rows.fit_rows), rows.n_features
+        copies = min(MOST_COPIES, max(FEWEST_COPIES, -(-FITTED_ROWS // n_rows)))
+        sizes = rng.integers(1, n + 1, (copies * n_rows, 1))
+        known = rng.random((copies * n_rows, n)).argsort(axis=1).argsort(axis=1) < sizes
+        seen = with_gaps(np.tile(rows.fit_rows, (copies, 1)), rows.encoding.columns(known))
+        fitted = clone(self.own.estimator).fit(seen, np.tile(rows.fit_labels, copies))
+        return ForeignModel(fitted, np.arange(rows.fit_rows.shape[1]), rows.n_classes)
+
+    def _probabilities(self, subsets: Mask, rows: Floats) -> Floats:
+        """Return the probabilities for each subset, ``(n_subsets, n_rows, n_classes)``."""
+        assert self._model is not None, "slots come first"
+        known = np.repeat(self.rows.encoding.columns(subsets), len(rows), axis=0)
+        found = self._model.probabilities(with_gaps(np.tile(rows, (len(subsets), 1)), known))
+        return found.reshape(len(subsets), len(rows), -1)
+
+
+def takes_gaps(estimator: Any) -> bool:
+    """Whether a classifier, or the one that it wraps to calibrate it, says that it takes missing values."""
+    from sklearn.utils import get_tags
+
+    inner = getattr(estimator, "estimator", None)
+    return bool(get_tags(estimator).input_tags.allow_nan) or (inner is not None and takes_gaps(inner))
+
+
+def with_gaps(rows: Floats, known: Mask) -> Floats:
+    """Return encoded rows, ``(n_rows, n_columns)``, with NaN where a column is not known."""
+    return np.where(known, rows, np.nan)
