@@ -260,7 +260,9 @@ def test_members_that_cannot_be_written_are_named() -> None:
 
 
 def test_models_and_pools_of_another_kind_are_refused() -> None:
-    with pytest.raises(BadInputError, match="a policy is made of a model of prune or stage, got one of"):
+    with pytest.raises(
+        BadInputError, match="a policy is made of a model of prune, evolve or stage, got one of"
+    ):
         policy_of(SavedModel(DecisionTreeClassifier(), ("a",), "class"))
     rows = TABLE[["a", "b"]].to_numpy()
     tree = DecisionTreeClassifier().fit(rows, CODES)

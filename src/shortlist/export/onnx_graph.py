@@ -22,10 +22,15 @@ def onnx_of(policy: dict[str, Any]) -> bytes:
     Raises
     ------
     BadInputError
-        If a feature holds neither numbers nor words, or judges decide.
+        If a feature holds neither numbers nor words, judges decide, or members were evolved.
     MissingDependencyError
         If onnx is not installed.
     """
+    if policy["probabilities" if policy["kind"] == "committee" else "kind"] == "votes":
+        raise BadInputError(
+            "an ONNX file is made of members of a pool or of stages, got an evolved ensemble. Write a "
+            "policy, ending in .json."
+        )
     if policy["kind"] == "judges":
         raise BadInputError(
             "an ONNX file is made of classifiers, got a committee of judges, whom somebody else asks. Write "

@@ -8,6 +8,7 @@ import numpy as np
 
 from shortlist._words import all_of
 from shortlist.ensembles.estimators.base import MEAN, SHARES, PoolPruner
+from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.pools.encoder import TableEncoder
 from shortlist.ensembles.pools.judges import asks_judges, columns_asked
 from shortlist.ensembles.pools.members import Member
@@ -15,6 +16,7 @@ from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.votes.soft_votes import WHOLE
 from shortlist.errors import BadInputError
 from shortlist.export import reader
+from shortlist.export.evolved_numbers import evolved_numbers
 from shortlist.export.judge_numbers import judge_numbers
 from shortlist.export.member_numbers import numbers_of
 from shortlist.export.table_numbers import plain_numbers, pool_numbers, stage_numbers
@@ -64,6 +66,8 @@ def policy_of(saved: SavedModel) -> dict[str, Any]:
             "guarantee": found.as_dict(),
         }
         return policy | _committee(estimator.classifier_, saved.features) | promised
+    if isinstance(estimator, EvolutionaryEnsembleClassifier):
+        return policy | evolved_numbers(estimator, saved.features)
     return policy | _committee(estimator, saved.features)
 
 
@@ -178,7 +182,9 @@ def model_answers(estimator: Any, rows: "pd.DataFrame") -> tuple[Any, Any]:
 def _committee(pruner: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """Return the members of a committee, and how they decide."""
     if not isinstance(pruner, PoolPruner):
-        raise BadInputError(f"a policy is made of a model of prune or stage, got one of {made_by(pruner)}.")
+        raise BadInputError(
+            f"a policy is made of a model of prune, evolve or stage, got one of {made_by(pruner)}."
+        )
     decides = {"decision": _decision(pruner), "probabilities": _source(pruner), "answer_from": 0.0}
     pool = pruner.pool_
     if asks_judges(pruner):

@@ -245,6 +245,8 @@ def _decided(policy: Any, answers: list[Opinion]) -> tuple[int, list[float]]:
     label = max(classes, key=lambda k: (scores[k], -k))
     if policy["probabilities"] == "mean":
         return label, [sum(one[k] for one in asked) / len(asked) for k in classes]
+    if policy["probabilities"] == "votes":
+        return label, shares
     return label, [(share * len(asked) + 1) / (len(asked) + len(classes)) for share in shares]
 
 
@@ -279,6 +281,12 @@ def _sums_of_parts(decision: Any, asked: list[list[float]]) -> list[float]:
 def _score(model: Any, x: list[float]) -> list[float]:
     """Return the class probabilities that one model gives one row of columns."""
     kind = model["kind"]
+    if kind == "highest":
+        return _highest(_raw(model["of"], _in_single(x) if model["single"] else x))
+    if kind == "rules":
+        return _ruled(model, x)
+    if kind in {"linear", "network"}:
+        return _linked(_raw(model, x))
     if kind == "constant":
         return list(model["probabilities"])
     if kind == "kernel":
@@ -287,16 +295,6 @@ def _score(model: Any, x: list[float]) -> list[float]:
             for row in model["rows"]
         ]
         return _score(model["then"], [_dot(row, near) for row in model["mixing"]])
-    if kind == "network":
-        for weights, shifts in zip(model["weights"], model["intercepts"], strict=True):
-            x = [_dot(row, x, shift) for row, shift in zip(weights, shifts, strict=True)]
-            if weights is not model["weights"][-1]:
-                x = [math.tanh(one) if model["activation"] == "tanh" else max(0.0, one) for one in x]
-        return _linked(x)
-    if kind == "linear":
-        return _linked(
-            [_dot(row, x, shift) for row, shift in zip(model["weights"], model["intercepts"], strict=True)]
-        )
     if kind == "normal":
         return _linked([_normal(one, x) for one in model["classes"]])
     if kind == "forest":
@@ -309,6 +307,26 @@ def _score(model: Any, x: list[float]) -> list[float]:
                 raw[k] += _leaf(tree, x, single=False)
         return _linked(raw)
     return _neighbours(model, x)
+
+
+def _raw(model: Any, x: list[float]) -> list[float]:
+    """Return scores: one for two classes, or one for each class."""
+    if model["kind"] == "programs":
+        found = [_value_of(iter(program), x) for program in model["programs"]]
+        return [one if math.isfinite(one) else 0.0 for one in found]
+    if model["kind"] == "linear":
+        return [_dot(row, x, shift) for row, shift in zip(model["weights"], model["intercepts"], strict=True)]
+    for weights, shifts in zip(model["weights"], model["intercepts"], strict=True):
+        x = [_dot(row, x, shift) for row, shift in zip(weights, shifts, strict=True)]
+        if weights is not model["weights"][-1]:
+            x = [math.tanh(one) if model["activation"] == "tanh" else max(0.0, one) for one in x]
+    return x
+
+
+def _highest(scores: list[float]) -> list[float]:
+    """Return 1 for the class with the largest score, the first of equals; one score is the second's."""
+    scores = [0.0, *scores] if len(scores) == 1 else scores
+    return [float(place == scores.index(max(scores))) for place in range(len(scores))]
 
 
 def _total(values: list[float]) -> float:
@@ -338,9 +356,40 @@ def _normal(one: Any, x: list[float]) -> float:
     return float(one["constant"]) - 0.5 * _dot(one["weights"], [t * t for t in turned])
 
 
+def _in_single(x: list[float]) -> list[float]:
+    return [struct.unpack("f", struct.pack("f", one))[0] for one in x]
+
+
+def _ruled(model: Any, x: list[float]) -> list[float]:
+    """Return 1 for the class of the first rule whose conditions all hold."""
+    held = (
+        rule["class"]
+        for rule in model["rules"]
+        if all((x[one["column"]] > one["number"]) == one["above"] for one in rule["conditions"])
+    )
+    verdict = next(held, model["otherwise"])
+    return [float(place == verdict) for place in range(model["n_classes"])]
+
+
+def _value_of(symbols: Iterator[Any], x: list[float]) -> float:
+    """Return the value of an expression in prefix order."""
+    symbol = next(symbols)
+    if isinstance(symbol, dict):
+        return x[symbol["column"]]
+    if not isinstance(symbol, str):
+        return float(symbol)
+    a, b = _value_of(symbols, x), _value_of(symbols, x)
+    if symbol in {"+", "-"}:
+        return a + b if symbol == "+" else a - b
+    if symbol in {"*", "/"}:
+        return a * b if symbol == "*" else 1.0 if abs(b) < 1e-6 else a / b
+    if math.isnan(a) or math.isnan(b):
+        return math.nan
+    return min(a, b) if symbol == "min" else max(a, b)
+
+
 def _leaf(tree: Any, x: list[float], *, single: bool) -> Any:
-    if single:
-        x = [struct.unpack("f", struct.pack("f", one))[0] for one in x]
+    x = _in_single(x) if single else x
     node = 0
     while tree["left"][node] >= 0:
         below = x[tree["feature"][node]] <= tree["threshold"][node]

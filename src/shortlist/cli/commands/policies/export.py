@@ -28,7 +28,7 @@ def export_policy(
     trust: Trust = False,
     json: Json = False,
 ) -> None:
-    """Write a saved model of prune or stage as a policy: plain numbers that any language reads.
+    """Write a saved model of prune, evolve or stage as a policy: plain numbers that any language reads.
 
     The policy is asked about every row of the table, and written only if it answers them all as the model
     does.

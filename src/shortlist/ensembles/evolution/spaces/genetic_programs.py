@@ -78,7 +78,7 @@ class GeneticPrograms:
         mutants = population.copy()
         for individual in range(len(mutants)):
             index = (individual, int(rng.integers(mutants.shape[1])))
-            symbols, constants = self._read(mutants, index)
+            symbols, constants = self.read(mutants, index)
             if rng.random() < 0.5:
                 start = int(rng.integers(len(symbols)))
                 fresh = self._grown(rng, 2, full=False)
@@ -91,7 +91,7 @@ class GeneticPrograms:
         """Replace a random subtree of each expression of the first parent by one of the second's."""
         children = first.copy()
         for index in np.ndindex(children.shape):
-            receiver, (symbols, constants) = self._read(children, index), self._read(second, index)
+            receiver, (symbols, constants) = self.read(children, index), self.read(second, index)
             start = int(rng.integers(len(symbols)))
             end = subtree_end(symbols, start)
             branch = symbols[start:end], constants[start:end]
@@ -104,7 +104,7 @@ class GeneticPrograms:
         scores = np.empty((*population.shape, len(X)))
         with np.errstate(all="ignore"):  # overflow is the program's own affair, and is dealt with below
             for index in np.ndindex(population.shape):
-                scores[index] = self._value(*self._read(population, index), columns)
+                scores[index] = self._value(*self.read(population, index), columns)
         scores[~np.isfinite(scores)] = 0.0
         return highest_class(np.moveaxis(scores, 2, 0))
 
@@ -117,7 +117,7 @@ class GeneticPrograms:
         >>> space.shown(space.sample(1, np.random.default_rng(3))[0])
         ['(x0 + x0)']
         """
-        return [self._text(*self._read(program, (index,))) for index in range(len(program))]
+        return [self._text(*self.read(program, (index,))) for index in range(len(program))]
 
     def _value(self, symbols: list[int], constants: list[float], columns: NDArray[np.float64]) -> Column:
         """Evaluate from the last symbol to the first, with a stack."""
@@ -175,7 +175,8 @@ class GeneticPrograms:
         programs["symbols"][index][: len(tree[0])] = tree[0]
         programs["constants"][index][: len(tree[1])] = tree[1]
 
-    def _read(self, programs: Programs, index: tuple[int, ...]) -> tuple[list[int], list[float]]:
+    def read(self, programs: Programs, index: tuple[int, ...]) -> tuple[list[int], list[float]]:
+        """Return the symbols of one expression in prefix order, and their constants."""
         symbols = programs["symbols"][index].tolist()
         length = symbols.index(END) if END in symbols else len(symbols)
         return symbols[:length], programs["constants"][index][:length].tolist()

@@ -68,15 +68,15 @@ class NeuralNetworks:
         """
         from_first = rng.random((len(first), self.n_hidden)) < 0.5
         child = first.copy()
-        hidden, output = self._layers(child)
-        other_hidden, other_output = self._layers(second)
+        hidden, output = self.layers(child)
+        other_hidden, other_output = self.layers(second)
         hidden[...] = np.where(from_first[:, :, None], hidden, other_hidden)
         output[:, :, :-1] = np.where(from_first[:, None, :], output[:, :, :-1], other_output[:, :, :-1])
         return child
 
     def predict(self, population: NetworkWeights, X: NDArray[np.float64]) -> ClassCodes:
         """Return the class with the largest score, the lowest of equals."""
-        hidden, output = self._layers(population)
+        hidden, output = self.layers(population)
         rows = X.astype(np.float32)
         codes = np.empty((len(rows), len(population)), dtype=np.uint8)
         for start in range(0, len(rows), 1024):  # by blocks, so that the hidden layer of everyone stays small
@@ -89,7 +89,7 @@ class NeuralNetworks:
             codes[start : start + 1024] = highest_class(scores)
         return codes
 
-    def _layers(self, population: NetworkWeights) -> tuple[NetworkWeights, NetworkWeights]:
+    def layers(self, population: NetworkWeights) -> tuple[NetworkWeights, NetworkWeights]:
         """Return views: into the hidden units, ``(n, n_hidden, n_features + 1)``, and out of them."""
         split = self.n_hidden * (self.n_features + 1)
         hidden = population[:, :split].reshape(len(population), self.n_hidden, self.n_features + 1)
