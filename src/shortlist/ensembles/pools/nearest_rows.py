@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from shortlist.arrays import Mask
 from shortlist.ensembles.pools._kernels import find_nearest
 from shortlist.pickles import saved_from
+from shortlist.tables.fit_inputs import refuse_fit_options
 
 ROWS_AT_ONCE = 1024
 """Rows that are answered at a time, between which Ctrl-C is heard."""
@@ -25,12 +26,12 @@ class NearestRows(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_neighbors : int
+    n_neighbors : int, default=5
         How many rows vote.
-    weights : {"uniform", "distance"}
+    weights : {"uniform", "distance"}, default="uniform"
         Whether votes are equal, or worth one over their distance. Where rows lie at distance 0, those alone
         vote.
-    p : {1, 2}
+    p : {1, 2}, default=2
         Manhattan or Euclidean distance.
 
     Attributes
@@ -49,13 +50,14 @@ class NearestRows(ClassifierMixin, BaseEstimator):
     [0, 1]
     """
 
-    def __init__(self, n_neighbors: int, *, weights: str, p: int) -> None:
+    def __init__(self, n_neighbors: int = 5, *, weights: str = "uniform", p: int = 2) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.p = p
 
-    def fit(self, X: NDArray[np.float64], y: NDArray[np.intp]) -> Self:
-        """Keep the rows, at least `n_neighbors`, and their classes."""
+    def fit(self, X: NDArray[np.float64], y: NDArray[np.intp], **unsupported: Any) -> Self:
+        """Keep the rows, at least `n_neighbors`, and their classes; weights of rows are refused."""
+        refuse_fit_options(self, unsupported)
         self.classes_, self.codes_ = np.unique(y, return_inverse=True)
         self.rows_ = np.array(X, dtype=np.float64)
         return self
