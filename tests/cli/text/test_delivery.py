@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from shortlist.cli.text.delivery import complain, wrapped
+from shortlist.cli.text.delivery import Held, complain, deliver_now, wrapped
 
 
 class _Terminal(io.StringIO):
@@ -46,3 +46,19 @@ def test_sentences_on_stderr_wrap_too(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_indented_sentences_stay_indented_and_long_words_whole() -> None:
     text = wrapped(f"    a rule that is broken, and {'x' * 60}.\n", _Terminal())
     assert text == f"    a rule that is broken, and\n    {'x' * 60}.\n"
+
+
+def test_what_a_dialogue_has_printed_is_delivered_at_once_and_only_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = io.StringIO()
+    held = Held(seen)
+    monkeypatch.setattr("sys.stdout", held)
+    print("first")
+    assert seen.getvalue() == ""
+    deliver_now()
+    print("second")
+    assert (seen.getvalue(), held.getvalue()) == ("first\n", "second\n")
+    monkeypatch.setattr("sys.stdout", seen)
+    deliver_now()
+    assert seen.getvalue() == "first\n"
