@@ -14,6 +14,7 @@ from typing import Any
 from benchmarks.registry import load_cases
 from benchmarks.rows import write_rows
 from benchmarks.studies import (
+    analysis_peers,
     answers,
     committee_fronts,
     emsco_opponents,
@@ -35,6 +36,7 @@ from benchmarks.studies import (
 )
 
 STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
+    "analysis-peers": analysis_peers.analysis_peers,
     "answers": answers.answers,
     "committee-fronts": committee_fronts.committee_fronts,
     "eel-cv": ensembles.eel_cv,

@@ -47,7 +47,7 @@ def check(
     """Check the products of a table or spreadsheet, row by row, against the rules of a feature model.
 
     Of every row that is no product it is said which rules it breaks. Columns of objectives are counted anew.
-    A column is a feature, or is called 'objective: min cost'. The exit code is 1 if a row is not as it should.
+    A column is a feature, or is called 'objective: min cost'. The exit code is 1 if a row is not right.
     """
     from shortlist.cli.files import SPREADSHEET_FILE, check_files
 
