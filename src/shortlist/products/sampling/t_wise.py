@@ -15,14 +15,22 @@ from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.pickles import saved_from
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.model import FeatureModel
+from shortlist.products.sampling.exclusive_interactions import exclusive_interactions
+from shortlist.products.sampling.greedy_products import GreedyProducts
 from shortlist.runs.budget import Budget
 from shortlist.runs.progress import Progress
 
 MOST_INTERACTIONS = 100_000_000
 """Interactions that are kept track of, in one byte each."""
 
-N_CANDIDATES = 8
-"""Products that are tried for each one that is taken."""
+N_CANDIDATES, N_CANDIDATES_OF_MANY = 6, 2
+"""Products that are tried for each one that is taken, and where there are many rows of interactions."""
+
+MANY_ROWS = 100_000
+"""So many rows are many."""
+
+N_TRIES_OF_FEW, FEW_ROWS = 5, 2_000
+"""How often all is tried anew where there are fewer rows than so, as the smallest sample counts."""
 
 MOST_COMPARED = 50_000
 """Interactions that are looked at for the lower bound, those of fewest products first."""
@@ -60,10 +68,11 @@ def covering_sample(
 ) -> CoveringSample:
     """Return a small sample of products in which every possible interaction of `t` features occurs.
 
-    Products are taken one by one, each for an interaction that is not covered yet, by a satisfiability solver
-    that prefers the values with most such interactions (as the greedy methods for covering arrays do, see
+    Products are taken one by one, each for an interaction that is not covered yet, and built value by value
+    so that many others are covered too (as the greedy methods for covering arrays do, see
     :cite:t:`Johansen2012`). Products whose interactions all occur elsewhere are dropped at the end. The lower
-    bound counts interactions of which no two occur in one product, which is proved pair by pair.
+    bound counts interactions of which no two occur in one product: first those made of features that exclude
+    each other, then others, each proved by a satisfiability solver.
 
     Parameters
     ----------
@@ -104,15 +113,20 @@ def covering_sample(
         )
     combinations = list(itertools.combinations(chosen, min(t, len(chosen)))) if chosen else []
     places = np.array(combinations, dtype=np.int32).reshape(len(combinations), min(t, len(chosen)))
-    search = _Search(smaller, places, rng, budget)
-    search.run()
-    taken = search.without_superfluous()
+    tries = []
+    for _ in range(N_TRIES_OF_FEW if len(places) < FEW_ROWS else 1):
+        search = _Search(smaller, places, rng, budget)
+        search.run()
+        tries.append((search.n_open, search.without_superfluous(), search))
+        if budget.stopped:
+            break
+    _, taken, search = min(tries, key=lambda one: (one[0], len(one[1])))
     return CoveringSample(
         smaller.restore(taken)[:, : model.n_features],
         search.lower_bound(taken),
         n_covered=int(search.state.astype(bool).sum()) - int((search.state == IMPOSSIBLE).sum()),
         n_impossible=int((search.state == IMPOSSIBLE).sum()),
-        n_undecided=int((search.state == OPEN).sum()),
+        n_undecided=search.n_open,
     )
 
 
@@ -134,7 +148,13 @@ class _Search:
         self._rows = np.arange(len(places))
         self.state = np.zeros((len(places), 1 << places.shape[1]), dtype=np.uint8)
         self._solver = SatSolver(smaller.clauses, budget)
+        self._builder = GreedyProducts(places, smaller.clauses.n_variables, self._solver)
         self.taken: list[Mask] = []
+
+    @property
+    def n_open(self) -> int:
+        """How many interactions are undecided."""
+        return int((self.state == OPEN).sum())
 
     def run(self) -> None:
         """Take products until every interaction is covered or impossible, or the budget ends."""
@@ -165,22 +185,19 @@ class _Search:
     def _decide(self, row: int, code: int) -> None:
         """Cover an interaction by the best of some products that have it, or find that none has."""
         literals = self._literals(row, code)
+        model = self._solver.solve(literals).model
+        if model is None:
+            self.state[row, code] = IMPOSSIBLE
+            return
         worth = self._worth()
-        best: Mask | None = None
-        most = -1
-        for _ in range(N_CANDIDATES):
-            noise = self._rng.random(len(worth)) * worth.max(initial=1.0) / 4
-            wanted = worth[0::2] + noise[0::2] > worth[1::2] + noise[1::2]
-            numbers = np.arange(1, len(wanted) + 1)
-            self._solver.prefer(np.where(wanted, numbers, -numbers).tolist())
-            model = self._solver.solve(literals).model
-            if model is None:
-                self.state[row, code] = IMPOSSIBLE
-                return
+        worth /= 2 * worth.max(initial=1.0)
+        best, most = model, -1
+        for _ in range(N_CANDIDATES if len(self._rows) < MANY_ROWS else N_CANDIDATES_OF_MANY):
+            noise = self._rng.random(len(worth)) / 4
+            model = self._builder.product(literals, self.state, worth + noise, model)
             gained = int((self.state[self._rows, self._codes(model)] == OPEN).sum())
             if gained > most:
                 best, most = model, gained
-        assert best is not None, "some product was tried"
         self._take(best)
 
     def _worth(self) -> NDArray[np.float64]:
@@ -230,6 +247,12 @@ class _Search:
         order = np.argsort(times[rows, columns], kind="stable")
         alone: list[list[int]] = []
         possible = np.ones(len(products), dtype=bool)  # products with none of those that were chosen
+        if not self.n_open:
+            for row, code in exclusive_interactions(
+                self._places, self.state == COVERED, self._clauses.n_variables
+            ):
+                alone.append(self._literals(row, code))
+                possible &= (products[:, self._places[row]] @ self._bits) != code
         try:
             for place in order[:MOST_COMPARED].tolist():
                 row, code = int(rows[place]), int(columns[place])
