@@ -41,7 +41,7 @@ from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import acquired, space_size
-from shortlist.multistage.refined_fronts import refined_front
+from shortlist.multistage.refined_fronts import n_subsets, refined_front, sampled_rows
 from shortlist.multistage.search._evaluation import CONCLUSIVE
 from shortlist.multistage.search.emsco import EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
@@ -139,6 +139,10 @@ class MultiStageClassifier(TableClassifier):
         it must take missing values. Then only the subsets of the front are fitted, and the front is measured
         with them anew, so nothing is proved. See
         :class:`shortlist.multistage.subclassifiers.shared_subclassifiers.SharedSubclassifiers`.
+    sample_rows : int or None, default=None
+        Search with at most so many of the rows that fit, and of those that judge, drawn at random by class.
+        The points that are found are then fitted and measured on all rows, and what that changed is said in
+        ``notes_``; nothing is proved. None: search with all.
     C : float, default=1.0
         Inverse penalty of the logistic regression.
     scale : bool, default=True
@@ -253,6 +257,7 @@ class MultiStageClassifier(TableClassifier):
         limits: LimitsAsked = None,
         subclassifier: Any = None,
         share_fits: bool = False,
+        sample_rows: int | None = None,
         C: float = 1.0,
         scale: bool = True,
         validation_share: float = 1 / 3,
@@ -283,6 +288,7 @@ class MultiStageClassifier(TableClassifier):
         self.limits = limits
         self.subclassifier = subclassifier
         self.share_fits = share_fits
+        self.sample_rows = sample_rows
         self.C = C
         self.scale = scale
         self.validation_share = validation_share
@@ -369,12 +375,14 @@ class MultiStageClassifier(TableClassifier):
         limit = as_positive_seconds(self.time_limit_s, "time_limit_s")
         stop = cancellation or Cancellation()
         budget = Budget(limit, seed=seed, report=report, cancellation=stop, study=study)
-        self.problem_ = self._problem(rows, budget)
+        if self.sample_rows is not None:
+            as_count(self.sample_rows, "sample_rows", at_least=10)
+        self.problem_ = self._problem(sampled_rows(rows, self.sample_rows, seed), budget)
         self.reject_label_ = reject_label_for(self.reject_label, self.classes_)
         check_choice(self.problem_, self.pick, self.limits)
         if study.keeps:
             study.bind(self._question(rows, seed))
-        self._search(budget)
+        self._search(budget, rows)
         if demand is not None and calibration is not None:
             tested = encoded_rows(self, rows.encoding, *calibration)
             judged = LabelledCodes(rows.validation_rows, rows.validation_labels)
@@ -581,12 +589,7 @@ class MultiStageClassifier(TableClassifier):
         """State the problem; nothing is fitted yet."""
         n = rows.n_features
         k = min(USUAL_STAGES, n) if self.max_stages is None else as_count(self.max_stages, "max_stages")
-        common: dict[str, Any] = {"n_jobs": self.n_jobs or 1, "budget": budget}
-        subclassifiers: Any = (
-            LogisticSubclassifiers(rows, C=self.C, scale=self.scale, **common)
-            if self.subclassifier is None
-            else ForeignSubclassifiers(rows, self.subclassifier, **common)
-        )
+        subclassifiers = self._fits(rows, budget)
         if self.share_fits:
             if self.subclassifier is None:
                 raise BadInputError("share_fits needs a subclassifier, got none. Pass one, or leave it out.")
@@ -617,23 +620,30 @@ class MultiStageClassifier(TableClassifier):
             return problem
         return within_rules(problem, self.purchase_rules.of_columns(self.costs_.names))
 
+    def _fits(self, rows: StageRows, budget: Budget, **places: Any) -> Any:
+        """Return what fits a classifier for each subset."""
+        common: dict[str, Any] = {"n_jobs": self.n_jobs or 1, "budget": budget} | places
+        if self.subclassifier is None:
+            return LogisticSubclassifiers(rows, C=self.C, scale=self.scale, **common)
+        return ForeignSubclassifiers(rows, self.subclassifier, **common)
+
     def _question(self, rows: StageRows, seed: int) -> dict[str, Any]:
         """Return what decides what a search finds: the rows, the seed, and all parameters but a few."""
         arrays = (rows.fit_rows, rows.fit_labels, rows.validation_rows, rows.validation_labels)
         given = {name: value for name, value in self.get_params(deep=False).items() if name not in CHOICES}
-        for later in ("purchase_rules", "share_fits"):  # studies are older than these
+        for later in ("purchase_rules", "share_fits", "sample_rows"):  # studies are older than these
             if not given[later]:
                 given.pop(later)
         settings = given | {"random_state": seed, "feature_costs": self.costs_}
         return as_settings(settings) | {"the rows": digest_of_arrays(arrays)}
 
-    def _search(self, budget: Budget) -> None:
+    def _search(self, budget: Budget, rows: StageRows) -> None:
         """Run the method and keep the front and the models behind it."""
         problem = self.problem_
         n, k = problem.n_features, problem.max_stages
         size = space_size(n + self.removal, k + self.removal)
-        rows = problem.decisions.subclassifiers.rows
-        fits = n <= DENSE_FEATURES and bytes_of_every_subset(rows) <= MOST_BYTES
+        searched = problem.decisions.subclassifiers.rows
+        fits = n <= DENSE_FEATURES and bytes_of_every_subset(searched) <= MOST_BYTES
         small = fits and size <= self.enumeration_budget
         if problem.rules is not None:
             chains = n_valid_chains(problem.rules, k, removal=problem.removal)
@@ -652,10 +662,17 @@ class MultiStageClassifier(TableClassifier):
             self.result_ = emsco(problem, self.emsco_options, budget=budget)
         subclassifiers.budget = Budget()  # what was found has to be fitted, whatever the time
         self.front_ = self.result_.front()
-        if self.share_fits and len(self.front_):
-            found = self.front_.decisions.astype(np.int8)
-            problem, self.front_ = refined_front(problem, found, self.front_)
+        if (self.share_fits or searched is not rows) and len(self.front_):
+            whole = Budget(report=budget.report, cancellation=budget.cancellation)
+            most = n_subsets(self.front_.decisions.astype(np.int8))
+            own = self._fits(rows, whole, capacity=most, dense=False)
+            problem, self.front_, changed = refined_front(problem, own, self.front_)
             self.problem_ = problem
+            if searched is not rows:
+                counts = f"{len(searched.fit_labels):,} of {len(rows.fit_labels):,} rows that fit"
+                self._doubts += (
+                    f"the search saw {counts}; measured on all rows, its points changed {changed}.",
+                )
         if not len(self.front_):
             raise BadInputError("fitting was stopped before a stage assignment was found. Allow more time.")
         measures = problem.measures(self.front_.decisions.astype(np.int8))

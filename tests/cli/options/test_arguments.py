@@ -105,7 +105,7 @@ ON_THEIR_OWN = {
     "configure": {"units"},
     "compare": {"units"},
     "model check": {"units"},
-    "stage": {"C", "answer_rejected", "beta", "calibration_share", "epsilon", "mutation", "patience", "recombination", "scale", "subclassifier",
+    "stage": {"C", "answer_rejected", "beta", "calibration_share", "epsilon", "mutation", "patience", "recombination", "scale", "share_fits", "subclassifier",
               "tries", "validation_share"},
     "front show": {"order", "weights"},
     "front plot": {"trust"},

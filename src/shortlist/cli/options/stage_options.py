@@ -157,6 +157,13 @@ class StageSearchOptions:
         ),
     ] = None
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default: none.")] = None
+    sample_rows: Annotated[
+        int | None,
+        typer.Option(
+            help="Search with at most so many of the rows that fit and of those that judge, for large tables; "
+            "what is found is fitted and measured on all. Default: all."
+        ),
+    ] = None
 
     def evolution(self, paper: "Preset | None") -> "EmscoOptions":
         """Return the preset's parameters of the evolution, with those that were given."""
@@ -196,6 +203,7 @@ class StageSearchOptions:
             "enumeration_budget": self.budget,
             "emsco_options": self.evolution(paper),
             "time_limit_s": self.time_limit,
+            "sample_rows": self.sample_rows,
         }
 
 
@@ -255,6 +263,7 @@ STAGE_USES = (
             "call_cost",
             "call_cost_per_feature",
             "time_limit",
+            "sample_rows",
         ),
         _has_front,
         "methods with a front: auto, emsco, enumerate",
@@ -271,6 +280,7 @@ STAGE_USES = (
         "methods with a front: auto, emsco, enumerate, one of them alone",
     ),
     Use(("recall",), lambda given: given["feature_model"] is None, "a run without --feature-model"),
+    Use(("sample_rows",), lambda given: given["recall"] is None, "a run without --recall"),
     Use(("costs_dataset",), lambda given: given["costs"] is not None, "--costs", "add --costs FILE"),
     Use(("scaling",), lambda given: given["preset"] is not None, "--preset", "add --preset NAME"),
     Use(("scaling",), lambda given: given["costs"] is None, "the costs of a preset", "leave out --costs"),

@@ -28,6 +28,8 @@ class ForeignSubclassifiers:
         estimator: Any,
         *,
         n_jobs: Where = 1,
+        capacity: int = 200_000,
+        dense: bool | None = None,
         budget: Budget | None = None,
     ) -> None:
         if not hasattr(estimator, "predict_proba"):
@@ -39,7 +41,7 @@ class ForeignSubclassifiers:
         self.estimator = estimator
         self.n_jobs = n_jobs
         self.budget = budget or Budget()
-        self.places = SubsetPlaces(rows.n_features, 200_000)
+        self.places = SubsetPlaces(rows.n_features, capacity, dense=dense)
         self.n_fits = 0
         self._models: dict[int, ForeignModel] = {}
 

@@ -114,8 +114,8 @@ class LogisticModel:
 class SubsetPlaces:
     """Slots of feature subsets: by bit mask while few features are, in order of arrival otherwise."""
 
-    def __init__(self, n_features: int, capacity: int) -> None:
-        self.dense = n_features <= DENSE_FEATURES
+    def __init__(self, n_features: int, capacity: int, *, dense: bool | None = None) -> None:
+        self.dense = n_features <= DENSE_FEATURES if dense is None else dense
         self.capacity = 1 << n_features if self.dense else capacity
         self.epoch = 0
         self._weights = 1 << np.arange(n_features, dtype=np.int64) if self.dense else None
@@ -171,6 +171,8 @@ class LogisticSubclassifiers:
         Threads that fit, or the address of a Dask scheduler.
     capacity : int, default=200_000
         Most subsets kept at a time, where the number of features exceeds :data:`DENSE_FEATURES`.
+    dense : bool, optional
+        Whether every subset has a place of its own; default up to that number of features.
     budget : Budget, optional
         How long fits may take, which is looked at before every batch, and who is told. It may be replaced.
 
@@ -187,6 +189,7 @@ class LogisticSubclassifiers:
         scale: bool = True,
         n_jobs: Where = 1,
         capacity: int = 200_000,
+        dense: bool | None = None,
         budget: Budget | None = None,
     ) -> None:
         self.rows = rows
@@ -194,7 +197,8 @@ class LogisticSubclassifiers:
         self.budget = budget or Budget()
         n_scores = 1 if rows.n_classes == 2 else rows.n_classes
         room = MOST_BYTES // (8 * n_scores * (rows.fit_rows.shape[1] + 1) + 16 * rows.n_words)
-        self.places = SubsetPlaces(rows.n_features, min(capacity, max(LEAST_PLACES, room)))
+        n_places = min(capacity, max(LEAST_PLACES, room))
+        self.places = SubsetPlaces(rows.n_features, n_places, dense=dense)
         self.n_fits = 0
         self.n_scores = n_scores
         self._transposed = np.ascontiguousarray(rows.validation_rows.T)
