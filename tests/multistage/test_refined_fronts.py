@@ -12,6 +12,8 @@ from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 from shortlist.results.proof import ProofKind
 
+pytestmark = pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
+
 X, Y = make_classification(300, 5, n_informative=4, n_redundant=0, flip_y=0.05, random_state=2)
 TREE = DecisionTreeClassifier(max_depth=4, random_state=0)
 
