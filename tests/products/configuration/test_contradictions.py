@@ -165,3 +165,21 @@ def test_constraints_of_other_kinds_may_be_limits() -> None:
     found = find_contradiction(PHONE, [both], [3])
     assert found is not None
     assert (found.limits, found.literals, found.rules) == ((0,), (3,), ())
+
+
+@given(model=models(max_features=5), data=st.data())
+@settings(max_examples=20, deadline=None)
+def test_limits_within_one_unit_of_a_large_sum_are_decided_in_integers(
+    model: FeatureModel, data: st.DataObject
+) -> None:
+    n, size = model.n_features, 10 ** data.draw(st.integers(6, 14))
+    values = np.array(data.draw(st.lists(st.integers(-size, size), min_size=n, max_size=n)))
+    some = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    operator = data.draw(st.sampled_from(["<=", ">=", "==", "<", ">"]))
+    text = f"cost{operator}{int(values[some].sum()) + data.draw(st.integers(-1, 1))}"
+    limit = parse_limit(text, model, {"cost": Attribute("cost", values)})
+    every = [selected for selected in oracles.products(model) if oracles.truth(limit.formula, selected)]
+    for by_clauses in (module._by_clauses, lambda *_: None):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "_by_clauses", by_clauses)
+            assert (find_contradiction(model, [limit]) is None) == bool(every)
