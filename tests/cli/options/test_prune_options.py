@@ -42,7 +42,7 @@ def test_members_that_a_rule_chose_vote_by_default() -> None:
     folded = SelectionOptions(pruning_rows="out-of-fold").exact_pruner(None, 0, 1, [])
     assert (folded.pruning_rows, SelectionOptions().exact_pruner(None, 0, 1, []).pruning_rows) == (
         "out-of-fold",
-        "held-out",
+        "auto",
     )
 
 

@@ -35,7 +35,9 @@ def kinds_pool() -> Any:
 @pytest.mark.slow
 @parametrize_with_checks(
     [
-        ExactPruner(n_classifiers=6, node_limit=200, random_state=0, voting="soft", objective="log-loss"),
+        ExactPruner(
+            n_classifiers=6, node_limit=200, random_state=0, objective="log-loss", pruning_rows="held-out"
+        ),
         ExactPruner(n_classifiers=6, node_limit=200, random_state=0, voting="averaged"),
         OrderedPruner(n_classifiers=6, random_state=0, voting="averaged"),
     ]
@@ -178,9 +180,14 @@ def test_probabilities_come_from_whom_the_user_names(kind: str, voting: str, poo
 @pytest.mark.parametrize("objective", ["auto", "accuracy"])
 def test_members_are_fitted_again_on_all_rows(objective: str) -> None:
     once, again = (
-        ExactPruner(objective=objective, n_classifiers=6, node_limit=50, random_state=0, refit=refit).fit(
-            X, Y
-        )
+        ExactPruner(
+            objective=objective,
+            pruning_rows="held-out",
+            n_classifiers=6,
+            node_limit=50,
+            random_state=0,
+            refit=refit,
+        ).fit(X, Y)
         for refit in (False, True)
     )
 

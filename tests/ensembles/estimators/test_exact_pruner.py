@@ -22,7 +22,7 @@ X, Y = make_classification(240, 6, n_informative=4, flip_y=0.15, random_state=3)
 
 
 @pytest.mark.slow
-@parametrize_with_checks([ExactPruner(n_classifiers=6, node_limit=2000, random_state=0)])
+@parametrize_with_checks([ExactPruner(n_classifiers=2, node_limit=2000, random_state=0)])
 def test_the_pruner_keeps_scikit_learns_contract(estimator: Any, check: Any) -> None:
     check(estimator)
 

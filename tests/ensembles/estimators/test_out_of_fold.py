@@ -132,11 +132,32 @@ def test_a_cross_fitted_pool_serves_several_objectives() -> None:
 def test_which_rows_prune_is_a_choice() -> None:
     with pytest.raises(BadInputError, match="pruning_rows must be one of"):
         ExactPruner(pruning_rows="folds").fit(X, Y)
-    with pytest.raises(BadInputError, match="pruning_rows must be 'held-out' with a pool of your own"):
+    with pytest.raises(
+        BadInputError, match="pruning_rows must be 'auto' or 'held-out' with a pool of your own"
+    ):
         ExactPruner(make_pool(X, Y, n_classifiers=2), pruning_rows="out-of-fold").fit(X, Y)
-    by_default = ExactPruner(n_classifiers=2, random_state=0).fit(X, Y)
-    assert by_default.cross_fitted_ is None
-    assert len(by_default.validation_.rows) == 72
+    held_out = ExactPruner(pruning_rows="held-out", n_classifiers=2, random_state=0).fit(X, Y)
+    assert held_out.cross_fitted_ is None
+    assert len(held_out.validation_.rows) == 72
+
+
+@pytest.mark.parametrize(
+    ("options", "n_rows", "expected"),
+    [
+        ({}, 2000, True),
+        ({}, 2001, False),
+        ({"pruning_rows": "out-of-fold"}, 10**6, True),
+        ({"pruning_rows": "held-out"}, 100, False),
+        ({"objective": "brier"}, 100, True),
+        ({"objective": "accuracy"}, 100, False),
+        ({"objective": "accuracy", "voting": "averaged"}, 100, False),
+        ({"diversity": "each"}, 100, False),
+    ],
+)
+def test_means_on_few_rows_are_chosen_out_of_fold_by_default(
+    options: Any, n_rows: int, expected: bool
+) -> None:
+    assert ExactPruner(**options).prunes_out_of_fold(n_rows) is expected
 
 
 def test_a_promise_rests_on_rows_that_fitted_and_chose_nothing() -> None:

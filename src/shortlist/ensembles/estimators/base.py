@@ -124,8 +124,7 @@ class PoolPruner(EnsembleClassifier):
         if (self.voting == AVERAGED or self.probabilities == MEAN) and self.pool is not None:
             check_probabilities(whole_pool(self.pool))
 
-    @property
-    def prunes_out_of_fold(self) -> bool:
+    def prunes_out_of_fold(self, _n_rows: int) -> bool:
         """Whether the rows that fit a pool prune it too, by answers out of fold."""
         return False
 
@@ -200,7 +199,7 @@ class PoolPruner(EnsembleClassifier):
         """
         if self.pool is not None:
             return pruning_rows_of(self.pool, X, y)
-        if self.prunes_out_of_fold:
+        if self.prunes_out_of_fold(len(y)):
             pool = make_pool(
                 X, y, n_classifiers=self.n_classifiers, random_state=seed,
                 n_jobs=self.n_jobs or 1, report=report, cancellation=cancellation,

@@ -63,7 +63,10 @@ OUT_OF_FOLD, HELD_OUT = "out-of-fold", "held-out"
 other folds, or a part that fits nothing.
 """
 
-PRUNING_ROWS = (HELD_OUT, OUT_OF_FOLD)
+PRUNING_ROWS = (AUTO, OUT_OF_FOLD, HELD_OUT)
+
+MOST_ROWS_IN_FOLDS = 2_000
+"""On more rows ``auto`` holds a part out, which is large then, and fits each classifier once."""
 
 
 @saved_from("shortlist")
@@ -121,12 +124,12 @@ class ExactPruner(PoolPruner):
         ``"auto"``: the engine of :mod:`shortlist.ensembles.pruning.engine`, or for a slope
         :mod:`shortlist.ensembles.proofs.lines.slope_proof`. A name: that solver alone, on the paper's
         program, or for a slope on the program of every size.
-    pruning_rows : {"held-out", "out-of-fold"}, default="held-out"
+    pruning_rows : {"auto", "out-of-fold", "held-out"}, default="auto"
         Which rows prune where `pool` is None. ``"held-out"``: 30 % of them, stratified, and the others fit
         the pool. ``"out-of-fold"``: all. The pool is fitted on all, and again without each of five folds
-        (:func:`shortlist.ensembles.pools.refit.cross_fit`), which takes about five times as long; a
-        row is answered by the classifiers that were fitted without its fold, and value, bound and
-        certificate are of these answers.
+        (:func:`shortlist.ensembles.pools.refit.cross_fit`), which takes about five times as long; a row is
+        answered by the classifiers that were fitted without its fold, and value, bound and certificate are of
+        these answers. ``"auto"``: out of fold with soft voting on up to 2,000 rows, otherwise held out.
     refit : bool, default=True
         Whether the members that were chosen are fitted again on all rows given to :meth:`fit`, where that
         fits the pool. Value, bound and certificate are of the members as they were chosen. Members of a given
@@ -216,7 +219,7 @@ class ExactPruner(PoolPruner):
         time_limit_s: float | None = 60,
         node_limit: int | None = None,
         solver: str = AUTO,
-        pruning_rows: str = HELD_OUT,
+        pruning_rows: str = AUTO,
         refit: bool = True,
         n_classifiers: int = 100,
         n_jobs: int | None = None,
@@ -287,8 +290,8 @@ class ExactPruner(PoolPruner):
         as_choice(self.pruning_rows, "pruning_rows", PRUNING_ROWS)
         if self.pruning_rows == OUT_OF_FOLD and given is not None and not self._knows_folds:
             raise BadInputError(
-                "pruning_rows must be 'held-out' with a pool of your own, got 'out-of-fold'. Its classifiers "
-                "cannot be fitted without a fold; leave pool out, or cross-fit it."
+                "pruning_rows must be 'auto' or 'held-out' with a pool of your own, got 'out-of-fold'. Its "
+                "classifiers cannot be fitted without a fold; leave pool out, or cross-fit it."
             )
 
     @property
@@ -296,10 +299,11 @@ class ExactPruner(PoolPruner):
         """Whether the pool comes with its classifiers without each fold."""
         return isinstance(self.pool, CrossFittedPool)
 
-    @property
-    def prunes_out_of_fold(self) -> bool:
-        """Whether the rows that fit a pool prune it too, by answers out of fold."""
-        return self.pruning_rows == OUT_OF_FOLD
+    def prunes_out_of_fold(self, n_rows: int) -> bool:
+        """Whether so many rows, which fit a pool, prune it too, by answers out of fold."""
+        if self.pruning_rows != AUTO:
+            return self.pruning_rows == OUT_OF_FOLD
+        return self.meant_voting == SOFT and n_rows <= MOST_ROWS_IN_FOLDS
 
     @property
     def meant_voting(self) -> str:

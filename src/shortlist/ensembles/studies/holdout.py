@@ -405,7 +405,7 @@ def _fitting_and_pruning(
     rows: RowNumbers, y: Labels, pruner: Any, seed: int
 ) -> tuple[RowNumbers, RowNumbers]:
     """Return which rows fit a pool and which prune it; out of fold all do both."""
-    if not pruner.prunes_out_of_fold:
+    if not pruner.prunes_out_of_fold(len(rows)):
         return _split(rows, y[rows], PRUNING_SHARE / (1 - TEST_SHARE), seed)
     _refuse_lonely_class(y[rows])
     return rows, rows
