@@ -114,7 +114,7 @@ def test_frames_with_text_and_gaps_work_and_keep_their_names() -> None:
     frame["town"] = np.where(Y == 1, "Rome", np.where(X[:, 0] > 0, "Oslo", "Bern"))
     frame.loc[::5, "town"] = None
     frame.loc[::7, "b"] = np.nan
-    pruned = ExactPruner(n_classifiers=10, random_state=0).fit(frame, Y)
+    pruned = ExactPruner(n_classifiers=5, random_state=0).fit(frame, Y)
 
     assert pruned.feature_names_in_.tolist() == [*"abcdef", "town"]
     assert (pruned.predict(frame) == Y).mean() > 0.9
@@ -131,7 +131,7 @@ def test_a_forest_is_a_pool() -> None:
 
 def test_the_same_seed_gives_the_same_answer() -> None:
     first, second = (
-        ExactPruner(n_classifiers=10, node_limit=2000, time_limit_s=None, random_state=5).fit(X, Y)
+        ExactPruner(n_classifiers=4, node_limit=2000, time_limit_s=None, random_state=5).fit(X, Y)
         for _ in range(2)
     )
     assert np.array_equal(first.selection_, second.selection_)

@@ -66,8 +66,9 @@ def prune(
 ) -> None:
     """Choose the classifiers that vote, with proof or by a rule.
 
-    Splits the rows 63 : 27 : 10, fits a pool of classifiers on the first part, chooses members and threshold
-    on the second, and reports on the third. Ctrl-C stops the proof and keeps the best selection found. With
+    Keeps a tenth of the rows for the test, fits a pool of classifiers, chooses members by rows that they were
+    not fitted on, and reports on the tenth. Which rows choose, --pruning-rows says: 27 of 100, or all others
+    out of fold. Ctrl-C stops the proof and keeps the best selection found. With
     --methods it does so in every fold of a cross-validation, and ranks the methods. With --objectives it
     finds every committee that no other beats in all of them, and one of these predicts. With --answers the
     table holds what judges have answered: nothing is fitted, nine rows of ten choose whom to ask. With

@@ -186,7 +186,7 @@ class ExactPruner(PoolPruner):
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> pruned = ExactPruner(n_classifiers=10, random_state=0).fit(X[:400], y[:400])
+    >>> pruned = ExactPruner(n_classifiers=5, random_state=0).fit(X[:400], y[:400])
     >>> str(pruned.status_), pruned.gap_
     ('optimal', 0.0)
     """
