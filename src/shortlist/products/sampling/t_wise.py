@@ -26,7 +26,7 @@ MOST_INTERACTIONS = 100_000_000
 N_CANDIDATES, N_CANDIDATES_OF_MANY = 6, 2
 """Products that are tried for each one that is taken, and where there are many rows of interactions."""
 
-MANY_ROWS = 100_000
+MANY_INTERACTION_ROWS = 100_000
 """So many rows are many."""
 
 N_TRIES_OF_FEW, FEW_ROWS = 5, 2_000
@@ -192,7 +192,7 @@ class _Search:
         worth = self._worth()
         worth /= 2 * worth.max(initial=1.0)
         best, most = model, -1
-        for _ in range(N_CANDIDATES if len(self._rows) < MANY_ROWS else N_CANDIDATES_OF_MANY):
+        for _ in range(N_CANDIDATES if len(self._rows) < MANY_INTERACTION_ROWS else N_CANDIDATES_OF_MANY):
             noise = self._rng.random(len(worth)) / 4
             model = self._builder.product(literals, self.state, worth + noise, model)
             gained = int((self.state[self._rows, self._codes(model)] == OPEN).sum())
