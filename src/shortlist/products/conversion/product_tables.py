@@ -149,8 +149,8 @@ def _called(name: str, title: str) -> str:
         ((sense, objective),) = objective_names(title.removeprefix(OBJECTIVE))
     except ValueError:
         raise BadFileError(
-            f"{name}: a column of values must be called like '{OBJECTIVE}min cost', got {title!r}. Rename it, "
-            "or drop the column."
+            f"{name}: a column of values must be called like '{OBJECTIVE}min cost', got {title!r}. Rename "
+            "it, or drop the column."
         ) from None
     return f"{sense} {objective}"
 
