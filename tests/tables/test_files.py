@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from shortlist.errors import BadFileError
-from shortlist.tables.files import read_table_file
+from shortlist.tables.files import read_table_file, read_up_to
 from tests.tables.workbooks import workbook
 
 WORDS = ["Zoë", "x,y", "", "b;c"]
@@ -218,3 +218,9 @@ def test_a_word_in_a_column_of_numbers_is_noted_with_its_place(tmp_path: Path) -
             "Correct the cell, or empty it."
         )
     ]
+
+
+def test_what_unpacks_to_too_much_is_refused() -> None:
+    assert read_up_to("t.csv.gz", io.BytesIO(b"a,b\n"), most=4) == b"a,b\n"
+    with pytest.raises(BadFileError, match=r"t\.csv\.gz unpacks to more than 3 bytes"):
+        read_up_to("t.csv.gz", io.BytesIO(b"a,b\n"), most=3)

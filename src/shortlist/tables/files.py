@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError
@@ -26,12 +26,15 @@ STDIN = "-"
 PARQUET = b"PAR1"
 ZIP = b"PK\x03\x04"
 
-UNPACKED: dict[bytes, Callable[[bytes], bytes]] = {
-    b"\x1f\x8b": gzip.decompress,
-    b"BZh": bz2.decompress,
-    b"\xfd7zXZ\x00": lzma.decompress,
+UNPACKED: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {
+    b"\x1f\x8b": lambda packed: cast("IO[bytes]", gzip.GzipFile(fileobj=packed)),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
 }
 """How to undo a compression, by the bytes that it begins with."""
+
+MOST_TABLE_BYTES = 2**33
+"""A compressed table that holds more than this is refused."""
 
 
 def read_table_file(
@@ -138,7 +141,8 @@ def _unpacked(name: str, content: bytes) -> bytes:
     try:
         for start, unpack in UNPACKED.items():
             if content.startswith(start):
-                return unpack(content)
+                with unpack(io.BytesIO(content)) as stream:
+                    return read_up_to(name, stream)
         if content.startswith(ZIP) and not is_workbook(content):
             return _only_member(name, content)
     except (OSError, EOFError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
@@ -159,7 +163,27 @@ def _only_member(name: str, content: bytes) -> bytes:
                 f"{name} must hold one table, got an archive of {counted(len(members), 'file')}. Unpack it "
                 "first."
             )
-        return archive.read(members[0])
+        with archive.open(members[0]) as stream:
+            return read_up_to(name, stream)
+
+
+def read_up_to(name: str, stream: IO[bytes], most: int = MOST_TABLE_BYTES) -> bytes:
+    """Return what a stream holds, unless it holds more than `most` bytes, as files made to do harm do.
+
+    Raises
+    ------
+    BadFileError
+        If it holds more.
+    """
+    blocks, size = [], 0
+    while block := stream.read(1 << 20):
+        blocks.append(block)
+        size += len(block)
+        if size > most:
+            raise BadFileError(
+                f"{name} unpacks to more than {most:,} bytes. Unpack it first if you trust it."
+            )
+    return b"".join(blocks)
 
 
 def _parquet(name: str, content: bytes, notes: list[str], words: Sequence[str]) -> "pd.DataFrame":
