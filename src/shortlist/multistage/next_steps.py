@@ -15,6 +15,7 @@ from shortlist._words import did_you_mean
 from shortlist.errors import BadInputError
 from shortlist.guarantees.reject_labels import labels_of
 from shortlist.multistage.predict.prediction import REJECTED, confidences, decide_known
+from shortlist.pickles import saved_from
 
 if TYPE_CHECKING:
     from shortlist.multistage.estimators import MultiStageClassifier
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 ASK, ANSWER, REJECT = "ask", "answer", "reject"
 
 
+@saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class NextStep:
     """What comes next for one row.

@@ -22,7 +22,7 @@ from shortlist.tables.splits import cut_classes
 
 
 def sampled_rows(rows: StageRows, most: int | None, seed: int) -> StageRows:
-    """Return a random part of the rows that fit and of those that judge, at most so many of each, by class."""
+    """Return a random part of the rows that fit and of those that judge, so many of each, by class."""
     if most is None or max(len(rows.fit_labels), len(rows.validation_labels)) <= most:
         return rows
     rng = np.random.default_rng(seed)

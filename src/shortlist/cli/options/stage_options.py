@@ -160,7 +160,7 @@ class StageSearchOptions:
     sample_rows: Annotated[
         int | None,
         typer.Option(
-            help="Search with at most so many of the rows that fit and of those that judge, for large tables; "
+            help="Search with at most so many of the rows that fit and that judge, for large tables; "
             "what is found is fitted and measured on all. Default: all."
         ),
     ] = None

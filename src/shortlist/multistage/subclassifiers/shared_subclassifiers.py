@@ -1,4 +1,4 @@
-"""One classifier for all feature subsets: features that are not bought are gaps, in its rows as in its answers."""
+"""One classifier for all feature subsets: features that are not bought are gaps."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ FITTED_ROWS = 20_000
 FEWEST_COPIES, MOST_COPIES = 4, 16
 """Copies of each row, each with gaps of its own."""
 
-ROWS_AT_ONCE = 100_000
+ROWS_PER_CALL = 100_000
 """Rows that it is asked about in one call."""
 
 
@@ -69,7 +69,7 @@ class SharedSubclassifiers:
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
         """Write into ``bits[slot]`` who is confident and who is confident and right."""
         labels, n_rows = self.rows.validation_labels, len(self.rows.validation_labels)
-        together = max(1, ROWS_AT_ONCE // max(1, n_rows))
+        together = max(1, ROWS_PER_CALL // max(1, n_rows))
         for start in range(0, len(slots), together):
             piece = slots[start : start + together]
             probabilities = self._probabilities(self._subsets[piece], self.rows.validation_rows)

@@ -54,7 +54,8 @@ def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) ->
             for row in _rows(source, f"SELECT * FROM {table} ORDER BY {key}"):  # noqa: S608  # names are ours
                 marks = ", ".join("?" * len(row))
                 with contextlib.suppress(sqlite3.IntegrityError):
-                    target.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row)  # noqa: S608  # ours too
+                    insert = f"INSERT OR IGNORE INTO {table} VALUES ({marks})"  # noqa: S608  # likewise
+                    target.execute(insert, row)
             whole = True
         if whole:
             break
