@@ -136,8 +136,8 @@ class MultiStageClassifier(TableClassifier):
         A scikit-learn classifier with ``predict_proba``; None: ℓ2 logistic regression.
     share_fits : bool, default=False
         Whether one clone of `subclassifier` stands for those of all feature subsets while the method
-        searches; it must take missing values. Then only the subsets of the front are fitted, and the front is measured
-        with them anew, so nothing is proved. See
+        searches; it must take missing values. Then only the subsets of the front are fitted, and the front is
+        measured with them anew, so nothing is proved. See
         :class:`shortlist.multistage.subclassifiers.shared_subclassifiers.SharedSubclassifiers`.
     sample_rows : int or None, default=None
         Search with at most so many of the rows that fit, and of those that judge, drawn at random by class.
