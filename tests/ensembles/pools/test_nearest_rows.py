@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
 from shortlist.ensembles.pools.nearest_rows import NearestRows
+from shortlist.errors import BadInputError
 
 
 def plainly(model: NearestRows, row: list[float]) -> list[float]:
@@ -70,3 +71,11 @@ def test_of_equally_near_rows_the_first_ones_count() -> None:
     model = NearestRows(2, weights="uniform", p=1).fit(rows, np.array([0, 1, 1, 1]))
     assert model.predict_proba(np.zeros((1, 1))).tolist() == [[0.5, 0.5]]
     assert model.predict_proba(np.full((1, 1), -1.0)).tolist() == [[0.0, 1.0]]
+
+
+@pytest.mark.parametrize("n_neighbors", [0, 3, 5])
+def test_more_neighbours_than_rows_are_refused(n_neighbors: int) -> None:
+    model = NearestRows(n_neighbors).fit(np.array([[0.0], [1.0]]), np.array([0, 1]))
+    for ask in (model.predict, model.predict_proba):
+        with pytest.raises(BadInputError, match=f"from 1 to the 2 rows that were fitted, got {n_neighbors}"):
+            ask(np.array([[0.5]]))

@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from shortlist._words import counted
 from shortlist.arrays import Mask
 from shortlist.ensembles.pools._kernels import find_nearest
+from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import refuse_fit_options
 
@@ -69,10 +71,20 @@ class NearestRows(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of every class among the nearest rows, ``(n_samples, n_classes)``.
 
+        Raises
+        ------
+        BadInputError
+            If fewer rows than `n_neighbors` were fitted.
+
         Notes
         -----
         Takes O(n_samples · n_rows · n_columns) time.
         """
+        if not 1 <= self.n_neighbors <= len(self.rows_):
+            raise BadInputError(
+                f"n_neighbors must be from 1 to the {counted(len(self.rows_), 'row')} that were fitted, got "
+                f"{self.n_neighbors}."
+            )
         asked = np.ascontiguousarray(X, dtype=np.float64)
         columns, away = np.ascontiguousarray(self.rows_.T), np.empty(len(self.rows_))
         found = np.zeros((len(asked), len(self.classes_)))
