@@ -13,7 +13,7 @@ from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.formulas import Linear, Literal, Or
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model, with_details
 from shortlist.products.feature_models.source import Source
-from shortlist.products.formats import WRITABLE, parse_model, read_model
+from shortlist.products.formats import WRITABLE, parse_model, read_model, write_model
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
 from tests.products import oracles, strategies
@@ -79,6 +79,21 @@ def test_what_a_format_cannot_hold_is_said(kind: str) -> None:
     notes = convert_model(read_model(MODELS / "phone.uvl"), kind).notes
     assert "2 features no longer marked as abstract" in notes
     assert [note for note in notes if "left out: cost" in note]
+
+
+@pytest.mark.parametrize("suffix", [".uvl", ".xml", ".sxfm", ".dimacs"])
+@pytest.mark.parametrize("kind", ["or", "alternative", "cardinality"])
+def test_a_group_at_the_root_stays_one_beside_auxiliary_features(
+    kind: str, suffix: str, tmp_path: Path
+) -> None:
+    group = make_group(0, [1, 2, 3, 4, 5], kind, 1, 4)
+    rule = Or((Literal(2), Linear((3, 5, 4, 7, 6), (2, 3, 4, 5, 6), 6 if kind == "alternative" else 12)))
+    model = make_model([f"F{i}" for i in range(6)], root=0, groups=[group], constraints=[rule])
+    write_model(tmp_path / f"m{suffix}", model)
+    again = read_model(tmp_path / f"m{suffix}")
+    expected = sorted(oracles.named_products(model), key=sorted)
+    assert _products_cut(again, set(model.labels)) == expected
+    assert suffix != ".xml" or again.n_features > model.n_features, "the case needs auxiliary features"
 
 
 def _odd() -> FeatureModel:

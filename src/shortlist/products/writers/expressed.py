@@ -1,5 +1,6 @@
 """A feature model in the tree and formulas that a format can hold, clauses taking the place of the rest."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -54,7 +55,7 @@ def expressed(
     model : FeatureModel
         What to express.
     holds_group : callable
-        Whether the format holds a group, given how many groups its parent has.
+        Whether the format holds a group, given how many groups its parent has with the auxiliary features.
     holds_formula : callable
         Whether the format holds a constraint as it is.
 
@@ -70,18 +71,22 @@ def expressed(
     >>> [group.kind.value for group in shown.model.groups], shown.model.constraints[0].formula
     (['optional', 'optional'], Or(parts=(Literal(value=-2), Literal(value=-3))))
     """
-    siblings: dict[int, int] = {}
-    for group in model.groups:
-        siblings[group.parent] = siblings.get(group.parent, 0) + 1
     first = int(model.root is not None)
-    loose = {
-        rule: group
-        for rule, group in enumerate(model.groups, start=first)
-        if not holds_group(group, siblings[group.parent])
-    }
-    first += len(model.groups)
-    spelled = {r for r, c in enumerate(model.constraints, start=first) if not holds_formula(c.formula)}
+    after = first + len(model.groups)
+    spelled = {r for r, c in enumerate(model.constraints, start=after) if not holds_formula(c.formula)}
+    siblings = Counter(group.parent for group in model.groups)
+
+    def not_held() -> dict[int, Group]:
+        pairs = enumerate(model.groups, start=first)
+        return {rule: group for rule, group in pairs if not holds_group(group, siblings[group.parent])}
+
+    loose = not_held()
     clauses, auxiliary = needed_clauses(model, {*loose, *spelled})
+    if auxiliary and model.root is not None:
+        siblings[model.root] += len(auxiliary)  # these hang below the root, each a group
+        if (crowded := not_held()) != loose:
+            loose = crowded
+            clauses, auxiliary = needed_clauses(model, {*loose, *spelled})
     in_tree = {(-child - 1, group.parent + 1) for group in loose.values() for child in group.children}
     clauses = [clause for clause in clauses if clause not in in_tree]
 
@@ -95,11 +100,11 @@ def expressed(
         names.append(free_name("every_product", names))
         variables.append(0)
     groups: list[Group] = []
-    for rule, group in enumerate(model.groups, start=int(model.root is not None)):
+    for rule, group in enumerate(model.groups, start=first):
         groups += _optional(group.parent, group.children) if rule in loose else [group]
     groups += _optional(root, range(0 if model.root is None else model.n_features, len(names)), but=root)
     numbers = {variable: number for number, variable in enumerate(variables, start=1)}
-    constraints = [c for r, c in enumerate(model.constraints, start=first) if r not in spelled]
+    constraints = [c for r, c in enumerate(model.constraints, start=after) if r not in spelled]
     for listed in (clauses, model.clauses or ()):
         constraints += map(Constraint, _formulas(listed, numbers, root + 1))
     made = make_model(names, root=root, groups=groups, constraints=constraints, name=model.name)
