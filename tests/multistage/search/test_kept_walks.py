@@ -28,6 +28,7 @@ from shortlist.results.proof import ProofKind
 from shortlist.runs import NO_STUDY, Cancellation, Study, open_study
 from shortlist.runs.budget import Budget
 from shortlist.runs.progress import Progress
+from shortlist.runs.studies.checkpoints import KeptState
 from shortlist.runs.studies.study import KeepSettings
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
@@ -142,6 +143,92 @@ def test_states_of_threads_whose_tasks_others_did_since_are_passed_over(tmp_path
         )
         assert list(part.results()) == ["walk"]
         assert (part.kept("walker 0"), part.kept("walker 1")) == (None, first)
+
+
+class Counting:
+    """A walker of tasks with two chains each, one a call, which all tie."""
+
+    def __init__(self) -> None:
+        self.counts = {"ties": 0, "at": 0}
+        self.problem: Any = None
+
+    @property
+    def looked(self) -> int:
+        return self.counts["at"]
+
+    def fresh(self) -> "Counting":
+        return Counting()
+
+    def begin(self, _firsts: Any) -> None:
+        self.counts["at"] = 0
+
+    def resume(self, _firsts: Any) -> None:
+        pass
+
+    def walk_on(self) -> bool:
+        self.counts = {"ties": self.counts["ties"] + 1, "at": self.counts["at"] + 1}
+        return self.counts["at"] == 2
+
+    def found(self) -> FoundAssignments:
+        ties = np.array([self.counts["ties"]], dtype=np.int64)
+        return FoundAssignments(np.zeros((1, 7), dtype=np.int64), ties, np.zeros((1, 1), dtype=np.int64))
+
+    def state(self) -> dict[str, Any]:
+        return {name: np.array([count]) for name, count in self.counts.items()}
+
+    def restore(self, state: Any) -> None:
+        self.counts = {name: int(state[name][0]) for name in self.counts}
+
+    def collect(self, *_: Any) -> None:
+        pass
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_task_that_one_thread_began_and_another_has_done_counts_once(
+    order: tuple[int, int], tmp_path: Path
+) -> None:
+    done, begun = Counting(), Counting()
+    done.begin(None)
+    while not done.walk_on():
+        pass
+    begun.begin(None)
+    begun.walk_on()
+    states = [({"1": 2}, "", done), ({}, "1", begun)]
+    with open_study(tmp_path / "s.db", keeping=EVERY_STATE) as study:
+        for number, place in enumerate(order):
+            looked, task, walker = states[place]
+            state = KeptState(walker.state(), {"looked": looked, "task": task})
+            study.keep(f"walker {number}", state.packed, now=True)
+        walk = walk_tasks(
+            Counting(), [np.array([mask]) for mask in range(1, 5)],
+            lambda parts: FoundAssignments(parts[0].measures, np.sum([p.ties for p in parts], axis=0), parts[0].chains),
+            Budget(), workers=1, study=study,
+        )  # fmt: skip
+
+    assert (walk.done, walk.looked, walk.found.ties.tolist()) == (4, 8, [8])
+
+
+def test_units_that_take_too_long_end_with_the_time() -> None:
+    begun: list[Any] = []
+
+    def make() -> Any:
+        begun.append(1)
+        return Endless()
+
+    tasks = [np.array([mask]) for mask in range(1, 9)]
+    walk = walk_units(make, tasks, first_of, Budget(0.01), workers=1, study=NO_STUDY)
+    assert (walk.done, len(begun)) == (0, 2)  # one to have nothing found, and the task that time ended
+
+
+class Endless(Counting):
+    """One whose tasks never end."""
+
+    def walk_on(self) -> bool:
+        return False
+
+
+def first_of(_problem: Any, parts: list[FoundAssignments]) -> FoundAssignments:
+    return parts[0]
 
 
 def fresh_walker(problem: StageProblem, k: int, walk: WalkSettings) -> Walker:

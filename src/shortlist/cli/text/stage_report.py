@@ -119,10 +119,12 @@ def print_front(classifier: "MultiStageClassifier", seconds: float, rows: int) -
     """Print the front for people."""
     from shortlist.cli.text.front_text import headline, print_frame, range_lines
     from shortlist.multistage.search.emsco import ELITE_FILLS
+    from shortlist.results.proof import ProofKind
 
     front = classifier.front_
     ties = front.extras.get("n_tied")
-    behind = f"{sum(ties):,} stage assignments behind them" if ties else ""
+    least = "" if front.proof.kind is ProofKind.COMPLETE else "at least "
+    behind = f"{least}{sum(ties):,} stage assignments behind them" if ties else ""
     print(headline(front, seconds=seconds, behind=behind))
     if front.method == "emsco":
         print(

@@ -56,7 +56,7 @@ class EnumerationResult:
     measures : ndarray of int64, shape (n_points, 7)
         Its measures.
     n_tied : ndarray of int64, shape (n_points,)
-        How many assignments have this objective vector.
+        How many assignments have this objective vector; at least so many where a limit was hit.
     n_looked : int
         Chains that were looked at; the rest were accounted for by bounds.
     proof : Proof

@@ -150,11 +150,12 @@ def _kept_threads(walker: Walker, study: Study) -> list[_Thread]:
     threads: list[_Thread] = []
     known: set[str] = set()
     while (state := (checkpoint := _checkpoint(len(threads), study)).last()) is not None:
-        looked = dict(state.facts["looked"])
-        if known & looked.keys():  # of a thread before an earlier kill: others have done its tasks since
+        looked, task = dict(state.facts["looked"]), state.facts.get("task", "")
+        own = looked.keys() | ({task} if task else set())
+        if known & own:  # of a thread before an earlier kill: others have done, or begun, its tasks since
             break
-        known |= looked.keys()
-        threads.append(_Thread(checkpoint, walker.fresh(), looked, state.facts.get("task", "")))
+        known |= own
+        threads.append(_Thread(checkpoint, walker.fresh(), looked, task))
         threads[-1].walker.restore(state.arrays)
     return threads or [_Thread(_checkpoint(0, study), walker, {})]
 
@@ -192,7 +193,8 @@ def walk_units(
     join : callable
         A function of a module.
     budget : Budget
-        How long it may take. What is not finished in time is left out.
+        How long it may take. What is not finished in time is left out. Workers have clocks of their own: a
+        task that is begun late may go on until it has taken as long itself.
     workers : int, str or None
         See :func:`shortlist.runs.workers.open_workers`.
     study : Study
@@ -207,13 +209,12 @@ def walk_units(
     nothing = make()
     parts = [nothing.found()]
     for _, answer in run_units(units, work, stage=WALKING):
-        if answer is None:
-            continue
-        arrays = {name: np.array(answer[name], dtype=np.int64) for name in ("measures", "ties", "chains")}
-        if len(arrays["ties"]):
-            parts.append(FoundAssignments(**arrays))
-        looked += answer["looked"]
-        done += 1
+        if answer is not None:
+            arrays = {name: np.array(answer[name], dtype=np.int64) for name in ("measures", "ties", "chains")}
+            if len(arrays["ties"]):
+                parts.append(FoundAssignments(**arrays))
+            looked += answer["looked"]
+            done += 1
         if budget.expired:
             break
     return FinishedWalk(join(nothing.problem, parts), done, looked)
