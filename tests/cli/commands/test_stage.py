@@ -272,7 +272,7 @@ def _write_bad_files(folder: Path) -> None:
         pytest.param(
             ["credit.csv", "--out", "a.joblib", "--model-out", "b.joblib"], "both name a model", id="two models"
         ),
-        pytest.param(["one_class.csv"], "needs two classes", id="one class"),
+        pytest.param(["one_class.csv"], "the target 'approved' of one_class.csv must hold two classes or more, got one class only", id="one class"),
         pytest.param(["rare.csv"], "4 rows of each, got 3 of 'rare'", id="a class missing from a split"),
         pytest.param(["real.csv"], "this looks like a number to predict, not a class", id="a number as target"),
         pytest.param(["halves.csv"], "such as 0.5: this looks like a number to predict", id="few fractions as target"),
