@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from shortlist.cli.dialogue import dialogue as module
+from shortlist.cli.dialogue.deciding_lines import Deciding, act
 from tests.cli.running import Ran, shortlist
 
 MODEL = """features
@@ -162,6 +163,8 @@ Saved to phone.json.""".splitlines()
         ("decided", "nothing"),
         ("stage", "Decisions from now on have no stage."),
         ("by", "Decisions from now on are nobody's."),
+        ("stage x\x1b[2Ky", "a stage must be one line of text without control characters, got 'x\\x1b[2Ky'."),
+        ("by x\u2028y", "a name must be one line of text without control characters, got 'x\\u2028y'."),
         ("help", "select FEATURE "),
     ],
 )  # fmt: skip
@@ -212,6 +215,21 @@ def test_an_interruption_ends_the_dialogue(
     assert run.returncode == code
     assert run.stdout.endswith(said)
     assert run.stderr == ("shortlist: interrupted; nothing was decided.\n" if code else "")
+
+
+def test_an_error_that_nobody_foresaw_loses_no_decision(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    def fails(deciding: Deciding, line: str) -> Deciding:
+        if line == "fail":
+            raise ArithmeticError
+        return act(deciding, line)
+
+    monkeypatch.setattr(module, "act", fails)
+    run = typed(monkeypatch, folder, "select GPS\ndeselect HD\nfail\n")
+    assert run.returncode == 70
+    said = "Decided and not saved:\n  select GPS\n  deselect HD\nshortlist: something went wrong"
+    assert run.stderr.startswith(said)
 
 
 def test_json_is_one_object_with_the_state_and_what_was_answered(

@@ -90,6 +90,20 @@ def test_what_cannot_be_read_is_told_with_its_place(tmp_path: Path, content: str
         read_decisions(tmp_path / "f", PHONE)
 
 
+@pytest.mark.parametrize("text", ["\ud800", "a\nGPS is selected", "\x1b[2K", "\x85", "\u2028", "\t"])
+@pytest.mark.parametrize("name", ["stage", "by"])
+def test_a_stage_or_a_person_that_is_no_line_of_text_is_refused(tmp_path: Path, name: str, text: str) -> None:
+    one = {"feature": "GPS", "decision": "selected", name: f"x{text}y"}
+    (tmp_path / "f").write_text(_json(stages=[{"decisions": [one]}]))
+    message = f"f: decision 1 of stage 1: {name} must be one line of text without control characters, got 'x"
+    with pytest.raises(BadFileError, match=message) as refused:
+        read_decisions(tmp_path / "f", PHONE)
+    assert str(refused.value).isprintable()
+    (tmp_path / "g").write_text(f'feature,decision,{name}\nGPS,selected,"x\ny"\n')
+    with pytest.raises(BadFileError, match=f"g:3: the row: {name} must be one line of text"):
+        read_decisions(tmp_path / "g", PHONE)
+
+
 def test_a_file_of_another_ending_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match=r"a file ending in \.json or \.csv, got"):
         write_decisions(tmp_path / "d.txt", PHONE, [])

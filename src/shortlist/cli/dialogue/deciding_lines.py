@@ -181,6 +181,9 @@ def _undo(deciding: Deciding, steps: str) -> Deciding:
 
 
 def _stage(deciding: Deciding, name: str) -> Deciding:
+    from shortlist.products.decisions.decision import refuse_other_than_a_line
+
+    refuse_other_than_a_line("a stage", name)
     print(
         f"Decisions from now on belong to stage {name}." if name else "Decisions from now on have no stage."
     )
@@ -188,6 +191,9 @@ def _stage(deciding: Deciding, name: str) -> Deciding:
 
 
 def _by(deciding: Deciding, name: str) -> Deciding:
+    from shortlist.products.decisions.decision import refuse_other_than_a_line
+
+    refuse_other_than_a_line("a name", name)
     print(f"Decisions from now on are made by {name}." if name else "Decisions from now on are nobody's.")
     return dataclasses.replace(deciding, by=name)
 

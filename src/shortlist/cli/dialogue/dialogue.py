@@ -36,7 +36,8 @@ def decide_in_lines(
     """Hold a dialogue about a product line, and return what the JSON says of it.
 
     Answers go to stdout line by line, or to stderr where JSON is asked for, which has them too. The end of
-    the input and Ctrl-C end it as ``quit`` does: what was decided and not saved is said.
+    the input and Ctrl-C end it as ``quit`` does: what was decided and not saved is said. So it is, on stderr,
+    where an error ends it that nobody foresaw.
 
     Raises
     ------
@@ -58,7 +59,10 @@ def decide_in_lines(
     except KeyboardInterrupt:
         if not deciding.state.decisions:
             raise NothingKeptError("interrupted; nothing was decided.") from None
-    _say("".join(f"{line}\n" for line in last_words(deciding)), json=json)
+    except BaseException:
+        _say(_parting(deciding), json=True)  # stderr takes every character
+        raise
+    _say(_parting(deciding), json=json)
     return {
         "command": "configure",
         "method": "interactive",
@@ -113,6 +117,11 @@ def _opening(deciding: Deciding) -> str:
         lines += value_lines(values_left(state) or ())
     lines.append("Type help for what can be typed.")
     return "".join(f"{line}\n" for line in filter(None, lines))
+
+
+def _parting(deciding: Deciding) -> str:
+    """Return the last words as one text."""
+    return "".join(f"{line}\n" for line in last_words(deciding))
 
 
 def _answered(deciding: Deciding, line: str | BadInputError) -> tuple[Deciding, str]:

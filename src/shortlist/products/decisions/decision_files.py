@@ -61,7 +61,8 @@ def read_decisions(path: str | Path, model: FeatureModel) -> tuple[Decision, ...
     Raises
     ------
     BadFileError
-        If the file cannot be read, is neither, or names no feature of the model; says where.
+        If the file cannot be read, is neither, names no feature of the model, or has a stage or a person
+        that is not one line of text; says where.
 
     Examples
     --------
@@ -243,4 +244,7 @@ def _decision(source: Source, names: FeatureNames, entry: _Entry, usual: str) ->
     if feature is None:
         hint = names.close_to(asked)
         raise source.error(f"{place} names no feature of the model: {asked[:80]!r}. {hint}", line=line)
-    return Decision(feature, side, given.get("stage", "") or usual, given.get("by", ""))
+    try:
+        return Decision(feature, side, given.get("stage", "") or usual, given.get("by", ""))
+    except BadInputError as error:
+        raise source.error(f"{place}: {error}", line=line) from None
