@@ -233,10 +233,19 @@ def test_what_is_asked_next_and_what_failed_is_as_in_the_model(row: int, lost: s
     assert told["confidence"] == pytest.approx(step.confidence)
 
 
-def test_a_value_that_cannot_be_used_is_refused() -> None:
+def test_an_empty_text_is_a_gap_for_the_model_as_for_the_policy() -> None:
+    policy = policy_of(saved(STAGES))
+    for name in ("a", "c", "ward"):
+        known = {other: "" if other == name else TABLE[other][1] for other in ("a", "c", "ward")}
+        told, step = reader.answer(policy, known), next_step(STAGES, known)
+        assert (told["needs"], told["stage"]) == (list(step.features), step.stage)
+
+
+@pytest.mark.parametrize("text", ["inf", "-Infinity", "NAN", "+nan", "1e999"])
+def test_a_value_that_cannot_be_used_is_refused(text: str) -> None:
     stages = MultiStageClassifier(max_stages=1, confidence=0.5, random_state=0).fit(TABLE[["a", "b"]], CODES)
     with pytest.raises(ValueError, match="feature 'a' must be finite"):
-        reader.answer(policy_of(saved(stages)), {"a": "inf", "b": 1})
+        reader.answer(policy_of(saved(stages)), {"a": text, "b": 1})
 
 
 def test_a_policy_that_answers_otherwise_is_refused(half: tuple[Pool, Any]) -> None:

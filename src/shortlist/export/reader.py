@@ -195,7 +195,7 @@ def _value(feature: Any, value: Any) -> Any:
         return None
     if feature["kind"] == "number":
         value = float(value)
-        if math.isinf(value):
+        if not math.isfinite(value):
             raise ValueError(f"feature {feature['name']!r} must be finite, got {value}.")
     elif feature["kind"] == "words":
         value = str(value)
