@@ -87,6 +87,16 @@ def test_what_failed_is_a_gap_and_the_row_goes_on(row: int, lost: set[str], poin
     assert set(step.failed) == lost & set(classifier.decision_report(filled)["features"].iloc[0].split(", "))
 
 
+@pytest.mark.parametrize("name", "abcde")
+@pytest.mark.parametrize("kind", MODELS)
+def test_an_empty_text_is_a_gap(kind: str, name: str) -> None:
+    classifier = MODELS[kind]
+    classifier.use(len(classifier.front_) - 1)
+    others = {other: value(1, other) for other in "abcde" if other != name}
+    with_text, with_gap = (next_step(classifier, others | {name: gap}) for gap in ("", None))
+    assert with_text == with_gap
+
+
 @pytest.mark.parametrize(
     ("known", "failed", "sentence"),
     [

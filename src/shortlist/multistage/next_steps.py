@@ -79,8 +79,8 @@ def next_step(
         Fitted, with a point that predicts.
     known : mapping of str to value
         Features that were measured, by name; without names they are called ``x0``, ``x1`` and so on as in the
-        costs. None or NaN is a gap: a value where the classifier learned from gaps, else as if the feature
-        were not there.
+        costs. None, NaN or an empty text is a gap, as in policy files: a value where the classifier learned
+        from gaps, else as if the feature were not there.
     failed : collection of str
         Features that were tried and could not be had: they are not asked again.
 
@@ -112,7 +112,8 @@ def next_step(
             )
         if name in known and name in failed:
             raise BadInputError(f"a feature is known or failed, got both of {name!r}. Leave it out of one.")
-    values = [known.get(name, np.nan) for name in names]
+    given = [known.get(name, np.nan) for name in names]
+    values = [np.nan if isinstance(value, str) and not value else value for value in given]
     row = pd.DataFrame([values], columns=list(names), dtype=object)
     rows, gaps = model.encoding.encode_known(row)
     there = np.ones((1, len(names)), dtype=bool) if gaps is None else gaps
