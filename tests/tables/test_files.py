@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import sys
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -224,3 +225,15 @@ def test_what_unpacks_to_too_much_is_refused() -> None:
     assert read_up_to("t.csv.gz", io.BytesIO(b"a,b\n"), most=4) == b"a,b\n"
     with pytest.raises(BadFileError, match=r"t\.csv\.gz unpacks to more than 3 bytes"):
         read_up_to("t.csv.gz", io.BytesIO(b"a,b\n"), most=3)
+
+
+def test_unpacked_bytes_are_held_once() -> None:
+    size = 2**25
+    tracemalloc.start()
+    try:
+        content = read_up_to("t.csv.gz", io.BytesIO(bytes(size)))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(content) == size
+    assert peak < 2.5 * size, "the stream itself, and one copy"

@@ -33,7 +33,7 @@ UNPACKED: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {
 }
 """How to undo a compression, by the bytes that it begins with."""
 
-MOST_TABLE_BYTES = 2**33
+MOST_TABLE_BYTES = 2**31
 """A compressed table that holds more than this is refused."""
 
 
@@ -175,15 +175,14 @@ def read_up_to(name: str, stream: IO[bytes], most: int = MOST_TABLE_BYTES) -> by
     BadFileError
         If it holds more.
     """
-    blocks, size = [], 0
+    held = io.BytesIO()  # gives its bytes out without a copy
     while block := stream.read(1 << 20):
-        blocks.append(block)
-        size += len(block)
-        if size > most:
+        if held.tell() + len(block) > most:
             raise BadFileError(
                 f"{name} unpacks to more than {most:,} bytes. Unpack it first if you trust it."
             )
-    return b"".join(blocks)
+        held.write(block)
+    return held.getvalue()
 
 
 def _parquet(name: str, content: bytes, notes: list[str], words: Sequence[str]) -> "pd.DataFrame":

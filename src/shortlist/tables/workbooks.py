@@ -8,6 +8,7 @@ import zlib
 
 from shortlist._words import all_of
 from shortlist.errors import BadFileError, MissingDependencyError
+from shortlist.tables.sheet_extents import SHEET_MARKS, check_extent
 
 PARTS = ("xl/workbook.xml", "xl/workbook.bin")
 """What tells a workbook from another zip archive."""
@@ -29,18 +30,30 @@ MOST_UNPACKED = 2**29
 def check_size(name: str, content: bytes, most: int = MOST_UNPACKED) -> None:
     """Refuse a workbook that unpacks to more than it may, whatever it says of its size, or that is damaged.
 
+    A few cells far apart are too much as well (:mod:`shortlist.tables.sheet_extents`).
+
     Raises
     ------
     BadFileError
         If it does.
     """
     left = most
+    sheets: list[zipfile.ZipInfo] = []
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for part in archive.infolist():
+                mark = SHEET_MARKS[part.filename.casefold().endswith(".bin")]
+                end, is_sheet = b"", False
                 with archive.open(part) as stream:
                     while left >= 0 and (block := stream.read(1 << 20)):
                         left -= len(block)
+                        is_sheet = is_sheet or mark in end + block
+                        end = block[-len(mark) :]
+                if left >= 0 and is_sheet:
+                    sheets.append(part)
+            for part in sheets if left >= 0 else ():
+                with archive.open(part) as stream:
+                    check_extent(name, stream, binary=part.filename.casefold().endswith(".bin"))
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError) as error:
         raise BadFileError(f"{name} is a damaged workbook: {error}. Save it again, or as CSV.") from None
     if left < 0:
