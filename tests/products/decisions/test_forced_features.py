@@ -1,14 +1,19 @@
 """Forced features against all products."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shortlist.arrays import Mask
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.product_objectives import FeatureObjective, parse_limit
+from shortlist.products.decisions import forced_features as module
 from shortlist.products.decisions.forced_features import Forced, LimitedModel, forced_features, limited_model
+from shortlist.products.explanations.least_values import Least, best_product
 from shortlist.products.feature_models.model import Constraint, FeatureModel, make_model, with_constraints
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import Budget
@@ -57,7 +62,25 @@ def test_propagation_is_told_where_the_time_is_over_and_nothing_is_claimed() -> 
     found = forced_features(limited_model(PHONE, []), [3], budget=over)
     assert found is not None
     assert (found.literals, found.complete) == ((1, 2, 3, -4), False)
+    assert forced_features(limited_model(PHONE, []), [3, 5, 6], budget=over) == Forced((1, 2, 3, -4, 5, 6))
     stopped = Cancellation()
     stopped.cancel()
     with pytest.raises(SearchStoppedError):
         forced_features(LimitedModel(PHONE, None, whole=False), [3], budget=Budget(cancellation=stopped))
+
+
+def test_a_limit_without_clauses_leaves_what_propagation_finds_where_the_time_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    over = Budget(0.0, clock=lambda: 1.0, start=0.0)
+
+    def without_time(*asked: Any, budget: Budget) -> tuple[Least, Mask | None]:
+        return (Least(), None) if budget.expired else best_product(*asked, budget=budget)
+
+    monkeypatch.setattr(module, "best_product", without_time)
+    limit = parse_limit("selected>=3", PHONE, {})
+    limited = LimitedModel(with_constraints(PHONE, [limit]), limited_model(PHONE, []).clauses, whole=False)
+    assert forced_features(limited, [3], budget=over) == Forced((1, 2, 3, -4), complete=False)
+    none = parse_limit("selected>=6", PHONE, {})
+    limited = LimitedModel(with_constraints(PHONE, [none]), limited.clauses, whole=False)
+    assert forced_features(limited, [3], budget=over) is None

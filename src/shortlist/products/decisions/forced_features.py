@@ -98,7 +98,8 @@ def forced_features(
     Raises
     ------
     SearchStoppedError
-        If the budget ends before it is known whether there is a product.
+        If the budget ends before it is known whether there is a product, and a last look, which may take a
+        second, does not tell.
 
     Examples
     --------
@@ -132,7 +133,8 @@ def _by_satisfiability(limited: LimitedModel, given: tuple[int, ...], budget: Bu
     except SearchStoppedError:
         if SatSolver(asked, Budget(LAST_LOOK_S, cancellation=budget.cancellation)).solve().model is None:
             return None
-        return Forced(_of_features((*propagate(asked).literals, *given), n), complete=False)
+        known = _of_features((*propagate(asked).literals, *given), n)
+        return Forced(known, complete=len(known) == n)
     return None if shared is None else Forced(_of_features((*shared, *given), n))
 
 
@@ -144,7 +146,11 @@ def _of_features(literals: Iterable[int], n_features: int) -> tuple[int, ...]:
 def _by_programs(model: FeatureModel, known: tuple[int, ...], budget: Budget) -> Forced | None:
     """Complete the features that are known to be forced."""
     n = model.n_features
-    first, product = best_product(model, np.zeros(n, dtype=np.int64), known, budget=budget)
+    alike = np.zeros(n, dtype=np.int64)
+    first, product = best_product(model, alike, known, budget=budget)
+    if first.possible and product is None:
+        last = Budget(LAST_LOOK_S, cancellation=budget.cancellation)
+        first, product = best_product(model, alike, known, budget=last)
     if not first.possible:
         return None
     if product is None:
