@@ -125,6 +125,39 @@ def test_odd_names_and_values_are_read_back_or_their_change_is_said(kind: str) -
         assert label in again.labels
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "other", "shown"),
+    [
+        ("uvl", "max.cost", "max_cost", "max_cost_"),
+        ("uvl", "weight.1", "weight_2", "weight_1"),
+        ("featureide", "max  cost", "max cost", "max cost_"),
+    ],
+)
+def test_attributes_stay_apart_where_their_names_become_one(
+    kind: str, name: str, other: str, shown: str
+) -> None:
+    group = make_group(0, [1, 2], "or")
+    rule = Linear((3, 2), (2, 3), 4)
+    model = make_model(["R", "A", "B"], root=0, groups=[group], constraints=[rule])
+    columns = {name: {1: Decimal(1), 2: Decimal(7)}, other: {2: Decimal(9)}}
+    made = convert_model(with_details(model, attributes=columns), kind)
+    again = parse_model(Source("model", made.text))
+    assert again.attributes[shown] == columns[name]
+    assert again.attributes[other] == columns[other]
+    notes = [note for note in made.notes if "attribute" in note and "own" not in note]
+    assert notes == [f"1 attribute renamed: {name!r} as {shown!r}"]
+
+
+def test_values_that_were_added_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    from shortlist.products.conversion import conversion
+
+    plain = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "optional")])
+    one = with_details(plain, attributes={"cost": {0: Decimal(1)}})
+    two = with_details(plain, attributes={"cost": {0: Decimal(1), 1: Decimal(2)}})
+    monkeypatch.setattr(conversion, "parse_model", lambda _source: two)
+    assert convert_model(one, "uvl").notes == ("1 attribute changed: some values, such as empty texts: cost",)
+
+
 def test_a_contradiction_stays_one() -> None:
     none = make_model(["A", "B"], clauses=Clauses.from_clauses(2, [()]))
     for kind in KINDS:

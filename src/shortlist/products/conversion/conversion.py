@@ -1,6 +1,6 @@
 """A feature model as text of another format, read back and compared with what it was made from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from shortlist._words import all_of, counted
@@ -100,16 +100,7 @@ def _lost(model: FeatureModel, again: FeatureModel, variables: Sequence[int]) ->
     ]
     if renamed:
         notes.append(f"{counted(len(renamed), 'feature')} renamed: {all_of(renamed, most=_MOST_NAMED)}")
-    missing: list[str] = []
-    changed: list[str] = []
-    for name, column in model.attributes.items():
-        kept = again.attributes.get(name, {})
-        same = {i: kept.get(places[i]) for i in column}
-        if same != dict(column):
-            (changed if any(value is not None for value in same.values()) else missing).append(name)
-    for names, what in ((missing, "left out"), (changed, "changed: some values, such as empty texts")):
-        if names:
-            notes.append(f"{counted(len(names), 'attribute')} {what}: {all_of(names, most=_MOST_NAMED)}")
+    notes += _changed_attributes(model, again, places)
     for kind, mine, theirs in (
         ("abstract", model.abstract, again.abstract),
         ("generated", model.generated, again.generated),
@@ -120,4 +111,35 @@ def _lost(model: FeatureModel, again: FeatureModel, variables: Sequence[int]) ->
     named = sum(bool(constraint.name) for constraint in model.constraints)
     if named > sum(bool(constraint.name) for constraint in again.constraints):
         notes.append(f"{counted(named, 'name')} of constraints left out")
+    return notes
+
+
+def _changed_attributes(model: FeatureModel, again: FeatureModel, places: Mapping[int, int]) -> list[str]:
+    """Say what of the attributes was not read back as it was."""
+    missing: list[str] = []
+    changed: list[str] = []
+    shown: list[str] = []
+    mine = {place: i for i, place in places.items()}
+    notes: list[str] = []
+    theirs_of = {
+        name: {mine.get(place, -1): value for place, value in column.items()}
+        for name, column in again.attributes.items()
+    }
+    added = [name for name in theirs_of if name not in model.attributes]
+    for name, column in model.attributes.items():
+        kept = theirs_of.get(name)
+        if (kept or {}) == dict(column):
+            continue
+        if kept is not None:
+            changed.append(name)
+        elif other := next((one for one in added if theirs_of[one] == dict(column)), None):
+            added.remove(other)
+            shown.append(f"{name!r} as {other!r}")
+        else:
+            missing.append(name)
+    if shown:
+        notes.append(f"{counted(len(shown), 'attribute')} renamed: {all_of(shown, most=_MOST_NAMED)}")
+    for names, what in ((missing, "left out"), (changed, "changed: some values, such as empty texts")):
+        if names:
+            notes.append(f"{counted(len(names), 'attribute')} {what}: {all_of(names, most=_MOST_NAMED)}")
     return notes

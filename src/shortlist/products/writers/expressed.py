@@ -16,7 +16,7 @@ from shortlist.products.feature_models.model import (
     make_model,
     with_details,
 )
-from shortlist.products.writers.written_model import rewritten
+from shortlist.products.writers.written_model import free_name, rewritten
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,14 +152,6 @@ def needed_clauses(model: FeatureModel, rules: Iterable[int]) -> tuple[list[Clau
                 taken.add(place)
                 stack += [abs(literal) for literal in definitions[place] if abs(literal) > n]
     return [*clauses, *(definitions[place] for place in sorted(taken))], sorted(found)
-
-
-def free_name(name: str, taken: Iterable[str]) -> str:
-    """Return a name that is not taken yet, with underscores behind it where it would be."""
-    known = set(taken)
-    while name in known:
-        name += "_"
-    return name
 
 
 def is_clause(formula: Formula) -> bool:

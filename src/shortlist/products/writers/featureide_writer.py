@@ -16,7 +16,7 @@ from shortlist.products.feature_models.formulas import (
 )
 from shortlist.products.feature_models.model import FeatureModel, Group, GroupKind, Value
 from shortlist.products.writers.expressed import expressed
-from shortlist.products.writers.written_model import WrittenModel, xml_names, xml_text
+from shortlist.products.writers.written_model import WrittenModel, distinct_names, xml_names, xml_text
 
 _TAGS = {And: "conj", Or: "disj", Implies: "imp", Iff: "eq", Not: "not"}
 _SINGLE = {GroupKind.MANDATORY, GroupKind.OPTIONAL}
@@ -87,9 +87,10 @@ def _tree(model: FeatureModel, names: list[str]) -> list[str]:
         if group.kind is GroupKind.MANDATORY:
             mandatory.update(group.children)
     told: dict[int, list[tuple[str, Value]]] = {}
+    fit = distinct_names(model.attributes, xml_text)
     for name, column in model.attributes.items():
         for feature, value in column.items():
-            told.setdefault(feature, []).append((name, value))
+            told.setdefault(feature, []).append((fit[name], value))
     lines: list[str] = []
     assert model.root is not None, "an expressed model has a root"
     stack: list[tuple[int, int | str]] = [(2, model.root)]

@@ -7,7 +7,7 @@ from decimal import Decimal
 from shortlist.errors import BadInputError
 from shortlist.products.feature_models.formulas import Formula, Linear, Literal, Or, formula_text
 from shortlist.products.feature_models.model import FeatureModel, Group, GroupKind, Value
-from shortlist.products.writers.written_model import WrittenModel, rewritten
+from shortlist.products.writers.written_model import WrittenModel, distinct_names, rewritten
 
 _SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _MOST_LEVELS = 1_000
@@ -36,7 +36,7 @@ def uvl_model(model: FeatureModel) -> WrittenModel:
     below it. A linear constraint is written over an attribute of its own, ``sum(weight_1) <= 5``. Names that
     repeat get their number (see :attr:`~shortlist.products.feature_models.model.FeatureModel.labels`); double
     quotes, dots and line ends in names, which UVL cannot express, become underscores if that leaves the names
-    distinct.
+    distinct; names of attributes are made distinct with further ones.
 
     Raises
     ------
@@ -54,7 +54,8 @@ def uvl_model(model: FeatureModel) -> WrittenModel:
           "Pop-ups"
     """
     names = _names(model.labels)
-    attributes = {name: dict(column) for name, column in model.attributes.items()}
+    fit = distinct_names(model.attributes, lambda name: _bare(_quoted(name)))
+    attributes = {fit[name]: dict(column) for name, column in model.attributes.items()}
     constraints = [
         formula_text(c.formula, names, linear=lambda node: _weighted(node, attributes))
         for c in model.constraints

@@ -1,7 +1,7 @@
 """What a writer returns: the text, and where in it each feature is found again."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from shortlist._words import counted
@@ -55,6 +55,33 @@ def xml_names(names: Sequence[str]) -> list[str]:
                 else f"a name must have a character that XML can hold, got {names[i]!r}. Rename it."
             )
     return fit
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """Return a name that is not taken yet, with underscores behind it where it would be."""
+    known = set(taken)
+    while name in known:
+        name += "_"
+    return name
+
+
+def distinct_names(names: Iterable[str], fit: Callable[[str], str]) -> dict[str, str]:
+    """Return each name made fit for a format, with underscores behind it where it would repeat another.
+
+    Names that are fit as they are stay.
+
+    Examples
+    --------
+    >>> distinct_names(["a.b", "a_b"], lambda name: name.replace(".", "_"))
+    {'a.b': 'a_b_', 'a_b': 'a_b'}
+    """
+    made = {name: fit(name) for name in names}
+    taken = {name for name, shown in made.items() if name == shown}
+    for name, shown in made.items():
+        if name != shown:
+            made[name] = free_name(shown, taken)
+            taken.add(made[name])
+    return made
 
 
 def rewritten(count: int, thing: str, what: str) -> tuple[str, ...]:
