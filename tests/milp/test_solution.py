@@ -124,6 +124,36 @@ def test_a_feasible_start_contradicts_infeasible() -> None:
     assert session.solve().status is Status.INFEASIBLE
 
 
+@pytest.mark.parametrize("cutoff", [355279.5, math.nextafter(0.8, 0)])
+def test_a_start_beyond_the_cutoff_by_a_rounding_error_contradicts_nothing(cutoff: float) -> None:
+    costs = (6111703.5, -5756423.5, 0.0) if cutoff > 1 else (0.7, 0.1, 0.0)
+    free = make_program(
+        np.zeros((0, 3)), row_lower=[], row_upper=[], column_lower=[1, 1, 0], column_upper=1, integer=True,
+        objectives=[LinearObjective(Objective("cost"), np.array(costs))],
+    )  # fmt: skip
+    session = told(Claim(Status.INFEASIBLE), free)
+    session.set_cutoff(cutoff)
+    session.set_start([1, 1, 0])
+    assert session.solve().status is Status.INFEASIBLE
+    session.set_cutoff(cutoff + 0.5)
+    session.set_start([1, 1, 0])
+    with pytest.raises(SolverError, match="the given start does"):
+        session.solve()
+
+
+def test_a_start_that_misses_a_row_by_a_rounding_error_contradicts_nothing() -> None:
+    thirds = make_program(
+        [[1 / 3, 1 / 3]], row_lower=-inf, row_upper=2 / 3 - 1e-9, column_lower=0, column_upper=1,
+        integer=False, objectives=[LinearObjective(Objective("cost"), np.zeros(2))],
+    )  # fmt: skip
+    session = told(Claim(Status.INFEASIBLE), thirds)
+    session.set_start([1, 1])
+    assert session.solve().status is Status.INFEASIBLE
+    session.set_start([1, 0.5])
+    with pytest.raises(SolverError, match="the given start does"):
+        session.solve()
+
+
 def test_values_beyond_the_cutoff_are_dropped() -> None:
     session = told(claim([0, 1, 1]))
     session.set_cutoff(-7.5)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,6 +168,18 @@ def is_answer(current: CurrentProgram, values: NDArray[np.float64]) -> bool:
     )
 
 
+def _is_answer_beyond_doubt(current: CurrentProgram, values: NDArray[np.float64]) -> bool:
+    """Tell whether `values` is an answer without any tolerance, its cost added up in fractions.
+
+    What misses a row or the cutoff by a rounding error does not contradict a solver that computes exactly.
+    """
+    if not is_answer(current, values) or largest_violation(current.program, values) > 0:
+        return False
+    charged = np.flatnonzero(current.costs * values)
+    terms = zip(current.costs[charged].tolist(), values[charged].tolist(), strict=True)
+    return sum(Fraction(cost) * Fraction(value) for cost, value in terms) <= current.tight_cutoff
+
+
 def checked_solution(
     current: CurrentProgram, claim: Claim, limits: Limits, *, seconds: float = 0.0
 ) -> Solution:
@@ -183,14 +196,14 @@ def checked_solution(
     ------
     SolverError
         If the bound exceeds the objective of a verified answer, or the program is called infeasible although
-        the offered start satisfies it: then nothing that the solver says can be used.
+        the offered start satisfies it, without any tolerance: then nothing that the solver says can be used.
     """
     bound = _bound(current, claim.bound)
     nothing = Solution(
         claim.status, None, math.nan, bound, seconds=seconds, nodes=claim.nodes, limit=claim.limit
     )
     if claim.status is Status.INFEASIBLE:
-        if current.start is not None and is_answer(current, current.start):
+        if current.start is not None and _is_answer_beyond_doubt(current, current.start):
             raise SolverError(
                 "the solver says that nothing satisfies the program, but the given start does. Use another "
                 "solver."
