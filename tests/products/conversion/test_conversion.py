@@ -158,6 +158,17 @@ def test_values_that_were_added_are_said(monkeypatch: pytest.MonkeyPatch) -> Non
     assert convert_model(one, "uvl").notes == ("1 attribute changed: some values, such as empty texts: cost",)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_variable_given_twice_counts_with_the_sum_of_its_coefficients(kind: str) -> None:
+    rule = Linear((1, 1, 2, -1), (2, 2, 3, 3), 2)
+    model = make_model(list("RAB"), root=0, groups=[make_group(0, [1, 2], "or")], constraints=[rule])
+    made = convert_model(model, kind)
+    assert made.proved
+    expected = [frozenset("RA"), frozenset("RB")]  # 2 A + B is at most 2
+    assert _products_cut(parse_model(Source("model", made.text)), set("RAB")) == expected
+    assert sorted(oracles.named_products(model), key=sorted) == expected
+
+
 def test_a_contradiction_stays_one() -> None:
     none = make_model(["A", "B"], clauses=Clauses.from_clauses(2, [()]))
     for kind in KINDS:

@@ -60,12 +60,25 @@ class Iff:
 class Linear:
     """The sum of `coefficients` of the variables that are true is at most `upper`.
 
-    All integers, variables differ.
+    All integers. A variable that is given more than once counts with the sum of its coefficients.
+
+    Examples
+    --------
+    >>> Linear((1, 3, 1), (2, 5, 2), 4)
+    Linear(coefficients=(2, 3), variables=(2, 5), upper=4)
     """
 
     coefficients: tuple[int, ...]
     variables: tuple[int, ...]
     upper: int
+
+    def __post_init__(self) -> None:
+        if len(set(self.variables)) < len(self.variables):
+            totals: dict[int, int] = {}
+            for factor, variable in zip(self.coefficients, self.variables, strict=True):
+                totals[variable] = totals.get(variable, 0) + factor
+            object.__setattr__(self, "coefficients", tuple(totals.values()))
+            object.__setattr__(self, "variables", tuple(totals))
 
     def negated(self) -> "Linear":
         """Return the comparison that holds exactly where this one does not."""
