@@ -39,7 +39,7 @@ def test_a_slice_is_a_model_with_the_cut_products(folder: Path) -> None:
     words[3:4] = ["Small", "--keep", "Wi-Fi, fast"]
     run = shortlist("model", "slice", *words, cwd=folder)
     assert run.stdout.splitlines() == [
-        "3 rules kept, and 1 new clause that the others imply, by elimination.",
+        "3 rules kept, and 1 new clause in place of the other rules, by elimination.",
         "4 features written to s.uvl as uvl.",
         "Proved: the file has the slice's products.",
     ]

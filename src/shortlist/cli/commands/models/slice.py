@@ -108,7 +108,7 @@ def slice_(
         print_json(facts)
         return
     print(
-        f"{counted(cut.n_kept_rules, 'rule')} kept, and {counted(cut.n_new_clauses, 'new clause')} that the "
-        f"others imply, by {cut.method}."
+        f"{counted(cut.n_kept_rules, 'rule')} kept, and {counted(cut.n_new_clauses, 'new clause')} in "
+        f"place of the other rules, by {cut.method}."
     )
     print_written(facts, "the slice's")
