@@ -26,6 +26,7 @@ from shortlist.milp import (
     open_solver,
 )
 from shortlist.milp.backends.cpsat import CpSat
+from shortlist.milp.backends.highs import Highs
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Status
 from shortlist.runs import Cancellation, cancel_on_interrupt
@@ -428,6 +429,27 @@ def test_less_than_one_of_absolute_gap_loses_nothing_with_integer_costs(solver: 
     program = cover(30, 50, 5)
     exact, early = (solver.open(program).solve(Limits(absolute_gap=gap)) for gap in (0, 1 - 1e-6))
     assert early.objective == exact.objective == early.bound
+
+
+@pytest.mark.parametrize("short_programs", [False, True])
+def test_a_wide_gap_proves_nothing_of_a_cutoff_that_an_answer_keeps(short_programs: bool) -> None:
+    rows = [
+        [3, 0, 0, 0, 4, 5], [4, 0, 4, 0, 0, 0], [0, 5, 0, 1, 0, 1], [0, 0, 2, 0, 5, 0],
+        [0, 1, 4, 2, 0, 5], [2, 0, 0, 1, 3, 0], [3, 1, 1, 2, 5, 2],
+    ]  # fmt: skip
+    program = make_program(
+        rows, row_lower=[2, 1, 1, 1, 2, 1, 3], row_upper=inf, column_lower=0, column_upper=1, integer=True,
+        objectives=[LinearObjective(Objective("cost"), np.array([57.0, 26, 20, 21, 30, 52]))],
+    )  # fmt: skip
+    session = Highs(short_programs=short_programs).open(program)
+    for gap, cutoff in [(51.0, 75), (0.5, 75), (51.0, 71), (51.0, 70), (0.5, 70), (51.0, None), (51.0, 75)]:
+        session.set_cutoff(cutoff)
+        solution = session.solve(Limits(absolute_gap=gap))
+        if cutoff == 70:
+            assert solution.status is Status.INFEASIBLE
+        else:
+            assert solution.status is Status.OPTIMAL
+            assert 71 <= solution.objective <= min(cutoff or inf, 71 + gap)
 
 
 def test_a_cancelled_solve_does_not_begin(solver: Solver) -> None:

@@ -147,7 +147,7 @@ class _HighsEngine:
         told = (math.nan, -math.inf)
         self._stopped = False
         solver = self._solver
-        self._limit_costs()
+        self._limit_costs(limits.absolute_gap)
         _checked(solver.setOptionValue("mip_feasibility_tolerance", tolerance_for(size)), "the tolerance")
         _checked(solver.setOptionValue("time_limit", limits.seconds), "seconds")
         nodes = highspy.kHighsIInf if limits.nodes is None else min(limits.nodes, highspy.kHighsIInf)
@@ -192,7 +192,9 @@ class _HighsEngine:
             and self._costs_are_whole
             and info.objective_function_value > self._cutoff + 0.5
         ):
-            if status is Status.OPTIMAL:  # met on the way: HiGHS keeps it, and has left out the rest
+            if (
+                status is Status.OPTIMAL and not self._cutoff_row
+            ):  # met on the way: HiGHS keeps it, and has left out the rest
                 return Claim(Status.INFEASIBLE, nodes=nodes)
             values = None
         return Claim(status, values, bound, nodes, limit)
@@ -202,25 +204,29 @@ class _HighsEngine:
         """Whether the objective takes integers only."""
         return bool((self._costs == np.rint(self._costs)).all() and self._integer[self._costs != 0].all())
 
-    def _limit_costs(self) -> None:
+    def _limit_costs(self, absolute_gap: float) -> None:
         """Leave out what costs more than the cutoff.
 
         Where the objective takes integers only, HiGHS's bound on the objective does it, which its branch and
         bound begins with; half a unit of room keeps rounding errors out. Else the last row says that the
         costs are at most the cutoff. Such a row has an entry in every column that costs: with it the programs
-        one unit below the answers of uClinux took three times as long.
+        one unit below the answers of uClinux took three times as long. With an absolute gap of a unit or more
+        it is needed all the same: what HiGHS has met above the bound may be within the gap of what costs less
+        than the cutoff, and end the search.
         """
         whole = self._any_integer and self._costs_are_whole
-        highest = self._cutoff + 0.5 if whole and math.isfinite(self._cutoff) else math.inf
-        _checked(self._solver.setOptionValue("objective_bound", highest), "objective_bound")
-        if whole or math.isinf(self._cutoff):
+        highest = self._cutoff + 0.5 if whole else self._cutoff
+        by_bound = whole and absolute_gap < 1
+        objective_bound = highest if by_bound and math.isfinite(highest) else math.inf
+        _checked(self._solver.setOptionValue("objective_bound", objective_bound), "objective_bound")
+        if by_bound or math.isinf(self._cutoff):
             self._drop_cutoff_row()
             return
         if self._cutoff_row:
-            self._solver.changeRowBounds(self._n_rows, -math.inf, self._cutoff)
+            self._solver.changeRowBounds(self._n_rows, -math.inf, highest)
             return
         columns = np.flatnonzero(self._costs).astype(np.int32)
-        status = self._solver.addRow(-math.inf, self._cutoff, len(columns), columns, self._costs[columns])
+        status = self._solver.addRow(-math.inf, highest, len(columns), columns, self._costs[columns])
         _checked(status, "cutoff")
         self._cutoff_row = True
 
