@@ -78,3 +78,16 @@ def test_records_of_a_binary_sheet_are_counted_alike() -> None:
     with pytest.raises(BadFileError, match="at most 11 cells, got a cell in row 4 and one in column 3"):
         check_extent("t.xlsb", io.BytesIO(sheet), binary=True, most=11)
     check_extent("t.xlsb", io.BytesIO(sheet[:-40]), binary=True)
+
+
+def test_other_binary_parts_of_a_workbook_are_not_taken_for_sheets(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(workbook([["a"], [1]]))
+    records = _record(145) + _record(0, 10**6) + _record(5, 10**6)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("xl/vbaProject.bin", records)
+    assert len(read_table_file(path)) == 1
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("xl/workbook.bin", b"")
+    with pytest.raises(BadFileError, match="got a cell in row 1,000,001 and one in column 1,000,001"):
+        read_table_file(path)

@@ -38,11 +38,13 @@ def check_size(name: str, content: bytes, most: int = MOST_UNPACKED) -> None:
         If it does.
     """
     left = most
-    sheets: list[zipfile.ZipInfo] = []
+    sheets: list[tuple[zipfile.ZipInfo, bool]] = []
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            holds_records = PARTS[1] in archive.namelist()
             for part in archive.infolist():
-                mark = SHEET_MARKS[part.filename.casefold().endswith(".bin")]
+                binary = holds_records and part.filename.casefold().endswith(".bin")
+                mark = SHEET_MARKS[binary]
                 end, is_sheet = b"", False
                 with archive.open(part) as stream:
                     while left >= 0 and (block := stream.read(1 << 20)):
@@ -50,10 +52,10 @@ def check_size(name: str, content: bytes, most: int = MOST_UNPACKED) -> None:
                         is_sheet = is_sheet or mark in end + block
                         end = block[-len(mark) :]
                 if left >= 0 and is_sheet:
-                    sheets.append(part)
-            for part in sheets if left >= 0 else ():
+                    sheets.append((part, binary))
+            for part, binary in sheets if left >= 0 else ():
                 with archive.open(part) as stream:
-                    check_extent(name, stream, binary=part.filename.casefold().endswith(".bin"))
+                    check_extent(name, stream, binary=binary)
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError) as error:
         raise BadFileError(f"{name} is a damaged workbook: {error}. Save it again, or as CSV.") from None
     if left < 0:
