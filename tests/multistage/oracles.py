@@ -139,11 +139,13 @@ def levels(outcomes: Sequence[Sequence[Fraction]]) -> list[int]:
 
 
 def fitness(outcomes: Sequence[Sequence[Fraction]], epsilon: float) -> list[float]:
-    """Return Eq. 9 for a generation."""
-    least = min(g3 for *_, g3 in outcomes)
+    """Return Eq. 9 for a generation; where something costs nothing, with the share of the dearest saved."""
+    costs = [g3 for *_, g3 in outcomes]
+    least, most = min(costs), max(costs)
+    saved = [Fraction(1) if most == 0 else 1 - cost / most if least == 0 else least / cost for cost in costs]
     norms = [
-        math.sqrt(float(g1) ** 2 + float(g2) ** 2 + (1.0 if g3 == least else float(least / g3)) ** 2)
-        for g1, g2, g3 in outcomes
+        math.sqrt(float(g1) ** 2 + float(g2) ** 2 + float(merit) ** 2)
+        for (g1, g2, _), merit in zip(outcomes, saved, strict=True)
     ]
     gamma = max(norms) / min(norms) + epsilon
     return [gamma**rank * norm for rank, norm in zip(levels(outcomes), norms, strict=True)]

@@ -154,7 +154,10 @@ def test_a_command_of_a_stranger_is_told_and_not_run(study: Path, tmp_path: Path
     assert "type it: shortlist prune evil.csv" in run.stderr
 
 
-def test_what_cannot_be_resumed_is_one_sentence(study: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_resumed_is_one_sentence(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # others left studies in that of all tests
     missing = shortlist("study", "show", "no.db", cwd=tmp_path)
     assert (missing.returncode, missing.stderr) == (
         2, "shortlist: no.db cannot be read: No such file or directory. Check the path.\n",
