@@ -4,6 +4,8 @@ import functools
 import itertools
 import pickle
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -50,6 +52,25 @@ def stopped_after(n_events: int, problem: StageProblem, study: Study, **how: Any
     )
 
 
+@contextmanager
+def kept_study() -> Iterator[Study]:
+    """Open a study that keeps every state, and forget it afterwards."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_study(Path(folder, "s.db"), keeping=EVERY_STATE) as study,
+    ):
+        yield study
+
+
+def until_complete(walk: Callable[[], EnumerationResult]) -> EnumerationResult:
+    """Walk again and again until nothing is left."""
+    for _ in range(2000):
+        result = walk()
+        if result.proof.kind is ProofKind.COMPLETE:
+            return result
+    raise AssertionError("the walk does not end")
+
+
 def answer(result: EnumerationResult) -> list[Any]:
     return [result.assignments.tolist(), result.measures.tolist(), result.n_tied.tolist()]
 
@@ -62,14 +83,10 @@ def test_a_walk_that_is_stopped_again_and_again_ends_in_the_same_front(
 ) -> None:
     problem = problem_of(known, min(k, known.n_features))
     whole = enumerate_front(problem, walk=WalkSettings(table_rows))
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        open_study(Path(folder, "s.db"), keeping=EVERY_STATE) as study,
-    ):
-        for _ in range(200):
-            result = stopped_after(every, problem, study, walk=WalkSettings(table_rows), workers=workers)
-            if result.proof.kind is ProofKind.COMPLETE:
-                break
+    with kept_study() as study:
+        result = until_complete(
+            lambda: stopped_after(every, problem, study, walk=WalkSettings(table_rows), workers=workers)
+        )
     assert (
         answer(result)
         == answer(whole)
@@ -87,19 +104,16 @@ def test_a_walk_that_is_stopped_within_its_tasks_ends_in_the_same_front(
 ) -> None:
     problem = problem_of(known, min(k, known.n_features))
     whole = enumerate_front(problem, walk=WalkSettings(table_rows))
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        open_study(Path(folder, "s.db"), keeping=EVERY_STATE) as study,
-    ):
-        for _ in range(2000):
-            now = itertools.count()  # each look at the clock takes a second
-            budget = Budget(looks, clock=functools.partial(next, now), study=study)
-            result = enumerate_front(
-                problem, budget=budget, walk=WalkSettings(table_rows, 1), workers=workers
-            )
-            if result.proof.kind is ProofKind.COMPLETE:
-                break
-            assert result.proof.limit == f"{looks} s"
+
+    def some_looks() -> EnumerationResult:
+        now = itertools.count()  # each look at the clock takes a second
+        budget = Budget(looks, clock=functools.partial(next, now), study=study)
+        result = enumerate_front(problem, budget=budget, walk=WalkSettings(table_rows, 1), workers=workers)
+        assert result.proof.kind is ProofKind.COMPLETE or result.proof.limit == f"{looks} s"
+        return result
+
+    with kept_study() as study:
+        result = until_complete(some_looks)
     assert answer(result) == answer(whole)
     if workers == 1:
         assert result.n_looked == whole.n_looked

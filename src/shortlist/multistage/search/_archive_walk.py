@@ -30,6 +30,7 @@ from shortlist.multistage.search._walk_arrays import (
     ArchivePath,
     Blocks,
     Space,
+    next_node,
     write_block,
 )
 
@@ -282,14 +283,7 @@ def walk_archive(
             if added[depth]:
                 continue
             depth -= 1
-        while depth > 0:
-            if depth == 1:
-                depth = 0
-                break
-            added[depth] = (added[depth] - 1) & (full & ~chain[depth - 1])
-            if added[depth]:
-                break
-            depth -= 1
+        depth = next_node(chain, added, full, depth)
         if depth == 0:
             path.at[FIRST] += 1
     path.at[DEPTH] = depth

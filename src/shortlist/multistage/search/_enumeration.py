@@ -13,7 +13,15 @@ import numpy as np
 from shortlist._bits import WordTable, popcount
 from shortlist._jit import kernel
 from shortlist.arrays import Longs, LongTable, ShortTable
-from shortlist.multistage.search._walk_arrays import DEPTH, FIRST, LOOKED, Blocks, Space, write_block
+from shortlist.multistage.search._walk_arrays import (
+    DEPTH,
+    FIRST,
+    LOOKED,
+    Blocks,
+    Space,
+    next_node,
+    write_block,
+)
 
 UNSEEN = 2**62
 """Cost of a pair (conclusive, right) that no assignment has reached."""
@@ -262,16 +270,7 @@ def walk_table(
             added[depth] = full & ~mask
             added[depth] = (added[depth] - 1) & (full & ~mask)
             continue
-        # the next node: smaller additions at this depth, then back
-        while depth > 0:
-            depth_rest = full & ~chain[depth - 1]
-            if depth == 1:
-                depth = 0
-                break
-            added[depth] = (added[depth] - 1) & depth_rest
-            if added[depth]:
-                break
-            depth -= 1
+        depth = next_node(chain, added, full, depth)
         if depth == 0:
             path.at[FIRST] += 1
     path.at[DEPTH] = depth

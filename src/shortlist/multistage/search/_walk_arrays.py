@@ -63,3 +63,17 @@ def write_block(chain: Longs, depth: int, count: int, place: int, blocks: Blocks
         blocks.rows[found, width - 2] = count
         blocks.rows[found, width - 1] = place
     blocks.n_found[0] += 1
+
+
+@kernel("int64(int64[::1], int64[::1], int64, int64)")
+def next_node(chain: Longs, added: Longs, full: int, depth: int) -> int:
+    """Return the depth of the next node: smaller additions at this depth, then back; 0 after the last.
+
+    The first set of a chain is not changed here, so that a walk from it ends at depth 1.
+    """
+    while depth > 1:
+        added[depth] = (added[depth] - 1) & (full & ~chain[depth - 1])
+        if added[depth]:
+            return depth
+        depth -= 1
+    return 0

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +91,44 @@ class Walker(Protocol):
 _NO_BLOCKS = Blocks(np.zeros((0, 0), dtype=np.int64), np.zeros(1, dtype=np.int64))
 
 
-class TableWalker:
+PathT = TypeVar("PathT", Path, ArchivePath)
+
+
+class _Walk(Generic[PathT]):
+    """Where a walker is, and how many rows it reads at once."""
+
+    def __init__(self, problem: StageProblem, path: PathT, words: int) -> None:
+        self.problem = problem
+        self._path: PathT = path
+        self._firsts = np.zeros(0, dtype=np.int64)
+        self._block = max(1, words // len(problem.everyone))
+
+    @property
+    def looked(self) -> int:
+        """How many assignments were looked at since the beginning."""
+        return int(self._path.at[LOOKED])
+
+    def begin(self, firsts: NDArray[np.int64]) -> None:
+        """Begin to look at all assignments that begin with one of `firsts`."""
+        self._path.at[:] = 0
+        self.resume(firsts)
+
+    def resume(self, firsts: NDArray[np.int64]) -> None:
+        """Go on with these where the state says."""
+        self._firsts = firsts
+
+    def _place(self) -> dict[str, NDArray[Any]]:
+        """Return where the walk is, for a study."""
+        return {f"path {name}": array for name, array in self._path._asdict().items()}
+
+    def _return_to(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from there; studies of 0.2.0 have no state within a task."""
+        for name, array in self._path._asdict().items():
+            if f"path {name}" in state:
+                array[:] = state[f"path {name}"]
+
+
+class TableWalker(_Walk[Path]):
     """Keeps the least cost of every pair (conclusive, right); for the paper's three objectives."""
 
     def __init__(
@@ -106,7 +143,7 @@ class TableWalker:
     ) -> None:
         self._arguments = (problem, space, max_stages, seeds)
         self._bounds, self._words = bounds, words
-        self.problem, self.space, self.max_stages = problem, space, max_stages
+        self.space, self.max_stages = space, max_stages
         n_pairs = (problem.n_rows + 1) * (problem.n_rows + 2) // 2
         archive = np.zeros((ARCHIVED, 3), dtype=np.int64)
         size = min(len(seeds), ARCHIVED)
@@ -123,28 +160,13 @@ class TableWalker:
         waiting[0] = problem.everyone
         chain, added, n_waiting, right, cost = np.zeros((5, depths), dtype=np.int64)
         n_waiting[0] = problem.n_rows
-        self._path = Path(chain, added, waiting, n_waiting, right, cost, np.zeros(3, dtype=np.int64))
+        path = Path(chain, added, waiting, n_waiting, right, cost, np.zeros(3, dtype=np.int64))
+        super().__init__(problem, path, words)
         self._rules = TableRules(completions(problem.n_features, max_stages), max_stages, bounds)
-        self._firsts = np.zeros(0, dtype=np.int64)
-        self._block = max(1, words // len(problem.everyone))
 
     def fresh(self) -> "TableWalker":
         """Return one for another thread, with nothing found yet."""
         return TableWalker(*self._arguments, bounds=self._bounds, words=self._words)
-
-    @property
-    def looked(self) -> int:
-        """How many assignments were looked at since the beginning."""
-        return int(self._path.at[LOOKED])
-
-    def begin(self, firsts: NDArray[np.int64]) -> None:
-        """Begin to look at all assignments that begin with one of `firsts`."""
-        self._path.at[:] = 0
-        self.resume(firsts)
-
-    def resume(self, firsts: NDArray[np.int64]) -> None:
-        """Go on with these where the state says."""
-        self._firsts = firsts
 
     def walk_on(self, blocks: Blocks = _NO_BLOCKS) -> bool:
         """Look at some more; return whether these were the last."""
@@ -171,7 +193,7 @@ class TableWalker:
         return {
             "pairs": pairs, "best": outcomes.best[pairs], "ties": outcomes.ties[pairs],
             "witnesses": outcomes.witnesses[pairs].astype(np.int64),
-            "archive": outcomes.archive[: outcomes.size[0]], **_path_state(self._path),
+            "archive": outcomes.archive[: outcomes.size[0]], **self._place(),
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
@@ -181,7 +203,7 @@ class TableWalker:
         outcomes.witnesses[pairs] = state["witnesses"]
         outcomes.archive[: len(archive)] = archive
         outcomes.size[0] = len(archive)
-        _restore_path(self._path, state)
+        self._return_to(state)
 
     def collect(
         self, firsts: NDArray[np.int64], point: int, measures: NDArray[np.int64], blocks: Blocks
@@ -196,7 +218,7 @@ class TableWalker:
             pass
 
 
-class ArchiveWalker:
+class ArchiveWalker(_Walk[ArchivePath]):
     """Keeps the non-dominated outcomes; for any objectives, any number of rows, and removal."""
 
     def __init__(
@@ -211,7 +233,7 @@ class ArchiveWalker:
     ) -> None:
         self._arguments = (problem, space, max_stages, seeds)
         self._bounds, self._words = bounds, words
-        self.problem, self.space, self.max_stages = problem, space, max_stages
+        self.space, self.max_stages = space, max_stages
         self.uses = np.zeros(N_MEASURES, dtype=np.int64)
         self.uses[[OBJECTIVES[name] for name in problem.names]] = 1
         depths = max_stages + 2
@@ -219,9 +241,8 @@ class ArchiveWalker:
         waiting[0] = problem.everyone
         chain, added = np.zeros((2, depths), dtype=np.int64)
         measures = np.zeros((depths, N_MEASURES), dtype=np.int64)
-        self._path = ArchivePath(chain, added, waiting, measures, np.zeros(3, dtype=np.int64))
-        self._firsts = np.zeros(0, dtype=np.int64)
-        self._block = max(1, words // len(problem.everyone))
+        path = ArchivePath(chain, added, waiting, measures, np.zeros(3, dtype=np.int64))
+        super().__init__(problem, path, words)
         self._archive = self._room(max(ARCHIVE_ROOM, 2 * len(seeds)))
         self._archive.measures[: len(seeds)] = seeds
         self._archive.size[0] = len(seeds)
@@ -239,20 +260,6 @@ class ArchiveWalker:
     def fresh(self) -> "ArchiveWalker":
         """Return one for another thread, with nothing found yet."""
         return ArchiveWalker(*self._arguments, bounds=self._bounds, words=self._words)
-
-    @property
-    def looked(self) -> int:
-        """How many assignments were looked at since the beginning."""
-        return int(self._path.at[LOOKED])
-
-    def begin(self, firsts: NDArray[np.int64]) -> None:
-        """Begin to look at all assignments that begin with one of `firsts`."""
-        self._path.at[:] = 0
-        self.resume(firsts)
-
-    def resume(self, firsts: NDArray[np.int64]) -> None:
-        """Go on with these where the state says."""
-        self._firsts = firsts
 
     def walk_on(self, blocks: Blocks = _NO_BLOCKS) -> bool:
         """Look at some more; return whether these were the last."""
@@ -281,7 +288,7 @@ class ArchiveWalker:
         """Return all that later walks depend on."""
         archive = self._archive
         used = {name: getattr(archive, name)[: archive.size[0]] for name in ("measures", "ties", "chains")}
-        return {**used, "size": archive.size, **_path_state(self._path)}
+        return {**used, "size": archive.size, **self._place()}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Go on from a state."""
@@ -290,7 +297,7 @@ class ArchiveWalker:
         for name in ("measures", "ties", "chains"):
             getattr(self._archive, name)[:n_found] = state[name]
         self._archive.size[0] = n_found
-        _restore_path(self._path, state)
+        self._return_to(state)
 
     def collect(
         self, firsts: NDArray[np.int64], point: int, measures: NDArray[np.int64], blocks: Blocks
@@ -318,18 +325,6 @@ class ArchiveWalker:
         self.begin(np.array([first], dtype=np.int64))
         while not self.walk_on(blocks):
             pass
-
-
-def _path_state(path: Path | ArchivePath) -> dict[str, NDArray[Any]]:
-    """Return where a walk is, for a study."""
-    return {f"path {name}": array for name, array in path._asdict().items()}
-
-
-def _restore_path(path: Path | ArchivePath, state: Mapping[str, NDArray[Any]]) -> None:
-    """Go on from there; studies of 0.2.0 have no state within a task."""
-    for name, array in path._asdict().items():
-        if f"path {name}" in state:
-            array[:] = state[f"path {name}"]
 
 
 def make_walker(
