@@ -55,6 +55,13 @@ def test_parts_of_a_share_are_counted_from_where_it_begins(clock: Clock) -> None
     assert whole.share(0.5).until(1.0).deadline == pytest.approx(57.0)
 
 
+def test_a_budget_that_is_begun_again_has_all_of_its_time(clock: Clock) -> None:
+    whole = Budget(10, clock=clock).until(0.5)
+    clock.now = 54.0
+
+    assert (whole.deadline, whole.begun().deadline, whole.begun().elapsed) == (55.0, 59.0, 0.0)
+
+
 def test_under_a_limit_in_nodes_a_part_may_take_all_the_time(clock: Clock) -> None:
     counted = Budget(10, nodes=5, clock=clock)
 

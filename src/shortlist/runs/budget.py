@@ -136,6 +136,10 @@ class Budget:
         gone = min(self.part, self.elapsed / self.seconds if self.seconds else 1.0)
         return dataclasses.replace(self, begin=gone).until(part)
 
+    def begun(self) -> "Budget":
+        """Return the same whose clock begins now."""
+        return dataclasses.replace(self, start=self.clock())
+
     def tell(self, stage: str, *, value: float | None = None, bound: float | None = None) -> None:
         """Report how much of the time is gone, and value and bound."""
         total = None if math.isinf(self.seconds) else self.seconds

@@ -92,6 +92,16 @@ def test_whoever_cancels_keeps_a_selection_and_a_bound() -> None:
     assert stopped.bound <= stopped.value
 
 
+def test_where_the_time_is_over_at_once_the_best_alone_are_members() -> None:
+    votes = mean_oracles.random_pool(30, 10, 2)
+    goal = mean_goal("log-loss", votes)
+    alone = [mean_oracles.worth(votes, goal, [one]) for one in range(10)]
+
+    stopped = prune_means(votes, goal, selection_limits(10, min_size=4, max_size=4), Budget(0.0))
+
+    assert sorted(np.flatnonzero(stopped.mask)) == sorted(np.argsort(alone)[:4])
+
+
 @pytest.mark.parametrize("objective", ["balanced-accuracy+slope-8", "balanced-accuracy"])
 def test_gains_of_many_digits_are_summed_exactly(objective: str) -> None:
     sizes = [31, 37, 41, 43, 47, 53]

@@ -2,6 +2,7 @@
 
 import pickle
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -15,8 +16,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shortlist import BadInputError, ShortlistError, Status
 from shortlist.ensembles import ExactPruner, make_pool
+from shortlist.ensembles.estimators import exact_pruner
 from shortlist.ensembles.estimators.exact_pruner import _stretched
 from shortlist.ensembles.pools.class_answers import class_answers
+from shortlist.runs.budget import Budget
+from shortlist.runs.clock import seconds_now
 
 X, Y = make_classification(240, 6, n_informative=4, flip_y=0.15, random_state=3)
 
@@ -63,6 +67,25 @@ class _Counting(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+
+@pytest.mark.parametrize(("voting", "prover"), [("soft", "prune_soft"), ("hard", "prune_for")])
+def test_the_time_limit_begins_when_the_classifiers_have_answered(voting: str, prover: str) -> None:
+    answered: list[float] = []
+
+    class Telling(_Counting):
+        def predict_proba(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+            answered.append(seconds_now())
+            return super().predict_proba(X)
+
+    pool = [Telling(column).fit(X, Y) for column in range(3)]
+    pruner = ExactPruner(pool, voting=voting, objective="accuracy", random_state=0)
+    with patch.object(exact_pruner, prover, wraps=getattr(exact_pruner, prover)) as proving:
+        pruner.fit(X, Y)
+
+    budget = next(one for one in proving.call_args.args if isinstance(one, Budget))
+    assert len(answered) >= 3
+    assert budget.start >= answered[2]
 
 
 def test_only_the_members_are_called_at_prediction() -> None:

@@ -30,8 +30,13 @@ ROWS, KINDS = make_classification(90, 5, n_informative=4, n_redundant=0, n_class
 def test_every_family_is_fitted_again_with_its_own_parameters_and_columns() -> None:
     pool = make_pool(X[::3], Y[::3], n_classifiers=len(FAMILIES))
 
-    again = refit_members(pool, X, Y)
+    events: list[Progress] = []
 
+    again = refit_members(pool, X, Y, report=events.append)
+
+    assert [(event.done, event.total) for event in events] == [
+        (done, len(FAMILIES)) for done in range(len(FAMILIES) + 1)
+    ]
     assert again.names == pool.names
     assert again.preprocessor is pool.preprocessor
     for before, after in zip(pool.classifiers, again.classifiers, strict=True):

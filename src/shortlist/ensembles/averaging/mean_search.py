@@ -102,19 +102,33 @@ class _Walk:
     effort: MeanEffort
 
     def grown(self, guide: MeanTerms) -> Mask | None:
-        """Let the best joiner join, one after the other; return the best of all sizes within the limits."""
+        """Let the best joiner join, one after the other; return the best of all sizes within the limits.
+
+        Where the budget ends before there is one, those join who were best in the last round.
+        """
         limits = self.problem.limits
         mask = np.zeros(self.problem.n_classifiers, dtype=bool)
         best, most = None, -np.inf
-        while mask.sum() < limits.max_size and not self.budget.stopped:
-            joining = self._affordable(mask)
-            if not len(joining):
-                break
+        joining = self._affordable(mask)
+        while len(joining) and mask.sum() < limits.max_size:
             worths = self._rated(guide, mask, NOBODY, joining)[0]
-            mask[joining[worths.argmax()]] = True
+            joining = joining[np.argsort(-worths, kind="stable")]
+            mask[joining[0]] = True
             if worths.max() > most + LEAST_RISE * abs(most) and limits.satisfied_by(mask):
                 best, most = mask.copy(), float(worths.max())
+            if self.budget.stopped:
+                return best if best is not None else self._filled(mask, joining[1:])
+            joining = self._affordable(mask)
         return best
+
+    def _filled(self, mask: Mask, order: NDArray[np.intp]) -> Mask | None:
+        """Let the first of these join who can be paid, until there are enough; None if there never are."""
+        mask = mask.copy()
+        for one in order:
+            if mask.sum() >= self.problem.limits.min_size:
+                break
+            mask[one] = one in self._affordable(mask)
+        return mask if self.problem.limits.satisfied_by(mask) else None
 
     def cheapest(self) -> Mask | None:
         """Return the fewest and cheapest members, None where they cost too much."""

@@ -47,7 +47,7 @@ from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.milp import open_solver
 from shortlist.pickles import saved_from
-from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
+from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, silent
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 
@@ -406,10 +406,10 @@ class ExactPruner(PoolPruner):
         )
         self.validation_ = record_rows(X, y, rows.places, truth, **record)
         if (self.pool is None or self._knows_folds) and self.refit:
-            self.fit_again(X, y, seed=seed)
+            self.fit_again(X, y, seed=seed, report=report)
         return self
 
-    def fit_again(self, X: Any, y: Labels, *, seed: int = 0) -> None:
+    def fit_again(self, X: Any, y: Labels, *, seed: int = 0, report: Report = silent) -> None:
         """Fit the members that were chosen on these rows too, and let those answer.
 
         Parameters
@@ -420,9 +420,11 @@ class ExactPruner(PoolPruner):
             Their classes.
         seed : int, default=0
             As of :func:`shortlist.ensembles.pools.refit.refit_members`.
+        report : optional
+            Progress events, one per member.
         """
         if len(self.pool_):
-            self.pool_ = refit_members(self.chosen_pool_, X, y, seed=seed)
+            self.pool_ = refit_members(self.chosen_pool_, X, y, seed=seed, report=report)
 
     def predict_as_chosen(self, X: Any) -> tuple[Labels, NDArray[np.float64]]:
         """Return classes and probabilities on the rows that pruned, by the members as they were then.
@@ -491,7 +493,11 @@ class ExactPruner(PoolPruner):
             )
 
     def _prune(self, rows: PruningRows, budget: Budget) -> dict[str, NDArray[Any]]:
-        """Choose the members, and with two classes the threshold; return all answers for the record."""
+        """Choose the members, and with two classes the threshold; return all answers for the record.
+
+        The budget begins when all have answered.
+        """
+        budget.report(Progress("asking the classifiers", 0))
         self.voting_ = self.meant_voting
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
         if self.voting_ == HARD:
@@ -506,7 +512,7 @@ class ExactPruner(PoolPruner):
             budget.study.bind(self._question(soft, budget.seed))
         limits = self._limits(rows.pool, None)
         result, goal, choice = prune_soft(
-            soft, self.goal, limits, budget, positive=positive, max_copies=self.max_copies
+            soft, self.goal, limits, budget.begun(), positive=positive, max_copies=self.max_copies
         )
         self.gains_ = goal.gains
         self._take(rows, result, choice)
@@ -522,7 +528,7 @@ class ExactPruner(PoolPruner):
         if budget.study.keeps:
             budget.study.bind(self._question(votes, budget.seed))
         result, choice = prune_for(
-            votes, self.goal, self._limits(rows.pool, diversity), budget, solver=self.solver
+            votes, self.goal, self._limits(rows.pool, diversity), budget.begun(), solver=self.solver
         )
         self._take(rows, result, choice)
         return record

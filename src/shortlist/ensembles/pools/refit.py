@@ -17,7 +17,7 @@ from shortlist.ensembles.pools.members import Member, calm_fits, columns_that_va
 from shortlist.ensembles.pools.pool import Pool, as_pool, kept_members, own_members
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.pickles import saved_from
-from shortlist.runs import NO_STUDY, Cancellation, Report, Study, Unit, Work, run_units, silent
+from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, Unit, Work, run_units, silent
 from shortlist.runs.studies.question import versions
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 from shortlist.tables.fit_inputs import take_rows
@@ -33,7 +33,7 @@ AT_MOST_ROWS = ("batch_size", "n_neighbors", "nystroem__n_components")
 """Parameters that must not exceed the number of rows."""
 
 
-def refit_members(pool: Pool, X: Any, y: Labels, *, seed: int = 0) -> Pool:
+def refit_members(pool: Pool, X: Any, y: Labels, *, seed: int = 0, report: Report = silent) -> Pool:
     """Return the same classifiers, each fitted on all these rows with its own parameters and columns.
 
     Parameters
@@ -46,6 +46,8 @@ def refit_members(pool: Pool, X: Any, y: Labels, *, seed: int = 0) -> Pool:
         Their classes, each of the pool at least once.
     seed : int, default=0
         Decides which rows a family leaves out that takes a limited number of them.
+    report : optional
+        Progress events, one per member.
 
     Notes
     -----
@@ -64,9 +66,11 @@ def refit_members(pool: Pool, X: Any, y: Labels, *, seed: int = 0) -> Pool:
     encoded = pool.preprocessor.transform(X)
     indices = np.searchsorted(pool.classes, y)
     again: dict[int, Member] = {}
-    for member, family in zip(pool.classifiers, pool.families, strict=True):
+    for done, (member, family) in enumerate(zip(pool.classifiers, pool.families, strict=True)):
+        report(Progress("fitting the members again", done, len(pool)))
         if id(member) not in again:  # otherwise a copy
             again[id(member)] = refit_member(member, family, encoded, indices, seed)
+    report(Progress("fitting the members again", len(pool), len(pool)))
     return replace(pool, classifiers=tuple(again[id(member)] for member in pool.classifiers))
 
 

@@ -151,7 +151,7 @@ def prune_table(
     pruner.fit(take_rows(X, validation), y[validation], **run)
     held_out = fits_pool and fitted is not validation
     if isinstance(pruner, ExactPruner) and pruner.refit and held_out and not pruner.result_.reason:
-        pruner.fit_again(take_rows(X, rest), y[rest], seed=seed)
+        pruner.fit_again(take_rows(X, rest), y[rest], seed=seed, report=report)
     seconds = seconds_now() - start
     rows = pruning_rows_of(pruner.pool, take_rows(X, validation), y[validation])
     pruner.validation_ = _in_table(pruner.validation_, validation[pruner.validation_.rows], X, y)
