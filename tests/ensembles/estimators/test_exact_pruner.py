@@ -1,6 +1,7 @@
 """The estimator."""
 
 import pickle
+from importlib import import_module
 from typing import Any
 from unittest.mock import patch
 
@@ -16,8 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shortlist import BadInputError, ShortlistError, Status
 from shortlist.ensembles import ExactPruner, make_pool
-from shortlist.ensembles.estimators import exact_pruner
 from shortlist.ensembles.estimators.exact_pruner import _stretched
+from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.runs.budget import Budget
 from shortlist.runs.clock import seconds_now
@@ -69,8 +70,15 @@ class _Counting(ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
-@pytest.mark.parametrize(("voting", "prover"), [("soft", "prune_soft"), ("hard", "prune_for")])
-def test_the_time_limit_begins_when_the_classifiers_have_answered(voting: str, prover: str) -> None:
+@pytest.mark.parametrize(
+    ("pruner", "prover"),
+    [
+        (ExactPruner(voting="soft", objective="accuracy", random_state=0), "exact_pruner.prune_soft"),
+        (ExactPruner(voting="hard", objective="accuracy", random_state=0), "exact_pruner.prune_for"),
+        (FrontPruner(random_state=0), "front_pruner.committee_front"),
+    ],
+)
+def test_the_time_limit_begins_when_the_classifiers_have_answered(pruner: ExactPruner, prover: str) -> None:
     answered: list[float] = []
 
     class Telling(_Counting):
@@ -79,9 +87,10 @@ def test_the_time_limit_begins_when_the_classifiers_have_answered(voting: str, p
             return super().predict_proba(X)
 
     pool = [Telling(column).fit(X, Y) for column in range(3)]
-    pruner = ExactPruner(pool, voting=voting, objective="accuracy", random_state=0)
-    with patch.object(exact_pruner, prover, wraps=getattr(exact_pruner, prover)) as proving:
-        pruner.fit(X, Y)
+    module, name = prover.split(".")
+    room = import_module(f"shortlist.ensembles.estimators.{module}")
+    with patch.object(room, name, wraps=getattr(room, name)) as proving:
+        clone(pruner).set_params(pool=pool).fit(X, Y)
 
     budget = next(one for one in proving.call_args.args if isinstance(one, Budget))
     assert len(answered) >= 3

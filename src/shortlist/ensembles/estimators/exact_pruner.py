@@ -117,7 +117,7 @@ class ExactPruner(PoolPruner):
     member_costs, max_cost : sequence of float and float, default=None
         Cost per member, and the most that the members may cost together. None: the pool's own costs.
     time_limit_s : float or None, default=60
-        Wall-clock limit of the solve in seconds; fitting a pool is not counted.
+        Wall-clock limit of the solve in seconds; fitting a pool, and its answers, are not counted.
     node_limit : int or None, default=None
         Limit in the solver's own steps, which gives the same answer on every machine.
     solver : {"auto", "cpsat", "highs", "scip"}, default="auto"
@@ -398,6 +398,7 @@ class ExactPruner(PoolPruner):
             cancellation=cancellation or Cancellation(),
             study=study,
         )
+        report(Progress("asking the classifiers", 0))
         record = self._prune(rows, budget)
         truth = (
             np.searchsorted(self.classes_, rows.y)
@@ -497,7 +498,6 @@ class ExactPruner(PoolPruner):
 
         The budget begins when all have answered.
         """
-        budget.report(Progress("asking the classifiers", 0))
         self.voting_ = self.meant_voting
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
         if self.voting_ == HARD:

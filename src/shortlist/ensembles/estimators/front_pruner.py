@@ -68,7 +68,7 @@ class FrontPruner(ExactPruner):
     member_costs : sequence of float, default=None
         Cost per member; None: the pool's own costs.
     time_limit_s : float or None, default=60
-        Wall-clock limit of the search in seconds; fitting a pool is not counted.
+        Wall-clock limit of the search in seconds; fitting a pool, and its answers, are not counted.
     n_classifiers : int, default=100
         Size of the pool when `pool` is None.
     n_jobs : int or None, default=None
@@ -193,7 +193,10 @@ class FrontPruner(ExactPruner):
         return [str(label) for label in classes if label != positive] + [str(positive)]
 
     def _prune(self, rows: PruningRows, budget: Budget) -> dict[str, NDArray[Any]]:
-        """Look for the front, and take the point that predicts; return all answers for the record."""
+        """Look for the front, and take the point that predicts; return all answers for the record.
+
+        The budget begins when all have answered, and their times are measured.
+        """
         self.voting_ = HARD
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
         pool = rows.pool
@@ -209,7 +212,7 @@ class FrontPruner(ExactPruner):
             votes, self.objectives, costs=self.prices_, classes=labels,
             limits=selection_limits(len(pool), min_size=self.min_size, max_size=self.max_size),
         )  # fmt: skip
-        self.front_ = committee_front(problem, budget, names=pool.names)
+        self.front_ = committee_front(problem, budget.begun(), names=pool.names)
         self.point_ = self._chosen_point()
         self._take(rows, self._committee(votes), None)
         return record
