@@ -5,12 +5,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shortlist import OrderedPruner, SelectiveClassifier
+from shortlist.ensembles import Pool
 from shortlist.errors import BadInputError
+from tests.ensembles.pools.test_judges import made
 
 
 @pytest.mark.slow
@@ -51,6 +54,38 @@ def test_rows_that_chose_plan_the_tests_and_all_calibration_rows_take_part() -> 
     assert own.guarantee_.n_rows == 269 - round(269 / 4)
     assert given.guarantee_.n_rows == 269
     assert given.classifier_ is fitted
+
+
+def test_asked_one_after_the_other_a_committee_keeps_its_promise() -> None:
+    """400 draws of calibration rows at 90 %, judged on 4,000 rows that stand for all new ones."""
+    answers, truth = made(4_400, 7, 2, absent=0.1, seed=6)
+    pool = Pool.from_answers(answers, truth)
+    new, true = answers[400:].reset_index(drop=True), truth[400:]
+    committee = OrderedPruner(pool, rule="full").fit(answers[:400], truth[:400])
+    rng, broken, promised = np.random.default_rng(7), 0, 0
+    known: dict[float, bool] = {}
+    for _ in range(400):
+        drawn = rng.choice(len(new), 120, replace=True)
+        selective = SelectiveClassifier(committee, answer_accuracy=0.9, confidence_level=0.9)
+        selective.calibrate(new.iloc[drawn], true[drawn], chose=(answers[:400], truth[:400]))
+        found = selective.guarantee_
+        if found.threshold not in known:
+            early = selective.predict_early(new)
+            assert early.answered is not None
+            assert (early.labels == selective.predict(new)).all()
+            assert (early.labels == "REJECT").tolist() == (~early.answered).tolist()
+            assert early.calls.mean() < (7 if found.promised else 1)
+            right = (early.labels == true)[early.answered]
+            known[found.threshold] = bool(len(right) and right.mean() < 0.9)
+        broken += known[found.threshold]
+        promised += found.promised
+    assert broken <= binom.ppf(0.999, 400, 0.1)
+    assert promised > 100  # a rule that never answers would pass the rest
+
+
+def test_only_committees_can_be_asked_one_after_the_other() -> None:
+    assert hasattr(SelectiveClassifier(OrderedPruner()), "predict_early")
+    assert not hasattr(SelectiveClassifier(GaussianNB()), "predict_early")
 
 
 def test_nothing_is_answered_where_nothing_can_be_promised() -> None:

@@ -12,7 +12,6 @@ from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsemble
 from shortlist.ensembles.pools.encoder import TableEncoder
 from shortlist.ensembles.pools.judges import asks_judges, columns_asked
 from shortlist.ensembles.pools.members import Member
-from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.votes.soft_votes import WHOLE
 from shortlist.errors import BadInputError
 from shortlist.export import reader
@@ -224,8 +223,7 @@ def _committee(pruner: Any, names: tuple[str, ...]) -> dict[str, Any]:
 
 def _source(pruner: PoolPruner) -> str:
     """Return where probabilities come from."""
-    by_mean = pruner.averages if pruner.probabilities == AUTO else pruner.probabilities == MEAN
-    return MEAN if by_mean else SHARES
+    return MEAN if pruner.gives_means else SHARES
 
 
 def _prepared(pool: Any, names: tuple[str, ...]) -> Any:

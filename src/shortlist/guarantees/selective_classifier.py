@@ -1,10 +1,12 @@
 """A classifier that answers only where enough of its answers are right, with confidence."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays import Labels, Mask
@@ -20,6 +22,11 @@ from shortlist.tables.table_classifier import TableClassifier
 
 PLANNING_SHARE = 0.25
 """Part of the calibration rows that chooses which thresholds are tested, where no other rows can."""
+
+
+def _asks_one_after_the_other(selective: "SelectiveClassifier") -> bool:
+    """Tell whether ``predict_early`` exists."""
+    return hasattr(getattr(selective, "classifier_", selective.classifier), "predict_early")
 
 
 @saved_from("shortlist")
@@ -155,6 +162,24 @@ class SelectiveClassifier(TableClassifier):
         """Return the class of every row, ``(n_samples,)``, or ``reject_label_`` where none is answered."""
         codes, answered = self._decided(X)
         return labels_of(np.where(answered, codes, -1), self.classes_, self.reject_label_)
+
+    @available_if(_asks_one_after_the_other)
+    def predict_early(self, X: Any) -> Any:
+        """Return what :meth:`predict` answers, asking one member of a committee after the other.
+
+        Exists where the classifier has ``predict_early``, as pruned committees have. A row asks no further
+        when neither its class nor whether it is answered could change. So the promise is the same: the
+        answers are those of all members together.
+
+        Returns
+        -------
+        EarlyAnswers
+            As the classifier's, but with ``reject_label_`` for rows that are not answered.
+        """
+        check_is_fitted(self, "guarantee_")
+        found = self.classifier_.predict_early(X, least=self.guarantee_.threshold)
+        codes = np.where(found.answered, np.searchsorted(self.classes_, found.labels), -1)
+        return replace(found, labels=labels_of(codes, self.classes_, self.reject_label_))
 
     def _demand(self) -> Demand:
         return as_demand(self.answer_accuracy, self.confidence_level)

@@ -517,9 +517,13 @@ def test_what_is_promised_is_said_saved_and_kept(folder: Path) -> None:
 
     verified = shortlist("verify", "sure.joblib", "patients.csv", cwd=folder)
     assert "As claimed" in verified.stdout
-    early = shortlist("predict", "sure.joblib", "new.csv", "--early-exit", cwd=folder)
-    assert early.returncode == 2
-    assert "got one of shortlist prune with a promise. Leave it out." in early.stderr
+    early = shortlist(
+        "predict", "sure.joblib", "new.csv", "--early-exit", "--out", "early.csv", "--json", cwd=folder
+    )
+    sooner = json.loads(early.stdout)
+    assert (pd.read_csv(folder / "early.csv")["outcome"] == answers["outcome"]).all()
+    assert (sooner["n_rejected"], sooner["guarantee"]) == (told["n_rejected"], told["guarantee"])
+    assert sooner["early_exit"]["mean_calls"] <= len(sooner["early_exit"]["order"]) == facts["size"]
 
 
 def test_without_a_promise_the_facts_say_so(folder: Path) -> None:

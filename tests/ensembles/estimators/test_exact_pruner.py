@@ -17,7 +17,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shortlist import BadInputError, ShortlistError, Status
 from shortlist.ensembles import ExactPruner, make_pool
-from shortlist.ensembles.estimators.exact_pruner import _stretched
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.runs.budget import Budget
@@ -118,15 +117,6 @@ def test_a_saved_pruner_without_its_pool_still_predicts(pool: Any) -> None:
     pruned.pool = None
     assert len(pickle.dumps(pruned)) < whole
     assert np.array_equal(pickle.loads(pickle.dumps(pruned)).predict(X), expected)
-
-
-@pytest.mark.parametrize("size", range(1, 6))
-def test_probabilities_grow_with_votes_and_pass_one_half_at_the_threshold(size: int) -> None:
-    for threshold in range(size + 1):
-        shares = _stretched(np.arange(size + 1), threshold, size)
-        assert ((shares >= 0) & (shares <= 1)).all()
-        assert (np.diff(shares) > 0).all()
-        assert ((shares > 0.5) == (np.arange(size + 1) > threshold)).all()
 
 
 @pytest.mark.parametrize("labels", [("no", "yes"), (False, True), (-1, 1), ("1", "0"), (2.0, 1.0)])

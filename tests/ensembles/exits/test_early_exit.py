@@ -1,5 +1,6 @@
 """Committees asked one member after the other answer as all their members together do."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -106,3 +107,61 @@ def test_nobody_answers_nothing_early_either() -> None:
     fitted = ExactPruner(pool, objective="accuracy", max_cost=1, **QUICK).fit(answers, truth)
     with pytest.raises(ShortlistError, match="nothing to predict with"):
         fitted.predict_early(answers)
+
+
+def every_threshold(fitted: Any, rows: Any) -> list[float]:
+    """Thresholds between and at the probabilities that answers are given, and beyond all."""
+    given = np.unique(fitted.predict_proba(rows).max(axis=1))
+    return [0.0, *given[:: max(1, len(given) // 4)], float(given.mean()), float(np.inf)]
+
+
+@pytest.mark.parametrize("probabilities", ["auto", "mean", "shares"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({"voting": "hard", "objective": "accuracy"}, id="votes"),
+        pytest.param({"voting": "soft", "objective": "log-loss"}, id="soft"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["two", "three"])
+def test_with_a_least_probability_the_answered_rows_are_those_of_all_members(
+    options: dict[str, Any], probabilities: str, kind: str, pools: dict[str, Any]
+) -> None:
+    rows, classes = (X[120:], Y[120:]) if kind == "two" else (FLOWERS[1::2], KINDS[1::2])
+    positive = 0 if kind == "two" and options["voting"] == "hard" else None
+    pruner = ExactPruner(
+        pools[kind], probabilities=probabilities, positive=positive, min_size=5, **options, **QUICK
+    )
+    fitted = pruner.fit(rows, classes)
+    labels, shares = fitted.predict(rows), fitted.predict_proba(rows)
+    own = shares[np.arange(len(rows)), np.searchsorted(fitted.classes_, labels)]
+    free = fitted.predict_early(rows).calls
+    for least in every_threshold(fitted, rows):
+        found = fitted.predict_early(rows, least=least)
+        assert found.answered is not None
+        assert (found.answered == (own >= least)).all()
+        assert (found.labels == labels)[found.answered].all()
+        if least == 0:
+            assert (found.calls == free).all()
+        if least == np.inf:
+            assert not found.calls.any()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_no_exact_exit_asks_fewer_judges_for_an_answer_that_is_sure(n_classes: int) -> None:
+    answers, truth = made(40, 5, n_classes, absent=0, seed=4)
+    fitted = OrderedPruner(Pool.from_answers(answers, truth), rule="full").fit(answers, truth)
+    possible = [*"abc"[:n_classes]]
+    for least in (0.55, 0.7):
+        found = fitted.predict_early(answers, least=least)
+        everything = pd.DataFrame(list(itertools.product(possible, repeat=5)), columns=list(found.order))
+        told = fitted.predict(everything)
+        sure = fitted.predict_proba(everything).max(axis=1) >= least
+        outcome = np.where(sure, told, "none")
+        for row in range(len(answers)):
+            same = np.ones(len(everything), dtype=bool)
+            for n_asked in range(6):
+                if len(set(outcome[same])) == 1:
+                    assert found.calls[row] == n_asked
+                    break
+                same &= (everything[found.order[n_asked]] == answers[found.order[n_asked]][row]).to_numpy()

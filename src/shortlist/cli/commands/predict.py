@@ -36,7 +36,8 @@ def predict(
         typer.Option(
             "--early-exit",
             help="For a model of shortlist prune: ask one member after the other, and no further once no "
-            "answer could change the class; the answers are the same.",
+            "answer could change the class, or, with a promise, whether there is one; the answers are the "
+            "same.",
         ),
     ] = False,
     out: Annotated[Path | None, output("CSV with the answers; default: stdout.")] = None,
@@ -76,8 +77,7 @@ def predict(
         )
     if early_exit and not hasattr(estimator, "predict_early"):
         raise BadInputError(
-            "--early-exit needs a model of shortlist prune that promises nothing about its answers, got one "
-            f"of {made_by(estimator)}. Leave it out."
+            f"--early-exit needs a model of shortlist prune, got one of {made_by(estimator)}. Leave it out."
         )
     print_notes(notes)  # before anything can fail because of what they say
     with working("answering"):
@@ -164,7 +164,9 @@ def _early(saved: "SavedModel", rows: "pd.DataFrame") -> "tuple[pd.DataFrame, di
 
     from shortlist.ensembles.exits.early_exit import prices_of_members
 
-    found, prices = saved.estimator.predict_early(rows), prices_of_members(saved.estimator)
+    estimator = saved.estimator
+    found = estimator.predict_early(rows)
+    prices = prices_of_members(getattr(estimator, "classifier_", estimator))
     answers = pd.DataFrame({saved.target: found.labels, "calls": found.calls})
     facts = {
         "order": list(found.order),
@@ -172,7 +174,9 @@ def _early(saved: "SavedModel", rows: "pd.DataFrame") -> "tuple[pd.DataFrame, di
         "mean_cost": None if found.costs is None else float(found.costs.mean()),
         "cost_of_all": None if prices is None else float(prices.sum()),
     }
-    return answers, {"early_exit": facts}
+    if found.answered is None:
+        return answers, {"early_exit": facts}
+    return answers, {"early_exit": facts} | _rejected(estimator, int((~found.answered).sum()))
 
 
 def _asked(estimator: Any) -> dict[str, Any]:
@@ -214,7 +218,12 @@ def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> "tuple[pd.DataFrame, di
     if estimator is voter:
         return answers, {}
     rejected = (answers[saved.target] == estimator.reject_label_).sum()
-    return answers, {"n_rejected": int(rejected), "guarantee": estimator.guarantee_.as_dict()}
+    return answers, _rejected(estimator, int(rejected))
+
+
+def _rejected(estimator: Any, n_rejected: int) -> dict[str, Any]:
+    """Return how many rows are not answered, and what is promised about the others."""
+    return {"n_rejected": n_rejected, "guarantee": estimator.guarantee_.as_dict()}
 
 
 def _bought(

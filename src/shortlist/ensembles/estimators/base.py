@@ -24,8 +24,8 @@ from shortlist.ensembles.pools.refit import (
     whole_pool,
 )
 from shortlist.ensembles.pruning.evidence import AUTO
-from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally
 from shortlist.ensembles.votes.soft_votes import decided_by_mean, whole_shares
+from shortlist.ensembles.votes.vote_probabilities import smoothed_shares
 from shortlist.errors import BadInputError
 from shortlist.runs import Cancellation, Report
 from shortlist.tables.fit_inputs import checked_rows, take_rows
@@ -133,6 +133,11 @@ class PoolPruner(EnsembleClassifier):
         """Whether the fitted committee answers with the mean of its members' probabilities."""
         return self.voting_ != HARD
 
+    @property
+    def gives_means(self) -> bool:
+        """Whether probabilities are the means of the members' own, not the shares of their votes."""
+        return self.averages if self.probabilities == AUTO else self.probabilities == MEAN
+
     def predict(self, X: Any) -> Labels:
         """Return the class of every row, ``(n_samples,)``.
 
@@ -152,17 +157,24 @@ class PoolPruner(EnsembleClassifier):
         called. Where `probabilities` takes the other than what decides, the most probable class need not be
         the one that :meth:`predict` answers.
         """
-        by_mean = self.averages if self.probabilities == AUTO else self.probabilities == MEAN
-        if by_mean:
+        if self.gives_means:
             return np.asarray(self._asked(X).mean(axis=1))
         return smoothed_shares(self._vote_scores(X), len(self.pool_))
 
-    def predict_early(self, X: Any) -> EarlyAnswers:
+    def predict_early(self, X: Any, *, least: float | None = None) -> EarlyAnswers:
         """Return the classes that :meth:`predict` gives, asking one member after the other.
 
         A row asks no further as soon as no answer that is missing could change its class. The order is the
         one that costs least on the rows that pruned, by the prices of the members or their number: the best
         of all orders up to 12 members, a good one beyond.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        least : float, optional
+            Answer those rows alone to whose class :meth:`predict_proba` gives at least this. A row then asks
+            no further when neither its class nor whether it is answered could change, or when it cannot be
+            answered any more. The order is the same.
 
         Returns
         -------
@@ -174,7 +186,7 @@ class PoolPruner(EnsembleClassifier):
         Finding the order takes O(2^n_members · n_rows · n_classes) time for few members, on at most 2,000 of
         the rows.
         """
-        return answer_early(self, self._rows(X))
+        return answer_early(self, self._rows(X), least=least)
 
     @abstractmethod
     def _vote_scores(self, X: Any) -> NDArray[np.float64]:
@@ -246,26 +258,3 @@ def check_pool_classes(pool: Pool, classes: Labels, *, may_lack: bool) -> None:
             f"the pool tells {all_of(pool.classes)} apart, but the target holds {all_of(classes)}. "
             "Use a pool fitted on these classes."
         )
-
-
-def smoothed_shares(shares: NDArray[np.float64], n_members: int) -> NDArray[np.float64]:
-    """Return shares of votes as if every class had one vote more (Laplace's rule of succession).
-
-    Few votes that agree are not certain: as probabilities, shares of 0 and 1 cost an infinite log loss where
-    they are wrong. The largest share stays the largest. Nobody's shares stay as they are.
-
-    Examples
-    --------
-    >>> smoothed_shares(np.array([[1.0, 0.0], [0.5, 0.5]]), 2).tolist()
-    [[0.75, 0.25], [0.5, 0.5]]
-    """
-    if not n_members:
-        return shares
-    return np.asarray((shares * n_members + 1) / (n_members + shares.shape[1]))
-
-
-def vote_shares(codes: ClassCodes, n_classes: int) -> NDArray[np.float64]:
-    """Return the share of votes for each class, or all for the first where nobody votes."""
-    tally = class_tally(codes, n_classes)
-    tally[:, 0] += ~tally.any(axis=1)
-    return np.asarray(tally / tally.sum(axis=1, keepdims=True))

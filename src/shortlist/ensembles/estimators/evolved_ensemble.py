@@ -8,12 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist._validation import as_choice
 from shortlist.arrays import Labels
-from shortlist.ensembles.estimators.base import EnsembleClassifier, vote_shares
+from shortlist.ensembles.estimators.base import EnsembleClassifier
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows, record_rows
 from shortlist.ensembles.evolution.evolution import Evolved, evolve
 from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
 from shortlist.ensembles.evolution.spaces import SPACES, SpaceFactory, open_space
 from shortlist.ensembles.pools.encoder import fit_table
+from shortlist.ensembles.votes.vote_probabilities import vote_shares
 from shortlist.pickles import saved_from
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.runs.budget import Budget

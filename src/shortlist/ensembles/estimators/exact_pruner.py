@@ -19,7 +19,6 @@ from shortlist.ensembles.estimators.base import (
     PoolPruner,
     PruningRows,
     check_pool_classes,
-    vote_shares,
 )
 from shortlist.ensembles.estimators.recorded_rows import record_rows
 from shortlist.ensembles.exits.early_exit import EarlyAnswers
@@ -44,6 +43,7 @@ from shortlist.ensembles.pruning.soft_pruning import prune_soft, soft_goal, soft
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes
+from shortlist.ensembles.votes.vote_probabilities import stretched, vote_shares
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.milp import open_solver
 from shortlist.pickles import saved_from
@@ -455,10 +455,10 @@ class ExactPruner(PoolPruner):
             out_of_fold(source, X, lambda members, rows: committee_of(members).predict_proba(rows)),
         )
 
-    def predict_early(self, X: Any) -> EarlyAnswers:
+    def predict_early(self, X: Any, *, least: float | None = None) -> EarlyAnswers:
         """Return the classes that :meth:`predict` gives, asking one member after the other."""
         self._refuse_nobody()
-        return super().predict_early(X)
+        return super().predict_early(X, least=least)
 
     def _asked(self, X: Any) -> NDArray[np.float64]:
         """Return how probable each member finds each class."""
@@ -481,7 +481,7 @@ class ExactPruner(PoolPruner):
         )  # with no member, which min_size=0 allows, every row is negative
         if len(self.pool_):
             votes = positive_votes(self.pool_, X, self.positive_).sum(axis=1, dtype=np.int64)
-        positive = _stretched(votes, self.threshold_, len(self.pool_))
+        positive = stretched(votes, self.threshold_, len(self.pool_))
         columns = (1 - positive, positive)
         return np.column_stack(columns if self.positive_ == self.classes_[1] else columns[::-1])
 
@@ -586,14 +586,6 @@ class ExactPruner(PoolPruner):
             max_cost=self.max_cost,
             diversity=diversity,
         )
-
-
-def _stretched(votes: NDArray[np.int64], threshold: int, size: int) -> NDArray[np.float64]:
-    """Map votes to [0, 1] by two straight lines that meet at (threshold + ½, ½)."""
-    middle = threshold + 0.5
-    below = votes / (2 * middle)
-    above = 0.5 + (votes - middle) / (2 * max(0.5, size - middle))
-    return np.where(votes <= threshold, below, above)
 
 
 def positive_class(positive: Any, classes: Labels) -> Any:

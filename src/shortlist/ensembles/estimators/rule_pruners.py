@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist._validation import as_choice
 from shortlist.arrays import Labels
-from shortlist.ensembles.estimators.base import HARD, PoolPruner, check_pool_classes, vote_shares
+from shortlist.ensembles.estimators.base import HARD, PoolPruner, check_pool_classes
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows, record_rows
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.class_probabilities import class_shares
@@ -21,6 +21,7 @@ from shortlist.ensembles.rules.margin_selection import CRITERIA, select_by_margi
 from shortlist.ensembles.rules.orderings import check_rule, order_classifiers
 from shortlist.ensembles.votes.class_votes import ClassVotes, Members, class_votes, merge_class_rows, n_right
 from shortlist.ensembles.votes.soft_votes import decided_by_mean
+from shortlist.ensembles.votes.vote_probabilities import vote_shares
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, silent

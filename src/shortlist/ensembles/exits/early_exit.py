@@ -1,17 +1,19 @@
 """Asking a committee member after member: a row leaves when no missing answer can change its class."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import Floats, Labels
+from shortlist.arrays import Floats, Labels, Mask
+from shortlist.ensembles.exits.answer_scores import AnswerScores
 from shortlist.ensembles.exits.ballots import Tallying, by_mean, by_threshold, by_votes, calls_of
 from shortlist.ensembles.exits.orders import AskingOrder, cheapest_order
 from shortlist.ensembles.pools.class_answers import class_answers
-from shortlist.ensembles.pools.class_probabilities import class_shares
+from shortlist.ensembles.pools.class_probabilities import class_probabilities
 from shortlist.ensembles.pools.pool import Pool, matched_columns, positive_votes
+from shortlist.ensembles.votes.soft_votes import whole_shares
 from shortlist.tables.fit_inputs import take_rows
 
 MOST_ORDERING_ROWS = 2_000
@@ -32,12 +34,16 @@ class EarlyAnswers:
         What that cost; None where members have no prices.
     order : tuple of str
         The members in the order in which they are asked.
+    answered : ndarray of bool, shape (n_rows,), or None
+        Whether the answer is as probable as was asked for; None where nothing was. The class of a row that is
+        not answered may be another than that of all members.
     """
 
     labels: Labels
     calls: NDArray[np.int64]
     costs: Floats | None
     order: tuple[str, ...]
+    answered: Mask | None = None
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,14 @@ class ExitReport:
     cost: float | None
 
 
-def answer_early(committee: Any, X: Any) -> EarlyAnswers:
+class _Added(NamedTuple):
+    """What a member's answers add: to the classes that are decided by, and to those that make it probable."""
+
+    decisions: NDArray[np.int64]
+    scores: NDArray[Any] | None
+
+
+def answer_early(committee: Any, X: Any, *, least: float | None = None) -> EarlyAnswers:
     """Return the classes that a fitted committee answers, with as few members asked as that takes.
 
     Parameters
@@ -79,6 +92,9 @@ def answer_early(committee: Any, X: Any) -> EarlyAnswers:
         Fitted, with a selection.
     X : DataFrame or array of shape (n_rows, n_features)
         Checked. Members see the rows alone that are not settled when their turn comes.
+    least : float, optional
+        Answer those rows alone to whose class ``predict_proba`` gives at least this. A row then leaves when
+        neither its class can change nor whether it is answered, or when it cannot be answered any more.
 
     Notes
     -----
@@ -86,24 +102,60 @@ def answer_early(committee: Any, X: Any) -> EarlyAnswers:
     way than in a full vote.
     """
     pool, tallying = committee.pool_, tallying_of(committee)
+    scores = None if least is None else _scores_of(committee)
     order = asking_order(committee).members
     rows = matched_columns(pool, X)
     rows = rows if pool.preprocessor is None else pool.preprocessor.transform(rows)
     members = replace(pool, preprocessor=None, n_features_in=None, feature_names_in=None)
     n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
     totals = np.tile(tallying.start, (n_rows, 1))
+    # every score, as predict_proba adds those of all members in their own order
+    scored = np.zeros((n_rows, 0 if scores is None else len(order), tallying.n_classes))
     calls, is_open = np.zeros(n_rows, dtype=np.int64), np.arange(n_rows)
     for place, member in enumerate(order):
-        is_open = is_open[~tallying.settled(totals[is_open], len(order) - place)]
+        n_left = len(order) - place
+        settled = tallying.settled(totals[is_open], n_left)
+        if scores is not None and least is not None:
+            winner = totals[is_open].argmax(axis=1)
+            found = scores.range_of(scored[is_open].sum(axis=1), winner, n_left)
+            reaches, fails = scores.surely(found, least)
+            settled = fails | (settled & reaches)
+        is_open = is_open[~settled]
         if not len(is_open):
             break
         asked = members.subset([int(member)])
-        totals[is_open] += _added(committee, tallying, asked, take_rows(rows, is_open))[:, 0]
+        added = _added(committee, tallying, scores, asked, take_rows(rows, is_open))
+        totals[is_open] += added.decisions[:, 0]
+        if added.scores is not None:
+            scored[is_open, member] = added.scores[:, 0]
         calls[is_open] += 1
     prices = prices_of_members(committee)
     spent = None if prices is None else np.concatenate([[0.0], np.cumsum(prices[order])])[calls]
     labels = _classes_of(committee)[totals.argmax(axis=1)]
-    return EarlyAnswers(np.asarray(labels), calls, spent, tuple(pool.names[member] for member in order))
+    answered = None
+    if scores is not None and least is not None:
+        answered = _reached(scores, scored, totals.argmax(axis=1), len(order) - calls, least)
+    names = tuple(pool.names[member] for member in order)
+    return EarlyAnswers(np.asarray(labels), calls, spent, names, answered)
+
+
+def _scores_of(committee: Any) -> AnswerScores:
+    """Return where the probabilities of a committee's answers come from."""
+    return AnswerScores(len(committee.pool_), committee.gives_means, getattr(committee, "threshold_", None))
+
+
+def _reached(
+    scores: AnswerScores, scored: Floats, winner: NDArray[np.int64], n_left: NDArray[np.int64], least: float
+) -> Mask:
+    """Mark the rows that are answered when their turn is over: those whose score is no longer open."""
+    answered = np.zeros(len(scored), dtype=bool)
+    for left in np.unique(n_left):
+        rows = np.flatnonzero(n_left == left)
+        found = scores.range_of(scored[rows].sum(axis=1), winner[rows], int(left)).least
+        if scores.by_mean and not left:  # bit by bit as predict_proba has it
+            found = scored[rows].mean(axis=1)[np.arange(len(rows)), winner[rows]]
+        answered[rows] = found >= least
+    return answered
 
 
 def tallying_of(committee: Any) -> Tallying:
@@ -178,13 +230,27 @@ def recorded_answers(committee: Any) -> NDArray[np.int64] | None:
     return None if codes is None else tallying.of_codes(codes[:, members])
 
 
-def _added(committee: Any, tallying: Tallying, members: Pool, rows: Any) -> NDArray[np.int64]:
+def _added(
+    committee: Any, tallying: Tallying, scores: AnswerScores | None, members: Pool, rows: Any
+) -> _Added:
     """Return what members answer to rows, as it is added up."""
-    if tallying.gains is not None:
-        return tallying.of_shares(class_shares(members, rows))
-    if getattr(committee, "threshold_", None) is not None:
-        return tallying.of_codes(positive_votes(members, rows, committee.positive_))
-    return tallying.of_codes(class_answers(members, rows))
+    positive = committee.positive_ if getattr(committee, "threshold_", None) is not None else None
+    by_mean = scores is not None and scores.by_mean
+    probabilities = votes = None
+    if tallying.gains is not None or by_mean:
+        probabilities = class_probabilities(members, rows)
+    if tallying.gains is None or (scores is not None and not by_mean):
+        codes = class_answers(members, rows) if positive is None else positive_votes(members, rows, positive)
+        votes = by_votes(tallying.n_classes).of_codes(codes)
+    if probabilities is not None and tallying.gains is not None:
+        decisions = tallying.of_shares(whole_shares(probabilities))
+    else:
+        assert votes is not None, "what is not averaged is voted on"
+        decisions = votes if positive is None else votes * tallying.most
+    if by_mean and probabilities is not None:
+        in_order = slice(None, None, -1 if _classes_of(committee)[0] != committee.classes_[0] else 1)
+        return _Added(decisions, probabilities[..., in_order])
+    return _Added(decisions, None if scores is None else votes)
 
 
 def _classes_of(committee: Any) -> Labels:
