@@ -617,3 +617,35 @@ def test_a_front_is_found_shown_and_one_committee_of_it_predicts(folder: Path) -
     assert answered.returncode == 0, answered.stderr
     page = shortlist("report", "committees.parquet", "--out", "again.html", cwd=folder)
     assert page.returncode == 0, page.stderr
+
+
+def test_scores_are_means_or_shares_as_asked_and_files_carry_which(folder: Path) -> None:
+    named = ["--target", "outcome", "--drop", "id_patient", "--method", "full", "--classifiers", "3"]
+    for source in ("mean", "shares"):
+        told = shortlist(
+            "prune", "patients.csv", *named, "--voting", "hard", "--probabilities", source, "--workers", "1",
+            "--out", "m.joblib", "--json", "--no-study", cwd=folder,
+        )  # fmt: skip
+        assert told.returncode == 0, told.stderr
+        assert (json.loads(told.stdout)["probabilities"], json.loads(told.stdout)["voting"]) == (
+            source,
+            "hard",
+        )
+        shortlist("predict", "m.joblib", "new.csv", "--out", "m.csv", cwd=folder)
+        scores = pd.read_csv(folder / "m.csv")["score_ill"]
+        shares = {round((n + 1) / 5, 6) for n in range(4)}
+        assert (set(scores) <= shares) == (source == "shares")
+        exported = shortlist(
+            "export", "m.joblib", "new.csv", "--out", "m.json", cwd=folder
+        )  # checks every row
+        assert exported.returncode == 0, exported.stderr
+        assert json.loads((folder / "m.json").read_text())["probabilities"] == source
+
+
+def test_a_comparison_takes_no_kind_of_scores(folder: Path) -> None:
+    for others in (["--methods", "all"], ["--objectives", "max accuracy, min size"]):
+        run = shortlist("prune", "patients.csv", *others, "--probabilities", "mean", cwd=folder)
+        assert run.returncode == 2
+        assert "--probabilities" in run.stderr
+    run = shortlist("prune", "patients.csv", "--probabilities", "votes", cwd=folder)
+    assert "--probabilities must be" in run.stderr

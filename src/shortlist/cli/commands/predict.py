@@ -204,8 +204,8 @@ def _one_answer(answers: "pd.Series[Any]") -> list[str]:
 def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> "tuple[pd.DataFrame, dict[str, Any]]":
     """Return the answers of a vote, and a score per class.
 
-    The score is the mean probability where members are averaged; else the vote share, stretched so that one
-    half decides, with one vote more for each class. Of a model that promises something, the facts say what.
+    The score is the mean probability, or the vote share, stretched so that one half decides, with one vote
+    more for each class: whichever the model was asked to give, and that which decides by default. Of a model that promises something, the facts say what.
     """
     import pandas as pd
 

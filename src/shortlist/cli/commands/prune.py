@@ -111,7 +111,8 @@ def prune(
     X, y = rows.read(table, notes)
     given = pool.given(X, y)
     n_threads = 1 if how.methods is not None else own_workers(run.workers, "prune without --methods")
-    exact = wanted.exact_pruner(given, run.seed, n_threads, notes).set_params(voting=how.voting)
+    exact = wanted.exact_pruner(given, run.seed, n_threads, notes)
+    exact = exact.set_params(voting=how.voting, probabilities=how.probabilities)
     notes += how.voting_notes()
     print_notes(notes)  # now, while there is time to stop
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}

@@ -56,6 +56,13 @@ class MethodOptions:
             "objectives auto, log-loss and brier, else hard."
         ),
     ] = "auto"
+    probabilities: Annotated[
+        str,
+        typer.Option(
+            help="What predict gives as scores, and a promise goes by: mean, of the members' probabilities; "
+            "shares, of their votes, with one vote more for each class; auto: mean where that decides."
+        ),
+    ] = "auto"
     stop: Annotated[
         str, typer.Option(help="Which prefix a rule's order keeps: best by accuracy, or by its own fitness.")
     ] = "accuracy"
@@ -94,7 +101,10 @@ class MethodOptions:
         pruner: PluralityPruner = pruning_methods([self.method])[self.method]
         if isinstance(pruner, OrderedPruner):
             pruner.set_params(stop=self.stop)
-        pruner.set_params(pool=pool, random_state=seed, n_jobs=jobs, voting=self.rules_voting())
+        pruner.set_params(
+            pool=pool, random_state=seed, n_jobs=jobs, voting=self.rules_voting(),
+            probabilities=self.probabilities,
+        )  # fmt: skip
         return pruner
 
     def chosen(self, exact: "ExactPruner") -> dict[str, Any]:
@@ -301,6 +311,7 @@ PRUNE_USES = (
             "method",
             "methods",
             "voting",
+            "probabilities",
             "objective",
             "diversity",
             "max_copies",
@@ -314,7 +325,7 @@ PRUNE_USES = (
         "a run without --objectives",
     ),
     Use(
-        ("method", "pool", "answer_accuracy"),
+        ("method", "pool", "answer_accuracy", "probabilities"),
         lambda given: given["methods"] is None,
         "a run without --methods",
     ),
@@ -409,6 +420,7 @@ def check_prune_numbers(given: Mapping[str, Any]) -> None:
     check_shared(given)
     as_count(given["classifiers"], "--classifiers")
     as_choice(given["voting"], "--voting", ["auto", "hard", "averaged", "soft"])
+    as_choice(given["probabilities"], "--probabilities", ["auto", "mean", "shares"])
     if given["voting"] == "soft" and given["methods"] is None and given["method"] != EXACT:
         raise BadInputError(
             f"--voting soft is of the method exact, got {given['method']}. Pass --voting averaged."

@@ -97,6 +97,7 @@ def _rule_facts(pruned: "PrunedTable", method: str, stop: str) -> dict[str, Any]
 
 def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
     """Return what every method of pruning reports."""
+    from shortlist.ensembles.estimators.base import MEAN, SHARES
     from shortlist.ensembles.exits.early_exit import exit_report
     from shortlist.ensembles.pools.judges import columns_asked
     from shortlist.ensembles.pools.pool import asking_cost
@@ -112,6 +113,7 @@ def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
         "n_classifiers": len(pruned.pool),
         **({"ask": {"columns": list(columns), "cost": asking_cost(pruned.pruner.pool_)}} if columns else {}),
         "size": len(members),
+        "probabilities": MEAN if pruned.pruner.gives_means else SHARES,
         "copies": [int(n) for n in getattr(pruned.pruner, "copies_", pruned.pruner.selection_) if n],
         "rows": pruned.n_rows,
         "only_answer": {

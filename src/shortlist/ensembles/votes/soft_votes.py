@@ -101,7 +101,7 @@ def whole_shares(probabilities: ArrayLike) -> Shares:
     table = np.asarray(probabilities, dtype=np.float64)
     if table.size and not (table.min() >= 0 and table.max() <= 1):  # so that NaN is refused too
         raise BadInputError(
-            "probabilities must be numbers from 0 to 1, got others. Calibrate the classifiers."
+            "every probability must be a number from 0 to 1, got others. Calibrate the classifiers."
         )
     whole = np.rint(table * WHOLE).astype(np.int16)
     if table.shape[-1] == 2:
