@@ -205,7 +205,8 @@ def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> "tuple[pd.DataFrame, di
     """Return the answers of a vote, and a score per class.
 
     The score is the mean probability, or the vote share, stretched so that one half decides, with one vote
-    more for each class: whichever the model was asked to give, and that which decides by default. Of a model that promises something, the facts say what.
+    more for each class: whichever the model was asked to give, and that which decides by default. Of a model
+    that promises something, the facts say what.
     """
     import pandas as pd
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shortlist.arrays import Floats, Mask
 from shortlist.ensembles.votes.vote_probabilities import smoothed_shares, stretched, tally_shares
 
-ROUNDING = 1e-9
+MEAN_ROUNDING = 1e-9
 """Means that are nearer to the least probability of an answer than this are not told apart from it before
 all members are asked: floating-point sums depend on their order."""
 
@@ -80,7 +80,7 @@ class AnswerScores:
 
         The former is about rows whose class cannot change any more.
         """
-        apart = ROUNDING if self.by_mean else 0.0
+        apart = MEAN_ROUNDING if self.by_mean else 0.0
         return np.asarray(found.least >= least + apart), np.asarray(found.most < least - apart)
 
     def _shares(self, counted: NDArray[Any]) -> Floats:
