@@ -17,6 +17,7 @@ from benchmarks.studies import (
     analysis_peers,
     answers,
     committee_fronts,
+    cost_curves,
     emsco_opponents,
     ensembles,
     evolution_selection,
@@ -29,6 +30,7 @@ from benchmarks.studies import (
     pruning,
     pruning_ranks,
     stage_picks,
+    stage_scale,
     start,
     study_store,
     voting,
@@ -39,6 +41,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "analysis-peers": analysis_peers.analysis_peers,
     "answers": answers.answers,
     "committee-fronts": committee_fronts.committee_fronts,
+    "cost-curves": cost_curves.cost_curves,
     "eel-cv": ensembles.eel_cv,
     "emsco-opponents": emsco_opponents.emsco_opponents,
     "ensembles": ensembles.ensembles,
@@ -67,14 +70,31 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "solrep-linux": large_products.linux,
     "solrep-quality": large_products.quality,
     "stage-picks": stage_picks.stage_picks,
+    "stage-scale": stage_scale.stage_scale,
     "start": start.starts,
     "voting": voting.voting,
     "workers": workers.workers,
 }
 """Studies, each with a file of its name in results/."""
-WITHOUT_DATA = ("answers", "kills", "pruning-large", "start", "study-million", "study-overhead")
+WITHOUT_DATA = (
+    "answers",
+    "kills",
+    "pruning-large",
+    "stage-scale",
+    "start",
+    "study-million",
+    "study-overhead",
+)
 """Studies that need no real data."""
-SEEDED = ("emsco-opponents", "guarantees", "multistage-recall", "stage-picks", "voting", "workers")
+SEEDED = (
+    "cost-curves",
+    "emsco-opponents",
+    "guarantees",
+    "multistage-recall",
+    "stage-picks",
+    "voting",
+    "workers",
+)
 """Studies that run once per seed."""
 
 

@@ -385,6 +385,19 @@ def test_rows_without_the_first_stage_have_no_probabilities() -> None:
         classifier.predict_proba(nothing)
 
 
+@pytest.mark.parametrize("in_unit", [1e-12, 1e155, -60.0], ids=str)
+def test_the_unit_of_a_column_makes_no_difference(in_unit: float) -> None:
+    X, y = load_iris(return_X_y=True)
+    other = X.copy()
+    other[:, [0, 2]] *= in_unit
+    one, same = (
+        MultiStageClassifier(confidence=0.85, max_stages=2, random_state=0).fit(rows, y)
+        for rows in (X, other)
+    )
+    assert one.front_.values.tolist() == same.front_.values.tolist()
+    assert one.predict(X).tolist() == same.predict(other).tolist()
+
+
 def test_a_pickled_classifier_predicts_the_same() -> None:
     clf, X = staged()
     again = pickle.loads(pickle.dumps(clf))

@@ -8,7 +8,14 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from shortlist.cli.text.stage_report import kept_text, print_staged, saved_text, stage_facts, unreachable
+from shortlist.cli.text.stage_report import (
+    kept_text,
+    print_chosen,
+    print_staged,
+    saved_text,
+    stage_facts,
+    unreachable,
+)
 from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.holdout import StagedTable, stage_table
 from shortlist.multistage.recall import Recall
@@ -55,6 +62,23 @@ def test_people_read_what_each_stage_adds_and_what_it_does_on_new_rows(
     assert f"{'multi-stage':<18}{staged.test.coverage:>10.4f}{staged.test.accuracy:>10.4f}" in said
     print_staged(staged.classifier, None, 1.5, 0, None)
     assert "on the test rows" not in capsys.readouterr().out
+
+
+def test_a_stage_that_costs_nothing_is_called_free(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=["age", "sex", "blood", "scan"])
+    prices = {"age": 0, "sex": 0, "blood": 5, "scan": 20}
+    stages = MultiStageClassifier(feature_costs=prices, confidence=0.9, max_stages=3, random_state=0)
+    stages.fit(frame, y)
+    first_is_free = [
+        point for point, assigned in enumerate(stages.front_.decisions.tolist())
+        if {name for name, stage in zip(prices, assigned, strict=True) if stage == 0} <= {"age", "sex"}
+    ]  # fmt: skip
+    assert first_is_free
+    print_chosen(stages.use(first_is_free[0]), "norm")
+    said = capsys.readouterr().out
+    assert "  stage 1, free: age" in said or "  stage 1, free: sex" in said
+    assert said.count("free") == 1
 
 
 def test_recall_is_told_by_generation_and_without_a_run_that_ended_in_a_sentence(

@@ -181,6 +181,7 @@ def test_one_class_is_refused(opponent: Any) -> None:
         (CactLasso(penalty=float("nan")), "penalty must be a number"),
         (L1Path(n_penalties=1), "n_penalties must be at least 2"),
         (CostAwareLightGBM(n_leaves=1), "n_leaves must be at least 2"),
+        (CostAwareLightGBM(charge="rows"), "charge must be one of feature or row"),
     ],
 )
 def test_settings_are_checked(opponent: Any, sentence: str) -> None:

@@ -43,13 +43,30 @@ def test_a_row_pays_for_the_features_on_its_paths_each_once(n_classes: int) -> N
     assert model.probabilities(new) == pytest.approx(shares, abs=1e-6)
 
 
-def test_dearer_trade_offs_buy_less() -> None:
+@pytest.mark.parametrize("charge", ["feature", "row"])
+def test_dearer_trade_offs_buy_less(charge: str) -> None:
     X, y = make_classification(300, 6, n_informative=4, random_state=0)
     paid = [
-        CostAwareLightGBM(trade_off=trade_off, n_trees=20, random_state=0).fit(X, y).predict_cost(X).mean()
+        CostAwareLightGBM(trade_off=trade_off, n_trees=20, charge=charge, random_state=0)
+        .fit(X, y)
+        .predict_cost(X)
+        .mean()
         for trade_off in (0.0, 0.3, 1000.0)
     ]
     assert paid[0] > paid[1] > paid[2] == 0
+
+
+def test_where_rows_pay_a_feature_that_few_rows_need_is_bought() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2))
+    y = np.where(X[:, 0] < 1, X[:, 0] > 0, X[:, 1] > 0).astype(int)  # one row of six needs the second
+    common = {"feature_costs": [1, 1], "trade_off": 0.5, "n_trees": 20, "confidence": 0.6, "random_state": 0}
+    paid = {
+        charge: CostAwareLightGBM(charge=charge, **common).fit(X, y).n_features_bought(X)
+        for charge in ("feature", "row")
+    }
+    assert paid["feature"].max() == 1
+    assert 0 < (paid["row"] == 2).mean() < 0.5
 
 
 def test_the_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 import functools
 import itertools
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -138,6 +139,22 @@ def test_classifiers_fitted_in_other_processes_are_the_same() -> None:
         expected = here.model(subset).probabilities(rows.validation_rows)
         assert elsewhere.model(subset).probabilities(rows.validation_rows).tolist() == expected.tolist()
     assert elsewhere.n_fits == 3
+
+
+@pytest.mark.parametrize("own", [Budget(), Budget(5, cancellation=Cancellation())], ids=["none", "all"])
+def test_what_fits_goes_to_other_processes_without_its_budget(own: Budget) -> None:
+    # a budget has locks and callables, which do not pickle
+    rows, subset = stage_rows(2), np.array([[True, False, True, True]])
+    for here in (
+        LogisticSubclassifiers(rows, n_jobs=2, budget=own),
+        ForeignSubclassifiers(rows, DecisionTreeClassifier(random_state=0), n_jobs=2, budget=own),
+    ):
+        there = pickle.loads(pickle.dumps(here))
+        assert there.n_jobs == 1
+        there.slots(subset)
+        expected = type(here)(rows, *([here.estimator] if hasattr(here, "estimator") else []))
+        one, same = (each.model(subset[0]).probabilities(rows.validation_rows) for each in (there, expected))
+        assert one.tolist() == same.tolist()
 
 
 def test_a_raised_threshold_keeps_accuracy_on_the_fitted_rows() -> None:

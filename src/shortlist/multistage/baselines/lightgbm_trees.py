@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import as_count, as_not_negative, as_positive
+from shortlist._validation import as_choice, as_count, as_not_negative, as_positive
 from shortlist.arrays import Labels, Longs, Mask
 from shortlist.errors import MissingDependencyError
 from shortlist.multistage.baselines.budgeted_classifier import Asked, BudgetedClassifier, Candidates, tried
 from shortlist.multistage.baselines.greedy_miser import feature_of_columns
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.pickles import saved_from
+
+CHARGES = {"feature": "cegb_penalty_feature_coupled", "row": "cegb_penalty_feature_lazy"}
+"""LightGBM's names for who pays for a feature: the model, once, or each row that needs it."""
 
 
 @saved_from("shortlist.multistage")
@@ -76,8 +79,8 @@ class CostAwareLightGBM(BudgetedClassifier):
 
     Gradient boosting with ``cegb_penalty_feature_coupled`` (after :cite:t:`Peter2017`), what many people
     would take today. A feature's penalty is its price alone, relative to the price of all features, times
-    `trade_off` and the number of rows. A row pays for the features on its paths over all trees, each once.
-    Needs the extra ``lightgbm``.
+    `trade_off` and the number of rows, or of those rows alone that need it, by `charge`. A row pays for the
+    features on its paths over all trees, each once. Needs the extra ``lightgbm``.
 
     Parameters
     ----------
@@ -85,6 +88,9 @@ class CostAwareLightGBM(BudgetedClassifier):
         As for every opponent, see :class:`BudgetedClassifier`.
     trade_off : float or sequence of float
         What a feature costs, at least 0; several are tuned.
+    charge : {"feature", "row"}, default="feature"
+        Who pays while the trees grow: the first split by a feature, for all rows, or every row that comes
+        to such a split for the first time (``cegb_penalty_feature_lazy``).
     n_trees : int or sequence of int, default=(10, 25, 50, 100)
         Rounds; several are tuned.
     learning_rate : float, default=0.1
@@ -98,7 +104,10 @@ class CostAwareLightGBM(BudgetedClassifier):
         If LightGBM is not installed; when fitting.
     """
 
+    charge: str = "feature"  # of models that were saved before rows could pay
+
     CHECKS = BudgetedClassifier.CHECKS | {
+        "charge": partial(as_choice, choices=tuple(CHARGES)),
         "learning_rate": as_positive,
         "n_leaves": partial(as_count, at_least=2),
         "trade_off": partial(tried, check=as_not_negative),
@@ -117,6 +126,7 @@ class CostAwareLightGBM(BudgetedClassifier):
         n_trees: int | Sequence[int] = (10, 25, 50, 100),
         learning_rate: float = 0.1,
         n_leaves: int = 8,
+        charge: str = "feature",
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -127,6 +137,7 @@ class CostAwareLightGBM(BudgetedClassifier):
         self.n_trees = n_trees
         self.learning_rate = learning_rate
         self.n_leaves = n_leaves
+        self.charge = charge
 
     def check_options(self, y: Labels) -> None:
         """Refuse a missing package too, before any long work."""
@@ -142,11 +153,14 @@ class CostAwareLightGBM(BudgetedClassifier):
         alone = costs.price(np.eye(rows.n_features, dtype=bool)) / max(1, costs.total)
         several = rows.n_classes > 2
         for trade_off in sorted(tried(self.trade_off, "trade_off", as_not_negative), reverse=True):
+            price = trade_off * alone[feature_of]
+            if self.charge == "feature":
+                price = price * len(rows.fit_rows)
             settings = {
                 "objective": "multiclass" if several else "binary",
                 **({"num_class": rows.n_classes} if several else {}),
                 "cegb_tradeoff": 1.0,
-                "cegb_penalty_feature_coupled": (trade_off * len(rows.fit_rows) * alone[feature_of]).tolist(),
+                CHARGES[self.charge]: price.tolist(),
                 "learning_rate": self.learning_rate,
                 "num_leaves": self.n_leaves,
                 "verbosity": -1,

@@ -1,0 +1,126 @@
+"""What buys features, as candidates: fitted on some rows, each with what it answers, how surely, and what a row pays."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.studies.streed_trees import streed_trees
+from shortlist.multistage.baselines.budgeted_classifier import Asked, BudgetedClassifier
+from shortlist.multistage.baselines.budgeted_models import BudgetedModel
+from shortlist.multistage.baselines.greedy_miser import GreedyMiser
+from shortlist.multistage.baselines.lasso import L1Path
+from shortlist.multistage.baselines.lightgbm_trees import CostAwareLightGBM
+from shortlist.multistage.predict.prediction import FittedStage, StagedModel, confidences, decide_known
+from shortlist.multistage.problem.reject_rules import reject_rule
+from shortlist.multistage.problem.stages import acquired
+from shortlist.multistage.search.emsco import EmscoOptions, emsco
+from shortlist.multistage.search.enumeration import enumerate_front
+from shortlist.multistage.search.stage_objectives import StageProblem, stage_problem
+from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
+from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers
+from shortlist.runs import Budget
+
+CONFIDENCES = (0.65, 0.75, 0.85, 0.95)
+STAGES = 3
+MOST_ENUMERATED = 9
+"""Features, with some left out of every stage; above, evolution searches."""
+TRADE_OFFS = (30.0, 10.0, 5.0, 3.0, 2.0, 1.0, 0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.01, 0.0)
+ROUNDS = (5, 10, 25, 50, 100)
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Of some rows: the class that each is given, how probable it is, and what the row paid."""
+
+    labels: NDArray[np.int64]
+    confidence: NDArray[np.float64]
+    costs: NDArray[np.float64]
+
+
+Candidate: TypeAlias = Callable[[NDArray[np.float64]], Judged]
+"""Judges encoded rows."""
+
+
+def nothing_bought(asked: Asked) -> Candidate:
+    """Give every row the largest class of the rows that were fitted, for nothing."""
+    shares = np.bincount(asked.rows.fit_labels, minlength=asked.rows.n_classes) / len(asked.rows.fit_labels)
+
+    def judge(rows: NDArray[np.float64]) -> Judged:
+        n = len(rows)
+        return Judged(np.full(n, shares.argmax()), np.full(n, shares.max()), np.zeros(n))
+
+    return judge
+
+
+def staged(asked: Asked) -> Iterator[Candidate]:
+    """Yield the points of the fronts at several confidences; a row that is not answered gets its likeliest class."""
+    fitted = LogisticSubclassifiers(asked.rows)
+    for confidence in CONFIDENCES:
+        rule = reject_rule(confidence, np.arange(asked.rows.n_classes))
+        problem = stage_problem(DecisionBits(fitted, rule), asked.costs, max_stages=STAGES, removal=True)
+        if asked.rows.n_features <= MOST_ENUMERATED:
+            assignments = enumerate_front(problem).assignments
+        else:
+            options = EmscoOptions(population=150, generations=60)
+            assignments = emsco(problem, options, budget=Budget(seed=asked.seed)).assignments
+        for assignment in assignments:
+            yield partial(_by_stages, _model_of(problem, assignment))
+
+
+def _model_of(problem: StageProblem, assignment: NDArray[np.int8]) -> StagedModel:
+    stages, known = [], np.zeros(problem.n_features, dtype=bool)
+    subclassifiers = problem.decisions.subclassifiers
+    for subset in acquired(assignment[None, :], int(assignment.max()) + 1)[0]:
+        price = int(problem.costs.price(subset))
+        bought = np.flatnonzero(subset & ~known)
+        stages.append(FittedStage(bought, subset, subclassifiers.model(subset), 0.0, price))
+        known = subset
+    return StagedModel(subclassifiers.rows.encoding, tuple(stages), problem.decisions.rule, problem.costs)
+
+
+def _by_stages(model: StagedModel, rows: NDArray[np.float64]) -> Judged:
+    decided = decide_known(model, rows, guess=True)
+    return Judged(decided.guesses, confidences(model, rows, decided.stages), decided.costs)
+
+
+def opponent(classifier: BudgetedClassifier, asked: Asked) -> Iterator[Candidate]:
+    """Yield every setting of an opponent."""
+    for _, model in classifier._candidates(asked):
+        yield partial(_by_paths, model, asked)
+
+
+def _by_paths(model: BudgetedModel, asked: Asked, rows: NDArray[np.float64]) -> Judged:
+    probabilities = model.probabilities(rows)
+    paid = asked.costs.price(model.bought(rows)) / asked.costs.scale
+    return Judged(probabilities.argmax(axis=1), probabilities.max(axis=1), np.asarray(paid))
+
+
+def trees(asked: Asked) -> Iterator[Candidate]:
+    """Yield optimal trees with prices of features, for several prices of an error."""
+    for model in streed_trees(asked):
+        yield partial(_by_paths, model, asked)
+
+
+def _lightgbm(charge: str) -> BudgetedClassifier:
+    return CostAwareLightGBM(trade_off=TRADE_OFFS, n_trees=ROUNDS, charge=charge)
+
+
+METHODS: dict[str, Callable[[Asked], Iterator[Candidate]]] = {
+    "stages": staged,
+    "lightgbm": partial(opponent, _lightgbm("feature")),
+    "lightgbm-rows": partial(opponent, _lightgbm("row")),
+    "l1-path": partial(opponent, L1Path()),
+    "greedy-miser": partial(opponent, GreedyMiser(trade_off=TRADE_OFFS, n_trees=ROUNDS)),
+    "pystreed": trees,
+}
+"""Ours first: what users would take instead follows."""
+
+
+def candidates(method: str, asked: Asked) -> Iterator[Candidate]:
+    """Yield all that a method can be set to, and first the free answer that every method has."""
+    yield nothing_bought(asked)
+    yield from METHODS[method](asked)
