@@ -60,7 +60,13 @@ def test_where_rows_pay_a_feature_that_few_rows_need_is_bought() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 2))
     y = np.where(X[:, 0] < 1, X[:, 0] > 0, X[:, 1] > 0).astype(int)  # one row of six needs the second
-    common = {"feature_costs": [1, 1], "trade_off": 0.5, "n_trees": 20, "confidence": 0.6, "random_state": 0}
+    common: dict[str, Any] = {
+        "feature_costs": [1, 1],
+        "trade_off": 0.5,
+        "n_trees": 20,
+        "confidence": 0.6,
+        "random_state": 0,
+    }
     paid = {
         charge: CostAwareLightGBM(charge=charge, **common).fit(X, y).n_features_bought(X)
         for charge in ("feature", "row")
