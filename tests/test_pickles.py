@@ -136,6 +136,7 @@ def rows() -> tuple[pd.DataFrame, Any]:
         ("OrderedPruner", {"n_classifiers": 6}),
         ("MarginPruner", {"n_classifiers": 6}),
         ("BackfittingPruner", {"n_classifiers": 6}),
+        ("GreedyMeansPruner", {"n_classifiers": 6, "n_bags": 2}),
         *(
             ("EvolutionaryEnsembleClassifier", {"space": space, "population_size": 10, "n_generations": 2})
             for space in SPACES

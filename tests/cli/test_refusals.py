@@ -41,7 +41,8 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     ],
     "--voting": [
         (["--voting", "softly"], "--voting must be one of auto, averaged, hard or soft, got 'softly'"),
-        (["--voting", "soft", "--method", "uwa"], "--voting soft is of the method exact, got uwa"),
+        (["--voting", "soft", "--method", "uwa"], "of the methods exact and greedy-means, got uwa"),
+        (["--voting", "hard", "--method", "greedy-means"], "--voting must be auto or soft with the method"),
     ],
     "--methods": [
         (["--methods", "uwa,kapa"], "got 'kapa'. Did you mean 'kappa'?"),

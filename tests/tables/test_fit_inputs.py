@@ -14,6 +14,7 @@ from shortlist.ensembles import (
     BackfittingPruner,
     EvolutionaryEnsembleClassifier,
     ExactPruner,
+    GreedyMeansPruner,
     MarginPruner,
     OrderedPruner,
 )
@@ -25,6 +26,7 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "OrderedPruner": lambda: OrderedPruner(n_classifiers=6, random_state=0),
     "MarginPruner": lambda: MarginPruner(n_classifiers=6, random_state=0),
     "BackfittingPruner": lambda: BackfittingPruner(n_classifiers=6, random_state=0),
+    "GreedyMeansPruner": lambda: GreedyMeansPruner(n_classifiers=6, n_bags=2, random_state=0),
     "EvolutionaryEnsembleClassifier": lambda: EvolutionaryEnsembleClassifier(
         population_size=10, n_generations=3, random_state=0
     ),

@@ -29,7 +29,7 @@ from shortlist.results.proof import Status, shortfall
 from shortlist.results.proof_words import stopped_by
 
 if TYPE_CHECKING:
-    from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
+    from shortlist.ensembles.estimators.rule_pruners import RulePruner
     from shortlist.ensembles.rules.orderings import Ordering
     from shortlist.ensembles.studies.measured import Measured
 
@@ -42,14 +42,12 @@ NOT_TESTED = (
 )
 
 
-def pruned_parts(
-    pruner: "ExactPruner | PluralityPruner", test: "Mapping[str, Measured] | None" = None
-) -> Parts:
+def pruned_parts(pruner: "ExactPruner | RulePruner", test: "Mapping[str, Measured] | None" = None) -> Parts:
     """Return the parts of a page that show a pruned ensemble.
 
     Parameters
     ----------
-    pruner : ExactPruner or PluralityPruner
+    pruner : ExactPruner or RulePruner
         Fitted.
     test : mapping of str to Measured, optional
         What the ensemble and others do on rows that were held out, by name; the ensemble first.
@@ -154,7 +152,7 @@ def confusion_chart(title: str, decisions: NDArray[np.integer[Any]], classes: La
     )
 
 
-def _facts(pruner: "ExactPruner | PluralityPruner") -> Facts:
+def _facts(pruner: "ExactPruner | RulePruner") -> Facts:
     """Say what was chosen, by what, and what is proved."""
     size, pool = int(pruner.selection_.sum()), len(pruner.selection_)
     facts = [("members", f"{size:,} of {pool:,} classifiers")]

@@ -38,6 +38,7 @@ def test_an_objective_is_a_name_or_weights() -> None:
 def test_members_that_a_rule_chose_vote_by_default() -> None:
     assert MethodOptions(methods="uwa,exact").chosen(ExactPruner())["uwa"].voting == "hard"
     assert MethodOptions(method="uwa").rule_pruner(None, 0, 1).voting == "hard"
+    assert SelectionOptions().exact_pruner(None, 0, 1, []).refit is True
     assert SelectionOptions(refit=False).exact_pruner(None, 0, 1, []).refit is False
     folded = SelectionOptions(pruning_rows="out-of-fold").exact_pruner(None, 0, 1, [])
     assert (folded.pruning_rows, SelectionOptions().exact_pruner(None, 0, 1, []).pruning_rows) == (
@@ -52,6 +53,13 @@ def test_rules_beside_soft_votes_are_averaged_and_that_is_said() -> None:
 
     assert {name: method.voting for name, method in chosen.items()} == {"uwa": "averaged", "exact": "soft"}
     assert options.voting_notes() == [
-        "--voting soft is of the method exact. The rules choose by votes, and answer by the mean."
+        "--voting soft is of exact and greedy-means. Rules choose by votes, and answer by the mean."
     ]
     assert MethodOptions(methods="uwa,exact").voting_notes() == []
+
+
+@pytest.mark.parametrize("voting", ["auto", "hard", "averaged", "soft"])
+def test_the_greedy_method_answers_by_the_mean_whatever_the_others_do(voting: str) -> None:
+    options = MethodOptions(methods="greedy-means", method="greedy-means", voting=voting)
+    assert options.chosen(ExactPruner())["greedy-means"].voting == "soft"
+    assert options.rule_pruner(None, 3, 1).get_params()["random_state"] == 3

@@ -16,14 +16,14 @@ from shortlist.ensembles.estimators.rule_pruners import (
     BackfittingPruner,
     MarginPruner,
     OrderedPruner,
-    PluralityPruner,
+    RulePruner,
 )
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.pool import as_pool, make_pool
 from shortlist.ensembles.rules.orderings import RULES
 
 X, Y = make_classification(300, 6, n_informative=4, n_classes=3, flip_y=0.15, random_state=3)
-PRUNERS: list[PluralityPruner] = [
+PRUNERS: list[RulePruner] = [
     OrderedPruner(rule="uwa", random_state=0),
     MarginPruner(random_state=0),
     BackfittingPruner(random_state=0),
@@ -48,7 +48,7 @@ def pool() -> Any:
 
 
 @pytest.mark.parametrize("pruner", PRUNERS, ids=lambda pruner: type(pruner).__name__)
-def test_members_vote_with_one_vote_each(pruner: PluralityPruner, pool: Any) -> None:
+def test_members_vote_with_one_vote_each(pruner: RulePruner, pool: Any) -> None:
     fitted = pruner.set_params(pool=pool).fit(X[150:], Y[150:])
     codes = class_answers(pool, X[150:])[:, fitted.members_]
     votes = np.array([[(row == c).sum() for c in range(3)] for row in codes])
@@ -77,7 +77,7 @@ class _Counting(DecisionTreeClassifier):
 
 
 @pytest.mark.parametrize("pruner", PRUNERS, ids=lambda pruner: type(pruner).__name__)
-def test_only_the_members_are_called_at_prediction(pruner: PluralityPruner) -> None:
+def test_only_the_members_are_called_at_prediction(pruner: RulePruner) -> None:
     trees = [
         _Counting(max_depth=d, max_features=1, random_state=d).fit(X[:100], Y[:100]) for d in range(1, 8)
     ]
@@ -111,7 +111,7 @@ def test_nan_probabilities_are_refused() -> None:
 
 
 @pytest.mark.parametrize("pruner", PRUNERS, ids=lambda pruner: type(pruner).__name__)
-def test_rows_to_prune_on_may_lack_a_class_of_the_pool(pruner: PluralityPruner, pool: Any) -> None:
+def test_rows_to_prune_on_may_lack_a_class_of_the_pool(pruner: RulePruner, pool: Any) -> None:
     few = Y[150:] > 0
     fitted = pruner.set_params(pool=pool).fit(X[150:][few], Y[150:][few])
     assert fitted.classes_.tolist() == [0, 1, 2]
@@ -121,7 +121,7 @@ def test_rows_to_prune_on_may_lack_a_class_of_the_pool(pruner: PluralityPruner, 
 
 
 @pytest.mark.parametrize("pruner", PRUNERS, ids=lambda pruner: type(pruner).__name__)
-def test_the_same_seed_gives_the_same_members(pruner: PluralityPruner) -> None:
+def test_the_same_seed_gives_the_same_members(pruner: RulePruner) -> None:
     first, second = (
         pruner.set_params(pool=None, n_classifiers=6).fit(*load_iris(return_X_y=True)).members_ for _ in "12"
     )

@@ -15,7 +15,13 @@ from sklearn.dummy import DummyClassifier
 from shortlist import BadInputError
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.estimators.greedy_pruner import GreedyMeansPruner
+from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
+from shortlist.ensembles.pools.class_probabilities import class_probabilities
+from shortlist.ensembles.pools.copies import with_copies
+from shortlist.ensembles.pools.pool import make_pool
+from shortlist.ensembles.pools.refit import refit_members
 from shortlist.ensembles.studies import method_comparison as comparison
 from shortlist.ensembles.studies.method_comparison import (
     COMPARISON_COLUMNS,
@@ -145,6 +151,43 @@ def test_a_method_that_comes_later_is_added_to_the_study(tmp_path: Path, results
     pd.testing.assert_frame_equal(_values(whole), _values(results))
 
 
+def test_members_fitted_again_answer_as_they_would_without_the_comparison() -> None:
+    X, y = TABLES["made"]
+    methods: dict[str, Any] = {
+        "greedy-means": GreedyMeansPruner(n_bags=2, n_steps=4),
+        "exact": ExactPruner(objective="accuracy", max_size=2, node_limit=10),
+        "guess": DummyClassifier(),
+    }
+    fold = comparison.stratified_folds("made", X, y, n_folds=2, n_repeats=1, n_classifiers=4, seed=3)[0]
+    pool, validation = comparison.fold_pool(fold)
+    fitted, _ = rows_to_fit_and_prune(y[fold.train], fold.seed)
+    rows = fold.train[fitted]
+    first = make_pool(X[rows], y[rows], n_classifiers=4, random_state=fold.seed)
+    again = refit_members(first, X[fold.train], y[fold.train], seed=fold.seed)
+    answers = class_probabilities(again, X[fold.test])
+    again = comparison.remembered_pool(again, answers, fold.test, len(y))
+
+    measured = {row["method"]: row for row in comparison.measure_fold(fold, methods, refit=True)}
+
+    for name in ("greedy-means", "exact"):
+        chosen = comparison.fit_method(fold, methods[name], pool, validation).estimator
+        chosen.pool_ = with_copies(again, chosen.copies_)
+        right = chosen.predict(fold.test[:, None]) == y[fold.test]
+        assert measured[name]["accuracy"] == right.mean()
+        assert measured[name]["size"] == np.count_nonzero(chosen.copies_)
+    as_chosen = {row["method"]: row for row in comparison.measure_fold(fold, methods)}
+    assert measured["guess"]["accuracy"] == as_chosen["guess"]["accuracy"]
+
+
+def test_a_study_of_members_as_they_were_chosen_is_not_one_of_members_fitted_again(tmp_path: Path) -> None:
+    one: Any = {"n_folds": 2, "n_classifiers": 2}
+    tables, uwa = {"made": TABLES["made"]}, {"uwa": METHODS["uwa"]}
+    with open_study(tmp_path / "folds.db") as study:
+        compare_methods(tables, uwa, **one, work=Work(study=study))
+        with pytest.raises(BadInputError, match="fitted again, OrderedPruner"):
+            compare_methods(tables, uwa, **one, refit=True, work=Work(study=study))
+
+
 def test_a_study_of_other_settings_is_refused(tmp_path: Path) -> None:
     guess = {"guess": DummyClassifier()}
     with open_study(tmp_path / "folds.db") as study:
@@ -163,7 +206,7 @@ def test_every_pruning_method_runs_by_name() -> None:
     results = compare_methods(
         {"made": TABLES["made"]}, list(pruning_methods()), n_folds=2, n_classifiers=5, random_state=1
     )
-    assert results["method"].nunique() == len(pruning_methods()) == 15
+    assert results["method"].nunique() == len(pruning_methods()) == 16
     means = results.groupby("method")["size"].mean()
     assert means["full"] == 5
     assert means["best-single"] == 1

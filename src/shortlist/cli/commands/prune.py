@@ -33,7 +33,7 @@ from shortlist.cli.text.output import print_json, print_notes, run_facts
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.exact_pruner import ExactPruner
     from shortlist.ensembles.estimators.front_pruner import FrontPruner
-    from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
+    from shortlist.ensembles.estimators.rule_pruners import RulePruner
     from shortlist.ensembles.studies.holdout import PrunedTable
     from shortlist.report.parts import Parts
 
@@ -121,7 +121,7 @@ def prune(
     if how.methods is not None:
         from shortlist.cli.commands.prune_methods import Files, Folds, compare_pruning
 
-        folds = Folds(how.folds, how.repeats, pool.classifiers, run.seed, run.workers)
+        folds = Folds(how.folds, how.repeats, pool.classifiers, wanted.refit is True, run.seed, run.workers)
         name = Path(table).name.split(".")[0]
         about |= {"notes": notes}
         with place.opened(context) as opened:
@@ -130,7 +130,7 @@ def prune(
                 study=opened, files=Files(out, report), about=about, json=json,
             )  # fmt: skip
         return
-    pruner: ExactPruner | PluralityPruner = exact
+    pruner: ExactPruner | RulePruner = exact
     if front.objectives is not None:
         pruner = front.front_pruner(wanted, given, run.seed, n_threads, [])
     elif how.method != EXACT:

@@ -26,11 +26,12 @@ class Files(NamedTuple):
 
 
 class Folds(NamedTuple):
-    """How methods are measured: in which folds, with how many classifiers, and with how many workers."""
+    """How methods are measured: in which folds, with which classifiers, and with how many workers."""
 
     folds: int
     repeats: int
     classifiers: int
+    refit: bool
     seed: int
     workers: int | str | None
 
@@ -64,7 +65,7 @@ def compare_pruning(
     with calm_fits(), long_work(study.path) as (cancellation, tell):
         results = compare_methods(
             {name: (X, y)}, methods, n_folds=how.folds, n_repeats=how.repeats, n_classifiers=how.classifiers,
-            random_state=how.seed, work=Work(how.workers, study, tell, cancellation),
+            refit=how.refit, random_state=how.seed, work=Work(how.workers, study, tell, cancellation),
         )  # fmt: skip
         seconds = seconds_now() - start
         if results.empty:

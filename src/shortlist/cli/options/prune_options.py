@@ -26,10 +26,13 @@ if TYPE_CHECKING:
 
     from shortlist.ensembles.estimators.exact_pruner import ExactPruner
     from shortlist.ensembles.estimators.front_pruner import FrontPruner
-    from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
+    from shortlist.ensembles.estimators.rule_pruners import RulePruner
     from shortlist.ensembles.pools.pool import Pool
 
 EXACT = "exact"
+
+GREEDY = "greedy-means"
+"""The rule that chooses by the mean of probabilities, and answers by it."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class MethodOptions:
         str,
         typer.Option(
             help="Method: exact, or a rule: full, best-single, random, margin, kappa, kappa-pairs, "
-            "backfitting, "
+            "backfitting, greedy-means, "
             "reduced-error, complementariness, concurrency, uwa, orientation, margin-distance, drep."
         ),
     ] = EXACT
@@ -52,8 +55,8 @@ class MethodOptions:
         str,
         typer.Option(
             help="How members answer: hard, by votes; averaged, chosen by votes, by the mean of their "
-            "probabilities; soft, of the method exact, chosen by that mean too; auto: soft for the "
-            "objectives auto, log-loss and brier, else hard."
+            "probabilities; soft, of the methods exact and greedy-means, chosen by that mean too; auto: soft "
+            "for greedy-means and for the objectives auto, log-loss and brier, else hard."
         ),
     ] = "auto"
     probabilities: Annotated[
@@ -87,24 +90,23 @@ class MethodOptions:
         """Return what to say where methods that choose by votes are compared with one that does not."""
         if self.methods is None or self.voting != "soft":
             return []
-        return ["--voting soft is of the method exact. The rules choose by votes, and answer by the mean."]
+        return ["--voting soft is of exact and greedy-means. Rules choose by votes, and answer by the mean."]
 
     def rules_voting(self) -> str:
         """Return how members answer that a rule chose, by their votes."""
         return {"auto": "hard", "soft": "averaged"}.get(self.voting, self.voting)
 
-    def rule_pruner(self, pool: "Pool | None", seed: int, jobs: int) -> "PluralityPruner":
+    def rule_pruner(self, pool: "Pool | None", seed: int, jobs: int) -> "RulePruner":
         """Return the unfitted pruner of a rule."""
         from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
         from shortlist.ensembles.studies.method_comparison import pruning_methods
 
-        pruner: PluralityPruner = pruning_methods([self.method])[self.method]
+        pruner: RulePruner = pruning_methods([self.method])[self.method]
         if isinstance(pruner, OrderedPruner):
             pruner.set_params(stop=self.stop)
-        pruner.set_params(
-            pool=pool, random_state=seed, n_jobs=jobs, voting=self.rules_voting(),
-            probabilities=self.probabilities,
-        )  # fmt: skip
+        if self.method != GREEDY:
+            pruner.set_params(voting=self.rules_voting())
+        pruner.set_params(pool=pool, random_state=seed, n_jobs=jobs, probabilities=self.probabilities)
         return pruner
 
     def chosen(self, exact: "ExactPruner") -> dict[str, Any]:
@@ -120,7 +122,8 @@ class MethodOptions:
             chosen["exact"] = exact.set_params(n_jobs=None)
         for name, method in chosen.items():
             method.set_params(pool=exact.pool)
-            method.set_params(voting=self.voting if name == "exact" else self.rules_voting())
+            if name != GREEDY:
+                method.set_params(voting=self.voting if name == EXACT else self.rules_voting())
             if isinstance(method, OrderedPruner) and (
                 self.stop != "fitness" or method.rule in RULES_WITH_FITNESS
             ):
@@ -202,8 +205,12 @@ class SelectionOptions:
         ),
     ] = "auto"
     refit: Annotated[
-        bool, typer.Option(help="Fit the chosen members again on all rows but those of the test.")
-    ] = True
+        bool | None,
+        typer.Option(
+            help="Fit the chosen members again on all rows but those of the test.",
+            show_default="--refit for the method exact; --no-refit with --methods",
+        ),
+    ] = None
     time_limit: Annotated[float, typer.Option(help=f"{SECONDS_HELP}, which is that for a proof.")] = 60.0
     solver: Annotated[
         str,
@@ -230,7 +237,7 @@ class SelectionOptions:
             time_limit_s=self.time_limit,
             solver=self.solver,
             pruning_rows=self.pruning_rows,
-            refit=self.refit,
+            refit=self.refit is not False,
             n_jobs=jobs,
             random_state=seed,
         )
@@ -355,7 +362,7 @@ PRUNE_USES = (
     ),
     Use(
         ("stop",),
-        lambda given: bool(_methods(given) - {EXACT, "margin", "backfitting"}),
+        lambda given: bool(_methods(given) - {EXACT, GREEDY, "margin", "backfitting"}),
         "rules that put the classifiers in order",
         "name such a rule as the method",
     ),
@@ -403,9 +410,14 @@ PRUNE_USES = (
         "a pool that is fitted here",
     ),
     Use(
-        ("pruning_rows", "refit"),
+        ("pruning_rows",),
         lambda given: _fits(given) and given["methods"] is None and given["method"] == EXACT,
         "the method exact, with a pool that is fitted here",
+    ),
+    Use(
+        ("refit",),
+        lambda given: _fits(given) and (given["methods"] is not None or given["method"] == EXACT),
+        "the method exact and --methods, with a pool that is fitted here",
     ),
 )
 """When each option of prune is used. ``--workers`` always says what may be taken at most."""
@@ -421,9 +433,15 @@ def check_prune_numbers(given: Mapping[str, Any]) -> None:
     as_count(given["classifiers"], "--classifiers")
     as_choice(given["voting"], "--voting", ["auto", "hard", "averaged", "soft"])
     as_choice(given["probabilities"], "--probabilities", ["auto", "mean", "shares"])
-    if given["voting"] == "soft" and given["methods"] is None and given["method"] != EXACT:
+    if given["voting"] == "soft" and given["methods"] is None and given["method"] not in {EXACT, GREEDY}:
         raise BadInputError(
-            f"--voting soft is of the method exact, got {given['method']}. Pass --voting averaged."
+            f"--voting soft is of the methods exact and {GREEDY}, got {given['method']}. Pass --voting "
+            "averaged."
+        )
+    if given["methods"] is None and given["method"] == GREEDY and given["voting"] not in {"auto", "soft"}:
+        raise BadInputError(
+            f"--voting must be auto or soft with the method {GREEDY}, got {given['voting']}. Its members "
+            "answer by the mean that chose them."
         )
     as_choice(given["pruning_rows"], "--pruning-rows", ["auto", "out-of-fold", "held-out"])
     as_count(given["folds"], "--folds", at_least=2)

@@ -14,6 +14,7 @@ from shortlist.ensembles.estimators.base import HARD, PoolPruner, check_pool_cla
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows, record_rows
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.class_probabilities import class_shares
+from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import CrossFittedPool
 from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.rules.backfitting import backfit
@@ -27,12 +28,12 @@ from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, silent
 
 
-class PluralityPruner(PoolPruner):
-    """What the pruners by rule share: members of a pool that are chosen by their votes."""
+class RulePruner(PoolPruner):
+    """What the pruners by rule share: rows that fitted nothing choose members, and nothing is proved."""
 
     @abstractmethod
-    def _choose(self, votes: ClassVotes, seed: int) -> Members:
-        """Return the members that the rule keeps."""
+    def _take(self, pool: Pool, X: Any, truth: NDArray[np.intp], seed: int) -> None:
+        """Choose members on these rows, whose classes are indices, and set what is known of them."""
 
     def fit(
         self,
@@ -76,25 +77,35 @@ class PluralityPruner(PoolPruner):
             check_pool_classes(pool, self.classes_, may_lack=True)
             self.classes_ = pool.classes
         truth = np.searchsorted(self.classes_, y_pruning)
-        votes = merge_class_rows(
-            class_votes(class_answers(pool, X_pruning), truth, n_classes=len(self.classes_))
-        )
         self.validation_: RecordedRows = record_rows(X, y, places, truth)
-        self.members_ = np.asarray(self._choose(votes, seed), dtype=np.intp)
-        self.selection_ = np.isin(np.arange(len(pool)), self.members_)
-        self.accuracy_ = n_right(votes, self.members_) / votes.n_samples
-        self.pool_ = pool.subset(self.members_)
-        self.voting_ = self.voting
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
-        if self.averages:
-            decided = decided_by_mean(class_shares(self.pool_, X_pruning), self.gains_)
-            self.accuracy_ = float(np.mean(decided == truth))
+        self._take(pool, X_pruning, truth, seed)
         return self
 
     def _vote_scores(self, X: Any) -> NDArray[np.float64]:
         """Return the share of members that vote for each class, ``(n_samples, n_classes)``."""
         check_is_fitted(self, "members_")
         return vote_shares(class_answers(self.pool_, self._rows(X)), len(self.classes_))
+
+
+class PluralityPruner(RulePruner):
+    """What the pruners share whose members are chosen by their votes."""
+
+    @abstractmethod
+    def _choose(self, votes: ClassVotes, seed: int) -> Members:
+        """Return the members that the rule keeps."""
+
+    def _take(self, pool: Pool, X: Any, truth: NDArray[np.intp], seed: int) -> None:
+        """Choose members by their votes."""
+        votes = merge_class_rows(class_votes(class_answers(pool, X), truth, n_classes=len(self.classes_)))
+        self.members_ = np.asarray(self._choose(votes, seed), dtype=np.intp)
+        self.selection_ = np.isin(np.arange(len(pool)), self.members_)
+        self.accuracy_ = n_right(votes, self.members_) / votes.n_samples
+        self.pool_ = pool.subset(self.members_)
+        self.voting_ = self.voting
+        if self.averages:
+            decided = decided_by_mean(class_shares(self.pool_, X), self.gains_)
+            self.accuracy_ = float(np.mean(decided == truth))
 
 
 @saved_from("shortlist")

@@ -88,7 +88,7 @@ def answer_early(committee: Any, X: Any, *, least: float | None = None) -> Early
 
     Parameters
     ----------
-    committee : ExactPruner or PluralityPruner
+    committee : ExactPruner or RulePruner
         Fitted, with a selection.
     X : DataFrame or array of shape (n_rows, n_features)
         Checked. Members see the rows alone that are not settled when their turn comes.

@@ -37,7 +37,7 @@ from shortlist.tables.splits import RowNumbers, hold_out, keep_rows_apart
 
 if TYPE_CHECKING:  # their kernels take seconds to load, which exact pruning need not wait for
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
-    from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
+    from shortlist.ensembles.estimators.rule_pruners import RulePruner
 
 TEST_SHARE = 0.10
 PRUNING_SHARE = 0.27
@@ -51,7 +51,7 @@ Ask = Callable[[Any], ClassCodes]
 class PrunedTable:
     """A fitted pruner, and what it, the full ensemble and the best single classifier do on the test rows."""
 
-    pruner: "ExactPruner | PluralityPruner"
+    pruner: "ExactPruner | RulePruner"
     pool: Pool
     n_rows: dict[str, int]
     test: dict[str, Measured]
@@ -78,7 +78,7 @@ class EvolvedTable:
 def prune_table(
     X: Any,
     y: Labels,
-    pruner: "ExactPruner | PluralityPruner | SelectiveClassifier",
+    pruner: "ExactPruner | RulePruner | SelectiveClassifier",
     *,
     n_classifiers: int = 100,
     seed: int = 0,
@@ -100,7 +100,7 @@ def prune_table(
     X : DataFrame or array of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
         Two classes, or more where the pruner goes by plurality.
-    pruner : ExactPruner, PluralityPruner, or SelectiveClassifier of one
+    pruner : ExactPruner, RulePruner, or SelectiveClassifier of one
         Unfitted, with all options but the pool.
     n_classifiers, seed, n_jobs : int
         Of the pool and the split.
@@ -254,12 +254,12 @@ def _in_table(record: RecordedRows, rows: NDArray[np.intp], X: Any, y: Labels) -
     return dataclasses.replace(record, rows=rows, table=table_fingerprint(X, y))
 
 
-def check_pruner(pruner: "ExactPruner | PluralityPruner", y: Labels, n_classifiers: int) -> None:
+def check_pruner(pruner: "ExactPruner | RulePruner", y: Labels, n_classifiers: int) -> None:
     """Refuse whatever can be known to be of no use before a pool is fitted, or a given one is asked.
 
     Parameters
     ----------
-    pruner : ExactPruner or PluralityPruner
+    pruner : ExactPruner or RulePruner
         Unfitted.
     y : ndarray of shape (n_samples,)
         The classes of all rows.

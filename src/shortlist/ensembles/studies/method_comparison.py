@@ -15,12 +15,16 @@ from sklearn.utils.validation import has_fit_parameter
 from shortlist._validation import as_count, as_seed
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Labels
+from shortlist.ensembles.estimators.base import PoolPruner
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.estimators.greedy_pruner import GreedyMeansPruner
 from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner, MarginPruner, OrderedPruner
 from shortlist.ensembles.pools.class_probabilities import class_probabilities
+from shortlist.ensembles.pools.copies import with_copies
 from shortlist.ensembles.pools.encoder import as_frame
 from shortlist.ensembles.pools.pool import Pool, make_pool
+from shortlist.ensembles.pools.refit import refit_members
 from shortlist.ensembles.rules.orderings import RULES
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.files import write_parquet
@@ -60,7 +64,7 @@ Result: TypeAlias = dict[str, Any]
 def pruning_methods(names: Sequence[str] | None = None) -> dict[str, Any]:
     """Return unfitted pruners by name; all of them by default.
 
-    The names are ``exact``, ``margin``, ``backfitting`` and those of
+    The names are ``exact``, ``margin``, ``backfitting``, ``greedy-means`` and those of
     :data:`shortlist.ensembles.rules.orderings.RULES`.
 
     Raises
@@ -72,6 +76,7 @@ def pruning_methods(names: Sequence[str] | None = None) -> dict[str, Any]:
         "exact": ExactPruner(),
         "margin": MarginPruner(),
         "backfitting": BackfittingPruner(),
+        "greedy-means": GreedyMeansPruner(),
         **{rule: OrderedPruner(rule=rule) for rule in RULES},
     }
     wanted = list(known) if names is None else list(names)
@@ -90,6 +95,7 @@ def compare_methods(
     n_folds: int = 10,
     n_repeats: int = 1,
     n_classifiers: int = 100,
+    refit: bool = False,
     random_state: int = 0,
     work: Work | None = None,
 ) -> "pd.DataFrame":
@@ -110,6 +116,9 @@ def compare_methods(
         Folds, each class with at least one row in each; repeats with other folds.
     n_classifiers : int, default=100
         Size of the pools.
+    refit : bool, default=False
+        Whether members that a pruner chose are fitted again on all training rows before the test rows measure
+        them. The pool is fitted twice in every fold then.
     random_state : int, default=0
         Seed of folds, pools and methods.
     work : Work, optional
@@ -144,7 +153,9 @@ def compare_methods(
         as_frame(X)
         if work.study.keeps:
             work.study.bind({f"the table {table}": _digest(table, X, labels, folds, size, seed)})
-            work.study.bind({f"the method {name}": _described(method) for name, method in chosen.items()})
+            work.study.bind(
+                {f"the method {name}": _described(method, refit=refit) for name, method in chosen.items()}
+            )
         for fold in stratified_folds(
             table, X, labels, n_folds=folds, n_repeats=repeats, n_classifiers=size, seed=seed
         ):
@@ -155,7 +166,7 @@ def compare_methods(
             finished += [{**heads[key], **row} for row in known.values()]
             missing = {name: method for name, method in chosen.items() if name not in known}
             n_missing[key] = len(missing)
-            units.append(Unit(key, measure_fold, (fold, missing, work.cancellation)))
+            units.append(Unit(key, measure_fold, (fold, missing, work.cancellation, refit)))
     done: dict[str, list[Result]] = {key: [] for key, number in n_missing.items() if not number}
     for key, measured in run_units(units, work, stage="comparing", parts=_parts, known=done):
         if len(measured) == n_missing[key]:
@@ -194,15 +205,20 @@ def _check_fold(table: str, fold: "Fold", methods: Mapping[str, Any]) -> None:
 
 
 def measure_fold(
-    fold: "Fold", methods: Mapping[str, Any], cancellation: Cancellation | None = None
+    fold: "Fold",
+    methods: Mapping[str, Any],
+    cancellation: Cancellation | None = None,
+    refit: bool = False,  # a unit's arguments have no names
 ) -> list[Result]:
     """Fit and measure every method on one fold, until a cancellation stops one."""
     stop = cancellation or Cancellation()
     measured: list[Result] = []
-    pool, validation = None, fold.train
+    pool, again, validation = None, None, fold.train
     if any(map(_prunes, methods.values())):
         try:
-            pool, validation = fold_pool(fold, stop)
+            fitted, validation = _fitted_pool(fold, stop)
+            pool = _remembered(fold, fitted, np.concatenate([validation, fold.test]))
+            again = _refitted(fold, fitted) if refit else None
         except ShortlistError:
             if stop.cancelled:
                 return measured
@@ -213,6 +229,8 @@ def measure_fold(
         seconds = seconds_now() - start
         if stop.cancelled:
             break
+        if again is not None and answer.prunes:
+            _let_answer(answer.estimator, again)
         right = answer(fold.test) == fold.y[fold.test]
         recalls = [float(right[fold.y[fold.test] == label].mean()) for label in np.unique(fold.y[fold.test])]
         measured.append(
@@ -232,8 +250,14 @@ def fold_pool(fold: "Fold", cancellation: Cancellation | None = None) -> tuple[P
 
     Return it as one that remembers its answers, and the training rows that prune it.
     """
+    pool, validation = _fitted_pool(fold, cancellation)
+    return _remembered(fold, pool, np.concatenate([validation, fold.test])), validation
+
+
+def _fitted_pool(fold: "Fold", cancellation: Cancellation | None) -> tuple[Pool, NDArray[np.intp]]:
+    """Fit the pool of a fold; return it, and the training rows that prune it."""
     fitted, pruned = rows_to_fit_and_prune(fold.y[fold.train], fold.seed)
-    fit_rows, validation = fold.train[fitted], fold.train[pruned]
+    fit_rows = fold.train[fitted]
     pool = make_pool(
         take_rows(fold.X, fit_rows),
         fold.y[fit_rows],
@@ -241,9 +265,23 @@ def fold_pool(fold: "Fold", cancellation: Cancellation | None = None) -> tuple[P
         random_state=fold.seed,
         cancellation=cancellation,
     )
-    asked = np.concatenate([validation, fold.test])
-    answers = class_probabilities(pool, take_rows(fold.X, asked))
-    return remembered_pool(pool, answers, asked, len(fold.y)), validation
+    return pool, fold.train[pruned]
+
+
+def _refitted(fold: "Fold", pool: Pool) -> Pool:
+    """Fit the pool of a fold again on all training rows; return it as one that remembers the test rows."""
+    again = refit_members(pool, take_rows(fold.X, fold.train), fold.y[fold.train], seed=fold.seed)
+    return _remembered(fold, again, fold.test)
+
+
+def _remembered(fold: "Fold", pool: Pool, asked: NDArray[np.intp]) -> Pool:
+    """Ask a pool for rows of a fold, once."""
+    return remembered_pool(pool, class_probabilities(pool, take_rows(fold.X, asked)), asked, len(fold.y))
+
+
+def _let_answer(pruner: PoolPruner, pool: Pool) -> None:
+    """Let the members of another fit of the pool answer, each as often as it was taken."""
+    pruner.pool_ = with_copies(pool, np.asarray(getattr(pruner, "copies_", pruner.selection_), np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -379,7 +417,9 @@ def _prunes(method: Any) -> bool:
 
 
 def _n_members(estimator: Any) -> float:
-    """Return how many classifiers a fitted method asks, NaN if it does not say."""
+    """Return how many classifiers a fitted method asks, NaN if it does not say; copies are asked once."""
+    if hasattr(estimator, "copies_"):
+        return int(np.count_nonzero(estimator.copies_))
     for name in ("pool_", "members_", "estimators_"):
         if hasattr(estimator, name):
             return len(getattr(estimator, name))
@@ -429,7 +469,7 @@ def _frame(finished: Sequence[Result], order: Sequence[str]) -> "pd.DataFrame":
     ).reset_index(drop=True)
 
 
-def _described(method: Any) -> str:
+def _described(method: Any, *, refit: bool) -> str:
     """Return an estimator's class and parameters, the same in every process and in studies made before."""
 
     def is_added(name: str, value: Any) -> bool:
@@ -440,7 +480,8 @@ def _described(method: Any) -> str:
 
     given = sorted(method.get_params().items())
     parameters = ", ".join(f"{name}={shown(value)}" for name, value in given if not is_added(name, value))
-    return f"{type(method).__name__}({parameters})"
+    described = f"{type(method).__name__}({parameters})"
+    return f"fitted again, {described}" if refit and _prunes(method) else described
 
 
 def _digest(table: str, X: Any, y: Labels, *numbers: int) -> str:

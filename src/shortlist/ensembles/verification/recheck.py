@@ -59,9 +59,9 @@ from shortlist.tables.fit_inputs import take_rows
 
 if TYPE_CHECKING:  # their kernels take seconds to load
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
-    from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
+    from shortlist.ensembles.estimators.rule_pruners import RulePruner
 
-Model: TypeAlias = "ExactPruner | PluralityPruner | EvolutionaryEnsembleClassifier"
+Model: TypeAlias = "ExactPruner | RulePruner | EvolutionaryEnsembleClassifier"
 """What has a value that can be counted again."""
 
 BY_FOLDS = (
@@ -168,7 +168,7 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None 
 
     Parameters
     ----------
-    model : ExactPruner, PluralityPruner or EvolutionaryEnsembleClassifier
+    model : ExactPruner, RulePruner or EvolutionaryEnsembleClassifier
         Fitted, with a selection.
     X : DataFrame or array of shape (n_samples, n_features)
         The rows that the model's record counts in.

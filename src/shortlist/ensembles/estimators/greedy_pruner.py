@@ -1,0 +1,121 @@
+"""A scikit-learn estimator of greedy selection with replacement; a thin shell around a function."""
+
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_count
+from shortlist.arrays import Labels
+from shortlist.ensembles.estimators.base import SOFT
+from shortlist.ensembles.estimators.rule_pruners import RulePruner
+from shortlist.ensembles.pools.class_probabilities import check_probabilities, class_shares
+from shortlist.ensembles.pools.copies import with_copies
+from shortlist.ensembles.pools.pool import Pool
+from shortlist.ensembles.pools.refit import whole_pool
+from shortlist.ensembles.pruning.evidence import AUTO
+from shortlist.ensembles.rules.greedy_means import greedy_means
+from shortlist.ensembles.votes.soft_votes import SoftVotes, decided_by_mean
+from shortlist.pickles import saved_from
+
+
+@saved_from("shortlist")
+class GreedyMeansPruner(RulePruner):
+    """The members whose mean probability a greedy search with replacement finds good, in bags.
+
+    The ensemble selection of :cite:t:`Caruana2004`, for the log loss. Whoever makes the mean better joins,
+    perhaps again, which weighs it. Each bag searches among half of the pool, and the members of all bags are
+    taken together. A classifier that is in several times is asked once.
+
+    Parameters
+    ----------
+    pool : Pool, list of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
+        What to choose from; each needs ``predict_proba``. It should not have been fitted on the rows given to
+        :meth:`fit`. None: :meth:`fit` splits its rows, stratified, fits
+        :func:`shortlist.ensembles.make_pool` on 70 % and prunes on 30 %.
+    n_steps : int, default=30
+        Steps of each bag; the best of all steps is kept.
+    n_bags : int, default=20
+        Bags; 0: one search among all classifiers.
+    probabilities : {"auto", "mean", "shares"}, default="auto"
+        What ``predict_proba`` returns: the mean of the members' probabilities, which ``"auto"`` takes too, or
+        the shares of their votes, of which every class has one more.
+    n_classifiers : int, default=100
+        Size of the pool when `pool` is None.
+    n_jobs : int or None, default=None
+        Workers that fit the pool.
+    random_state : int, RandomState or None, default=None
+        Seed of the pool, the split and the bags.
+
+    Attributes
+    ----------
+    copies_ : ndarray of int64, shape (n_classifiers,)
+        How often each classifier is taken, of which its weight in the mean follows.
+    members_ : ndarray of int
+        Who is taken at least once, most often taken first, equals in the order of the pool.
+    selection_ : ndarray of bool, shape (n_classifiers,)
+        The same as a mask over the pool.
+    accuracy_ : float
+        Share of the rows that chose which the members decide right.
+    pool_ : Pool
+        The members only, each as often as it is taken.
+    voting_, gains_, validation_, classes_
+        As of :class:`shortlist.ensembles.OrderedPruner`; members answer by their mean.
+
+    Notes
+    -----
+    Takes O(n_bags · n_steps · n_rows · n_classifiers) time beside the pool. Nothing is proved.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> pruned = GreedyMeansPruner(n_classifiers=10, n_bags=3, random_state=0).fit(X, y)
+    >>> bool(pruned.copies_.sum() > pruned.selection_.sum())
+    True
+    """
+
+    VOTING: ClassVar[tuple[str, ...]] = (SOFT,)
+
+    CHECKS = RulePruner.CHECKS | {"n_steps": as_count, "n_bags": partial(as_count, at_least=0)}
+
+    def __init__(
+        self,
+        pool: Any = None,
+        *,
+        n_steps: int = 30,
+        n_bags: int = 20,
+        probabilities: str = AUTO,
+        n_classifiers: int = 100,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            pool,
+            voting=SOFT,
+            probabilities=probabilities,
+            n_classifiers=n_classifiers,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+        self.n_steps = n_steps
+        self.n_bags = n_bags
+
+    def check_options(self, y: Labels) -> None:
+        """Refuse classes and options that cannot be used, before any long work."""
+        super().check_options(y)
+        if self.pool is not None:
+            check_probabilities(whole_pool(self.pool))
+
+    def _take(self, pool: Pool, X: Any, truth: NDArray[np.intp], seed: int) -> None:
+        """Choose members by the mean of their probabilities."""
+        votes = SoftVotes(class_shares(pool, X), truth.astype(np.uint8))
+        self.copies_ = greedy_means(votes, n_steps=self.n_steps, n_bags=self.n_bags, seed=seed)
+        self.selection_ = self.copies_ > 0
+        often = np.argsort(-self.copies_, kind="stable")
+        self.members_ = often[: np.count_nonzero(self.selection_)]
+        self.pool_ = with_copies(pool, self.copies_)
+        self.voting_ = SOFT
+        taken = np.repeat(votes.shares, self.copies_, axis=1)
+        self.accuracy_ = float(np.mean(decided_by_mean(taken, self.gains_) == truth))
