@@ -82,6 +82,22 @@ def prices_of_judges() -> "pd.DataFrame":
     return pd.DataFrame(prices, columns=["name", "cost"])
 
 
+THINGS = {"redaction": 2.0, "context": 10.0}
+"""What a message has to go through before some judges see it, and what that costs, in cents."""
+NEEDS = {"large-model": "redaction", "crowd": "redaction", "expert": "context"}
+"""Whom a message may be shown without personal data alone, and who reads what was written before it."""
+
+
+def needs_of_judges() -> "pd.DataFrame":
+    """Return the prices of the judges with what each needs, in the column ``needs``, and what that costs."""
+    import pandas as pd
+
+    prices = prices_of_judges()
+    prices["needs"] = [NEEDS.get(name.rpartition("-")[0], "") for name in prices["name"]]
+    things = pd.DataFrame([(name, cost, "") for name, cost in THINGS.items()], columns=list(prices.columns))
+    return pd.concat([prices, things], ignore_index=True)
+
+
 FINE, HARMFUL = "fine", "harmful"
 BOUND = 0.524
 """Scores above it, which 30 % are, are harmful."""

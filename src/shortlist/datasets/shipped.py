@@ -17,14 +17,14 @@ SHIPPED = {
 }
 """Names, as in ``example:NAME``, and what each table is."""
 
-PRICES = {"judges-prices": "judges"}
+PRICES = {"judges-prices": "judges", "judges-needs": "judges"}
 """Tables of prices, as in ``example:judges-prices``, and whose they are."""
 
 
 def shipped_table(name: str) -> "pd.DataFrame":
     """Load a table of scikit-learn, or make one, with names of classes in its last column, ``target``.
 
-    A table of prices has the columns ``name`` and ``cost``.
+    A table of prices has the columns ``name`` and ``cost``, and ``needs`` where judges need something.
 
     Raises
     ------
@@ -33,10 +33,10 @@ def shipped_table(name: str) -> "pd.DataFrame":
     """
     import sklearn.datasets
 
-    from shortlist.datasets.judges import judged_messages, prices_of_judges
+    from shortlist.datasets.judges import judged_messages, needs_of_judges, prices_of_judges
 
     if name in PRICES:
-        return prices_of_judges()
+        return prices_of_judges() if name == "judges-prices" else needs_of_judges()
     if name == "judges":
         return judged_messages()
     if name not in SHIPPED:

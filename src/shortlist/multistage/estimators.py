@@ -634,7 +634,7 @@ class MultiStageClassifier(TableClassifier):
         for later in ("purchase_rules", "share_fits", "sample_rows"):  # studies are older than these
             if not given[later]:
                 given.pop(later)
-        settings = given | {"random_state": seed, "feature_costs": self.costs_}
+        settings = given | {"random_state": seed, "feature_costs": self.costs_.as_settings()}
         return as_settings(settings) | {"the rows": digest_of_arrays(arrays)}
 
     def _search(self, budget: Budget, rows: StageRows) -> None:

@@ -204,5 +204,7 @@ def _described(method: Any) -> str:
     if isinstance(prices, FeatureCosts):
         parts = (prices.names, prices.prices, prices.groups, prices.first_prices)
         given["feature_costs"] = [list(part) for part in parts] + [prices.scale]
+        if prices.needs is not None:
+            given["feature_costs"] += prices.needs.tolist()
     text = f"{type(method).__name__}({sorted(given.items())!r})"
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

@@ -141,3 +141,27 @@ def test_turneys_heart_costs_are_read(data_folder: Path) -> None:
 
     assert int(costs.price(blood)) / costs.scale == pytest.approx(10.37)
     assert len(costs.first_prices) == 3
+
+
+def test_lines_that_others_need_are_no_features_and_dropped_columns_are_paid_where_needed(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "prices.csv"
+    file.write_text("name,cost,needs\nann,2,text;b\nbob,0.5,text\ntext,10,scan\nscan,1,\nb,4,\nc,9,\n")
+    columns, notes = ["ann:no", "bob", "ann:yes"], []
+    costs = read_costs(file, columns, dropped=["b", "c"], notes=notes)
+
+    masks = np.array([[1, 0, 0], [1, 0, 1], [0, 1, 0], [1, 1, 1]], dtype=bool)
+    assert (costs.price(masks) / costs.scale).tolist() == [17, 17, 11.5, 17.5]
+    assert notes == [f"{file} also prices c, which are dropped: passed over."]
+    file.write_text("name,cost,needs\nann,2,words\nbob,0.5,\n")
+    with pytest.raises(BadInputError, match="got 'words'"):
+        read_costs(file, columns)
+
+
+def test_needs_of_an_example_are_read() -> None:
+    costs = read_costs("example:judges-needs", judged_messages().columns[:-1].tolist())
+    alone = np.eye(len(costs.names), dtype=bool)
+    first, second = costs.names.index("large-model-1"), costs.names.index("large-model-2")
+    assert costs.price(alone[first]) / costs.scale == pytest.approx(2.8)
+    assert costs.price(alone[first] | alone[second]) / costs.scale == pytest.approx(2 + 0.8 + 0.96)

@@ -53,6 +53,7 @@ OWN: dict[str, dict[str, str]] = {
         "elitism": "--elites",
         "first_prices": "--costs",
         "groups": "--costs",
+        "needs": "--costs",
         "seeds": "--recall",
         "n_seeds": "--recall",
     },

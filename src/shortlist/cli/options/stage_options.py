@@ -37,7 +37,8 @@ class PriceOptions:
         Path | None,
         typer.Option(
             help="CSV with columns feature,cost; with discount_cost,group as well, the first feature of a "
-            "group costs its full price. Default: 1 each."
+            "group costs its full price; needs names other lines that are bought with it, once. Default: 1 "
+            "each."
         ),
     ] = None
     costs_dataset: Annotated[

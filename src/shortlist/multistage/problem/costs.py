@@ -1,7 +1,7 @@
-"""What acquiring features costs: a price per feature, and groups with a shared first price."""
+"""What acquiring features costs: a price per feature, and what several features need and is paid once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Mask
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.exact import MOST_DECIMALS, as_fraction, as_integers
+from shortlist.multistage.problem.needs import shared_needs
 from shortlist.pickles import saved_from
 from shortlist.tables.files import read_table_file
 from shortlist.tables.learning import EXAMPLE_PREFIX, read_table
@@ -28,6 +29,7 @@ class FeatureCosts:
 
     The price of a feature set is the sum of its features' `prices`, plus, once for every group that has a
     feature in the set, the group's `first_prices` entry (Turney 1995: one blood sample serves several tests).
+    A feature may need several groups, as an answer of a judge needs what the judge has to be shown.
 
     Attributes
     ----------
@@ -41,6 +43,8 @@ class FeatureCosts:
         What opening each group costs.
     scale : int
         Units per unit of the user's money.
+    needs : ndarray of bool, shape (n_features, n_groups), or None
+        Groups that a feature opens besides its own; None: none.
     """
 
     names: tuple[str, ...]
@@ -48,26 +52,35 @@ class FeatureCosts:
     groups: NDArray[np.int64]
     first_prices: NDArray[np.int64]
     scale: int
+    needs: Mask | None = None
+
+    @property
+    def opens(self) -> Mask:
+        """Which groups each feature opens, ``(n_features, n_groups)``."""
+        own = self.groups[:, None] == np.arange(len(self.first_prices))
+        return own if self.needs is None else own | self.needs
 
     def price(self, subsets: Mask) -> NDArray[np.int64]:
         """Return the price of each feature set in units, for masks of shape ``(..., n_features)``."""
         masks = np.asarray(subsets, dtype=bool)
         total = masks @ self.prices
-        for group, first in enumerate(self.first_prices):
-            total = total + first * masks[..., self.groups == group].any(axis=-1)
+        for first, opened_by in zip(self.first_prices, self.opens.T, strict=True):
+            total = total + first * masks[..., opened_by].any(axis=-1)
         return np.asarray(total, dtype=np.int64)
 
     def table(self) -> NDArray[np.int64]:
         """Return the price of every feature set, indexed by bit mask, ``(2**n_features,)``."""
         prices = np.zeros(1, dtype=np.int64)
         opened = np.zeros((1, len(self.first_prices)), dtype=bool)
-        for price, group in zip(self.prices, self.groups, strict=True):
-            more, now = prices + price, opened.copy()
-            if group >= 0:
-                more = more + np.where(opened[:, group], 0, self.first_prices[group])
-                now[:, group] = True
-            prices, opened = np.concatenate([prices, more]), np.concatenate([opened, now])
+        for price, opens in zip(self.prices, self.opens, strict=True):
+            more = prices + price + (opens & ~opened) @ self.first_prices
+            prices, opened = np.concatenate([prices, more]), np.concatenate([opened, opened | opens])
         return prices
+
+    def as_settings(self) -> dict[str, Any]:
+        """Return what a study is bound to; studies of prices without needs are older than these."""
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in given.items() if value is not None}
 
     @property
     def total(self) -> int:
@@ -81,6 +94,7 @@ def feature_costs(
     *,
     groups: Mapping[str, str] | None = None,
     first_prices: Mapping[str, float] | None = None,
+    needs: Mapping[str, Sequence[str]] | None = None,
 ) -> FeatureCosts:
     """Check prices and scale them to integers.
 
@@ -94,6 +108,9 @@ def feature_costs(
         Features that share a first price.
     first_prices : mapping from group to price, optional
         What the first feature of a group costs on top of its own price.
+    needs : mapping from feature to names, optional
+        What has to be bought for a feature: other features, or things with a first price. It is paid once,
+        whoever needs it and whether or not it is read as a feature too, with all that it needs itself.
 
     Raises
     ------
@@ -106,6 +123,13 @@ def feature_costs(
     ...     first_prices={"blood": 10})
     >>> int(costs.price([True, True])) / costs.scale
     13.5
+
+    Two judges read a transcript; who has bought one of them pays for the transcript no more.
+
+    >>> costs = feature_costs({"a": 1, "b": 2}, ["a", "b"], first_prices={"transcript": 10},
+    ...     needs={"a": ["transcript"], "b": ["transcript"]})
+    >>> costs.price([[True, False], [True, True]]).tolist()
+    [11, 13]
     """
     names = tuple(map(str, names))
     if isinstance(costs, FeatureCosts):
@@ -120,15 +144,26 @@ def feature_costs(
             f"first_prices must hold every group, got none for {missing[0]!r}. Add its price."
         )
     first = [_price(f"the first price of group {group!r}", first_prices[group]) for group in order]
+    own = np.array([order.index(groups[name]) if name in groups else -1 for name in names], dtype=np.int64)
+    further = None
+    if any((needs or {}).values()):
+        things = {
+            thing: _price(f"the first price of {thing!r}", price) for thing, price in first_prices.items()
+        }
+        further, exact, first = shared_needs(
+            needs or {}, prices=dict(zip(names, exact, strict=True)), groups=groups, things=things,
+            order=order,
+        )  # fmt: skip
     units, scale = as_integers([*exact, *first])
     if sum(units) >= 2**40:
         raise BadInputError("feature_costs must have fewer digits to stay exact. Round them.")
     return FeatureCosts(
         names,
         np.array(units[: len(names)], dtype=np.int64),
-        np.array([order.index(groups[name]) if name in groups else -1 for name in names], dtype=np.int64),
+        own,
         np.array(units[len(names) :], dtype=np.int64),
         scale,
+        further,
     )
 
 
@@ -148,7 +183,8 @@ def read_costs(
         Columns ``feature`` (or ``test``) and ``cost``; where tests share a first price also ``discount_cost``
         (the price when another test of the group was already bought) and ``group`` (empty: none). Further
         columns are ignored. Or columns ``name`` and ``cost``, the prices of judges: one is paid once for all
-        columns ``name:class`` that hold the judge's probabilities.
+        columns ``name:class`` that hold the judge's probabilities. A column ``needs`` names what must be
+        bought besides, with ``;`` between several: other lines of the file, which may be no features.
     names : sequence of str
         The features that need a price; the file may not name others but those in `dropped`.
     dataset : str, optional
@@ -179,7 +215,10 @@ def read_costs(
         several = "dataset" in table and table["dataset"].nunique() > 1
         way_out = "Say which dataset's rows to use" if several else "Drop one row"
         raise BadInputError(f"{path} must name each feature once, got {twice!r} twice. {way_out}.")
-    passed_over = table[key].isin(list(dropped))
+    needs = _needs_of(table, key)
+    needed = {one for wanted in needs.values() for one in wanted}
+    # what somebody needs is paid for, also where it is no feature of its own
+    passed_over = table[key].isin([name for name in dropped if name not in needed])
     if notes is not None and passed_over.any():
         notes.append(f"{path} also prices {all_of(table[key][passed_over])}, which are dropped: passed over.")
     table = table[~passed_over]
@@ -188,6 +227,8 @@ def read_costs(
     first: dict[str, Fraction] = {}
     if key == "name":
         full, groups, first = _by_judge(full, names)
+    for thing in [one for one in full if one in needed and one not in names]:
+        first[thing] = _price(f"the cost of {thing!r}", full.pop(thing))
     if {"group", "discount_cost"} <= set(table.columns):
         grouped = table[table["group"].notna()]
         for name, group, later in zip(grouped[key], grouped["group"], grouped["discount_cost"], strict=True):
@@ -201,8 +242,21 @@ def read_costs(
                 )
             groups[name], full[name] = group, later
     return feature_costs(
-        full, names, groups=groups, first_prices={group: float(price) for group, price in first.items()}
-    )
+        full, names, groups=groups, first_prices={group: float(price) for group, price in first.items()},
+        needs={name: wanted for name, wanted in needs.items() if name in {*full, *first}},
+    )  # fmt: skip
+
+
+def _needs_of(table: "pd.DataFrame", key: str) -> dict[str, list[str]]:
+    """Return what each line of a table of prices needs; nothing without a column that says so."""
+    if "needs" not in table:
+        return {}
+    given = table[table["needs"].notna()]
+    found = {
+        str(name): [one.strip() for one in str(text).split(";") if one.strip()]
+        for name, text in zip(given[key], given["needs"], strict=True)
+    }
+    return {name: wanted for name, wanted in found.items() if wanted}
 
 
 def _prices_of(path: str | Path, notes: list[str] | None) -> "pd.DataFrame":
@@ -288,7 +342,10 @@ def _reordered(costs: FeatureCosts, names: tuple[str, ...]) -> FeatureCosts:
             f"feature_costs must price the columns {all_of(names)}, got prices of {all_of(costs.names)}."
         )
     order = [costs.names.index(name) for name in names]
-    return FeatureCosts(names, costs.prices[order], costs.groups[order], costs.first_prices, costs.scale)
+    needs = None if costs.needs is None else costs.needs[order]
+    return FeatureCosts(
+        names, costs.prices[order], costs.groups[order], costs.first_prices, costs.scale, needs
+    )
 
 
 def _price(what: str, cost: Any) -> Fraction:

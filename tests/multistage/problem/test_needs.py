@@ -1,0 +1,130 @@
+"""What features need is paid once: brute force over sets, stage assignments and both searches."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shortlist.errors import BadInputError
+from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
+from shortlist.multistage.search.emsco import EmscoOptions, emsco
+from shortlist.multistage.search.enumeration import enumerate_front
+from shortlist.runs.budget import Budget
+from tests.multistage import oracles
+from tests.multistage.strategies import facts, problem_of
+
+THINGS = {"s": 3, "t": 5}
+GROUP = {"g": 2}
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices, a group, and who needs whom, in plain words."""
+
+    own: dict[str, int]
+    in_group: tuple[str, ...]
+    needs: dict[str, list[str]]
+
+    def costs(self) -> FeatureCosts:
+        return feature_costs(
+            self.own, list(self.own), groups=dict.fromkeys(self.in_group, "g"), first_prices=THINGS | GROUP,
+            needs=self.needs,
+        )  # fmt: skip
+
+    def of(self, features: frozenset[str]) -> int:
+        """Buy what is needed until nothing is missing, and pay for every thing once."""
+        bought: set[str] = set(features)
+        while True:
+            more = {one for name in bought for one in self.needs.get(name, ())}
+            more |= {"g" for name in bought if name in self.in_group}
+            if more <= bought:
+                return sum((self.own | THINGS | GROUP)[name] for name in bought)
+            bought |= more
+
+
+@st.composite
+def prices(draw: st.DrawFn, n: int = 4) -> Prices:
+    names = [str(place) for place in range(n)]
+    anything = st.lists(st.sampled_from([*names, *THINGS]), max_size=2)
+    needs = {name: draw(anything) for name in draw(st.sets(st.sampled_from([*names, *THINGS])))}
+    own = {name: draw(st.integers(0, 4)) for name in names}
+    return Prices(own, tuple(draw(st.sets(st.sampled_from(names)))), needs)
+
+
+@given(given_prices=prices())
+def test_the_price_of_every_set_is_that_of_all_it_needs_each_once(given_prices: Prices) -> None:
+    costs, names = given_prices.costs(), list(given_prices.own)
+    table = costs.table()
+    for mask in range(1 << len(names)):
+        inside = np.array([bool(mask >> place & 1) for place in range(len(names))])
+        wanted = given_prices.of(
+            frozenset(name for name, chosen in zip(names, inside, strict=True) if chosen)
+        )
+        assert table[mask] == costs.price(inside) == wanted * costs.scale
+
+
+@dataclass(frozen=True)
+class NeedyFacts(oracles.Facts):
+    """Facts whose features need something."""
+
+    needy: Any = None
+
+    def price(self, features: frozenset[int]) -> int:
+        return int(self.needy.of(frozenset(map(str, features))))
+
+
+@settings(max_examples=12)
+@given(data=st.data(), k=st.integers(1, 3))
+def test_the_front_of_stages_equals_brute_force_and_evolution_pays_as_much(
+    data: st.DataObject, k: int
+) -> None:
+    told = data.draw(facts(max_features=4, max_rows=5))
+    needy = data.draw(prices(told.n_features))
+    known = NeedyFacts(**{**vars(told), "groups": (), "first_prices": ()}, needy=needy)
+    k = min(k, known.n_features)
+    problem = replace(problem_of(known, k), costs=needy.costs())
+    found = enumerate_front(problem)
+    n = problem.n_rows
+    front = {
+        (Fraction(int(m[0]), n), Fraction(int(m[1]), max(1, int(m[0]))), Fraction(int(m[2]), n)): int(ties)
+        for m, ties in zip(found.measures, found.n_tied, strict=True)
+    }
+
+    counts = Counter(known.outcome(q) for q in oracles.all_assignments(known.n_features, k))
+    best = {a: c for a, c in counts.items() if not any(oracles.dominates(b, a) for b in counts)}
+    assert front == best
+    evolved = emsco(problem, EmscoOptions(population=8, generations=2), budget=Budget(seed=1)).front()
+    for values, decisions in zip(evolved.values, evolved.decisions.tolist(), strict=True):
+        assert values.tolist() == pytest.approx([float(value) for value in known.outcome(decisions)])
+
+
+def test_a_feature_that_others_need_is_paid_with_the_first_of_them() -> None:
+    costs = feature_costs([7, 1, 2], "abc", needs={"b": ["a"], "c": ["a"]})
+    paid = costs.price(np.array([[1, 0, 0], [0, 1, 0], [0, 1, 1], [1, 1, 1]], dtype=bool))
+    assert (paid / costs.scale).tolist() == [7, 8, 10, 10]
+
+
+def test_without_needs_nothing_changes_and_settings_have_none() -> None:
+    plain = feature_costs([1, 2], "ab", groups={"a": "g"}, first_prices={"g": 3})
+    assert plain.needs is None
+    assert "needs" not in plain.as_settings()
+    assert "needs" in feature_costs([1, 2], "ab", needs={"a": ["b"]}).as_settings()
+
+
+@pytest.mark.parametrize(
+    ("needs", "message"),
+    [
+        ({"a": ["bb"]}, "needs must name columns of the table, or what has a price of its own, got 'bb'"),
+        ({"x": ["a"]}, "got 'x'"),
+        ({"a": ["b"]}, "got 'b', which is both"),
+    ],
+)
+def test_what_nobody_knows_is_refused(needs: dict[str, list[str]], message: str) -> None:
+    first = {"b": 2} if "both" in message else {}
+    with pytest.raises(BadInputError, match=message):
+        feature_costs([1, 2], "ab", first_prices=first, needs=needs)
