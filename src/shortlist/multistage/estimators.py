@@ -133,7 +133,9 @@ class MultiStageClassifier(TableClassifier):
     limits : mapping from objective to number, sequence of Limit, or None, default=None
         Pick only among points within these limits.
     subclassifier : estimator or None, default=None
-        A scikit-learn classifier with ``predict_proba``; None: ℓ2 logistic regression.
+        A scikit-learn classifier with ``predict_proba``, such as a pruned or an evolved ensemble; None: ℓ2
+        logistic regression. Every feature subset gets a clone; seeds that it leaves open follow from
+        `random_state`.
     share_fits : bool, default=False
         Whether one clone of `subclassifier` stands for those of all feature subsets while the method
         searches; it must take missing values. Then only the subsets of the front are fitted, and the front is

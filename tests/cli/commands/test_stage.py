@@ -570,3 +570,22 @@ def test_a_feature_model_says_what_is_bought_together_and_has_the_prices(folder:
         wrong = shortlist("stage", "credit.csv", *QUICK, *asked[:2], *words, cwd=folder)
         assert wrong.returncode == 2
         assert message in wrong.stderr
+
+
+def test_what_columns_need_is_paid_once_and_may_be_no_column(folder: Path) -> None:
+    lines = ["feature,cost,needs", "age,1,", "income,2,form", "region,4,form;age", "form,3,check", "check,1,"]
+    (folder / "needs.csv").write_text("\n".join(lines) + "\n")
+    run = shortlist(
+        "stage", "credit.csv", *QUICK, "--drop", "history", "--costs", "needs.csv", "--max-stages", "2", "--json",
+        "--no-study", cwd=folder,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert facts["costs"] == {"age": 1, "income": 6, "region": 9}
+    assert (facts["total_cost"], facts["proof"]) == (11, "complete")
+    (folder / "needs.csv").write_text("\n".join([*lines[:3], "region,4,from", *lines[4:]]) + "\n")
+    unknown = shortlist(
+        "stage", "credit.csv", *QUICK, "--drop", "history", "--costs", "needs.csv", cwd=folder
+    )
+    assert unknown.returncode == 2
+    assert "got 'from'. Did you mean 'form'?" in unknown.stderr

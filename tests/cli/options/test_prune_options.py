@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.cli.options.prune_options import MethodOptions, SelectionOptions
+from shortlist.cli.options.prune_options import MethodOptions, SelectionOptions, read_judge_costs
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.errors import BadInputError
+from shortlist.errors import BadFileError, BadInputError
 
 
 def test_the_former_name_of_the_study_still_works_with_a_note() -> None:
@@ -63,3 +63,12 @@ def test_the_greedy_method_answers_by_the_mean_whatever_the_others_do(voting: st
     options = MethodOptions(methods="greedy-means", method="greedy-means", voting=voting)
     assert options.chosen(ExactPruner())["greedy-means"].voting == "soft"
     assert options.rule_pruner(None, 3, 1).get_params()["random_state"] == 3
+
+
+def test_prices_of_judges_with_needs_are_refused_and_an_empty_column_is_none(tmp_path: Path) -> None:
+    file = tmp_path / "prices.csv"
+    file.write_text("name,cost,needs\na,1,text\ntext,3,\n")
+    with pytest.raises(BadFileError, match=r"got a column needs\. Take shortlist stage"):
+        read_judge_costs(file)
+    file.write_text("name,cost,needs\na,1,\n")
+    assert read_judge_costs(file) == {"a": 1.0}

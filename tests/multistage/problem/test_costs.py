@@ -148,7 +148,8 @@ def test_lines_that_others_need_are_no_features_and_dropped_columns_are_paid_whe
 ) -> None:
     file = tmp_path / "prices.csv"
     file.write_text("name,cost,needs\nann,2,text;b\nbob,0.5,text\ntext,10,scan\nscan,1,\nb,4,\nc,9,\n")
-    columns, notes = ["ann:no", "bob", "ann:yes"], []
+    columns = ["ann:no", "bob", "ann:yes"]
+    notes: list[str] = []
     costs = read_costs(file, columns, dropped=["b", "c"], notes=notes)
 
     masks = np.array([[1, 0, 0], [1, 0, 1], [0, 1, 0], [1, 1, 1]], dtype=bool)

@@ -505,10 +505,11 @@ def read_judge_costs(path: Path) -> dict[str, float]:
     from shortlist.tables.learning import read_table
 
     table = read_table(path)
-    if "needs" in table.columns and table["needs"].fillna("").astype(str).str.strip().any():
+    if "needs" in table.columns and table["needs"].dropna().astype(str).str.strip().any():
         raise BadFileError(
-            f"{path} must price judges that need nothing else, as committees add prices up, got a column needs. "
-            "Take shortlist stage, which pays for shared needs once, or add them to the prices."
+            f"{path} must price judges that need nothing else, as committees add prices up, "
+            "got a column needs. Take shortlist stage, which pays for shared needs once, or add them to the "
+            "prices."
         )
     absent = [column for column in ("name", "cost") if column not in table.columns]
     if absent:

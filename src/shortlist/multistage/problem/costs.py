@@ -58,7 +58,7 @@ class FeatureCosts:
     def opens(self) -> Mask:
         """Which groups each feature opens, ``(n_features, n_groups)``."""
         own = self.groups[:, None] == np.arange(len(self.first_prices))
-        return own if self.needs is None else own | self.needs
+        return np.asarray(own if self.needs is None else own | self.needs)
 
     def price(self, subsets: Mask) -> NDArray[np.int64]:
         """Return the price of each feature set in units, for masks of shape ``(..., n_features)``."""
@@ -252,10 +252,10 @@ def _needs_of(table: "pd.DataFrame", key: str) -> dict[str, list[str]]:
     if "needs" not in table:
         return {}
     given = table[table["needs"].notna()]
-    found = {
-        str(name): [one.strip() for one in str(text).split(";") if one.strip()]
-        for name, text in zip(given[key], given["needs"], strict=True)
-    }
+    found: dict[str, list[str]] = {}
+    for name, told in zip(given[key], given["needs"], strict=True):
+        text = f"{told:g}" if isinstance(told, float) else str(told)  # numbers beside gaps are fractions
+        found[str(name)] = [one.strip() for one in text.split(";") if one.strip()]
     return {name: wanted for name, wanted in found.items() if wanted}
 
 

@@ -52,7 +52,8 @@ def shared_needs(
     both = sorted(set(prices) & set(things))
     if both:
         raise BadInputError(
-            f"needs must name a column or a thing with a first price, got {both[0]!r}, which is both. Rename one."
+            "needs must name a column or a thing with a first price, "
+            f"got {both[0]!r}, which is both. Rename one."
         )
     for name, wanted in needs.items():
         for one in (name, *wanted):

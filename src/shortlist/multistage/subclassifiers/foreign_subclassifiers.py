@@ -19,7 +19,8 @@ from shortlist.runs.workers import Where
 class ForeignSubclassifiers:
     """A classifier with ``predict_proba``, cloned and fitted per subset on its encoded columns.
 
-    Every fitted clone is kept, so that predictions come from the very models that made the bits.
+    Every fitted clone is kept, so that predictions come from the very models that made the bits. Seeds that
+    the classifier leaves open are that of the budget.
     """
 
     def __init__(
@@ -38,9 +39,9 @@ class ForeignSubclassifiers:
                 "Wrap it in CalibratedClassifierCV."
             )
         self.rows = rows
-        self.estimator = estimator
         self.n_jobs = n_jobs
         self.budget = budget or Budget()
+        self.estimator = seeded(estimator, self.budget.seed)
         self.places = SubsetPlaces(rows.n_features, capacity, dense=dense)
         self.n_fits = 0
         self._models: dict[int, ForeignModel] = {}
@@ -113,6 +114,19 @@ class ForeignModel:
         probabilities = np.zeros((len(rows), self.n_classes))
         probabilities[:, self.estimator.classes_] = known
         return probabilities
+
+
+def seeded(estimator: Any, seed: int) -> Any:
+    """Return a clone whose seeds are this one wherever they are None, so that another run fits the same."""
+    from sklearn.base import clone
+
+    found = clone(estimator)
+    open_seeds = {
+        name: seed
+        for name, value in found.get_params().items()
+        if name.rpartition("__")[2] == "random_state" and value is None
+    }
+    return found.set_params(**open_seeds)
 
 
 def fit_clone(estimator: Any, rows: StageRows, columns: NDArray[np.int64]) -> ForeignModel:
