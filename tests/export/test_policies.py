@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -231,6 +232,40 @@ def test_what_is_asked_next_and_what_failed_is_as_in_the_model(row: int, lost: s
     assert told["label"] == step.label
     assert told["answered"] == (step.what == "answer")
     assert told["confidence"] == pytest.approx(step.confidence)
+
+
+def test_the_program_of_the_page_serves_a_row_through_late_and_failed_results(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "export.md").read_text(encoding="utf-8")
+    (program,) = [
+        block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "def main" in block
+    ]
+    (tmp_path / "serve.py").write_text(program, encoding="utf-8")
+    write_policy(policy_of(saved(STAGES)), tmp_path / "policy.json")
+    write_reader(tmp_path / "reader.py")
+
+    def told(*results: str) -> str:
+        call = [sys.executable, "-S", "serve.py", "policy.json", "7.json", *results]
+        done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return done.stdout + done.stderr
+
+    whole = TABLE[["a", "c", "ward"]].dropna()
+    row = whole.loc[STAGES.decision_report(whole)["stage"].idxmax()]
+    known, failed = dict[str, Any](), list[str]()
+    said = told()
+    while (step := next_step(STAGES, known, failed)).what == "ask":
+        assert said == f"measure {', '.join(step.features)}\n"
+        name = step.features[-1]  # one result comes, and the others are late
+        if known and not failed:
+            failed.append(name)
+            said = told(f"{name}=")
+        else:
+            known[name] = row[name]
+            said = told(f"{name}={row[name]}")
+    assert len(failed) == 1
+    assert said.startswith(f"{step.what} ")
+    assert said.endswith(f"paid {step.paid}\n")
+    assert told("height=1").startswith("height is no feature of policy.json.")
+    assert told() == said
 
 
 def test_an_empty_text_is_a_gap_for_the_model_as_for_the_policy() -> None:
