@@ -199,10 +199,8 @@ class Told:
         n = facts.n_features
         labels = np.array(facts.labels, dtype=np.int64)
         codes = tuple(FeatureCode(str(i), 0.0, None, allows_missing=False) for i in range(n))
-        empty = np.empty((0, n))
-        self.rows = StageRows(
-            Encoding(codes), empty, np.empty(0, dtype=np.int64), np.zeros((len(labels), n)), labels, 2
-        )
+        rows = np.zeros((len(labels), n))
+        self.rows = StageRows(Encoding(codes), rows, labels, rows, labels, 2)
         self.places = SubsetPlaces(n, 1 << n)
         self.n_fits = 0
         self.budget = Budget()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.datasets import load_iris, make_classification
 from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shortlist.errors import BadInputError, FitsStoppedError, LowCoverageWarning, UnmetChoiceError
@@ -99,6 +100,7 @@ def test_on_demand_equals_predict_and_buys_exactly_what_is_charged(data: st.Data
 SHARED = {
     "enumerate": staged(method="enumerate")[0],
     "emsco": staged(method="emsco", emsco_options=EmscoOptions(population=20, generations=10))[0],
+    "windows": staged(method="windows")[0],
     "removal": staged(removal=True)[0],
     "foreign": staged(subclassifier=GaussianNB())[0],
     "answering": staged(answer_rejected=True)[0],
@@ -156,40 +158,74 @@ def test_the_front_is_proved_complete_when_it_is_enumerated() -> None:
     clf, _ = staged()
     assert clf.front_.proof.kind is ProofKind.COMPLETE
     assert clf.front_.names == ["coverage", "conclusive_accuracy", "acquisition_cost"]
-    evolved, _ = staged(enumeration_budget=10, emsco_options=EmscoOptions(population=10, generations=3))
+    evolved, _ = staged(method="emsco", emsco_options=EmscoOptions(population=10, generations=3))
     assert evolved.front_.proof.kind is ProofKind.APPROXIMATE
+
+
+def test_auto_searches_in_windows_beyond_the_budget_of_an_enumeration() -> None:
+    searched, _ = staged(enumeration_budget=10)
+    enumerated, _ = staged()
+
+    assert searched.front_.method == "windows"
+    assert (
+        searched.front_.values.tolist() == enumerated.front_.values.tolist()
+    )  # one window has four features
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of points that answer few rows
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"feature_costs": [0, *[1] * 10]},
+        {"removal": True},
+        {"objectives": ["coverage", "stages", "worst_case_cost"]},
+        {"subclassifier": GaussianNB()},
+        {"subclassifier": DecisionTreeClassifier(max_depth=2, random_state=0), "share_fits": True},
+        {"sample_rows": 60},
+        {"n_jobs": 2, "confidence": 0.9},
+    ],
+    ids=["a free feature", "removal", "objectives", "foreign", "shared fits", "sampled rows", "threads"],
+)
+def test_windows_find_a_front_of_what_they_measured(options: dict[str, Any]) -> None:
+    X, y = make_classification(240, 11, n_informative=5, n_redundant=2, n_classes=3, random_state=2)
+    common: dict[str, Any] = {"method": "windows", "max_stages": 3, "time_limit_s": 0.5, "random_state": 0}
+    clf = MultiStageClassifier(**common | options).fit(X, y)
+
+    assert clf.front_.method == "windows"
+    assert clf.front_.proof.kind is ProofKind.APPROXIMATE
+    decisions = clf.front_.decisions.astype(np.int8)
+    assert clf.problem_.values(clf.problem_.measures(decisions)).tolist() == clf.front_.values.tolist()
+    assert set(clf.predict(X)) <= {0, 1, 2, -1}
 
 
 def test_an_enumeration_that_does_not_fit_into_memory_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = mixed()
     many = mixed(1000, seed=1)
-    clf = MultiStageClassifier(emsco_options=EmscoOptions(population=10, generations=2), random_state=0)
+    clf = MultiStageClassifier(random_state=0)
     clf.fit(X, y, validation=many)
     assert clf.front_.method == "enumerate"
     enough = decision_bits.bytes_of_every_subset(clf.problem_.decisions.subclassifiers.rows)
     for module in ("subclassifiers.decision_bits", "estimators"):
         monkeypatch.setattr(f"shortlist.multistage.{module}.MOST_BYTES", enough - 1)
 
-    assert clf.fit(X, y, validation=many).front_.method == "emsco"
+    assert clf.fit(X, y, validation=many).front_.method == "windows"
     with pytest.raises(BadInputError, match="4 features and 1000 rows to judge by"):
         clf.set_params(method="enumerate").fit(X, y, validation=many)
 
 
-def test_an_enumeration_without_time_for_its_fits_gives_way_to_evolution() -> None:
+def test_an_enumeration_without_time_for_its_fits_gives_way_to_windows() -> None:
     X, y = make_classification(150, 5, n_informative=4, n_redundant=0, random_state=1)
-    options = EmscoOptions(generations=3, population=20)
-    common: dict[str, Any] = {"emsco_options": options, "random_state": 0}
 
-    enumerated = MultiStageClassifier(**common).fit(X, y)
+    enumerated = MultiStageClassifier(random_state=0).fit(X, y)
     with pytest.warns(
         UserWarning, match="not all subsets of the features could be fitted in half of the 1e-09 s"
     ):
-        evolved = MultiStageClassifier(**common, time_limit_s=1e-9).fit(X, y)
+        searched = MultiStageClassifier(random_state=0, time_limit_s=1e-9).fit(X, y)
 
     assert (enumerated.front_.method, enumerated.notes_) == ("enumerate", ())
-    assert (evolved.front_.method, evolved.front_.proof.kind) == ("emsco", ProofKind.APPROXIMATE)
-    assert "evolution searched instead" in evolved.notes_[0]
-    assert evolved.predict(X).tolist() == pickle.loads(pickle.dumps(evolved)).predict(X).tolist()
+    assert (searched.front_.method, searched.front_.proof.kind) == ("windows", ProofKind.APPROXIMATE)
+    assert "windows were searched instead" in searched.notes_[0]
+    assert searched.predict(X).tolist() == pickle.loads(pickle.dumps(searched)).predict(X).tolist()
 
 
 @pytest.mark.parametrize("subclassifier", [None, GaussianNB()])

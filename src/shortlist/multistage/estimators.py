@@ -61,6 +61,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
     LogisticSubclassifiers,
     StageRows,
 )
+from shortlist.multistage.windows.window_search import search_windows
 from shortlist.pickles import saved_from
 from shortlist.results.picking import LimitsAsked
 from shortlist.runs import NO_STUDY, Budget, Cancellation, Report, Study, silent
@@ -72,12 +73,12 @@ from shortlist.tables.table_classifier import TableClassifier
 if TYPE_CHECKING:
     import pandas as pd
 
-STAGE_METHODS = ("auto", "emsco", "enumerate")
+STAGE_METHODS = ("auto", "emsco", "enumerate", "windows")
 USUAL_STAGES = 4
 
 UNFITTED = "not all subsets of the features could be fitted in"
 INSTEAD = (
-    "so that evolution searched instead of an enumeration, and nothing is proved. Allow more time, or use "
+    "so that windows were searched instead of an enumeration, and nothing is proved. Allow more time, or use "
     "fewer features."
 )
 
@@ -120,10 +121,11 @@ class MultiStageClassifier(TableClassifier):
         p̂, in (0, 1].
     max_stages : int or None, default=None
         k; None: 4, or the number of features if less.
-    method : {"auto", "emsco", "enumerate"}, default="auto"
-        Evolution, or the complete front by enumeration; ``"auto"`` enumerates when at most
-        `enumeration_budget` stage assignments exist, of at most 18 features, and what all subsets decide fits
-        into memory.
+    method : {"auto", "emsco", "enumerate", "windows"}, default="auto"
+        The complete front by enumeration, a local search that is exact within windows of features
+        (:func:`shortlist.multistage.windows.window_search.search_windows`), or evolution. ``"auto"``
+        enumerates when at most `enumeration_budget` stage assignments exist, of at most 18 features, and what
+        all subsets decide fits into memory, and searches in windows otherwise.
     objectives : sequence of str
         Names in :data:`shortlist.multistage.OBJECTIVES`.
     pick : str or int, default="one-se"
@@ -188,14 +190,14 @@ class MultiStageClassifier(TableClassifier):
     enumeration_budget : int, default=300_000_000
         See `method`.
     emsco_options : EmscoOptions or None, default=None
-        Parameters of the evolution.
+        Parameters of ``method="emsco"``.
     time_limit_s : float or None, default=None
         Wall-clock limit of the search, in seconds, fits included. Where an enumeration has not fitted all
-        feature subsets in half of it, evolution searches in the other half.
+        feature subsets in half of it, windows are searched in the other half.
     n_jobs : int, str or None, default=None
         Threads that fit and enumerate, or the address of a Dask scheduler whose workers do; None is one.
     random_state : int, RandomState or None, default=None
-        Seed of the split and of the evolution.
+        Seed of the split and of the search.
 
     Attributes
     ----------
@@ -211,7 +213,7 @@ class MultiStageClassifier(TableClassifier):
         What is promised about the point that predicts; None where nothing was asked for.
     assignment_ : ndarray of int8, shape (n_features,)
         Stage of each feature, from 0; -1 if removed.
-    result_ : EnumerationResult or EmscoResult
+    result_ : EnumerationResult, WindowResult or EmscoResult
         All that the method found.
     problem_ : StageProblem
         What was searched, with the validation rows' decision bits.
@@ -659,9 +661,11 @@ class MultiStageClassifier(TableClassifier):
                 if budget.cancellation.cancelled:
                     raise
                 self._doubts = (f"{UNFITTED} half of the {budget.time_text}, {INSTEAD}",)
-                self.result_ = emsco(problem, self.emsco_options, budget=budget)
-        else:
+                self.result_ = search_windows(problem, budget=budget)
+        elif self.method == "emsco":
             self.result_ = emsco(problem, self.emsco_options, budget=budget)
+        else:
+            self.result_ = search_windows(problem, budget=budget)
         subclassifiers.budget = Budget()  # what was found has to be fitted, whatever the time
         self.front_ = self.result_.front()
         if (self.share_fits or searched is not rows) and len(self.front_):

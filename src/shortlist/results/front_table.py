@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 COMMITTEES = "committees"
 """The method whose decisions are members of a committee."""
 
-STAGED_METHODS = ("emsco", "enumerate")
+STAGED_METHODS = ("emsco", "enumerate", "windows")
 """Methods whose decisions are the stage of each feature, from 0; -1 is a feature that is never bought."""
 
 

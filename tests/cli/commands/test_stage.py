@@ -146,10 +146,10 @@ def test_evolution_claims_nothing_and_finds_the_same_with_the_same_seed(folder: 
 
 
 def test_the_budget_decides_what_auto_does(folder: Path) -> None:
-    few = shortlist(
-        "stage", "credit.csv", *QUICK, "--budget", "10", "--generations", "2", "--json", cwd=folder
-    )
-    assert json.loads(few.stdout)["method"] == "emsco"
+    few = shortlist("stage", "credit.csv", *QUICK, "--budget", "10", "--json", cwd=folder)
+    facts = json.loads(few.stdout)
+    assert (facts["method"], facts["evolution"]) == ("windows", None)
+    assert facts["windows"]["n_windows"] == 1
 
 
 def test_objectives_limits_and_picks_are_the_users(folder: Path) -> None:
@@ -264,7 +264,7 @@ def _write_bad_files(folder: Path) -> None:
         pytest.param(["credit.csv", "--recall", "0"], "--recall must be at least 1", id="no seeds"),
         pytest.param(["credit.csv", "--recall", "1", "--method", "emsco"], "Leave out --method", id="recall of emsco"),
         pytest.param(["credit.csv", "--time-limit", "-1"], "seconds above 0", id="no time"),
-        pytest.param(["credit.csv", "--generations", "-1"], "generations must be at least 0", id="generations"),
+        pytest.param(["credit.csv", "--method", "emsco", "--generations", "-1"], "generations must be at least 0", id="generations"),
         pytest.param(["credit.csv", "--seed", "-1"], "--seed must be at least 0", id="seed"),
         pytest.param(["credit.csv", "--out", "front.txt"], "must end in .parquet", id="kind of file"),
         pytest.param(["credit.csv", "--out", "no/front.parquet"], "folder does not exist", id="no folder"),
@@ -302,7 +302,7 @@ def test_bad_input_is_one_sentence_and_writes_nothing(
         "--costs-dataset x", "--scaling 10T", "--scaling 10T --preset pima --costs costs.csv",
         "--preset pima --costs costs.csv --confidence 0.8 --method enumerate", "--budget 5 --method enumerate",
         "--budget 5 --recall 2", "--population 9 --method enumerate", "--generations 150 --method enumerate",
-        "--elites vector --method enumerate", "--call-cost 1", "--call-cost-per-feature 0",
+        "--elites vector --method enumerate", "--population 9", "--population 9 --method windows", "--call-cost 1", "--call-cost-per-feature 0",
         "--penalty yes=1 --objectives coverage", "--positive yes", "--rows 20 --json",
     ],
 )  # fmt: skip
@@ -314,12 +314,11 @@ def test_an_option_that_would_be_ignored_is_refused(folder: Path, ignored: str) 
     assert f"shortlist: {ignored.split(maxsplit=1)[0]} belongs to " in run.stderr
 
 
-def test_evolution_that_auto_did_not_need_is_a_note(folder: Path) -> None:
-    run = shortlist("stage", "credit.csv", *QUICK, "--population", "9", "--json", cwd=folder)
-    facts = json.loads(run.stdout)
-    assert facts["method"] == "enumerate"
-    assert "the front was enumerated, so --population did nothing" in facts["notes"][0]
-    assert f"shortlist: note: {facts['notes'][0]}" in run.stderr
+def test_windows_say_how_many_they_were_and_what_is_proved(folder: Path) -> None:
+    text = shortlist("stage", "credit.csv", *QUICK, "--method", "windows", cwd=folder).stdout
+
+    assert "1 window of features looked through, 1 round finished." in text
+    assert "complete" in text.splitlines()[1]
 
 
 def test_an_unmeetable_choice_keeps_the_front_and_a_model_that_takes_another(folder: Path) -> None:

@@ -156,7 +156,7 @@ def stage(
     wanted = Outputs(*output_files(out, model_out), read.target, rows, json, report, f"Stages: {table}")
     with kept.place(context, data).opened(context) as study:
         _find_front(
-            context, X, labels, classifier, recall=search.recall, wanted=wanted, notes=notes, about=about,
+            X, labels, classifier, recall=search.recall, wanted=wanted, notes=notes, about=about,
             study=study,
         )  # fmt: skip
 
@@ -185,7 +185,6 @@ class Outputs(NamedTuple):
 
 
 def _find_front(
-    context: typer.Context,
     X: Any,
     labels: Any,
     classifier: "MultiStageClassifier",
@@ -223,7 +222,7 @@ def _find_front(
                 unmet = error
     limits: Any = classifier.limits
     reason = no_point(classifier.front_, limits)
-    print_notes(later := stage_notes(context, classifier, staged))
+    print_notes(later := stage_notes(classifier, staged))
     if json:
         facts = front_part(classifier, seconds) if staged is None else stage_facts(staged, seconds, found)
         facts |= {"reason": reason} | ({"status": "infeasible"} if reason else {})

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from shortlist.multistage.search.emsco import EmscoOptions
 
 USUAL_CONFIDENCE = 0.75
-FRONT_METHODS = ("auto", "emsco", "enumerate")
+FRONT_METHODS = ("auto", "emsco", "enumerate", "windows")
 """What ``--method`` may be where there is a front; the others are opponents."""
 
 
@@ -135,8 +135,9 @@ class StageSearchOptions:
     method: Annotated[
         str,
         typer.Option(
-            help="Method: enumerate (complete front, proved), emsco (evolution), auto by --budget; or an "
-            "opponent: greedy-miser, cstc, astc, co-t, cact-lasso, single, lightgbm, l1-path."
+            help="Method: enumerate (complete front, proved), windows (for wide tables, exact within windows of "
+            "features), emsco (evolution), auto by --budget; or an opponent: greedy-miser, cstc, astc, co-t, "
+            "cact-lasso, single, lightgbm, l1-path."
         ),
     ] = "auto"
     methods: Annotated[
@@ -224,14 +225,14 @@ def _has_front(given: Mapping[str, Any]) -> bool:
     """Whether stage assignments are searched, alone or in a comparison."""
     if given["methods"] is None:
         return given["method"] in FRONT_METHODS
-    return bool({"emsco", "enumerate"} & set(compared_names(given["methods"])))
+    return bool(set(FRONT_METHODS) & set(compared_names(given["methods"])))
 
 
 def _evolves(given: Mapping[str, Any]) -> bool:
-    """Whether evolution may run: by the method, beside the enumeration, or in a comparison."""
+    """Whether evolution runs: by the method, beside the enumeration, or in a comparison."""
     if given["methods"] is not None:
         return "emsco" in compared_names(given["methods"])
-    return given["method"] in {"auto", "emsco"} or given["recall"] is not None
+    return given["method"] == "emsco" or given["recall"] is not None
 
 
 def _measures(objective: str) -> Callable[[Mapping[str, Any]], bool]:
@@ -248,7 +249,7 @@ STAGE_USES = (
     Use(
         ("study", "no_study", "no_wait"),
         lambda given: not is_opponent(given),
-        "methods with a front: auto, emsco, enumerate, or --methods",
+        "methods with a front: auto, enumerate, windows, emsco, or --methods",
     ),
     Use(("method", "model_out"), lambda given: given["methods"] is None, "one method", "leave out --methods"),
     Use(
@@ -267,18 +268,18 @@ STAGE_USES = (
             "sample_rows",
         ),
         _has_front,
-        "methods with a front: auto, emsco, enumerate",
+        "methods with a front: auto, enumerate, windows, emsco",
     ),
     Use(
         ("rows", "recall", "report", "answer_accuracy"),
         lambda given: given["methods"] is None and given["method"] in FRONT_METHODS,
-        "methods with a front: auto, emsco, enumerate, one of them alone",
+        "methods with a front: auto, enumerate, windows, emsco, one of them alone",
     ),
     NEEDS_PROMISE,
     Use(
         ("feature_model",),
         lambda given: given["methods"] is None and given["method"] in FRONT_METHODS,
-        "methods with a front: auto, emsco, enumerate, one of them alone",
+        "methods with a front: auto, enumerate, windows, emsco, one of them alone",
     ),
     Use(("recall",), lambda given: given["feature_model"] is None, "a run without --feature-model"),
     Use(("sample_rows",), lambda given: given["recall"] is None, "a run without --recall"),
@@ -300,7 +301,7 @@ STAGE_USES = (
         ("population", "generations", "elites"),
         _evolves,
         "the method emsco",
-        "leave out --method enumerate",
+        "add --method emsco",
     ),
     Use(
         ("call_cost", "call_cost_per_feature"),
@@ -380,8 +381,8 @@ def stage_method(method: str, recall: int | None) -> str:
 
     if recall is None:
         return method
-    if method == "emsco":
-        raise BadInputError("--recall compares with the complete front. Leave out --method emsco.")
+    if method in {"emsco", "windows"}:
+        raise BadInputError(f"--recall compares with the complete front. Leave out --method {method}.")
     return "enumerate"
 
 

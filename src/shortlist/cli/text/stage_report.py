@@ -4,8 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import typer
-
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
     from shortlist.multistage.recall import Recall
@@ -60,6 +58,7 @@ def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, 
         "n_fits": classifier.problem_.decisions.subclassifiers.n_fits,
         "n_assignments": None if ties is None else sum(ties),
         "evolution": _evolution_facts(front),
+        "windows": _window_facts(front),
         "chosen": None,
         "costs": dict(zip(costs.names, prices.tolist(), strict=True)),
         "total_cost": costs.total / costs.scale,
@@ -106,6 +105,13 @@ def _evolution_facts(front: "Front") -> dict[str, Any] | None:
     }
 
 
+def _window_facts(front: "Front") -> dict[str, Any] | None:
+    """Return how the search in windows went; None where there was none."""
+    if front.method != "windows":
+        return None
+    return {name: front.extras[name] for name in ("n_windows", "n_rounds")}
+
+
 def _recall_facts(found: "Recall") -> dict[str, Any]:
     """Return recall per generation, averaged over the seeds that finished; empty when none did."""
     return {
@@ -117,6 +123,7 @@ def _recall_facts(found: "Recall") -> dict[str, Any]:
 
 def print_front(classifier: "MultiStageClassifier", seconds: float, rows: int) -> None:
     """Print the front for people."""
+    from shortlist._words import counted
     from shortlist.cli.text.front_text import headline, print_frame, range_lines
     from shortlist.multistage.search.emsco import ELITE_FILLS
     from shortlist.results.proof import ProofKind
@@ -131,6 +138,10 @@ def print_front(classifier: "MultiStageClassifier", seconds: float, rows: int) -
             f"{front.extras['n_generations']} generations, {front.extras['n_evaluations']:,} assignments "
             f"measured, ended by: {front.extras['stopped']}."
         )
+    if front.method == "windows":
+        looked = counted(front.extras["n_windows"], "window")
+        rounds = counted(front.extras["n_rounds"], "round")
+        print(f"{looked} of features looked through, {rounds} finished.")
     if front.extras.get("stopped") == ELITE_FILLS:
         print(
             "As many elites as there are places: nothing new can be bred. Use --elites vector, or a larger "
@@ -219,30 +230,13 @@ def print_staged(
         _print_recall(found)
 
 
-def stage_notes(
-    context: "typer.Context", classifier: "MultiStageClassifier", staged: "StagedTable | None"
-) -> list[str]:
+def stage_notes(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> list[str]:
     """Return what a user should know beside the answer."""
-    from shortlist._words import all_of
-    from shortlist.cli.options.unused import is_given, typed_name
     from shortlist.cli.text.measured_table import one_answer_notes
 
-    notes = []
-    if classifier.front_.method == "enumerate" and context.params["recall"] is None:
-        evolution = [
-            typed_name(context, name)
-            for name in ("population", "generations", "elites")
-            if is_given(context, name)
-        ]
-        if evolution:
-            notes.append(
-                f"the front was enumerated, so {all_of(evolution)} did nothing. --method emsco evolves it "
-                "instead."
-            )
     if staged is None:
-        return notes
-    notes += classifier.notes_
-    return notes + one_answer_notes(
+        return []
+    return list(classifier.notes_) + one_answer_notes(
         staged.judged.only_answer,
         staged.test.only_answer,
         who="the chosen point",

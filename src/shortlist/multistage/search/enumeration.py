@@ -155,7 +155,7 @@ def enumerate_front(
     proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.names))
     if done < len(tasks):
         proof = Proof(ProofKind.APPROXIMATE, n_unresolved=len(tasks) - done, limit=budget.limit_text)
-    order = _front_order(problem, found.measures)
+    order = front_order(problem, found.measures)
     chains = [tuple(int(mask) for mask in chain if mask) for chain in found.chains[order]]
     assignments = [
         assignment_of_chain(chain, problem.n_features, removal=problem.removal) for chain in chains
@@ -172,7 +172,7 @@ def _valid_front(problem: StageProblem, rules: PurchaseRules, budget: Budget) ->
     proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.names))
     if not complete:
         proof = Proof(ProofKind.APPROXIMATE, n_unresolved=1, limit=budget.limit_text)
-    order = _front_order(problem, measures)
+    order = front_order(problem, measures)
     return EnumerationResult(
         problem, assignments[order], measures[order], ties[order], looked, proof, budget.elapsed
     )
@@ -265,7 +265,7 @@ def _nothing(max_stages: int) -> FoundAssignments:
     )
 
 
-def _front_order(problem: StageProblem, measures: NDArray[np.int64]) -> NDArray[np.int64]:
+def front_order(problem: StageProblem, measures: NDArray[np.int64]) -> NDArray[np.int64]:
     """Order points as a front does: best first by the first objective, then the second, and so on."""
     signs = np.array([objective.sign for objective in problem.objectives])
     return np.lexsort((problem.values(measures) * signs).T[::-1])
@@ -273,9 +273,22 @@ def _front_order(problem: StageProblem, measures: NDArray[np.int64]) -> NDArray[
 
 def _space(problem: StageProblem) -> Space:
     """Prepare prices and bits of all subsets, and what lies above each."""
-    n = problem.n_features
-    bits = problem.decisions.every_subset()
-    prices = problem.costs.table()
+    bits, prices = problem.decisions.every_subset(), problem.costs.table()
+    sizes = np.concatenate([[0], subset_masks(problem.n_features).sum(axis=1)])
+    return space_of(bits, prices, problem.call_price + problem.call_price_per_feature * sizes)
+
+
+def space_of(bits: NDArray[np.uint64], prices: NDArray[np.int64], calls: NDArray[np.int64]) -> Space:
+    """Return what a walk needs, from the decision bits, prices and call prices of all sets by bit mask.
+
+    Parameters
+    ----------
+    bits : ndarray of uint64, shape (2**n, 2, n_words)
+        Who is confident, and who is right too; row 0, of no feature, is zero.
+    prices, calls : ndarray of int64, shape (2**n,)
+        What a row pays for the features of a set, and for a call of its classifier.
+    """
+    n = len(prices).bit_length() - 1
     numbers = np.arange(1 << n)
     unions = bits.copy()
     for feature in range(n):
@@ -289,8 +302,6 @@ def _space(problem: StageProblem) -> Space:
         reach[absent] |= unions[above]
         least[absent] = np.minimum(least[absent], prices[above] - prices[absent])
     least[-1] = 0
-    sizes = np.concatenate([[0], subset_masks(n).sum(axis=1)])
-    calls = problem.call_price + problem.call_price_per_feature * sizes
     return Space(bits, reach, prices, least, calls.astype(np.int64))
 
 

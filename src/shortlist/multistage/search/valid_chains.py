@@ -84,7 +84,7 @@ def walk_valid_chains(
         raise BadInputError(
             f"enumeration looks at each of at most {limits.most_chains:,} stage assignments, got {found}. "
             "Use "
-            "method='emsco', or fewer stages."
+            "method='windows', or fewer stages."
         )
     best: Counted = (
         np.empty((0, problem.n_features), dtype=np.int8),

@@ -162,7 +162,8 @@ class TableWalker(_Walk[Path]):
         n_waiting[0] = problem.n_rows
         path = Path(chain, added, waiting, n_waiting, right, cost, np.zeros(3, dtype=np.int64))
         super().__init__(problem, path, words)
-        self._rules = TableRules(completions(problem.n_features, max_stages), max_stages, bounds)
+        n_items = len(space.prices).bit_length() - 1
+        self._rules = TableRules(completions(n_items, max_stages), max_stages, bounds)
 
     def fresh(self) -> "TableWalker":
         """Return one for another thread, with nothing found yet."""

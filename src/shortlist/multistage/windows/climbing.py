@@ -1,0 +1,149 @@
+"""The climb of one weighting: the moves of one feature, and the windows, around its best assignment."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_count
+from shortlist.arrays import Values
+from shortlist.errors import BadInputError, FitsStoppedError
+from shortlist.multistage.problem.stages import acquired
+from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.multistage.subclassifiers.subclassifiers import STOPPED
+from shortlist.multistage.windows.archive import StageArchive, fixed_merits
+from shortlist.multistage.windows.candidates import (
+    Promise,
+    gains_of_features,
+    interleaved,
+    is_late,
+    single_moves,
+    window_items,
+)
+from shortlist.multistage.windows.window import Window, walk_window
+from shortlist.runs import Budget
+
+MOVES_AT_ONCE = 500
+"""Stage assignments that are measured between two looks at the clock."""
+
+
+@dataclass(frozen=True)
+class WindowOptions:
+    """How a search in windows goes.
+
+    Attributes
+    ----------
+    width : int
+        Items of a window, from 2 to 12; a window takes up to ``2**width`` fits.
+    n_new : int
+        How many of these are features that are bought last or never so far, less than `width`.
+    n_weightings : int
+        How many weightings of the objectives are climbed; the first one weighs all alike.
+    tries : int
+        Windows around an assignment that gain nothing before it is left.
+    """
+
+    width: int = 8
+    n_new: int = 4
+    n_weightings: int = 31
+    tries: int = 2
+
+    def __post_init__(self) -> None:
+        as_count(self.width, "width", at_least=2, at_most=12)
+        for name in ("n_new", "n_weightings", "tries"):
+            as_count(getattr(self, name), name)
+        if self.n_new >= self.width:
+            raise BadInputError(f"n_new must be below width, {self.width}, got {self.n_new}. Lower it.")
+
+
+class WindowClimber:
+    """Climbs by weightings, from the best assignment that the archive has for each, and feeds the archive.
+
+    Attributes
+    ----------
+    archive : StageArchive
+        All that was found and that nothing dominates.
+    n_windows : int
+        Windows that were looked through.
+    """
+
+    def __init__(self, problem: StageProblem, options: WindowOptions, budget: Budget) -> None:
+        self.problem, self.options, self.budget = problem, options, budget
+        self.archive = StageArchive(problem)
+        self.n_windows = 0
+        self._promise = Promise(problem.decisions.subclassifiers.rows)
+        self._prices = np.maximum(1, problem.costs.price(np.eye(problem.n_features, dtype=bool)))
+        self._scans: dict[bytes, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+        self._looked: set[bytes] = set()
+
+    def measure(self, assignments: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Make assignments valid, measure them, and offer them to the archive."""
+        rules, removal = self.problem.rules, self.problem.removal
+        if rules is not None:
+            assignments = np.stack([rules.repaired(row, removal=removal) for row in assignments])
+        measures = self.problem.measures(assignments)
+        self.archive.add(assignments, measures)
+        return measures
+
+    def climb(self, weights: Values) -> bool:
+        """Go on until neither a move nor a window gains by the weights; return whether anything did.
+
+        Raises
+        ------
+        FitsStoppedError
+            If the budget ends before; the archive has what was found.
+        """
+        start, _ = self.archive.best(weights)
+        best, failures = start, 0
+        while failures < self.options.tries:
+            _, place = self.archive.best(weights)
+            assignment = self.archive.assignments[place]
+            order = self._order(assignment, weights, failures)
+            if self.archive.best(weights)[0] <= best:  # else a move of one feature gains, and is taken first
+                self.look_through(self._items(assignment, order, failures))
+            worth, _ = self.archive.best(weights)
+            failures = 0 if worth > best else failures + 1
+            best = worth
+        return best > start
+
+    def look_through(self, items: NDArray[np.bool_]) -> None:
+        """Add what is best in a window, unless it was looked through before."""
+        key = np.packbits(items[np.lexsort(items.T)], axis=None).tobytes()
+        if key in self._looked:
+            return
+        found = walk_window(Window(self.problem, items), self.archive.measures, self.budget)
+        self.n_windows += 1
+        if len(found):
+            self.measure(found)
+        self._looked.add(key)
+
+    def _scan(self, assignment: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Measure all moves of one feature; return which one each moves, and the measures."""
+        key = assignment.tobytes()
+        if key not in self._scans:
+            moves, moved = single_moves(assignment, self.problem.max_stages, removal=self.problem.removal)
+            parts = [np.empty((0, self.archive.measures.shape[1]), dtype=np.int64)]
+            for start in range(0, len(moves), MOVES_AT_ONCE):
+                if self.budget.stopped:
+                    raise FitsStoppedError(STOPPED)
+                parts.append(self.measure(moves[start : start + MOVES_AT_ONCE]))
+            self._scans[key] = moved, np.concatenate(parts)
+        return self._scans[key]
+
+    def _order(self, assignment: NDArray[np.int8], weights: Values, turn: int) -> NDArray[np.int64]:
+        """Order features by what their moves gain, and by what they tell beyond one of the stages' sets."""
+        moved, measures = self._scan(assignment)
+        worths = fixed_merits(self.problem, measures) @ weights
+        gains = gains_of_features(worths, moved, len(assignment))
+        sets = acquired(assignment[None, :], int(assignment.max()) + 1)[0, :-1]
+        bought = sets[turn % len(sets)] if len(sets) else np.zeros(len(assignment), dtype=bool)
+        return interleaved(gains, self._promise.beyond(bought) / self._prices)
+
+    def _items(self, assignment: NDArray[np.int8], order: NDArray[np.int64], turn: int) -> NDArray[np.bool_]:
+        """Choose a window; each turn takes the next of the features that are bought last or never."""
+        late = is_late(assignment, removal=self.problem.removal)[order]
+        shifted = np.roll(order[late], -turn * self.options.n_new)
+        return window_items(
+            assignment, np.concatenate([order[~late], shifted]), n_new=self.options.n_new,
+            width=self.options.width, removal=self.problem.removal,
+        )  # fmt: skip

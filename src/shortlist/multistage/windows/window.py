@@ -1,0 +1,119 @@
+"""A window: some sets of features that are bought together, and every stage assignment of them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask
+from shortlist.errors import FitsStoppedError
+from shortlist.multistage.problem.stages import REMOVED, compress
+from shortlist.multistage.search._walk_arrays import Space
+from shortlist.multistage.search.enumeration import space_of
+from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.multistage.search.walkers import make_walker
+from shortlist.multistage.subclassifiers.subclassifiers import STOPPED
+from shortlist.runs import Budget
+
+SETS_AT_ONCE = 256
+"""Feature sets whose classifiers are fitted between two looks at the clock."""
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """Disjoint sets of features, the items, whose stages are free; the features of an item stay together.
+
+    All other features are bought in the last stage, together with at least one item, or by no stage where
+    features may be removed.
+
+    Attributes
+    ----------
+    problem : StageProblem
+    items : ndarray of bool, shape (n_items, n_features)
+    """
+
+    problem: StageProblem
+    items: Mask
+
+    def sets(self) -> Mask:
+        """Return the features of each set of items, by bit mask, ``(2**n_items, n_features)``."""
+        n_items = len(self.items)
+        chosen = (np.arange(1 << n_items)[:, None] >> np.arange(n_items)) & 1
+        sets: Mask = chosen.astype(np.int32) @ self.items.astype(np.int32) > 0
+        if not self.problem.removal:
+            sets[-1] = True
+        return sets
+
+    def valid(self, sets: Mask) -> Mask:
+        """Mark the sets that may have been bought after a stage."""
+        rules = self.problem.rules
+        if rules is None:
+            return np.asarray(sets.any(axis=1))
+        return np.array([bool(bought.any()) and rules.is_valid(bought) for bought in sets])
+
+
+def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> NDArray[np.int8]:
+    """Return stage assignments of a window's items; for each outcome that nothing beats there is one.
+
+    Every assignment of the items to at most `max_stages` stages is accounted for, by the walk of
+    :func:`shortlist.multistage.search.enumeration.enumerate_front`. An invalid set gets a classifier that is
+    never confident: going through it is the same as passing it by.
+
+    Parameters
+    ----------
+    window : Window
+    known : ndarray of int64, shape (n_known, 7)
+        Measures of assignments that are known, mutually non-dominated; what they dominate may be left out.
+    budget : Budget
+        How long it may take.
+
+    Returns
+    -------
+    assignments : ndarray of int8, shape (n_assignments, n_features)
+        Some of them may be dominated.
+
+    Raises
+    ------
+    FitsStoppedError
+        If the budget ends before all of them are accounted for.
+    """
+    problem = window.problem
+    sets = window.sets()
+    valid = window.valid(sets)
+    space = _space(window, sets, valid, budget)
+    n_items, k = len(window.items), min(problem.max_stages, len(window.items))
+    walker = make_walker(problem, space, k, known, bounds=True)
+    walker.begin(np.arange(1, 1 << n_items, dtype=np.int64))
+    while not walker.walk_on():
+        if budget.stopped:
+            raise FitsStoppedError(STOPPED)
+    chains = walker.found().chains
+    return _assignments(window, np.where(valid[chains], chains, 0))
+
+
+def _space(window: Window, sets: Mask, valid: Mask, budget: Budget) -> Space:
+    """Fit what is missing, and return what a walk over the items needs."""
+    problem = window.problem
+    wanted = np.flatnonzero(valid)
+    bits = np.zeros((len(sets), 2, problem.decisions.bits.shape[2]), dtype=np.uint64)
+    for start in range(0, len(wanted), SETS_AT_ONCE):
+        if budget.stopped:
+            raise FitsStoppedError(STOPPED)
+        piece = wanted[start : start + SETS_AT_ONCE]
+        bits[piece] = problem.decisions.bits[problem.decisions.slots(sets[piece])]
+    calls = problem.call_price + problem.call_price_per_feature * sets.sum(axis=1)
+    return space_of(bits, problem.costs.price(sets), calls)
+
+
+def _assignments(window: Window, chains: NDArray[np.int64]) -> NDArray[np.int8]:
+    """Turn chains of sets of items, with 0 for none, into assignments; those that buy nothing are left out."""
+    n_items, n_features = window.items.shape
+    rest = REMOVED if window.problem.removal else chains.shape[1]
+    stages = np.full((len(chains), n_items), rest, dtype=np.int64)
+    for stage in reversed(range(chains.shape[1])):
+        inside = (chains[:, stage, None] >> np.arange(n_items)) & 1 == 1
+        stages[inside] = stage
+    assignments = np.full((len(chains), n_features), rest, dtype=np.int64)
+    for item, members in enumerate(window.items):
+        assignments[:, members] = stages[:, item, None]
+    return compress(assignments[(assignments != REMOVED).any(axis=1)])

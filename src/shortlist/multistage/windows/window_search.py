@@ -1,0 +1,179 @@
+"""A search for wide tables: local, in windows of features within which it is exact."""
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._words import counted
+from shortlist.arrays import Values
+from shortlist.errors import FitsStoppedError
+from shortlist.multistage.search.enumeration import front_order
+from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.multistage.windows.climbing import WindowClimber, WindowOptions
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind
+from shortlist.runs import Budget, Progress
+from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
+from shortlist.runs.studies.study import StageNote
+
+STEEPEST = 16.0
+"""A weight is at most so many times 1, and at least one part of as many."""
+SEARCHING = "looking through windows"
+
+
+@dataclass(frozen=True, eq=False)
+class WindowResult:
+    """What a search in windows found, in the order of the front's points.
+
+    Attributes
+    ----------
+    assignments : ndarray of int8, shape (n_points, n_features)
+        One assignment for each point.
+    measures : ndarray of int64, shape (n_points, 7)
+        Its measures.
+    n_windows : int
+        Windows that were looked through, since a study was opened again.
+    n_rounds : int
+        Rounds over all weightings that were finished.
+    proof : Proof
+        Complete where one window has all features; otherwise nothing is proved.
+    seconds : float
+        Wall-clock time, fits included.
+    """
+
+    problem: StageProblem = field(repr=False)
+    assignments: NDArray[np.int8]
+    measures: NDArray[np.int64]
+    n_windows: int
+    n_rounds: int
+    proof: Proof
+    seconds: float
+
+    def front(self) -> Front:
+        """Return the answer as a front."""
+        return self.problem.front(
+            self.assignments, self.measures, self.proof, method="windows", seconds=self.seconds,
+            extras={"n_windows": self.n_windows, "n_rounds": self.n_rounds},
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Place:
+    """How far a search is: finished rounds, climbs of this round, whether one gained, and whether it ended."""
+
+    n_rounds: int = 0
+    n_climbs: int = 0
+    gained: bool = False
+    ended: bool = False
+
+    def after(self, n_weightings: int, *, gained: bool) -> "_Place":
+        """Return the place after one more climb; a round without gain is the last."""
+        gained = gained or self.gained
+        if self.n_climbs + 1 < n_weightings:
+            return _Place(self.n_rounds, self.n_climbs + 1, gained)
+        return _Place(self.n_rounds + 1, 0, ended=not gained)
+
+
+def search_windows(
+    problem: StageProblem, options: WindowOptions | None = None, *, budget: Budget | None = None
+) -> WindowResult:
+    """Search for non-dominated stage assignments of a wide table, from window to window.
+
+    A large-neighbourhood search :cite:p:`Pisinger2010` that feeds one archive of non-dominated assignments.
+    For each of several weightings of the objectives it takes the best assignment known, tries every move of
+    one feature, and looks through windows around it: up to `width` items, which are features or groups of
+    features that stay together, and *every* stage assignment of these. What gains by the weighting is the
+    next start, and after `tries` windows without gain comes the next weighting. The search ends with a round
+    over all weightings that gains nothing.
+
+    That end is a local optimum: no move of one feature betters the best assignment of any weighting, and no
+    window that was looked through has an assignment that is missing and that nothing dominates. Where one
+    window holds all features the front is complete. Nothing else is claimed.
+
+    Parameters
+    ----------
+    problem : StageProblem
+    options : WindowOptions, optional
+    budget : Budget, optional
+        How long the search may take, the seed of the weightings, and who is told. The first assignment, one
+        stage with everything, is measured whatever the time. Its study keeps what was found after every
+        climb, so that a search that was killed goes on to the same front.
+
+    Notes
+    -----
+    A window takes up to ``2**width`` fits and a walk over its assignments. The moves of one feature take
+    about one fit per feature and stage. No set of features is fitted twice.
+    """
+    options, budget = options or WindowOptions(), budget or Budget()
+    climber = WindowClimber(problem, options, budget)
+    checkpoint = Checkpoint("windows", budget.study)
+    place = _opened(checkpoint, climber, budget)
+    everything = np.eye(problem.n_features, dtype=bool)
+    whole = len(everything) <= options.width
+    weightings = weights_of(len(problem.names), 1 if whole else options.n_weightings, budget.seed)
+    try:
+        while not place.ended:
+            budget.report(
+                Progress(f"{SEARCHING}, round {place.n_rounds + 1}", place.n_climbs, len(weightings))
+            )
+            if whole:
+                climber.look_through(everything)
+            gained = not whole and climber.climb(weightings[place.n_climbs])
+            place = place.after(len(weightings), gained=gained)
+            _keep(checkpoint, climber, place, len(weightings), budget)
+    except FitsStoppedError:  # the archive has what was found before
+        checkpoint.keep(lambda: _state(climber, place), now=True)
+    proof = Proof(ProofKind.APPROXIMATE, limit="" if place.ended else budget.limit_text)
+    if whole and place.ended and problem.rules is None:
+        proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.names))
+    archive = climber.archive
+    order = front_order(problem, archive.measures)
+    return WindowResult(
+        problem, archive.assignments[order], archive.measures[order], climber.n_windows, place.n_rounds,
+        proof, budget.elapsed,
+    )  # fmt: skip
+
+
+def weights_of(n_objectives: int, n_weightings: int, seed: int) -> Values:
+    """Return weightings, ``(n_weightings, n_objectives)``: equal ones, then logarithms drawn uniformly."""
+    rng = np.random.default_rng(seed)
+    drawn = STEEPEST ** rng.uniform(-1.0, 1.0, (n_weightings, n_objectives))
+    drawn[0] = 1.0
+    return drawn
+
+
+def _opened(checkpoint: Checkpoint, climber: WindowClimber, budget: Budget) -> _Place:
+    """Go on where a study is; else measure what the search begins with, whatever the time."""
+    fits = climber.problem.decisions.subclassifiers
+    fits.budget = budget
+    if (kept := checkpoint.last()) is not None:
+        climber.archive.restore(kept.arrays["assignments"], kept.arrays["measures"])
+        return _Place(**kept.facts)
+    fits.budget = dataclasses.replace(budget, seconds=math.inf)
+    climber.measure(np.zeros((1, climber.problem.n_features), dtype=np.int8))
+    fits.budget = budget
+    return _Place()
+
+
+def _keep(
+    checkpoint: Checkpoint, climber: WindowClimber, place: _Place, n_weightings: int, budget: Budget
+) -> None:
+    """Keep what was found so far, as finished if it is."""
+    points = counted(len(climber.archive.measures), "point")
+    done = n_weightings if place.ended else place.n_climbs
+    note = StageNote(SEARCHING, n_weightings, done, 1, points)
+    if place.ended:
+        checkpoint.finish(lambda: _state(climber, place), budget.elapsed, stage=note)
+    else:
+        checkpoint.keep(lambda: _state(climber, place), stage=lambda: note)
+
+
+def _state(climber: WindowClimber, place: _Place) -> KeptState:
+    """Return what a study keeps."""
+    archive = climber.archive
+    arrays: dict[str, NDArray[Any]] = {"assignments": archive.assignments, "measures": archive.measures}
+    return KeptState(arrays, dataclasses.asdict(place))

@@ -1,0 +1,128 @@
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shortlist.arrays import Mask
+from shortlist.errors import FitsStoppedError
+from shortlist.multistage.problem.purchase_rules import PurchaseRules
+from shortlist.multistage.problem.stages import has_gaps
+from shortlist.multistage.search._evaluation import N_MEASURES
+from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, StageProblem, within_rules
+from shortlist.multistage.windows.archive import StageArchive
+from shortlist.multistage.windows.window import Window, walk_window
+from shortlist.runs import Budget, Cancellation
+from tests.multistage import oracles
+from tests.multistage.strategies import facts, problem_of
+
+NOTHING = np.empty((0, N_MEASURES), dtype=np.int64)
+
+
+def in_window(window: Window) -> Iterator[list[int]]:
+    """Yield every assignment of the items, one by one: what is in no item comes last, or never with removal."""
+    problem = window.problem
+    least = -1 if problem.removal else 0
+    for stages in itertools.product(range(least, problem.max_stages), repeat=len(window.items)):
+        if max(stages) >= 0 and not has_gaps(stages):
+            rest = -1 if problem.removal else max(stages)
+            whole = [rest] * problem.n_features
+            for stage, members in zip(stages, window.items, strict=True):
+                for feature in np.flatnonzero(members):
+                    whole[feature] = stage
+            if problem.rules is None or all(problem.rules.is_valid(bought) for bought in chain(whole)):
+                yield whole
+
+
+def chain(assignment: list[int]) -> Iterator[Mask]:
+    stages = np.array(assignment)
+    for stage in range(max(assignment) + 1):
+        yield (stages >= 0) & (stages <= stage)
+
+
+def best_vectors(problem: StageProblem, assignments: list[list[int]]) -> set[tuple[int, ...]]:
+    """Return the objective vectors that no other of some assignments dominates."""
+    archive = StageArchive(problem)
+    if assignments:
+        rows = np.array(assignments, dtype=np.int8)
+        archive.add(rows, problem.measures(rows))
+    return {tuple(row) for row in problem.vectors(archive.measures).tolist()}
+
+
+@st.composite
+def items_of(draw: st.DrawFn, n_features: int) -> Mask:
+    """Draw disjoint items; some features may be in none."""
+    owner = np.array(draw(st.lists(st.integers(-1, 2), min_size=n_features, max_size=n_features)))
+    items = np.array([owner == item for item in range(3) if (owner == item).any()], dtype=bool)
+    return items if len(items) else np.eye(n_features, dtype=bool)[:1]
+
+
+@pytest.mark.parametrize(
+    "objectives",
+    [
+        pytest.param(DEFAULT_OBJECTIVES, id="the usual objectives"),
+        pytest.param(("coverage", "false_positive_rate", "worst_case_cost", "stages"), id="others"),
+        pytest.param(("conclusive_accuracy", "evaluation_cost"), id="calls"),
+    ],
+)
+@settings(max_examples=25)
+@given(known=facts(), k=st.integers(1, 4), removal=st.booleans(), data=st.data())
+def test_a_window_holds_the_front_of_all_its_assignments(
+    objectives: tuple[str, ...], known: oracles.Facts, k: int, removal: bool, data: st.DataObject
+) -> None:
+    problem = problem_of(known, min(k, known.n_features), objectives=objectives, removal=removal)
+    window = Window(problem, data.draw(items_of(known.n_features)))
+
+    found = walk_window(window, NOTHING, Budget())
+
+    everything = list(in_window(window))
+    assert best_vectors(problem, found.tolist()) == best_vectors(problem, everything)
+    assert {tuple(row) for row in found.tolist()} <= {tuple(row) for row in everything}
+
+
+@settings(max_examples=25)
+@given(known=facts(), k=st.integers(1, 4), data=st.data())
+def test_what_is_known_may_be_left_out_and_nothing_else(
+    known: oracles.Facts, k: int, data: st.DataObject
+) -> None:
+    problem = problem_of(known, min(k, known.n_features))
+    window = Window(problem, data.draw(items_of(known.n_features)))
+    before = [list(row) for row in oracles.all_assignments(known.n_features, problem.max_stages)]
+    before = before[:: data.draw(st.integers(2, 9))]
+    archive = StageArchive(problem)
+    archive.add(np.array(before, dtype=np.int8), problem.measures(np.array(before, dtype=np.int8)))
+
+    found = walk_window(window, archive.measures, Budget())
+
+    together = best_vectors(problem, before + found.tolist())
+    assert together == best_vectors(problem, before + list(in_window(window)))
+
+
+@settings(max_examples=25)
+@given(known=facts(), k=st.integers(1, 3), data=st.data())
+def test_invalid_sets_are_passed_by(known: oracles.Facts, k: int, data: st.DataObject) -> None:
+    n = known.n_features
+    literals = st.integers(1, n).flatmap(lambda v: st.sampled_from([v, -v]))
+    clauses = data.draw(st.lists(st.lists(literals, min_size=1, max_size=2).map(tuple), max_size=2))
+    rules = PurchaseRules(tuple(map(str, range(n))), n, tuple(clauses))
+    problem = within_rules(problem_of(known, min(k, n)), rules)
+    window = Window(problem, data.draw(items_of(n)))
+
+    found = walk_window(window, NOTHING, Budget()).tolist()
+
+    valid = list(in_window(window))
+    assert all(row in valid for row in found)
+    missing = best_vectors(problem, valid) - best_vectors(problem, found)
+    assert not missing
+
+
+def test_a_window_that_is_stopped_says_so() -> None:
+    answers = {frozenset({0}): ((False, False),) * 3}
+    problem = problem_of(oracles.Facts(1, (0, 1, 0), answers, (1,)), 1)
+    cancellation = Cancellation()
+    cancellation.cancel()
+
+    with pytest.raises(FitsStoppedError, match="stopped"):
+        walk_window(Window(problem, np.ones((1, 1), dtype=bool)), NOTHING, Budget(cancellation=cancellation))

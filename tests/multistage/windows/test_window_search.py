@@ -1,0 +1,142 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shortlist.multistage.problem.costs import feature_costs
+from shortlist.multistage.problem.reject_rules import reject_rule
+from shortlist.multistage.search.enumeration import enumerate_front
+from shortlist.multistage.search.stage_objectives import StageProblem, stage_problem
+from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
+from shortlist.multistage.subclassifiers.encoding import learn_encoding
+from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
+from shortlist.multistage.windows.climbing import WindowOptions
+from shortlist.multistage.windows.window_search import WindowResult, search_windows, weights_of
+from shortlist.results.proof import ProofKind
+from shortlist.runs import Cancellation, Progress, open_study
+from shortlist.runs.budget import Budget
+from tests.multistage import oracles
+from tests.multistage.strategies import facts, problem_of
+
+NARROW = WindowOptions(width=4, n_new=2, n_weightings=4, tries=1)
+
+
+def wide_problem(n: int = 22, *, n_jobs: int = 1, n_classes: int = 2) -> StageProblem:
+    """Return a problem of more features than an enumeration takes; the first six tell of the class."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, n_classes, 160)
+    X = rng.normal(size=(160, n))
+    X[:, :6] += y[:, None] * np.array([1.2, 0.9, 0.8, 0.7, 0.6, 0.5])
+    rows = StageRows(
+        learn_encoding(X, [f"x{i}" for i in range(n)]), X[:90], y[:90], X[90:], y[90:], n_classes
+    )
+    decisions = DecisionBits(
+        LogisticSubclassifiers(rows, n_jobs=n_jobs), reject_rule(0.75, np.arange(n_classes))
+    )
+    return stage_problem(
+        decisions, feature_costs([1 + i % 3 for i in range(n)], [f"x{i}" for i in range(n)]), max_stages=3
+    )
+
+
+def facts_of(result: WindowResult) -> tuple[object, ...]:
+    return result.assignments.tolist(), result.measures.tolist(), result.n_rounds, result.proof
+
+
+@settings(max_examples=25)
+@given(known=facts(), k=st.integers(1, 4), removal=st.booleans())
+def test_where_one_window_has_all_features_the_front_is_the_complete_one(
+    known: oracles.Facts, k: int, removal: bool
+) -> None:
+    problem = problem_of(known, min(k, known.n_features), removal=removal)
+
+    found, truth = search_windows(problem), enumerate_front(problem)
+
+    assert problem.vectors(found.measures).tolist() == problem.vectors(truth.measures).tolist()
+    assert found.proof == truth.proof
+    assert found.n_windows == 1
+
+
+@settings(max_examples=10)
+@given(known=facts(max_features=5), k=st.integers(2, 3), removal=st.booleans())
+def test_narrow_windows_claim_nothing_and_measure_what_they_say(
+    known: oracles.Facts, k: int, removal: bool
+) -> None:
+    problem = problem_of(known, min(k, known.n_features), removal=removal)
+    options = WindowOptions(width=2, n_new=1, n_weightings=2, tries=1)
+    found = search_windows(problem, options)
+
+    if known.n_features > 2:
+        assert found.proof.kind is ProofKind.APPROXIMATE
+        assert found.proof.missing is None
+    assert found.measures.tolist() == problem.measures(found.assignments).tolist()
+    outcomes = [known.outcome(row) for row in found.assignments.tolist()]
+    assert len(set(outcomes)) == len(outcomes)
+    assert not any(oracles.dominates(a, b) for a in outcomes for b in outcomes)
+
+
+def test_threads_change_nothing() -> None:
+    one, two = (search_windows(wide_problem(n_jobs=jobs), NARROW, budget=Budget(seed=3)) for jobs in (1, 2))
+
+    assert facts_of(one) == facts_of(two)
+    assert one.proof.limit == ""
+    assert len(one.measures) > 5
+
+
+def test_several_classes_are_searched() -> None:
+    found = search_windows(wide_problem(8, n_classes=3), NARROW)
+
+    assert (found.measures[:, 0] > 0).any()
+    assert found.front().method == "windows"
+
+
+def test_without_time_the_first_assignment_is_the_answer() -> None:
+    result = search_windows(wide_problem(), NARROW, budget=Budget(0.0))
+
+    assert result.assignments.tolist() == [[0] * 22]
+    assert result.proof.kind is ProofKind.APPROXIMATE
+    assert result.proof.limit == "0 s"
+
+
+def test_a_search_that_was_stopped_goes_on_to_the_same_front(tmp_path: Path) -> None:
+    whole = search_windows(wide_problem(), NARROW, budget=Budget(seed=1))
+    for climbs in (1, 3):
+        place = tmp_path / f"{climbs}.db"
+        cancellation = Cancellation()
+
+        def stop(progress: Progress, climbs: int = climbs, cancellation: Cancellation = cancellation) -> None:
+            if progress.stage.endswith("round 1") and progress.done == climbs:
+                cancellation.cancel()
+
+        with open_study(place) as study:
+            budget = Budget(seed=1, cancellation=cancellation, report=stop, study=study)
+            part = search_windows(wide_problem(), NARROW, budget=budget)
+        with open_study(place) as study:
+            rest = search_windows(wide_problem(), NARROW, budget=Budget(seed=1, study=study))
+        with open_study(place) as study:
+            again = search_windows(wide_problem(), NARROW, budget=Budget(seed=1, study=study))
+
+        assert part.proof.limit == "interrupted"
+        assert facts_of(rest) == facts_of(whole) == facts_of(again)
+        assert again.n_windows == 0
+
+
+def test_progress_counts_the_climbs_of_each_round() -> None:
+    told: list[Progress] = []
+    result = search_windows(wide_problem(), NARROW, budget=Budget(report=told.append))
+
+    ours = [event for event in told if event.stage.startswith("looking through windows")]
+    assert {event.total for event in ours} == {4}
+    assert [event.done for event in ours] == [0, 1, 2, 3] * result.n_rounds
+    assert ours[-1].stage == f"looking through windows, round {result.n_rounds}"
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_weights_begin_with_equal_ones_and_stay_within_their_range(seed: int) -> None:
+    weights = weights_of(3, 50, seed)
+
+    assert weights[0].tolist() == [1.0, 1.0, 1.0]
+    assert weights.min() >= 1 / 16
+    assert weights.max() <= 16
+    assert (weights == weights_of(3, 50, seed)).all()
