@@ -88,7 +88,12 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> NDA
         if budget.stopped:
             raise FitsStoppedError(STOPPED)
     chains = walker.found().chains
-    return _assignments(window, np.where(valid[chains], chains, 0))
+    chains = np.where(valid[chains], chains, 0)
+    if not valid[1:].all() and problem.removal:  # what invalid sets alone decide, nothing, valid ones may too
+        alone = np.zeros((np.count_nonzero(valid), chains.shape[1]), dtype=np.int64)
+        alone[:, 0] = np.flatnonzero(valid)
+        chains = np.concatenate([chains, alone])
+    return _assignments(window, chains)
 
 
 def _space(window: Window, sets: Mask, valid: Mask, budget: Budget) -> Space:
