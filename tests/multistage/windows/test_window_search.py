@@ -13,7 +13,7 @@ from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
 from shortlist.multistage.windows.climbing import WindowOptions
-from shortlist.multistage.windows.window_search import WindowResult, search_windows, weights_of
+from shortlist.multistage.windows.window_search import WindowResult, search_windows, drawn_weightings
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Progress, open_study
 from shortlist.runs.budget import Budget
@@ -134,9 +134,9 @@ def test_progress_counts_the_climbs_of_each_round() -> None:
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_weights_begin_with_equal_ones_and_stay_within_their_range(seed: int) -> None:
-    weights = weights_of(3, 50, seed)
+    weights = drawn_weightings(3, 50, seed)
 
     assert weights[0].tolist() == [1.0, 1.0, 1.0]
     assert weights.min() >= 1 / 16
     assert weights.max() <= 16
-    assert (weights == weights_of(3, 50, seed)).all()
+    assert (weights == drawn_weightings(3, 50, seed)).all()

@@ -135,7 +135,7 @@ class StageSearchOptions:
     method: Annotated[
         str,
         typer.Option(
-            help="Method: enumerate (complete front, proved), windows (for wide tables, exact within windows of "
+            help="Method: enumerate (complete front, proved), windows (wide tables, exact within windows of "
             "features), emsco (evolution), auto by --budget; or an opponent: greedy-miser, cstc, astc, co-t, "
             "cact-lasso, single, lightgbm, l1-path."
         ),

@@ -82,7 +82,7 @@ def interleaved(first: Values, second: Values) -> NDArray[np.int64]:
 
 
 def is_late(assignment: NDArray[np.int8], *, removal: bool) -> Mask:
-    """Mark the features that no window needs to name: those of the last stage, or of none where that may be."""
+    """Mark the features of the last stage; those of none, where that may be. No window has to name them."""
     return np.asarray(assignment == (REMOVED if removal else assignment.max()))
 
 

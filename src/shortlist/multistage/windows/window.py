@@ -111,7 +111,7 @@ def _space(window: Window, sets: Mask, valid: Mask, budget: Budget) -> Space:
 
 
 def _assignments(window: Window, chains: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Turn chains of sets of items, with 0 for none, into assignments; those that buy nothing are left out."""
+    """Turn chains of sets of items, with 0 for none, into assignments that buy something."""
     n_items, n_features = window.items.shape
     rest = REMOVED if window.problem.removal else chains.shape[1]
     stages = np.full((len(chains), n_items), rest, dtype=np.int64)

@@ -22,7 +22,7 @@ from shortlist.runs.studies.study import StageNote
 
 STEEPEST = 16.0
 """A weight is at most so many times 1, and at least one part of as many."""
-SEARCHING = "looking through windows"
+LOOKING_THROUGH = "looking through windows"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class WindowResult:
 
 @dataclass(frozen=True)
 class _Place:
-    """How far a search is: finished rounds, climbs of this round, whether one gained, and whether it ended."""
+    """How far a search is: finished rounds, climbs of this round, whether one gained, whether it ended."""
 
     n_rounds: int = 0
     n_climbs: int = 0
@@ -114,11 +114,11 @@ def search_windows(
     place = _opened(checkpoint, climber, budget)
     everything = np.eye(problem.n_features, dtype=bool)
     whole = len(everything) <= options.width
-    weightings = weights_of(len(problem.names), 1 if whole else options.n_weightings, budget.seed)
+    weightings = drawn_weightings(len(problem.names), 1 if whole else options.n_weightings, budget.seed)
     try:
         while not place.ended:
             budget.report(
-                Progress(f"{SEARCHING}, round {place.n_rounds + 1}", place.n_climbs, len(weightings))
+                Progress(f"{LOOKING_THROUGH}, round {place.n_rounds + 1}", place.n_climbs, len(weightings))
             )
             if whole:
                 climber.look_through(everything)
@@ -138,7 +138,7 @@ def search_windows(
     )  # fmt: skip
 
 
-def weights_of(n_objectives: int, n_weightings: int, seed: int) -> Values:
+def drawn_weightings(n_objectives: int, n_weightings: int, seed: int) -> Values:
     """Return weightings, ``(n_weightings, n_objectives)``: equal ones, then logarithms drawn uniformly."""
     rng = np.random.default_rng(seed)
     drawn = STEEPEST ** rng.uniform(-1.0, 1.0, (n_weightings, n_objectives))
@@ -165,7 +165,7 @@ def _keep(
     """Keep what was found so far, as finished if it is."""
     points = counted(len(climber.archive.measures), "point")
     done = n_weightings if place.ended else place.n_climbs
-    note = StageNote(SEARCHING, n_weightings, done, 1, points)
+    note = StageNote(LOOKING_THROUGH, n_weightings, done, 1, points)
     if place.ended:
         checkpoint.finish(lambda: _state(climber, place), budget.elapsed, stage=note)
     else:
