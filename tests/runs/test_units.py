@@ -1,10 +1,15 @@
 """Units of work."""
 
 import operator
+import threading
+import warnings
+from unittest.mock import patch
 
 import pytest
+from joblib import parallel_config
 
 from shortlist.runs import Cancellation, Progress, Unit, Work, run_units
+from shortlist.runs.workers import opening
 
 UNITS = [Unit(f"square {i}", operator.mul, (i, i)) for i in range(6)]
 
@@ -37,3 +42,30 @@ def test_an_error_in_a_unit_reaches_the_caller() -> None:
     assert next(results) == ("square 2", 4)
     with pytest.raises(ZeroDivisionError):
         next(results)
+
+
+def test_who_leaves_early_waits_for_what_runs_and_hears_nothing_of_the_rest() -> None:
+    left, begun, ended = threading.Event(), [], []
+
+    class Leaving(Cancellation):
+        def cancel(self) -> None:
+            super().cancel()
+            left.set()
+
+    def slow(number: int) -> None:
+        begun.append(number)
+        if number:
+            left.wait()
+        ended.append(number)
+
+    units = [Unit(str(i), slow, (i,)) for i in range(40)]
+    with (
+        parallel_config(backend="threading"),
+        patch.object(opening, "Cancellation", Leaving),
+        warnings.catch_warnings(action="error"),
+    ):
+        for key, _ in run_units(units, Work(2)):
+            assert key == "0"
+            break
+    assert sorted(begun) == sorted(ended)
+    assert len(ended) <= 3

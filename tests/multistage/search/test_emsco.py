@@ -1,3 +1,4 @@
+import functools
 import itertools
 import math
 from pathlib import Path
@@ -7,8 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.errors import BadInputError
+from shortlist.multistage.problem.costs import feature_costs
+from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import compress, has_gaps
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search._variation import Mutation, mutate_row, normalized_stage
@@ -24,6 +29,11 @@ from shortlist.multistage.search.emsco import (
     score,
 )
 from shortlist.multistage.search.enumeration import enumerate_front
+from shortlist.multistage.search.stage_objectives import stage_problem
+from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
+from shortlist.multistage.subclassifiers.encoding import learn_encoding
+from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
+from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Finished, open_study
 from shortlist.runs.budget import Budget
@@ -270,6 +280,30 @@ def test_a_run_that_is_stopped_again_and_again_ends_where_it_would_have(
         whole.n_evaluations,
     )
     assert (result.stopped, result.n_generations) == (whole.stopped, whole.n_generations)
+
+
+def test_of_the_first_generation_those_are_measured_whose_fits_there_was_time_for() -> None:
+    X, y = make_classification(60, 7, n_informative=5, n_redundant=0, random_state=0)
+    names = [f"f{i}" for i in range(7)]
+    rows = StageRows(learn_encoding(X, names), X[:40], y[:40], X[40:], y[40:], 2)
+    fresh = functools.partial(
+        ForeignSubclassifiers, rows, DecisionTreeClassifier(max_depth=2, random_state=0), dense=False
+    )
+    measured = []
+    for seconds in (0, 8, 20):
+        fits = fresh()
+        problem = stage_problem(
+            DecisionBits(fits, reject_rule(0.8, rows.fit_labels)), feature_costs(None, names), max_stages=3
+        )
+        now = itertools.count()  # each look at the clock takes a second
+        budget = Budget(seconds, seed=0, clock=functools.partial(next, now))
+        result = emsco(problem, EmscoOptions(population=40, generations=5, mutation=1.0), budget=budget)
+        assert result.stopped == f"{seconds} s"
+        assert result.n_generations == 0
+        measured.append(result.n_evaluations)
+        assert result.measures.tolist() == problem.measures(result.assignments).tolist()
+        assert fits.n_fits <= seconds + 3  # a look after every fit; the first assignment has up to 3 subsets
+    assert 0 < measured[0] < measured[1] < measured[2] < 40
 
 
 def test_removal_finds_assignments_without_some_feature() -> None:

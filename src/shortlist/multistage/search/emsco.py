@@ -198,8 +198,8 @@ def emsco(
     observe : callable, optional
         Receives every generation.
     budget : Budget, optional
-        How long the search may take; the first generation is fitted whatever the time, a later one that has
-        no time is dropped; the seed; and who is told. Its study
+        How long the search may take; of the first generation those are kept whose fits there was time for, at
+        least one; a later generation that has no time is dropped; the seed; and who is told. Its study
         keeps generations with the state of the random numbers, so that a run that was killed goes on to the
         same end. Its observer is then told of the generations from there on.
 
@@ -222,22 +222,18 @@ def emsco(
     else:
         place = opened_place(kept, rng)
     current = _first_generation(problem, options, place, budget)
-    stopped = "generations"
-    while current.number < options.generations:
+    n_missing = len(place.assignments) - len(current.assignments)  # for want of time
+    stopped = budget.limit_text if n_missing else ""
+    while not stopped and current.number < options.generations:
         budget.report(Progress("generations", current.number, options.generations))
         if observe is not None:
             observe(current)
-        if options.patience is not None and place.unchanged >= options.patience:
-            stopped = "patience"
-            break
         elites = elite(current, options)
         n_children = options.population - len(elites)
-        if n_children <= 0:
-            stopped = ELITE_FILLS
-            break
-        if budget.stopped:
-            stopped = budget.limit_text
-            checkpoint.keep(partial(kept_place, place, rng), now=True)
+        stopped = _end(options, place, n_children, budget)
+        if stopped:
+            if stopped not in ENDS:
+                checkpoint.keep(partial(kept_place, place, rng), now=True)
             break
         children = _children(problem, current, n_children, options, cumulative, rng=rng, seen=place.seen)
         try:
@@ -257,6 +253,7 @@ def emsco(
     else:
         if observe is not None:
             observe(current)
+    stopped = stopped or "generations"
     budget.report(Progress("generations", current.number, options.generations))
     if stopped in ENDS:
         checkpoint.finish(
@@ -265,20 +262,48 @@ def emsco(
     best = _first_of_each(current.assignments)
     best &= current.scores.ranks == current.scores.ranks.max()
     return EmscoResult(
-        problem, current.assignments[best], current.measures[best], current.number, place.evaluations,
-        stopped, budget.elapsed,
+        problem, current.assignments[best], current.measures[best], current.number,
+        place.evaluations - n_missing, stopped, budget.elapsed,
     )  # fmt: skip
+
+
+def _end(options: EmscoOptions, place: EmscoPlace, n_children: int, budget: Budget) -> str:
+    """Return why no generation follows, or nothing."""
+    if options.patience is not None and place.unchanged >= options.patience:
+        return "patience"
+    if n_children <= 0:
+        return ELITE_FILLS
+    return budget.limit_text if budget.stopped else ""
 
 
 def _first_generation(
     problem: StageProblem, options: EmscoOptions, place: EmscoPlace, budget: Budget
 ) -> EmscoGeneration:
-    """Fit and measure what the search begins with, whatever the time: without it there is no answer."""
-    fits = problem.decisions.subclassifiers
-    fits.budget = dataclasses.replace(budget, seconds=math.inf)
-    first = _generation(problem, options, place.number, place.assignments)
+    """Measure what the search begins with, or those assignments whose fits there was time for.
+
+    The first assignment is fitted whatever the time: without it there is no answer.
+    """
+    fits, first = problem.decisions.subclassifiers, place.assignments
+    fits.budget = endless = dataclasses.replace(budget, seconds=math.inf)
+    problem.measures(first[:1])
     fits.budget = budget
-    return first
+    try:
+        problem.measures(first)
+    except FitsStoppedError:
+        first = np.array([row for row in first if _is_fitted(problem, row)])
+    fits.budget = endless  # what is left is fitted
+    generation = _generation(problem, options, place.number, first)
+    fits.budget = budget
+    return generation
+
+
+def _is_fitted(problem: StageProblem, assignment: NDArray[np.int8]) -> bool:
+    """Whether an assignment can be measured when there is no time for any fit."""
+    try:
+        problem.measures(assignment[None, :])
+    except FitsStoppedError:
+        return False
+    return True
 
 
 def initial_population(

@@ -25,9 +25,13 @@ from shortlist.runs.workers import Where
 DENSE_FEATURES = 18
 """Up to this many features every subset has a place of its own, found by its bit mask."""
 BATCH = 512
-"""Subsets fitted in one unit of work."""
+"""Most subsets fitted in one unit of work."""
 FEW_SUBSETS = 64
-"""Up to this many subsets are fitted at once, without workers."""
+"""Up to this many subsets are fitted at once, without workers, if they are not more than a unit of work."""
+WORK_OF_A_UNIT = 4 * 10**8
+"""Multiplications for the curvature of all fits of a unit, which takes a second or so between two looks at
+the clock.
+"""
 STOPPED = (
     "fitting subclassifiers was stopped before it was done, so there is no answer. Run it again, or "
     "allow more time."
@@ -148,12 +152,12 @@ class SubsetPlaces:
         return slots, np.array(arrivals, dtype=np.int64)
 
     def forget(self, slots: NDArray[np.int64]) -> None:
-        """Take back the places of subsets that could not be fitted."""
+        """Take back the places of subsets that could not be fitted, which are those that came last."""
         if self.dense:
             self._seen[slots] = False
         else:
-            self._slots.clear()
-            self.epoch += 1
+            for _ in slots:
+                self._slots.popitem()
 
 
 class LogisticSubclassifiers:
@@ -231,14 +235,16 @@ class LogisticSubclassifiers:
         """Fit subsets in batches, in threads; return how many, which are the first ones."""
         self._subsets[slots] = subsets
         done = 0
-        if len(slots) <= FEW_SUBSETS:
+        n_rows, n_columns = self.rows.fit_rows.shape
+        most = max(1, min(BATCH, WORK_OF_A_UNIT // (n_rows * (n_columns + 1) ** 2 * self.n_scores)))
+        if len(slots) <= min(most, FEW_SUBSETS):
             if len(slots) and not self.budget.stopped:
                 with _blas().limit(limits=1):
                     self._coefficients[slots] = fit_subsets(self._fit_rows, subsets)
                 done = len(slots)
             self.n_fits += done
             return done
-        size = max(1, min(BATCH, -(-len(slots) // 4)))
+        size = max(1, min(most, -(-len(slots) // 4)))
         pieces = [slice(start, start + size) for start in range(0, len(slots), size)]
         units = [
             Unit(str(i), fit_subsets, (self._fit_rows, subsets[piece])) for i, piece in enumerate(pieces)

@@ -144,14 +144,24 @@ def _of_this_machine(where: int | None) -> tuple[int, bool]:
 
 
 def _in_context(units: "Sequence[Unit]", n_workers: int, stop: Cancellation) -> Iterator[Completed]:
-    """Run units in the backend of the enclosing joblib context."""
+    """Run units in the backend of the enclosing joblib context.
+
+    Whoever leaves before all have come back waits for those that run; no other begins.
+    """
     from joblib import Parallel, delayed
 
-    calls = (delayed(_unless_cancelled)(index, unit, stop) for index, unit in enumerate(units))
-    for done in Parallel(n_jobs=n_workers, return_as="generator_unordered")(calls):
-        if done is not None:
-            yield done
+    left = Cancellation()
+    calls = (delayed(_unless_cancelled)(index, unit, (stop, left)) for index, unit in enumerate(units))
+    running = Parallel(n_jobs=n_workers, return_as="generator_unordered")(calls)
+    try:
+        for done in running:
+            if done is not None:
+                yield done
+    finally:
+        left.cancel()
+        for _ in running:
+            pass
 
 
-def _unless_cancelled(index: int, unit: "Unit", stop: Cancellation) -> Completed | None:
-    return None if stop.cancelled else run_here(index, unit)
+def _unless_cancelled(index: int, unit: "Unit", stops: tuple[Cancellation, ...]) -> Completed | None:
+    return None if any(stop.cancelled for stop in stops) else run_here(index, unit)
