@@ -99,7 +99,7 @@ def table_fingerprint(X: Any, y: Any) -> Fingerprint:
     (False, [1, 0])
     """
     if hasattr(X, "columns"):
-        columns = [(str(name), X.iloc[:, place]) for place, name in enumerate(X.columns)]
+        columns = [(str(name), _plain(X.iloc[:, place])) for place, name in enumerate(X.columns)]
     else:
         values = np.asarray(X)
         columns = [(str(place), values[:, place]) for place in range(values.shape[1])]
@@ -136,6 +136,13 @@ def match_rows(first: Fingerprint, second: Fingerprint) -> RowMatch:
             places[row] = found.pop()
             taken[places[row]] = True
     return RowMatch(places, np.flatnonzero(~taken))
+
+
+def _plain(column: Any) -> Any:
+    """Return a column of numbers as an array, of which parts are taken faster than of a series."""
+    dtype = getattr(column, "dtype", None)
+    is_plain = isinstance(dtype, np.dtype) and dtype.kind in "fbiu"
+    return np.asarray(column) if is_plain else column
 
 
 def _words(column: Any) -> NDArray[np.uint64]:

@@ -1,6 +1,7 @@
-"""Fronts of committees against every subset and threshold, and what is claimed where a limit ends the walk."""
+"""Fronts of committees against every subset and threshold; what is claimed where a limit ends the walk."""
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shortlist.ensembles.fronts import committee_front as committee_fronts
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import (
     MEMBER_OBJECTIVES,
@@ -19,8 +21,10 @@ from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind
+from shortlist.runs import open_study
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
+from shortlist.runs.studies.summary import summary
 from tests.ensembles import front_oracles, oracles, strategies
 from tests.ensembles.class_pools import Pool, as_votes, class_pools
 from tests.ensembles.oracles import Rows
@@ -196,3 +200,27 @@ def test_progress_is_told() -> None:
     committee_front(hard(8), Budget(report=events.append))
 
     assert told(events) >= {"bounding", "walking"}
+
+
+def test_a_front_goes_on_from_a_study_and_proves_no_bound_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 60)
+    votes = merge_rows(labels[:, None] ^ (rng.random((60, 17)) < 0.3), labels)
+    costs = {"cost": rng.integers(1, 9, 17).tolist()}
+    asked = committee_problem(votes, ["max accuracy", "min cost", "min size"], costs=costs)
+    whole = committee_front(asked, Budget(nodes=20))
+    with open_study(tmp_path / "s.db") as study:
+        budget = Budget(nodes=20, study=study)
+        cut = committee_front(asked, budget, max_nodes=whole.extras["n_nodes"] // 2)
+        monkeypatch.setattr(committee_fronts, "_bound_values", None)
+
+        resumed = committee_front(asked, budget)
+
+        assert study.kept("bounds") is None  # nothing is left to go on from
+    walk = next(stage for stage in summary(tmp_path / "s.db").stages if stage.name == "walking committees")
+    assert str(cut.proof.kind) != "complete"
+    assert str(resumed.proof.kind) == str(whole.proof.kind) == "complete"
+    assert exact(resumed) == exact(whole)
+    assert (walk.total, walk.done) == (1, 1)

@@ -1,5 +1,7 @@
 """The walk itself: what it is final to, what bounds save, and what it is given."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,9 @@ from shortlist.ensembles.fronts.committee_problem import CommitteeProblem, commi
 from shortlist.ensembles.fronts.front_walk import walk_front
 from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.errors import SolverError
+from shortlist.runs import open_study
 from shortlist.runs.budget import Budget
+from shortlist.runs.studies.checkpoints import Checkpoint
 from tests.ensembles import strategies
 
 OBJECTIVES = ("max true-positives", "max true-negatives", "min cost", "min size")
@@ -42,6 +46,24 @@ def test_a_walk_that_is_cut_is_final_up_to_what_it_says(by: int) -> None:
     assert {one for one in points(cut) if one[price] <= cut.final_to} == {
         one for one in whole if one[price] <= cut.final_to
     }
+
+
+@pytest.mark.parametrize("by", [None, 0, 1])
+def test_a_walk_goes_on_where_it_was_kept_and_looks_at_nothing_twice(by: int | None, tmp_path: Path) -> None:
+    whole = walk_front(problem(), Budget(), by=by)
+    with open_study(tmp_path / "s.db") as study:
+        checkpoint = Checkpoint("walk", study)
+        for stop in (200, 201, whole.nodes - 1):
+            cut = walk_front(problem(), Budget(), by=by, max_nodes=stop, checkpoint=checkpoint)
+            assert (cut.nodes, cut.complete) == (stop, False)
+
+        resumed = walk_front(problem(), Budget(), by=by, checkpoint=checkpoint)
+
+        assert resumed.nodes == whole.nodes
+        assert points(resumed) == points(whole)
+        assert (resumed.complete, resumed.final_to) == (True, whole.final_to)
+        again = walk_front(problem(), Budget(), by=by, checkpoint=checkpoint)
+        assert (again.nodes, points(again)) == (whole.nodes, points(whole))
 
 
 def test_a_proved_sum_of_two_values_saves_nodes_and_loses_no_point() -> None:

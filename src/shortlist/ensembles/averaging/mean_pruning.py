@@ -3,10 +3,17 @@
 import dataclasses
 from dataclasses import dataclass
 
+import numpy as np
+
 from shortlist.arrays import Mask
 from shortlist.ensembles.averaging.mean_certificate import mean_certificate
 from shortlist.ensembles.averaging.mean_problem import MeanProblem
-from shortlist.ensembles.averaging.mean_search import MeanEffort, search_means
+from shortlist.ensembles.averaging.mean_search import (
+    MeanEffort,
+    first_selections,
+    improve_means,
+    search_means,
+)
 from shortlist.ensembles.averaging.mean_tree import BRANCHES, MeanSettings, MeanTree, Tangents
 from shortlist.ensembles.goals.mean_goals import MeanGoal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
@@ -91,13 +98,17 @@ class _Pruning:
     def result(self) -> PrunedSelection:
         """Return what search and proof come to."""
         best, budget = self.best, self.budget
-        best.offer_simple_selections()
+        tree = MeanTree(self.problem, best, budget, lambda: self._tell("proving"), self.settings)
         limit = ""
         cover: tuple[Tangents, ...] = ()
+        if not tree.is_large:
+            best.offer_simple_selections()
         if len(self.problem.terms.worth):
-            self._tell("searching")
-            search_means(self.problem, self._offer, budget.until(SEARCH_SHARE), self.effort)
-            tree = MeanTree(self.problem, best, budget, lambda: self._tell("proving"), self.settings)
+            if tree.is_large:
+                self._search_among_few(tree)
+            else:
+                self._tell("searching")
+                search_means(self.problem, self._offer, budget.until(SEARCH_SHARE), self.effort)
             limit = tree.grow()
             cover = tree.complete_cover()
             if cover and limit:
@@ -121,6 +132,28 @@ class _Pruning:
         return dataclasses.replace(
             result, certificate=certificate, certified_bound=certified, proved_by=proved_by
         )
+
+    def _search_among_few(self, tree: MeanTree) -> None:
+        """Bound a large table, then look for members among those who matter for that bound."""
+        for mask in first_selections(self.problem):
+            self._offer(mask)
+        self._tell("proving")
+        tree.bound_all()
+        few = tree.leaders[: self.settings.most_searched]
+
+        def offer(found: Mask) -> int | None:
+            mask = np.zeros(self.problem.n_classifiers, dtype=bool)
+            mask[few[found]] = True
+            return self._offer(mask)
+
+        for size in range(1, len(few) + 1):
+            offer(np.arange(len(few)) < size)
+        self._tell("searching")
+        among = self.problem.of_classifiers(few)
+        if len(few) and not among.limits.conflict():
+            search_means(among, offer, self.budget.until(SEARCH_SHARE), self.effort)
+        if self.best.mask is not None:
+            improve_means(self.problem, self._offer, self.best.mask, self.budget.until(SEARCH_SHARE))
 
     def _take_bound(self, cover: tuple[Tangents, ...]) -> None:
         """Claim what the tangents prove, where a limit came before that was claimed."""

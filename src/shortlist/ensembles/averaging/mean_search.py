@@ -87,6 +87,43 @@ def search_means(
             best, total, in_vain = mask, found, 0
 
 
+def improve_means(
+    problem: MeanProblem, offer: Callable[[Mask], int | None], start: Mask, budget: Budget
+) -> None:
+    """Offer what exchanges with any classifier make of a selection, until none is better.
+
+    Parameters
+    ----------
+    problem, offer
+        As of :func:`search_means`.
+    start : ndarray of bool, shape (n_classifiers,)
+        Within the limits.
+    budget : Budget
+        Its end ends the exchanges.
+    """
+    _Walk(problem, offer, budget, MeanEffort()).improved(problem.terms, start)
+
+
+def first_selections(problem: MeanProblem) -> list[Mask]:
+    """Return the full ensemble, the best classifier alone and the cheapest selection, rated at once.
+
+    Notes
+    -----
+    Takes O(n_forms · n_classifiers) time.
+    """
+    limits, n, terms = problem.limits, problem.n_classifiers, problem.terms
+    costs = np.zeros(n, dtype=np.int64) if limits.costs is None else limits.costs
+    alone, worths = np.flatnonzero(costs <= max(0, limits.budget)), np.zeros((1, 0))
+    found = [np.ones(n, dtype=bool), np.zeros(n, dtype=bool)]
+    found[1][np.argsort(costs, kind="stable")[: limits.min_size]] = True
+    if len(alone) and len(terms.worth):
+        worths = np.empty((1, len(alone)))
+        nothing = np.zeros(terms.columns.shape[1])
+        worth_of_exchanges(terms, terms.whole, nothing, NOBODY.astype(np.int64), alone, worths)
+        found.append(np.arange(n) == alone[worths.argmax()])
+    return found
+
+
 def _smooth(terms: MeanTerms) -> MeanTerms:
     """Return sigmoids in place of steps."""
     return terms._replace(kind=2, slope=GUIDE)

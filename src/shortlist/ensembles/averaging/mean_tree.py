@@ -26,6 +26,7 @@ from shortlist.ensembles.averaging._kernels import (
     better_tangents,
     find_envelopes,
 )
+from shortlist.ensembles.averaging.mean_bounds import tangents_in_rounds
 from shortlist.ensembles.averaging.mean_problem import MeanProblem
 from shortlist.ensembles.proofs.incumbent import Incumbent
 from shortlist.runs.budget import Budget
@@ -49,8 +50,10 @@ class MeanSettings:
         none.
     news_seconds : float
         Seconds between two entries of the history where only the bound has changed.
-    step_numbers : int
-        Numbers that the steps of a node may read, so that a node of a large table does not take minutes.
+    large_numbers : int
+        Numbers of a table from which on a bound is looked for among few classifiers at a time.
+    most_searched : int
+        Classifiers among which a selection is then looked for.
     """
 
     first_steps: int = 1_000
@@ -58,7 +61,8 @@ class MeanSettings:
     most_open: int = 300_000
     most_numbers: int = 30_000_000
     news_seconds: float = 0.1
-    step_numbers: int = 6_000_000_000
+    large_numbers: int = 6_000_001
+    most_searched: int = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,18 +142,34 @@ class MeanTree:
         none = np.zeros(n_terms, dtype=np.int64)
         self._found = FoundTangents(np.zeros(self.problem.n_classifiers), none, np.zeros(n_terms))
         self._count = itertools.count()
+        self._root: _Node | None = None
+
+    @property
+    def is_large(self) -> bool:
+        """Whether bounds are looked for among few classifiers at a time."""
+        return self.problem.terms.columns.size >= self.settings.large_numbers
+
+    @property
+    def leaders(self) -> NDArray[np.intp]:
+        """The classifiers that have a part where the last bound was found, those of the largest first."""
+        parts = np.zeros(self.problem.n_classifiers) if self._root is None else self._root.parts
+        order = np.lexsort((-self._found.gains, -parts))
+        return order[: int((parts > 0).sum())]
+
+    def bound_all(self) -> None:
+        """Bound all sizes at once, before anything else; :meth:`grow` goes on from there."""
+        root = self._whole()
+        if root is not None:
+            bound = self._bound(root)
+            self._root = replace(root, bound=bound)
+            self.best.lower_bound_to(self.problem.whole_bound(bound), BRANCHES)
+            self.on_news()
 
     def grow(self) -> str:
         """Open nodes until value and bound meet; return what ended that before, or nothing."""
-        limits, n = self.problem.limits, self.problem.n_classifiers
-        fixed = np.full(n, FREE, dtype=np.uint8)
-        if limits.costs is not None:
-            fixed[limits.costs > limits.budget] = OUT
-        n_free = int((fixed == FREE).sum())
-        first, last = limits.min_size, min(limits.max_size, n_free)
-        if first <= last:
-            parts = np.where(fixed == FREE, first / max(1, n_free), 0.0)
-            self._push(_Node(first, last, fixed, parts, np.inf))
+        root = self._root or self._whole()
+        if root is not None:
+            self._push(root)
         while self.heap:
             if limit := self._limit:
                 self._lower_bound()
@@ -157,6 +177,21 @@ class MeanTree:
             self._open(heapq.heappop(self.heap)[2])
             self._lower_bound()
         return ""
+
+    def _whole(self) -> _Node | None:
+        """Return the node of all selections; none where no size is possible."""
+        limits, n = self.problem.limits, self.problem.n_classifiers
+        fixed = np.full(n, FREE, dtype=np.uint8)
+        if limits.costs is not None:
+            fixed[limits.costs > limits.budget] = OUT
+        n_free = int((fixed == FREE).sum())
+        first, last = limits.min_size, min(limits.max_size, n_free)
+        if first > last:
+            return None
+        parts = np.where(fixed == FREE, first / max(1, n_free), 0.0)
+        if self.is_large and self.best.mask is not None:
+            parts = first / self.best.mask.sum() * self.best.mask
+        return _Node(first, last, fixed, parts, np.inf)
 
     @property
     def _limit(self) -> str:
@@ -205,8 +240,9 @@ class MeanTree:
         done = self._is_ruled_out(bound)
         if of_sizes and not done and node.first < node.last:
             below, above = min(node.bound, bound), self._tangents(node, bound)
+            grown = _repaired(node.fixed, node.parts, node.first + 1, few=self.is_large)
             self._push(replace(node, last=node.first, bound=below, above=above))
-            self._push(replace(node, first=node.first + 1, parts=_grown(node), bound=below, above=above))
+            self._push(replace(node, first=node.first + 1, parts=grown, bound=below, above=above))
             return
         if of_sizes:
             self.cover.append(self._tangents(node, bound))
@@ -247,8 +283,12 @@ class MeanTree:
         known = self.best.mask is not None
         target = self.problem.worth_to_beat(self.best.total) if known else -1e6 * float(terms.worth.sum())
         steps = self.settings.first_steps if self._is_of_sizes(node) else self.settings.steps
-        steps = 1 if self.budget.stopped else min(steps, 1 + self.settings.step_numbers // terms.columns.size)
+        steps = 1 if self.budget.stopped else steps
         looked = Looked(unit, node.fixed, need, steps, target)
+        if self.is_large:
+            return tangents_in_rounds(
+                terms, looked, self._envelopes, node.parts, self._found, stopped=lambda: self.budget.stopped
+            )
         return float(better_tangents(terms, looked, self._envelopes, node.parts, self._found))
 
     def _offer(self, node: _Node) -> None:
@@ -272,7 +312,7 @@ class MeanTree:
         if self.best.mask is not None:
             free = np.flatnonzero(fixed == FREE)
             need = node.first - int((fixed == IN).sum())
-        parts = _repaired(fixed, node.parts, node.first)
+        parts = _repaired(fixed, node.parts, node.first, few=self.is_large)
         if need in {0, len(free)}:
             self._push(_Node(node.first, node.last, fixed, parts, bound))
             return
@@ -282,7 +322,8 @@ class MeanTree:
         for side in (IN, OUT):
             child = fixed.copy()
             child[pick] = side
-            self._push(_Node(node.first, node.last, child, _repaired(child, parts, node.first), bound))
+            repaired = _repaired(child, parts, node.first, few=self.is_large)
+            self._push(_Node(node.first, node.last, child, repaired, bound))
 
     def _fix_by_exchanges(self, fixed: Bytes, free: NDArray[np.intp], need: int, bound: float) -> None:
         """Decide whom to exchange for the next one would cost more than lies between bound and value."""
@@ -294,19 +335,23 @@ class MeanTree:
         fixed[order[need:][last_in - gains[need:] > slack]] = OUT
 
 
-def _grown(node: _Node) -> Floats:
-    """Return parts that add up to one member more."""
-    return _repaired(node.fixed, node.parts.copy(), node.first + 1)
+def _repaired(fixed: Bytes, parts: Floats, size: int, *, few: bool) -> Floats:
+    """Return parts that agree with what is decided and add up to the size, near to those given.
 
-
-def _repaired(fixed: Bytes, parts: Floats, size: int) -> Floats:
-    """Return parts that agree with what is decided and add up to the size, near to those given."""
+    With `few`, who has none gets one only where those who have one leave no room.
+    """
     repaired = np.where(fixed == IN, 1.0, np.where(fixed == OUT, 0.0, parts))
     free = np.flatnonzero(fixed == FREE)
     excess = repaired.sum() - size
     if not len(free):
         return repaired
     room = repaired[free] if excess > 0 else 1 - repaired[free]
+    if few and excess < 0:
+        own = repaired[free] > 0
+        others = np.flatnonzero(~own)
+        lacking = int(np.ceil(max(0.0, -excess - room[own].sum())))
+        own[others[:lacking]] = True
+        room = np.where(own, room, 0.0)
     if room.sum() > 0:
         repaired[free] -= np.sign(excess) * room * min(1.0, abs(excess) / room.sum())
     return np.clip(repaired, 0.0, 1.0)

@@ -36,6 +36,9 @@ from shortlist.runs.budget import Budget
 SAME_QUOTIENT = 1e-9
 """Value and bound that are closer are equal: both are quotients of whole numbers."""
 
+MEASURED_PRICES = "prices"
+"""What a study calls the prices of members."""
+
 COMMITTEE_PICKS = tuple(rule for rule in PICK_RULES if rule != "weights")
 """The rules that name the committee that predicts."""
 
@@ -203,11 +206,9 @@ class FrontPruner(ExactPruner):
         votes, record = self._votes_on(rows)
         labels = self._labels(self.classes_)
         names = read_objectives(self.objectives, labels)
-        self.prices_ = {
-            name: price(pool, rows.X)
-            for name, price in (("cost", self._costs), ("time", member_times), ("bytes", _sizes))
-            if name in names
-        }
+        if budget.study.keeps:
+            budget.study.bind(self._question(votes, budget.seed))
+        self.prices_ = self._known_prices(pool, rows.X, names, budget)
         problem = committee_problem(
             votes, self.objectives, costs=self.prices_, classes=labels,
             limits=selection_limits(len(pool), min_size=self.min_size, max_size=self.max_size),
@@ -216,6 +217,20 @@ class FrontPruner(ExactPruner):
         self.point_ = self._chosen_point()
         self._take(rows, self._committee(votes), None)
         return record
+
+    def _known_prices(
+        self, pool: Pool, X: Any, names: Sequence[str], budget: Budget
+    ) -> dict[str, NDArray[np.float64]]:
+        """Return what each member adds to costs, as a study knows it: times measured again would differ."""
+        kept = budget.study.kept(MEASURED_PRICES)
+        if kept is not None:
+            return {name: np.array(prices) for name, prices in kept.items()}
+        measures = (("cost", self._costs), ("time", member_times), ("bytes", _sizes))
+        prices = {name: price(pool, X) for name, price in measures if name in names}
+        budget.study.keep(
+            MEASURED_PRICES, lambda: {name: one.tolist() for name, one in prices.items()}, now=True
+        )
+        return prices
 
     def _costs(self, pool: Pool, _: Any) -> NDArray[np.float64]:
         return np.asarray(pool.costs if self.member_costs is None else self.member_costs)

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from shortlist._words import counted
 from shortlist.arrays import Mask
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
 from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds
-from shortlist.ensembles.fronts.front_walk import Committee, walk_front
+from shortlist.ensembles.fronts.front_walk import Committee, WalkedFront, walk_front
 from shortlist.ensembles.goals.class_weights import ClassWeights
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.pruning.pruning import prune_exactly
@@ -24,9 +25,14 @@ from shortlist.pareto.dominance import nondominated_unique
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.runs.budget import Budget
+from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
+from shortlist.runs.studies.study import StageNote
 
 CAPS_SHARE, WALK_SHARE = 0.2, 0.85
 """Parts of the time limit at which proofs of the largest values end, and walks."""
+
+BOUNDS, WALKING = "bounds", "walking committees"
+"""What a study calls the proofs of the largest values, and the stage of the walks."""
 
 FEW_COMMITTEES = 2**16
 """Up to so many the walk is over before a proof has begun."""
@@ -82,13 +88,14 @@ def committee_front(
     """
     budget = budget or Budget()
     budget.tell("bounding")
-    caps = _bound_values(problem, budget.until(CAPS_SHARE))
+    caps = _kept_bounds(problem, budget)
     known, final = list(caps.found), dict[int, int]()
     walked = None
     for by, share in _turns(problem):
         walked = walk_front(
             problem, budget.until(share), starts=known, by=by, caps=caps.highest, max_nodes=max_nodes,
             on_nodes=lambda _, n_points: budget.tell("walking", value=n_points),
+            checkpoint=Checkpoint(_walk_key(problem, by), budget.study),
         )  # fmt: skip
         known = walked.found
         if by is not None:
@@ -96,10 +103,50 @@ def committee_front(
         if walked.complete or budget.stopped:
             break
     assert walked is not None, "there is a turn at least"
+    _note_end(problem, walked, budget)
     if not walked.complete:
         known = _only_best([*known, *_searched(problem, budget)])
     looked = LookedAt(problem, caps, final, walked.complete, walked.nodes)
     return looked.front(known, budget, names or [str(number) for number in range(problem.n_classifiers)])
+
+
+def _walk_key(problem: CommitteeProblem, by: int | None) -> str:
+    """Return what a study calls a walk."""
+    return "walk" if by is None else f"walk by {problem.objectives[problem.n_values + by].name}"
+
+
+def _note_end(problem: CommitteeProblem, walked: WalkedFront, budget: Budget) -> None:
+    """Tell a study how far the walk is; where it is over, nothing is left to go on from."""
+    best = counted(len(walked.found), "point")
+    budget.study.tell(StageNote(WALKING, 1, int(walked.complete), int(not walked.complete), best))
+    if walked.complete:
+        budget.study.drop([BOUNDS, *(_walk_key(problem, by) for by, _ in _turns(problem))])
+
+
+def _kept_bounds(problem: CommitteeProblem, budget: Budget) -> ValueBounds:
+    """Return how large values can be, as a study knows it or as is proved now."""
+    checkpoint = Checkpoint(BOUNDS, budget.study)
+    if (last := checkpoint.last()) is not None:
+        found = [
+            Committee(mask, threshold, problem.point(mask, threshold))
+            for mask, threshold in zip(
+                last.arrays["members"], last.arrays["thresholds"].tolist(), strict=True
+            )
+        ]
+        return ValueBounds(last.arrays["highest"], tuple(last.facts["proved_by"]), found)
+    bounds = _bound_values(problem, budget.until(CAPS_SHARE))
+    if not budget.cancellation.cancelled:
+        masks = np.array([one.mask for one in bounds.found], dtype=bool)
+        state = KeptState(
+            {
+                "highest": bounds.highest,
+                "members": masks.reshape(-1, problem.n_classifiers),
+                "thresholds": np.array([one.threshold for one in bounds.found], dtype=np.int64),
+            },
+            {"proved_by": list(bounds.proved_by)},
+        )
+        checkpoint.keep(lambda: state, now=True)
+    return bounds
 
 
 def _turns(problem: CommitteeProblem) -> list[tuple[int | None, float]]:

@@ -20,6 +20,10 @@ from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.errors import SolverError
 from shortlist.runs.budget import Budget
+from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
+
+NOT_KEPT = Checkpoint("walk")
+"""Where nothing is kept."""
 
 Caps: TypeAlias = NDArray[np.int64]
 """What no committee can exceed in each value, and with two values in their sum, ``(n_values + 1,)``."""
@@ -85,6 +89,7 @@ def walk_front(
     max_nodes: int | None = None,
     room: int = FIRST_ROOM,
     on_nodes: Callable[[int, int], None] | None = None,
+    checkpoint: Checkpoint = NOT_KEPT,
 ) -> WalkedFront:
     """Look for all committees that no other dominates.
 
@@ -107,6 +112,9 @@ def walk_front(
         Points that there is room for at first.
     on_nodes : callable, optional
         Receives what the walk is final to, and how many points there are, several times a second.
+    checkpoint : Checkpoint, optional
+        Keeps where the walk is, and gives it back: a walk goes on from there, with all that it had found. The
+        nodes of both are counted together.
 
     Returns
     -------
@@ -123,22 +131,27 @@ def walk_front(
     otherwise; by plurality times the number of classes. The kernels release the interpreter's lock.
     """
     walker = _Walker(problem, problem.highest() if caps is None else caps, by, budget, max_nodes)
-    walker.make_room(max(room, 2 * len(starts)))
-    walker.take(starts)
+    last = checkpoint.last()
+    found = [*starts, *([] if last is None else walker.resume(last))]
+    walker.make_room(max(room, 2 * len(found)))
+    walker.take(found)
     final_to, by_size = -1, by is not None and problem.is_size(by)
     for upto in _budgets(problem, by):
         for size in range(problem.limits.min_size, problem.limits.max_size + 1):
             if walker.cheapest(size) > upto:
                 break
             for _ in walker.walk(size, upto):
+                checkpoint.keep(walker.state)
                 if on_nodes is not None:
                     on_nodes(final_to, walker.n_points)
             if walker.stopped:
+                checkpoint.keep(walker.state, now=True)
                 return WalkedFront(walker.found(), final_to, complete=False, nodes=walker.nodes)
             if by_size:
                 final_to = size
         if by is not None:
             final_to = upto
+    checkpoint.keep(walker.state, now=True)
     return WalkedFront(walker.found(), final_to, complete=True, nodes=walker.nodes)
 
 
@@ -156,6 +169,16 @@ def _budgets(problem: CommitteeProblem, by: int | None) -> list[int]:
     return [*dict.fromkeys(rising), most]
 
 
+@dataclass(frozen=True)
+class _Place:
+    """Where a walk was kept: the budget and the size that it was in, and its members up to a depth."""
+
+    upto: int
+    size: int
+    depth: int
+    chosen: tuple[int, ...]
+
+
 class _Walker:
     """The archive, and the arrays of the walk for a size."""
 
@@ -164,6 +187,7 @@ class _Walker:
     ) -> None:
         self.problem, self.caps, self.by, self.budget, self.max_nodes = problem, caps, by, budget, max_nodes
         self.nodes, self.stopped = 0, False
+        self.place, self.chosen = _Place(-1, -1, 0, ()), np.zeros(0, dtype=np.int64)
         prices = problem.prices / np.maximum(1, problem.prices.sum(axis=1, keepdims=True))
         self.order = np.argsort(prices.sum(axis=0), kind="stable")
         self.planes = _planes(problem, self.order)
@@ -195,19 +219,28 @@ class _Walker:
             self.archive.order[: len(old.order)] = old.order
 
     def take(self, starts: Sequence[Committee]) -> None:
-        """Begin with what is known, which may dominate each other."""
-        for start in starts:
-            if not any((other.point <= start.point).all() for other in starts if other is not start):
+        """Begin with what is known, which may dominate each other, or be equal."""
+        different = list({start.point.tobytes(): start for start in starts}.values())
+        for start in different:
+            if not any((other.point <= start.point).all() for other in different if other is not start):
                 n = self.n_points
                 self.archive.points[n], self.archive.thresholds[n] = start.point, start.threshold
                 self.archive.members[n] = start.mask[self.order]
                 self.scalars[kernels.N_POINTS] = n + 1
 
     def walk(self, size: int, upto: int) -> Iterator[None]:
-        """Walk over all committees of a size that come to no more than a budget; yield now and then."""
+        """Walk over all committees of a size that come to no more than a budget; yield now and then.
+
+        A walk that goes on passes by what it had finished before.
+        """
+        if (upto, size) < (self.place.upto, self.place.size):
+            return
         rows, walk = self._arrays(size, upto)
         self.scalars[kernels.SIZE], self.scalars[kernels.DEPTH] = size, 0
         self.scalars[kernels.DONE] = self.scalars[kernels.NODES] = 0
+        if (upto, size) == (self.place.upto, self.place.size):
+            self._go_on(rows, walk)
+        self.place, self.chosen = _Place(upto, size, 0, ()), walk.chosen
         n_words = len(rows.full) * (1 + rows.rival.shape[1])
         block = max(1, BLOCK_WORK // (n_words * (size + 1)))
         while not self.scalars[kernels.DONE]:
@@ -221,6 +254,49 @@ class _Walker:
             kernels.walk_committees(left, rows, walk, self.archive)
             yield
         self.nodes += int(self.scalars[kernels.NODES])
+        self.scalars[kernels.NODES] = 0
+
+    def _go_on(self, rows: kernels.CommitteeRows, walk: kernels.CommitteeWalk) -> None:
+        """Put a walk where it was kept."""
+        walk.chosen[: len(self.place.chosen)] = self.place.chosen
+        for depth in range(self.place.depth):
+            self.scalars[kernels.DEPTH] = depth
+            kernels.add_member(int(walk.chosen[depth]), rows, walk)
+        self.scalars[kernels.DEPTH] = self.place.depth
+
+    def state(self) -> KeptState:
+        """Return what was found, and where the walk is; to be asked between its blocks."""
+        n, place = self.n_points, self.place
+        return KeptState(
+            {
+                "members": self.archive.members[:n].copy(),
+                "thresholds": self.archive.thresholds[:n].copy(),
+                "caps": self.caps,
+                "chosen": self.chosen.copy(),
+            },
+            {
+                "upto": place.upto,
+                "size": place.size,
+                "depth": int(self.scalars[kernels.DEPTH]),
+                "nodes": self.nodes + int(self.scalars[kernels.NODES]),
+            },
+        )
+
+    def resume(self, state: KeptState) -> list[Committee]:
+        """Go on from a state that was kept, and return what was found until then, counted anew."""
+        arrays, facts = state.arrays, state.facts
+        self.nodes, self.caps = facts["nodes"], np.minimum(self.caps, arrays["caps"])
+        self.place = _Place(facts["upto"], facts["size"], facts["depth"], tuple(arrays["chosen"].tolist()))
+        return [
+            self._committee(members, threshold)
+            for members, threshold in zip(arrays["members"], arrays["thresholds"].tolist(), strict=True)
+        ]
+
+    def _committee(self, members: NDArray[np.uint8], threshold: int) -> Committee:
+        """Return members in the order of the walk as a committee, with its point counted from the votes."""
+        mask = np.zeros(self.problem.n_classifiers, dtype=bool)
+        mask[self.order] = members.astype(bool)
+        return Committee(mask, threshold, self.problem.point(mask, threshold))
 
     def _arrays(self, size: int, upto: int) -> tuple[kernels.CommitteeRows, kernels.CommitteeWalk]:
         """Return what the kernel reads and where it is, for a size."""
@@ -251,15 +327,12 @@ class _Walker:
         """Return the points of the archive, each counted anew from the votes."""
         committees = []
         for i in range(self.n_points):
-            mask = np.zeros(self.problem.n_classifiers, dtype=bool)
-            mask[self.order] = self.archive.members[i].astype(bool)
-            threshold = int(self.archive.thresholds[i])
-            point = self.problem.point(mask, threshold)
-            if (point != self.archive.points[i]).any():  # values in the archive are cut at the caps
+            one = self._committee(self.archive.members[i], int(self.archive.thresholds[i]))
+            if (one.point != self.archive.points[i]).any():  # values in the archive are cut at the caps
                 raise SolverError(
                     "a committee is worth more than was proved possible: a solver is wrong. Use another seed."
                 )
-            committees.append(Committee(mask, threshold, point))
+            committees.append(one)
         return committees
 
 

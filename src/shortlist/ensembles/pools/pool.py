@@ -383,6 +383,10 @@ def positive_votes(pool: Pool, X: Any, positive: Any) -> VoteMatrix:
     return ask_pool(pool, X, ask, np.uint8)
 
 
+TOGETHER, ROWS_TOGETHER = 32, 4096
+"""Classifiers, and rows, whose answers are written down together, as much as a cache holds."""
+
+
 def ask_pool(
     pool: Pool,
     X: Any,
@@ -415,9 +419,18 @@ def ask_pool(
     answers = np.empty((n_rows, len(pool), *width), dtype=dtype)
     with threadpool_limits(limits=1):  # many small calls: starting threads for each costs more than it saves
         asked: dict[int, int] = {}  # who is in the pool twice is asked once
+        some: list[NDArray[Any]] = []  # written together: one column at a time is slow in a large table
         for place, (name, classifier) in enumerate(zip(pool.names, pool.classifiers, strict=True)):
-            first = asked.setdefault(id(classifier), place)
-            answers[:, place] = ask(name, classifier, rows) if first == place else answers[:, first]
+            first, start = asked.setdefault(id(classifier), place), place - len(some)
+            if first == place:
+                some.append(np.asarray(ask(name, classifier, rows), dtype=dtype))
+            else:
+                some.append(some[first - start] if first >= start else answers[:, first])
+            if len(some) == TOGETHER or place + 1 == len(pool):
+                for rows_from in range(0, n_rows, ROWS_TOGETHER):
+                    block = slice(rows_from, rows_from + ROWS_TOGETHER)
+                    answers[block, start : place + 1] = np.stack([one[block] for one in some], axis=1)
+                some = []
     return answers
 
 

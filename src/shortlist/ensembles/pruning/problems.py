@@ -34,7 +34,7 @@ from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalis
 from shortlist.ensembles.pruning.engine_settings import SearchEffort
 from shortlist.ensembles.search.search_starts import rule_selections
 from shortlist.ensembles.search.tabu_search import FoundSelection, TabuSettings, search_selection
-from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion, tally
+from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_tally, plurality
 from shortlist.milp import Program
 from shortlist.results.objective import Objective
@@ -174,11 +174,16 @@ class ThresholdProblem(VoteProblem[Votes, Weights]):
 
     def tally(self, mask: Mask) -> NDArray[np.int64]:
         """Count the positive votes on every row."""
-        return tally(self.votes.votes, mask)
+        return np.asarray(self._columns[mask].sum(axis=0, dtype=np.int64))
 
     def without(self, tally: NDArray[Any], k: int) -> NDArray[Any]:
         """Return the counts without one of the members."""
-        return np.asarray(tally - self.votes.votes[:, k])
+        return np.asarray(tally - self._columns[k])
+
+    @cached_property
+    def _columns(self) -> NDArray[np.uint8]:
+        """The votes by classifier, which a large table is read by faster than by row."""
+        return np.ascontiguousarray(self.votes.votes.T)
 
     @cached_property
     def _signed_gains(self) -> NDArray[np.int64]:
