@@ -113,7 +113,7 @@ def prune(
     n_threads = 1 if how.methods is not None else own_workers(run.workers, "prune without --methods")
     exact = wanted.exact_pruner(given, run.seed, n_threads, notes)
     exact = exact.set_params(voting=how.voting, probabilities=how.probabilities)
-    notes += how.voting_notes()
+    notes += how.voting_notes(given)
     print_notes(notes)  # now, while there is time to stop
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
     data = about["data"]["sha256"] + digest_of([pool.pool, wanted.member_costs, pool.costs])

@@ -86,8 +86,18 @@ class MethodOptions:
         notes.append("--store is called --study now; the old name goes with the next release.")
         return self.store
 
-    def voting_notes(self) -> list[str]:
-        """Return what to say where methods that choose by votes are compared with one that does not."""
+    def leaves_greedy_out(self, pool: "Pool | None") -> bool:
+        """Whether all methods are asked for, of a pool that gives no probabilities for one of them."""
+        from shortlist.ensembles.pools.class_probabilities import gives_probabilities
+
+        return self.methods == ALL and pool is not None and not gives_probabilities(pool)
+
+    def voting_notes(self, pool: "Pool | None" = None) -> list[str]:
+        """Return what to say where methods that choose by votes are compared with those that do not."""
+        if self.leaves_greedy_out(pool):
+            return [
+                f"{GREEDY} is left out: it needs probabilities of every judge, and some give classes alone."
+            ]
         if self.methods is None or self.voting != "soft":
             return []
         return ["--voting soft is of exact and greedy-means. Rules choose by votes, and answer by the mean."]
@@ -117,6 +127,8 @@ class MethodOptions:
 
         names = None if self.methods in {None, ALL} else read_names(str(self.methods))
         chosen = pruning_methods(names)
+        if self.leaves_greedy_out(exact.pool):
+            del chosen[GREEDY]
         if "exact" in chosen:
             # folds are the units of parallel work, so each proof has one thread
             chosen["exact"] = exact.set_params(n_jobs=None)

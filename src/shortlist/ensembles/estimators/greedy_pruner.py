@@ -10,13 +10,14 @@ from shortlist._validation import as_count
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.base import SOFT
 from shortlist.ensembles.estimators.rule_pruners import RulePruner
-from shortlist.ensembles.pools.class_probabilities import check_probabilities, class_shares
+from shortlist.ensembles.pools.class_probabilities import class_shares, gives_probabilities
 from shortlist.ensembles.pools.copies import with_copies
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import whole_pool
 from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.rules.greedy_means import greedy_means
 from shortlist.ensembles.votes.soft_votes import SoftVotes, decided_by_mean
+from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 
 
@@ -105,8 +106,11 @@ class GreedyMeansPruner(RulePruner):
     def check_options(self, y: Labels) -> None:
         """Refuse classes and options that cannot be used, before any long work."""
         super().check_options(y)
-        if self.pool is not None:
-            check_probabilities(whole_pool(self.pool))
+        if self.pool is not None and not gives_probabilities(whole_pool(self.pool)):
+            raise BadInputError(
+                "greedy selection of means needs probabilities of every classifier or judge, got some that "
+                "give classes alone. Leave them out of the pool, or take a rule that goes by votes."
+            )
 
     def _take(self, pool: Pool, X: Any, truth: NDArray[np.intp], seed: int) -> None:
         """Choose members by the mean of their probabilities."""
