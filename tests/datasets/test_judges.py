@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from shortlist.datasets.judges import JUDGE_KINDS, judged_messages, prices_of_judges
+from shortlist.datasets.judges import (
+    JUDGE_KINDS,
+    NEEDS,
+    THINGS,
+    judged_messages,
+    needs_of_judges,
+    prices_of_judges,
+)
 
 
 def test_every_judge_has_a_price_and_cells_are_empty_where_they_were_not_asked() -> None:
@@ -21,3 +28,10 @@ def test_the_table_is_the_same_every_time_and_dearer_judges_see_more() -> None:
     right = table.drop(columns="target").eq(table["target"], axis=0).mean()
     by_kind = right.groupby([name.rpartition("-")[0] for name in right.index]).mean()
     assert by_kind["words"] < by_kind["small-model"] < by_kind["large-model"]
+
+
+def test_whatever_a_judge_needs_has_a_price() -> None:
+    table = needs_of_judges().set_index("name")
+    assert set(table["needs"]) - {""} == set(THINGS) < set(table.index)
+    assert table.drop(index=list(THINGS))["cost"].tolist() == prices_of_judges()["cost"].tolist()
+    assert set(NEEDS) <= {kind.name for kind in JUDGE_KINDS}
