@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_classification
 
 from shortlist.cli.text.stage_report import (
     kept_text,
@@ -16,7 +16,7 @@ from shortlist.cli.text.stage_report import (
     stage_facts,
     unreachable,
 )
-from shortlist.multistage import MultiStageClassifier
+from shortlist.multistage import EmscoOptions, MultiStageClassifier
 from shortlist.multistage.holdout import StagedTable, stage_table
 from shortlist.multistage.recall import Recall
 
@@ -79,6 +79,15 @@ def test_a_stage_that_costs_nothing_is_called_free(capsys: pytest.CaptureFixture
     said = capsys.readouterr().out
     assert "  stage 1, free: age" in said or "  stage 1, free: sex" in said
     assert said.count("free") == 1
+
+
+def test_of_many_features_of_a_stage_twenty_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = make_classification(60, 30, random_state=0)
+    options = EmscoOptions(population=2, generations=0)
+    stages = MultiStageClassifier(method="emsco", emsco_options=options, max_stages=1, random_state=0)
+    print_chosen(stages.fit(X, y), "norm")
+    named = ", ".join(map(str, range(20)))
+    assert f"  stage 1, 30 more: {named} and 10 more, which --json names\n" in capsys.readouterr().out
 
 
 def test_recall_is_told_by_generation_and_without_a_run_that_ended_in_a_sentence(

@@ -13,7 +13,7 @@ from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
 from shortlist.multistage.windows.climbing import WindowOptions
-from shortlist.multistage.windows.window_search import WindowResult, search_windows, drawn_weightings
+from shortlist.multistage.windows.window_search import WindowResult, drawn_weightings, search_windows
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Progress, open_study
 from shortlist.runs.budget import Budget

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from shortlist.results.front import Front
 
 
+NAMED = 20
+"""Features of a stage that are named; wide tables have hundreds."""
+
+
 def _stages(classifier: "MultiStageClassifier") -> list[list[str]]:
     """Return the names that each stage buys."""
     names = classifier.costs_.names
@@ -168,7 +172,10 @@ def print_chosen(classifier: "MultiStageClassifier", rule: str) -> None:
     ):
         price = fitted.price / classifier.costs_.scale
         paid = f"{price - total:g} more" if price > total else "free"
-        print(f"  stage {number}, {paid}: {', '.join(bought)}")
+        names = ", ".join(bought[:NAMED])
+        if len(bought) > NAMED:
+            names += f" and {len(bought) - NAMED:,} more, which --json names"
+        print(f"  stage {number}, {paid}: {names}")
         total = price
     print(promise_text(classifier))
 
