@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.studies.cost_curves import at_costs, chosen_within, compared, margin, surest
-from benchmarks.studies.streed_trees import binary_columns
 
 
+@settings(max_examples=30)
 @given(rows=st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=12), data=st.data())
 def test_of_equally_sure_rows_each_is_as_likely_to_be_answered(
     rows: list[tuple[int, bool]], data: st.DataObject
@@ -58,11 +58,3 @@ def test_methods_are_compared_on_the_same_splits() -> None:
     assert found.loc[("other", 0.5), "accuracy_margin"] > 0.1
     assert found["difference"]["stages"].tolist() == [0, 0, 0]
     assert found["difference"]["other"].tolist() == pytest.approx([0.1, 0.2, 0.15])
-
-
-def test_columns_are_cut_between_values_or_at_quantiles() -> None:
-    few, many = np.tile([0.0, 1.0, 3.0], 40), np.arange(120.0)
-    columns, cuts = binary_columns(np.column_stack([few, many]))
-    assert columns.tolist() == [0, 0, *[1] * 6]
-    assert cuts[:2].tolist() == [0.5, 2.0]
-    assert cuts[2:] == pytest.approx(np.quantile(many, np.arange(1, 7) / 7))
