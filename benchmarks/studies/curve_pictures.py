@@ -32,7 +32,7 @@ def draw(rows: pd.DataFrame, coverage: float, path: Path) -> None:
     """Draw a panel per table: filled where the difference to the stages is larger than its margin."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(12, 7.2), layout="constrained")
+    figure = Figure(figsize=(11, 6.6), layout="constrained")
     panels = figure.subplots(2, 3).ravel()
     shown = rows[(rows["coverage"] == coverage) & (rows["rule"] == "best") & rows["cost"].notna()]
     for panel, (name, title) in zip(panels, TITLES.items(), strict=True):
@@ -63,7 +63,7 @@ def draw(rows: pd.DataFrame, coverage: float, path: Path) -> None:
         "every row is answered" if coverage == 1 else f"the surest {coverage:.0%} of the rows are answered"
     )
     figure.supylabel(f"right answers; {answered}")
-    figure.savefig(path, dpi=100)
+    figure.savefig(path, dpi=90)
 
 
 if __name__ == "__main__":
