@@ -16,6 +16,7 @@ from benchmarks.rows import write_rows
 from benchmarks.studies import (
     analysis_peers,
     answers,
+    committee_answers,
     committee_fronts,
     cost_curves,
     emsco_opponents,
@@ -40,6 +41,7 @@ from benchmarks.studies import (
 STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "analysis-peers": analysis_peers.analysis_peers,
     "answers": answers.answers,
+    "committee-answers": committee_answers.committee_answers,
     "committee-fronts": committee_fronts.committee_fronts,
     "cost-curves": cost_curves.cost_curves,
     "eel-cv": ensembles.eel_cv,
@@ -87,6 +89,7 @@ WITHOUT_DATA = (
 )
 """Studies that need no real data."""
 SEEDED = (
+    "committee-answers",
     "cost-curves",
     "emsco-opponents",
     "guarantees",
