@@ -1,7 +1,10 @@
 import functools
 import itertools
 import pickle
+from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,12 +16,16 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.reject_rules import RejectRule, raised_threshold, reject_rule
-from shortlist.multistage.subclassifiers import decision_bits, subclassifiers
+from shortlist.multistage.subclassifiers import (
+    decision_bits,
+    foreign_subclassifiers,
+    subclassifiers,
+)
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, subset_masks
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
-from shortlist.runs import Budget, Cancellation
+from shortlist.runs import Budget, Cancellation, Unit
 from tests.guarantees.oracles import tail_by_counting
 from tests.multistage import oracles
 
@@ -234,6 +241,31 @@ def test_cancelled_fits_say_so_and_can_go_on() -> None:
     ours.slots(subset_masks(4))
 
     assert ours.n_fits == 15
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("foreign", [False, True])
+def test_fits_behind_one_that_a_cancellation_left_out_are_made_again(dense: bool, foreign: bool) -> None:
+    rows, masks = stage_rows(2, n=7), subset_masks(7)
+
+    def fresh() -> LogisticSubclassifiers | ForeignSubclassifiers:
+        if foreign:
+            return ForeignSubclassifiers(rows, GaussianNB(), dense=dense)
+        return LogisticSubclassifiers(rows, dense=dense)
+
+    def without_the_second(units: list[Unit], *_: object, **__: object) -> Iterator[tuple[str, Any]]:
+        for unit in [units[0], *units[2:]]:
+            yield unit.key, unit.call(*unit.arguments)
+
+    ours, whole = fresh(), fresh()
+    room = foreign_subclassifiers if foreign else subclassifiers
+    with patch.object(room, "run_units", without_the_second), pytest.raises(FitsStoppedError):
+        ours.slots(masks)
+    ours.slots(masks)
+
+    for subset in masks[::5]:
+        own, other = (one.model(subset).probabilities(rows.fit_rows) for one in (ours, whole))
+        assert np.array_equal(own, other)
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,8 @@ class ForeignSubclassifiers:
             work = Work(self.n_jobs, report=self.budget.report, cancellation=self.budget.cancellation)
             if not self.budget.stopped:
                 for key, model in run_units(units, work, stage="fitting subclassifiers"):
+                    if int(key) != slots[new[done]]:  # a cancellation left out one before it
+                        break
                     self._models[int(key)] = model
                     done += 1
                     if self.budget.expired:

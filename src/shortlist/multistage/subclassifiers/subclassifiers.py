@@ -252,7 +252,10 @@ class LogisticSubclassifiers:
         work = Work(self.n_jobs, report=self.budget.report, cancellation=self.budget.cancellation)
         with _blas().limit(limits=1), pooled_threads():
             for key, coefficients in run_units(units, work, stage="fitting subclassifiers"):
-                self._coefficients[slots[pieces[int(key)]]] = coefficients
+                piece = pieces[int(key)]
+                if piece.start != done:  # a cancellation left out one before it
+                    break
+                self._coefficients[slots[piece]] = coefficients
                 done += len(coefficients)
                 if self.budget.expired:
                     break
