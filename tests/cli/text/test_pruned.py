@@ -10,6 +10,7 @@ from shortlist import SelectiveClassifier
 from shortlist.cli.options.prune_options import MethodOptions
 from shortlist.cli.text.pruned import print_pruned, pruned_facts
 from shortlist.ensembles import ExactPruner, OrderedPruner
+from shortlist.ensembles.exits.early_exit import exit_report
 from shortlist.ensembles.studies.holdout import PrunedTable, prune_table
 
 
@@ -86,16 +87,20 @@ def test_limits_that_nothing_meets_are_an_answer(capsys: pytest.CaptureFixture[s
     assert facts["test"] == {}
 
 
-def test_where_something_is_promised_all_members_are_asked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_something_is_promised_exits_wait_for_that_too(capsys: pytest.CaptureFixture[str]) -> None:
     X, y = load_iris(return_X_y=True)
     pruner = ExactPruner(node_limit=50, min_size=3, random_state=0)
     asked = SelectiveClassifier(pruner, answer_accuracy=0.7, random_state=0)
     sure = prune_table(X, y, asked, n_classifiers=5)
     facts = pruned_facts(sure, MethodOptions(), "auto", None)
     print_pruned(sure, facts, None)
-    assert facts["guarantee"] is not None
-    assert facts["early_exit"] is None
-    assert "one after the other" not in capsys.readouterr().out
+    assert facts["guarantee"]["promised"]
+    free = exit_report(sure.pruner)
+    assert free is not None
+    exits = facts["early_exit"]
+    assert free.mean_calls <= exits["mean_calls"] <= facts["size"]
+    assert exits["least_mean_calls"] is None
+    assert "Asked one after the other until class and promise are settled" in capsys.readouterr().out
 
 
 def test_who_is_taken_several_times_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:

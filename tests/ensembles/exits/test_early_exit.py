@@ -15,6 +15,7 @@ from tests.ensembles.pools.test_judges import made
 
 X, Y = make_classification(240, 6, n_informative=4, flip_y=0.15, random_state=3)
 FLOWERS, KINDS = load_iris(return_X_y=True)
+SOURCES = {"hard": "shares", "soft": "mean"}
 QUICK: dict[str, Any] = {"node_limit": 200, "time_limit_s": None, "random_state": 0}
 
 
@@ -141,6 +142,10 @@ def test_with_a_least_probability_the_answered_rows_are_those_of_all_members(
         assert found.answered is not None
         assert (found.answered == (own >= least)).all()
         assert (found.labels == labels)[found.answered].all()
+        report = exit_report(fitted, least=least)
+        assert (report is None) == (probabilities not in {"auto", SOURCES[options["voting"]]})
+        if report is not None:
+            assert report.mean_calls == pytest.approx(found.calls.mean(), abs=2 / len(rows))
         if least == 0:
             assert (found.calls == free).all()
         if least == np.inf:

@@ -1,6 +1,7 @@
 """What `shortlist prune` tells of its answer, as JSON and for people."""
 
 import dataclasses
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,8 +107,9 @@ def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
         name for name, chosen in zip(pruned.pool.names, pruned.pruner.selection_, strict=True) if chosen
     ]
     columns = columns_asked(pruned.pruner.pool_.classifiers)
-    promises = pruned.selective is not None  # which all members make together, so that all are asked
-    saves = exit_report(pruned.pruner) if pruned.test and not promises else None
+    least = None if pruned.selective is None else pruned.selective.guarantee_.threshold
+    # where nothing is promised nobody is asked, which saves nothing
+    saves = exit_report(pruned.pruner, least=least) if pruned.test and least != math.inf else None
     return {
         "selection": members,
         "n_classifiers": len(pruned.pool),
@@ -234,11 +236,13 @@ def _exit_text(exits: dict[str, Any]) -> str:
     cost = ""
     if exits["mean_cost"] is not None:
         cost = f", for {exits['mean_cost']:.4g} in place of {exits['cost']:.4g}"
-    least = exits["least_mean_calls"]
+    least, what, fewest = exits["least_mean_calls"], "class and promise are", ""
+    if least is not None:
+        what = "the class is"
+        fewest = f"; in this order no exit that is never wrong asks fewer than {least:.2f}"
     return (
-        f"Asked one after the other until the class is settled: {exits['mean_calls']:.2f} of "
-        f"{len(exits['order'])} on average{cost}, on the rows that pruned; in this order no exit that is "
-        f"never wrong asks fewer than {least:.2f}."
+        f"Asked one after the other until {what} settled: {exits['mean_calls']:.2f} of "
+        f"{len(exits['order'])} on average{cost}, on the rows that pruned{fewest}."
     )
 
 

@@ -13,7 +13,7 @@ from shortlist.ensembles.exits.orders import AskingOrder, cheapest_order
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.class_probabilities import class_probabilities
 from shortlist.ensembles.pools.pool import Pool, matched_columns, positive_votes
-from shortlist.ensembles.votes.soft_votes import whole_shares
+from shortlist.ensembles.votes.soft_votes import WHOLE, whole_shares
 from shortlist.tables.fit_inputs import take_rows
 
 MOST_ORDERING_ROWS = 2_000
@@ -60,9 +60,9 @@ class ExitReport:
         How many rows that is counted on.
     mean_calls : float
         Members that are asked for a row.
-    least_mean_calls : float
+    least_mean_calls : float or None
         The fewest that any exit needs that is never wrong, in this order, found row by row from what all
-        members answered.
+        members answered. None where answers need a least probability.
     mean_cost, cost : float or None
         What they cost for a row, and what all members do; None without prices.
     """
@@ -71,7 +71,7 @@ class ExitReport:
     is_best_order: bool
     n_rows: int
     mean_calls: float
-    least_mean_calls: float
+    least_mean_calls: float | None
     mean_cost: float | None
     cost: float | None
 
@@ -116,10 +116,8 @@ def answer_early(committee: Any, X: Any, *, least: float | None = None) -> Early
         n_left = len(order) - place
         settled = tallying.settled(totals[is_open], n_left)
         if scores is not None and least is not None:
-            winner = totals[is_open].argmax(axis=1)
-            found = scores.range_of(scored[is_open].sum(axis=1), winner, n_left)
-            reaches, fails = scores.surely(found, least)
-            settled = fails | (settled & reaches)
+            sums = scored[is_open].sum(axis=1)
+            settled = _settled_too(scores, settled, totals[is_open], sums, n_left=n_left, least=least)
         is_open = is_open[~settled]
         if not len(is_open):
             break
@@ -137,6 +135,20 @@ def answer_early(committee: Any, X: Any, *, least: float | None = None) -> Early
         answered = _reached(scores, scored, totals.argmax(axis=1), len(order) - calls, least)
     names = tuple(pool.names[member] for member in order)
     return EarlyAnswers(np.asarray(labels), calls, spent, names, answered)
+
+
+def _settled_too(
+    scores: AnswerScores,
+    settled: Mask,
+    totals: NDArray[np.int64],
+    sums: NDArray[Any],
+    *,
+    n_left: int,
+    least: float,
+) -> Mask:
+    """Mark the rows of which it is settled, too, whether they are answered; `settled` have their class."""
+    reaches, fails = scores.surely(scores.range_of(sums, totals.argmax(axis=1), n_left), least)
+    return fails | (settled & reaches)
 
 
 def _scores_of(committee: Any) -> AnswerScores:
@@ -180,21 +192,28 @@ def asking_order(committee: Any) -> AskingOrder:
     return cheapest_order(tallying_of(committee), added[chosen], costs)
 
 
-def exit_report(committee: Any) -> ExitReport | None:
-    """Return what asking one after the other saves; None for nobody, and without a record of answers."""
+def exit_report(committee: Any, *, least: float | None = None) -> ExitReport | None:
+    """Return what asking one after the other saves; None for nobody, and without a record of answers.
+
+    With `least`, rows are answered that reach this probability alone, as :func:`answer_early` does.
+    """
     added = recorded_answers(committee) if len(committee.pool_) else None
-    if added is None:
+    scored = None if added is None or least is None else recorded_scores(committee)
+    if added is None or (least is not None and scored is None):
         return None
     order, prices = asking_order(committee), prices_of_members(committee)
     tallying = tallying_of(committee)
-    calls = calls_of(tallying, added[:, order.members])
+    if scored is None or least is None:
+        calls = calls_of(tallying, added[:, order.members])
+    else:
+        calls = _promised_calls(committee, added[:, order.members], scored[:, order.members], least)
     spent = None if prices is None else np.concatenate([[0.0], np.cumsum(prices[order.members])])[calls]
     return ExitReport(
         tuple(committee.pool_.names[member] for member in order.members),
         order.is_best,
         len(calls),
         float(calls.mean()),
-        float(_least_calls(tallying, added[:, order.members]).mean()),
+        float(_least_calls(tallying, added[:, order.members]).mean()) if scored is None else None,
         None if spent is None else float(spent.mean()),
         None if prices is None else float(prices.sum()),
     )
@@ -228,6 +247,33 @@ def recorded_answers(committee: Any) -> NDArray[np.int64] | None:
         return tallying.of_codes(votes[:, members])
     codes = getattr(record, "codes", None)
     return None if codes is None else tallying.of_codes(codes[:, members])
+
+
+def recorded_scores(committee: Any) -> NDArray[Any] | None:
+    """Return what made each member's answer probable on the rows that pruned, as it is added up, if known."""
+    record, members = committee.validation_, taken_places(committee)
+    shares = getattr(record, "shares", None)
+    if committee.gives_means:
+        return None if shares is None else shares[:, members] / WHOLE
+    codes = getattr(record, "codes", None)
+    if getattr(record, "packed_votes", None) is not None:
+        codes = np.unpackbits(record.packed_votes, axis=1, count=len(committee.selection_))
+    return None if codes is None else by_votes(len(committee.classes_)).of_codes(codes[:, members])
+
+
+def _promised_calls(
+    committee: Any, added: NDArray[np.int64], scored: NDArray[Any], least: float
+) -> NDArray[np.int64]:
+    """Return how many members each row asks, in order, until its class and whether it has one are settled."""
+    tallying, scores = tallying_of(committee), _scores_of(committee)
+    n_rows, n_members, _ = added.shape
+    totals, calls = np.tile(tallying.start, (n_rows, 1)), np.zeros(n_rows, dtype=np.int64)
+    for place in range(n_members):
+        n_left, sums = n_members - place, scored[:, :place].sum(axis=1)
+        settled = tallying.settled(totals, n_left)
+        calls[~_settled_too(scores, settled, totals, sums, n_left=n_left, least=least)] = place + 1
+        totals += added[:, place]
+    return calls
 
 
 def _added(
