@@ -4,7 +4,7 @@ pystreed (STreeD, :cite:t:`vanderLinden2023`) has the MIT licence, but brings sc
 dependency, not even of the tests: ``pip install pystreed`` for this study alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -79,7 +79,9 @@ class StreedTree:
         yield from self._leaves(node.right_child, rows, there[low], way + "1", known)
 
 
-def streed_trees(asked: Asked) -> Iterator[StreedTree]:
+def streed_trees(
+    asked: Asked, *, depths: Sequence[int] | None = None, errors: Sequence[float] = ERRORS
+) -> Iterator[StreedTree]:
     """Yield the optimal tree of every depth for every price of an error; rows pay on the way to their leaf.
 
     What is minimised on the rows that fit is errors times their price and what the rows pay, groups included.
@@ -93,8 +95,10 @@ def streed_trees(asked: Asked) -> Iterator[StreedTree]:
     binary = (rows.fit_rows[:, column] <= cut).astype(np.intc)
     total = asked.costs.total / asked.costs.scale
     prices = _prices(asked.costs, feature)
-    for depth in DEPTHS if binary.shape[1] <= MOST_COLUMNS else DEPTHS_OF_WIDE:
-        for error in ERRORS:
+    if depths is None:
+        depths = DEPTHS if binary.shape[1] <= MOST_COLUMNS else DEPTHS_OF_WIDE
+    for depth in depths:
+        for error in errors:
             matrix = (error * total * (1 - np.eye(rows.n_classes))).tolist()
             tree = STreeDCostSensitiveClassifier(max_depth=depth)
             tree.fit(binary, rows.fit_labels, CostSpecifier(matrix, prices))

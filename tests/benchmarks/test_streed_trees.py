@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmarks.studies import streed_trees
-from benchmarks.studies.streed_trees import INSTALLED, binary_columns
+from benchmarks.studies.streed_trees import INSTALLED, binary_columns, streed_trees
 from shortlist.multistage.baselines.budgeted_classifier import Asked
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
@@ -48,7 +47,7 @@ def least_total(
 
 @pytest.mark.skipif(not INSTALLED, reason="pystreed is not installed: pip install pystreed")
 @pytest.mark.parametrize("seed", range(4))
-def test_a_tree_has_the_least_total_of_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tree_has_the_least_total_of_all(seed: int) -> None:
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 4, size=(50, 3)).astype(float)
     y = (X.sum(axis=1) + rng.normal(size=50) > 4.5).astype(np.int64)
@@ -56,10 +55,9 @@ def test_a_tree_has_the_least_total_of_all(seed: int, monkeypatch: pytest.Monkey
         {"a": 0.5, "b": 1.5, "c": 1.5}, "abc", groups={"a": "g", "b": "g"}, first_prices={"g": 0.5}
     )
     rows = StageRows(learn_encoding(X, list("abc")), X, y, X, y, 2)
-    monkeypatch.setattr(streed_trees, "DEPTHS", (2,))
-    monkeypatch.setattr(streed_trees, "ERRORS", (1.0, 3.0))
     total = costs.total / costs.scale
-    found = list(streed_trees.streed_trees(Asked(rows, costs, reject_rule(0.75, np.array([0, 1])), 0)))
+    asked = Asked(rows, costs, reject_rule(0.75, np.array([0, 1])), 0)
+    found = streed_trees(asked, depths=(2,), errors=(1.0, 3.0))
     for tree, error in zip(found, (1.0, 3.0), strict=True):
         wrong = int((tree.probabilities(X).argmax(axis=1) != y).sum())
         paid = float(costs.price(tree.bought(X)).sum()) / costs.scale
