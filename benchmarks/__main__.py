@@ -35,6 +35,7 @@ from benchmarks.studies import (
     start,
     study_store,
     voting,
+    wide_stages,
     workers,
 )
 
@@ -75,6 +76,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "stage-scale": stage_scale.stage_scale,
     "start": start.starts,
     "voting": voting.voting,
+    "wide-stages": wide_stages.wide_stages,
     "workers": workers.workers,
 }
 """Studies, each with a file of its name in results/."""
@@ -96,6 +98,7 @@ SEEDED = (
     "multistage-recall",
     "stage-picks",
     "voting",
+    "wide-stages",
     "workers",
 )
 """Studies that run once per seed."""

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shortlist.errors import FitsStoppedError
 from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.search.enumeration import enumerate_front
@@ -97,6 +98,14 @@ def test_without_time_the_first_assignment_is_the_answer() -> None:
     assert result.assignments.tolist() == [[0] * 22]
     assert result.proof.kind is ProofKind.APPROXIMATE
     assert result.proof.limit == "0 s"
+
+
+def test_a_cancellation_before_anything_was_measured_leaves_no_answer() -> None:
+    cancellation = Cancellation()
+    cancellation.cancel()
+
+    with pytest.raises(FitsStoppedError, match="there is no answer"):
+        search_windows(wide_problem(), NARROW, budget=Budget(cancellation=cancellation))
 
 
 def test_a_search_that_was_stopped_goes_on_to_the_same_front(tmp_path: Path) -> None:
