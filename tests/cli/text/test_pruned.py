@@ -114,5 +114,6 @@ def test_who_is_taken_several_times_is_named_once(capsys: pytest.CaptureFixture[
     said = capsys.readouterr().out
     assert sum(facts["copies"]) == 6 > facts["size"] == len(facts["selection"]) == len(facts["copies"])
     assert f"Chosen: {facts['size']} of 5 classifiers, with 6 copies in all; " in said
+    assert facts["test"]["pruned"]["size"] == facts["size"]
     assert "times)" in said
     assert ", again" not in said
