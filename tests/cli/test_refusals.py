@@ -69,6 +69,8 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--objectives", "accuracy, min size"], "must begin with max or min"),
         (["--objectives", "max acuracy, min size"], "Did you mean 'max accuracy'?"),
         (["--objectives", "max accuracy, max accuracy"], "got accuracy twice"),
+        (["--objectives", "min log-loss, max recall"], "got recall, which counts votes"),
+        (["--objectives", "max log-loss, min size"], "Write 'min log-loss'"),
         (["--objectives", "max accuracy, min cost"], "Pass --member-costs too"),
         (["three.csv", "--objectives", "max true-positives, min size"], "needs a positive class, but there are 3"),
         (["--objectives", "max recall:sick, min size"], "one of the classes ill or well, got 'sick'"),

@@ -87,7 +87,10 @@ def _front(pruner: FrontPruner) -> Parts:
     pick = front.point(pruner.point_, str(pruner.pick))
     picks = [("committees", pick, f"The committee that predicts, taken by {pruner.pick}.")]
     facts = [
-        (f"most {bound['name']}", f"{bound['at_most']:g}, by {bound['proved_by']}")
+        (
+            f"{'most' if 'at_most' in bound else 'least'} {bound['name']}",
+            f"{bound.get('at_most', bound.get('at_least')):g}, by {bound['proved_by']}",
+        )
         for bound in front.extras["bounds"]
     ]
     facts += [

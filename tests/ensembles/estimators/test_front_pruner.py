@@ -1,5 +1,6 @@
 """The front of a pool's committees as an estimator."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.datasets import make_classification
+from sklearn.metrics import log_loss
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
@@ -14,6 +16,7 @@ from shortlist.ensembles.pools.pool import Pool, as_pool
 from shortlist.ensembles.verification.recheck import verify
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.results.proof import Status
+from shortlist.runs import open_study
 
 X, Y = make_classification(180, 6, n_informative=4, flip_y=0.2, random_state=3)
 NAMES = np.where(Y == 1, "ill", "well")
@@ -138,3 +141,29 @@ def test_it_fits_a_pool_of_its_own_on_a_table() -> None:
 
     assert list(fitted.front_.names) == ["accuracy", "size"]
     assert fitted.predict_proba(table).shape == (180, 2)
+
+
+def test_a_loss_among_the_objectives_makes_the_mean_decide() -> None:
+    objectives = ["min log-loss", "max accuracy", "min size"]
+    best = FrontPruner(trees(), objectives=objectives, pick=0, random_state=0).fit(X[90:], NAMES[90:])
+    last = FrontPruner(trees(), objectives=objectives, pick=len(best.front_) - 1, random_state=0)
+    last.fit(X[90:], NAMES[90:])
+
+    for fitted in (best, last):
+        loss, accuracy, size = fitted.front_.values[fitted.point_]
+        assert log_loss(NAMES[90:], fitted.predict_proba(X[90:])) == pytest.approx(loss, abs=1e-3)
+        assert fitted.score(X[90:], NAMES[90:]) == pytest.approx(accuracy)
+        assert len(fitted.pool_) == size
+        assert fitted.objective_value_ == pytest.approx(loss)
+        assert verify(fitted, X[90:], NAMES[90:]).failures == ()
+    assert best.status_ is Status.OPTIMAL
+    assert last.status_ is Status.FEASIBLE
+    assert last.bound_ == pytest.approx(best.objective_value_)
+
+
+def test_a_front_goes_on_from_a_study_with_the_times_that_were_measured(tmp_path: Path) -> None:
+    pruner = FrontPruner(trees(), objectives=["max accuracy", "min time"], random_state=0)
+    with open_study(tmp_path / "s.db") as study:
+        first = pruner.fit(X[90:], NAMES[90:], study=study).prices_["time"].tolist()
+        again = pruner.fit(X[90:], NAMES[90:], study=study).prices_["time"].tolist()
+    assert first == again

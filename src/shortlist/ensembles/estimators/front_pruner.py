@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_choice, as_count
 from shortlist.arrays import Labels
-from shortlist.ensembles.estimators.base import HARD, PoolPruner, PruningRows
+from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, PruningRows
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner, positive_class
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import (
@@ -18,15 +18,19 @@ from shortlist.ensembles.fronts.committee_problem import (
     committee_problem,
     read_objectives,
 )
+from shortlist.ensembles.fronts.mean_front import mean_front, mean_front_problem, mean_selection
 from shortlist.ensembles.fronts.member_prices import member_bytes, member_times
 from shortlist.ensembles.goals.class_weights import decision_table, weights_of
+from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.ensembles.goals.selection_limits import exact_cost, selection_limits
+from shortlist.ensembles.pools.class_probabilities import class_shares
 from shortlist.ensembles.pools.judges import pass_costs
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.proofs.incumbent import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion
 from shortlist.ensembles.votes.class_votes import ClassVotes
+from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from
 from shortlist.results.picking import PICK_RULES
@@ -59,7 +63,8 @@ class FrontPruner(ExactPruner):
         At least two. ``max`` with ``accuracy``, ``balanced-accuracy``, ``true-positives``,
         ``true-negatives``, ``recall``, ``specificity`` or ``recall:CLASS``; ``min`` with ``cost`` (prices of
         `member_costs`, or the pool's own), ``size``, ``time`` (measured, in milliseconds per 1,000 rows) or
-        ``bytes`` (of the pickled members).
+        ``bytes`` (of the pickled members). With ``min`` ``log-loss`` or ``brier`` committees answer by the
+        mean of their probabilities, and ``accuracy`` is that of means; other values do not go with them.
     positive : label or None, default=None
         The positive class; None: the last of the sorted classes.
     pick : str or int, default="ideal"
@@ -142,6 +147,8 @@ class FrontPruner(ExactPruner):
         """What the committee that predicts is valued by: the first objective of values, else accuracy."""
         for text in self.objectives:
             name = " ".join(text.split()).removeprefix("max ").replace("_", "-")
+            if name.removeprefix("min ") in MEAN_LOSSES:
+                return name.removeprefix("min ")
             if name.startswith(BY_CLASS):
                 return {name.removeprefix(BY_CLASS): 1}
             if not name.startswith("min ") and name not in MEMBER_OBJECTIVES:
@@ -200,19 +207,33 @@ class FrontPruner(ExactPruner):
 
         The budget begins when all have answered, and their times are measured.
         """
-        self.voting_ = HARD
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
-        pool = rows.pool
-        votes, record = self._votes_on(rows)
-        labels = self._labels(self.classes_)
+        pool, labels = rows.pool, self._labels(self.classes_)
         names = read_objectives(self.objectives, labels)
+        self.voting_ = SOFT if MEAN_LOSSES.keys() & set(names) else HARD
+        votes: Votes | ClassVotes | SoftVotes
+        if self.voting_ == SOFT:
+            truth = np.searchsorted(self.classes_, rows.y).astype(np.uint8)
+            votes = SoftVotes(rows.answers(class_shares), truth)
+            record = {"shares": votes.shares}
+        else:
+            votes, record = self._votes_on(rows)
         if budget.study.keeps:
             budget.study.bind(self._question(votes, budget.seed))
         self.prices_ = self._known_prices(pool, rows.X, names, budget)
-        problem = committee_problem(
-            votes, self.objectives, costs=self.prices_, classes=labels,
-            limits=selection_limits(len(pool), min_size=self.min_size, max_size=self.max_size),
-        )  # fmt: skip
+        given: dict[str, Any] = {
+            "costs": self.prices_,
+            "classes": labels,
+            "limits": selection_limits(len(pool), min_size=self.min_size, max_size=self.max_size),
+        }
+        if isinstance(votes, SoftVotes):
+            soft = mean_front_problem(votes, self.objectives, **given)
+            self.front_ = mean_front(soft, budget.begun(), names=pool.names)
+            self.point_ = self._chosen_point()
+            mask = self.front_.decisions[self.point_].astype(bool)
+            self._take(rows, mean_selection(soft, self.front_, mask), None)
+            return record
+        problem = committee_problem(votes, self.objectives, **given)
         self.front_ = committee_front(problem, budget.begun(), names=pool.names)
         self.point_ = self._chosen_point()
         self._take(rows, self._committee(votes), None)

@@ -31,7 +31,7 @@ from shortlist.runs.studies.study import StageNote
 CAPS_SHARE, WALK_SHARE = 0.2, 0.85
 """Parts of the time limit at which proofs of the largest values end, and walks."""
 
-BOUNDS, WALKING = "bounds", "walking committees"
+BOUND_UNIT, WALK_STAGE = "bounds", "walking committees"
 """What a study calls the proofs of the largest values, and the stage of the walks."""
 
 FEW_COMMITTEES = 2**16
@@ -118,14 +118,14 @@ def _walk_key(problem: CommitteeProblem, by: int | None) -> str:
 def _note_end(problem: CommitteeProblem, walked: WalkedFront, budget: Budget) -> None:
     """Tell a study how far the walk is; where it is over, nothing is left to go on from."""
     best = counted(len(walked.found), "point")
-    budget.study.tell(StageNote(WALKING, 1, int(walked.complete), int(not walked.complete), best))
+    budget.study.tell(StageNote(WALK_STAGE, 1, int(walked.complete), int(not walked.complete), best))
     if walked.complete:
-        budget.study.drop([BOUNDS, *(_walk_key(problem, by) for by, _ in _turns(problem))])
+        budget.study.drop([BOUND_UNIT, *(_walk_key(problem, by) for by, _ in _turns(problem))])
 
 
 def _kept_bounds(problem: CommitteeProblem, budget: Budget) -> ValueBounds:
     """Return how large values can be, as a study knows it or as is proved now."""
-    checkpoint = Checkpoint(BOUNDS, budget.study)
+    checkpoint = Checkpoint(BOUND_UNIT, budget.study)
     if (last := checkpoint.last()) is not None:
         found = [
             Committee(mask, threshold, problem.point(mask, threshold))

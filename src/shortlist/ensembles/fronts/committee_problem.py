@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Mask
 from shortlist.ensembles.goals.class_weights import ClassWeights, class_weights, decision_table
+from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, exact_cost, selection_limits
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.votes.binary_votes import Votes, confusion
@@ -31,6 +32,9 @@ VALUE_OBJECTIVES = {
     "specificity": "share of the negative rows that are left alone",
 }
 """What may be maximised."""
+
+MEAN_OBJECTIVES = (*MEAN_LOSSES, "accuracy")
+"""What may be an objective where probabilities are averaged, which the first two ask for."""
 
 SIZE = "size"
 
@@ -198,10 +202,15 @@ def committee_problem(
         raise BadInputError(
             f"max_cost goes with the objective min cost, got {all_of(names)}. Add it, or leave out max_cost."
         )
+    if averaged := [name for name in names if name in MEAN_LOSSES]:
+        raise BadInputError(
+            f"objectives of votes must be of decisions, got {all_of(averaged)}, which is of probabilities. "
+            "Leave it out, or take mean_front_problem."
+        )
     values = [name for name in names if name not in MEMBER_OBJECTIVES]
     prices = [name for name in names if name in MEMBER_OBJECTIVES]
     found = [_value(name, votes, labels) for name in values]
-    charged = [_price(name, votes.n_classifiers, costs or {}, max_cost) for name in prices]
+    charged = [price_objective(name, votes.n_classifiers, costs or {}, max_cost) for name in prices]
     ordered = [*values, *prices]
     return CommitteeProblem(
         votes=votes,
@@ -239,7 +248,7 @@ def read_objectives(objectives: Sequence[str], labels: Sequence[str]) -> list[st
     for text in objectives:
         sense, _, name = " ".join(text.split()).partition(" ")
         known = [f"max {value}" for value in (*VALUE_OBJECTIVES, f"{BY_CLASS}CLASS")] + [
-            f"min {price}" for price in MEMBER_OBJECTIVES
+            f"min {price}" for price in (*MEMBER_OBJECTIVES, *MEAN_LOSSES)
         ]
         if sense not in {"max", "min"} or not name:
             raise BadInputError(
@@ -247,15 +256,12 @@ def read_objectives(objectives: Sequence[str], labels: Sequence[str]) -> list[st
                 f"got {text!r}."
             )
         plain = name if name.startswith(BY_CLASS) else name.replace("_", "-")
-        if (
-            plain not in VALUE_OBJECTIVES
-            and plain not in MEMBER_OBJECTIVES
-            and not plain.startswith(BY_CLASS)
-        ):
+        minimised = plain in MEMBER_OBJECTIVES or plain in MEAN_LOSSES
+        if not minimised and plain not in VALUE_OBJECTIVES and not plain.startswith(BY_CLASS):
             raise BadInputError(
                 f"an objective must be {any_of(known, most=20)}, got {text!r}.{did_you_mean(text, known)}"
             )
-        wanted = "min" if plain in MEMBER_OBJECTIVES else "max"
+        wanted = "min" if minimised else "max"
         if sense != wanted:
             raise BadInputError(
                 f"{plain} gets better the {'less' if wanted == 'min' else 'more'} there is of it, "
@@ -265,6 +271,13 @@ def read_objectives(objectives: Sequence[str], labels: Sequence[str]) -> list[st
         if plain in names:
             raise BadInputError(f"the objectives must all differ, got {plain} twice. Leave one of them out.")
         names.append(plain)
+    losses = [name for name in names if name in MEAN_LOSSES]
+    others = [name for name in names if name not in MEAN_OBJECTIVES and name not in MEMBER_OBJECTIVES]
+    if losses and others:
+        raise BadInputError(
+            f"{all_of(losses)} goes with objectives of members and with max accuracy, as probabilities are "
+            f"averaged for it, got {all_of(others)}, which counts votes. Leave one of them out."
+        )
     if len(names) < 2:
         raise BadInputError(
             f"a front needs at least two objectives, got {all_of(names)}. Add one, such as 'min size'."
@@ -323,7 +336,7 @@ def _value(
     return Objective(name, Sense.MAX, scale, VALUE_UNITS.get(name, "")), gains
 
 
-def _price(
+def price_objective(
     name: str, n_classifiers: int, given: Mapping[str, Sequence[float] | NDArray[Any]], max_cost: float | None
 ) -> tuple[Objective, NDArray[np.int64], int]:
     """Return an objective of members, what each adds to it, and the most that it may come to."""

@@ -3,21 +3,50 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Points
-from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
 from shortlist.ensembles.fronts.front_walk import Caps, Committee
+from shortlist.ensembles.pruning.evidence import COMMITTEE_WALK
 from shortlist.results.front import Front
 from shortlist.results.front_table import COMMITTEES
+from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 
-WALK = "a walk over all committees"
-"""Who says how large values can be where the front is complete."""
+
+class FrontProblem(Protocol):
+    """What claims ask of a problem, of votes or of means of probabilities."""
+
+    @property
+    def objectives(self) -> tuple[Objective, ...]:
+        """Those of values first, then those of members."""
+
+    @property
+    def asked(self) -> NDArray[np.intp]:
+        """Place of every objective as it was asked for."""
+
+    @property
+    def prices(self) -> NDArray[np.int64]:
+        """What each member adds to each objective of members."""
+
+    @property
+    def n_values(self) -> int:
+        """Number of objectives of values."""
+
+    @property
+    def n_classifiers(self) -> int:
+        """Number of classifiers."""
+
+    @property
+    def has_threshold(self) -> bool:
+        """Whether a threshold decides."""
+
+    def highest(self) -> NDArray[np.int64]:
+        """Return what no value can exceed, and their sum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +74,7 @@ class LookedAt:
 
     Attributes
     ----------
-    problem : CommitteeProblem
+    problem : FrontProblem
         What matters.
     bounds : ValueBounds
         What no committee can exceed.
@@ -57,7 +86,7 @@ class LookedAt:
         Nodes of the last walk.
     """
 
-    problem: CommitteeProblem
+    problem: FrontProblem
     bounds: ValueBounds
     final: dict[int, int]
     complete: bool
@@ -117,12 +146,17 @@ class LookedAt:
         for value, objective in enumerate(self.problem.objectives[: self.problem.n_values]):
             walked = points is not None and len(points) > 0
             most = -int(points[:, value].min()) if points is not None and walked else int(highest[value])
+            is_loss = objective.sense == "min"
+            known = {
+                "at_least" if is_loss else "at_most": (-most if is_loss else most) / (objective.scale or 1)
+            }
+            share = {} if is_loss else {"share": most / max(1, int(all_right[value]))}
             facts.append(
                 {
                     "name": objective.name,
-                    "at_most": most / (objective.scale or 1),
-                    "share": most / max(1, int(all_right[value])),
-                    "proved_by": WALK if walked else self.bounds.proved_by[value],
+                    **known,
+                    **share,
+                    "proved_by": COMMITTEE_WALK if walked else self.bounds.proved_by[value],
                 }
             )
         return facts

@@ -15,6 +15,9 @@ from shortlist.milp import Solver
 from shortlist.results.objective import Sense
 from shortlist.results.proof import Status, shortfall
 
+COMMITTEE_WALK = "a walk over all committees"
+"""Whose a bound is where a front is complete."""
+
 AUTO = "auto"
 """The engine of :mod:`shortlist.ensembles.pruning.engine`, which takes solvers to its last step only."""
 
@@ -192,6 +195,8 @@ def evidence_of(
     parts, why = "", ""
     if certified is None:
         why = _why_none(solver) if result.counted_from == "votes" else "its tangents are too many to recheck"
+        if result.proved_by == COMMITTEE_WALK:
+            why = "a walk over committees leaves no certificate"
     else:
         parts = certified_by(result.certificate or {})
     largest = result.objective.sense is Sense.MAX

@@ -1,0 +1,111 @@
+"""Fronts of means of probabilities against every subset, and what is claimed where a limit ends the walk."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shortlist.ensembles.fronts.mean_front import mean_front, mean_front_problem
+from shortlist.ensembles.goals.mean_goals import mean_goal
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.votes.soft_votes import SoftVotes
+from shortlist.errors import BadInputError
+from shortlist.results.front import Front
+from shortlist.runs.budget import Budget
+from tests.ensembles import mean_oracles, oracles
+
+NAMES = ("min log-loss", "min brier", "max accuracy", "min cost", "min size")
+
+
+def worth(votes: SoftVotes, name: str, members: tuple[int, ...], costs: list[float]) -> float:
+    """One objective by its definition, minimised."""
+    if name == "min size":
+        return len(members)
+    if name == "min cost":
+        return sum(costs[k] for k in members)
+    sign = -1 if name.startswith("max") else 1
+    return sign * mean_oracles.worth(votes, mean_goal(name[4:], votes), list(members))
+
+
+def minimised(front: Front) -> np.ndarray:
+    return front.values * [-1 if objective.sense == "max" else 1 for objective in front.objectives]
+
+
+def check(
+    votes: SoftVotes, names: list[str], costs: list[float], front: Front, sizes: tuple[int, int]
+) -> None:
+    """Every committee has a point that is no worse, and every point is that of its committee."""
+    every = [members for members in oracles.subsets(len(costs)) if sizes[0] <= len(members) <= sizes[1]]
+    points = minimised(front)
+    for members in every:
+        vector = np.array([worth(votes, name, members, costs) for name in names])
+        assert (points <= vector + 2e-9).all(axis=1).any()
+    for point, mask in zip(points, front.decisions, strict=True):
+        members = tuple(np.flatnonzero(mask).tolist())
+        assert point == pytest.approx([worth(votes, name, members, costs) for name in names], abs=2e-9)
+    beaten = (points[:, None] >= points[None]).all(axis=2) & (points[:, None] > points[None]).any(axis=2)
+    assert not beaten.any()
+
+
+@given(
+    votes=mean_oracles.soft_pools(),
+    names=st.lists(st.sampled_from(NAMES), min_size=2, max_size=3, unique=True),
+    data=st.data(),
+)
+@settings(max_examples=25, deadline=None)
+def test_the_front_is_that_of_all_subsets(votes: SoftVotes, names: list[str], data: st.DataObject) -> None:
+    k = votes.n_classifiers
+    costs = data.draw(st.lists(st.sampled_from([0.0, 0.25, 1.0, 2.0]), min_size=k, max_size=k))
+    least = data.draw(st.integers(1, k))
+    most = data.draw(st.integers(least, k))
+    limits = selection_limits(k, min_size=least, max_size=most)
+
+    front = mean_front(mean_front_problem(votes, names, costs={"cost": costs}, limits=limits))
+
+    assert str(front.proof.kind) == "complete"
+    assert [objective.name for objective in front.objectives] == [name[4:] for name in names]
+    check(votes, names, costs, front, (least, most))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_tangents_save_most_committees_and_no_point(n_classes: int) -> None:
+    votes, names = mean_oracles.random_pool(30, 10, n_classes), ["min log-loss", "min cost", "min size"]
+    costs = np.random.default_rng(0).integers(1, 9, 10).tolist()
+
+    front = mean_front(mean_front_problem(votes, names, costs={"cost": costs}))
+
+    check(votes, names, costs, front, (1, 10))
+    assert front.extras["n_nodes"] < 2**10
+    assert str(front.proof.kind) == "complete"
+
+
+@pytest.mark.parametrize("names", [["min log-loss", "min size"], ["min brier", "max accuracy", "min size"]])
+def test_a_limit_leaves_final_sizes_and_a_bound_on_what_is_missing(names: list[str]) -> None:
+    votes = mean_oracles.random_pool(30, 10, 2)
+    whole = mean_front(mean_front_problem(votes, names))
+
+    cut = mean_front(mean_front_problem(votes, names), Budget(nodes=1), max_nodes=60)
+
+    final = cut.extras["final_to"]["size"]
+    assert 1 <= final < 10
+    assert str(cut.proof.kind) != "complete"
+    small = [point for point in minimised(whole).tolist() if point[-1] <= final]
+    proved = minimised(cut)[np.array(cut.extras["proved"])].tolist()
+    assert np.array(sorted(proved)) == pytest.approx(np.array(sorted(small)))
+    assert cut.proof.missing is not None
+    for point in minimised(whole):
+        ahead = minimised(cut) - point
+        assert (ahead <= np.array(cut.proof.missing) + 1e-9).all(axis=1).any()
+    (bound, *_) = cut.extras["bounds"]
+    assert bound["at_least"] <= min(point[0] for point in minimised(whole)) + 1e-9
+
+
+def test_objectives_that_count_votes_and_sums_that_are_too_large_are_refused() -> None:
+    votes = mean_oracles.random_pool(12, 3, 2)
+    with pytest.raises(BadInputError, match="log-loss goes with objectives of members and with max accuracy"):
+        mean_front_problem(votes, ["min log-loss", "max recall"])
+    with pytest.raises(BadInputError, match="limits of a front must be on the size"):
+        mean_front_problem(votes, ["min log-loss", "min size"], limits=selection_limits(3, min_size=0))
+    many = SoftVotes(np.repeat(votes.shares, 5_000, axis=0), np.repeat(votes.labels, 5_000))
+    with pytest.raises(BadInputError, match="a front of losses must have fewer rows"):
+        mean_front_problem(many, ["min log-loss", "min size"])
