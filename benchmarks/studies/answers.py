@@ -18,7 +18,7 @@ QUESTIONS = {"hard": "accuracy", "soft": "log-loss"}
 """What is maximised with votes, and minimised with probabilities."""
 
 
-def answers(n_judges: int = 1000, n_rows: int = 100_000, seconds: float = 120.0) -> Iterator[dict[str, Any]]:
+def answers(n_judges: int = 1000, n_rows: int = 100_000, seconds: float = 30.0) -> Iterator[dict[str, Any]]:
     """Prune judges near the truth in four dimensions, one label in ten turned, from a table of their answers.
 
     Seconds are of the clock and of the processor, from the table on; `bound_s` is when a bound was first told

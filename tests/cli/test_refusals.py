@@ -44,6 +44,9 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--voting", "soft", "--method", "uwa"], "of the methods exact and greedy-means, got uwa"),
         (["--voting", "hard", "--method", "greedy-means"], "--voting must be auto or soft with the method"),
     ],
+    "--probabilities": [
+        (["--probabilities", "x"], "--probabilities must be one of auto, mean or shares, got 'x'"),
+    ],
     "--methods": [
         (["--methods", "uwa,kapa"], "got 'kapa'. Did you mean 'kappa'?"),
         (["--methods", ","], "--methods must be one of"),

@@ -398,6 +398,8 @@ class ExactPruner(PoolPruner):
             cancellation=cancellation or Cancellation(),
             study=study,
         )
+        if self.meant_voting != SOFT:
+            self._refuse_positive(rows.pool, rows.X)
         report(Progress("asking the classifiers", 0))
         record = self._prune(rows, budget)
         truth = (
@@ -533,14 +535,17 @@ class ExactPruner(PoolPruner):
         self._take(rows, result, choice)
         return record
 
+    def _refuse_positive(self, pool: Pool, X: Any) -> None:
+        """Refuse a positive class where judges abstain, as a plurality decides there."""
+        if self.positive is not None and abstain_somewhere(pool.classifiers, X):
+            raise BadInputError(
+                f"positive must be left out where judges abstain, got {self.positive!r}. Then the class "
+                "with most votes wins, of two as of several."
+            )
+
     def _votes_on(self, rows: PruningRows) -> tuple[Votes | ClassVotes, dict[str, NDArray[Any]]]:
         """Ask the pool, and return its votes, merged, and all of its answers for the record."""
         if self.positive_ is not None and abstain_somewhere(rows.pool.classifiers, rows.X):
-            if self.positive is not None:
-                raise BadInputError(
-                    f"positive must be left out where judges abstain, got {self.positive!r}. Then the class "
-                    "with most votes wins, of two as of several."
-                )
             self.positive_ = None
         if self.positive_ is not None:
             answers = rows.answers(functools.partial(positive_votes, positive=self.positive_))
