@@ -20,6 +20,8 @@ from tests.multistage.strategies import facts, problem_of
         ({"n_new": 8}, "n_new must be below width, 8, got 8"),
         ({"n_weightings": 0}, "n_weightings must be"),
         ({"tries": 0}, "tries must be"),
+        ({"kicks": -1}, "kicks must be"),
+        ({"changed": 0}, "changed must be"),
     ],
 )
 def test_options_out_of_range_are_refused(wrong: dict[str, int], sentence: str) -> None:

@@ -10,11 +10,15 @@ from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 
 
 def single_moves(
-    assignment: NDArray[np.int8], max_stages: int, *, removal: bool
+    assignment: NDArray[np.int8],
+    max_stages: int,
+    *,
+    removal: bool,
+    features: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
     """Return every assignment where one feature has another stage, or a new one of its own.
 
-    A new stage comes before one that there is.
+    A new stage comes before one that there is. Only `features` move, by default all.
 
     Returns
     -------
@@ -22,16 +26,17 @@ def single_moves(
     moved : ndarray of int64, shape (n_moves,)
         The feature that each moves.
     """
-    n, n_stages = len(assignment), int(assignment.max()) + 1
+    n_stages = int(assignment.max()) + 1
+    features = np.arange(len(assignment)) if features is None else features
     doubled = np.where(assignment == REMOVED, REMOVED, 2 * assignment.astype(np.int64) + 1)
     targets = list(range(1, 2 * n_stages, 2))
     if n_stages < max_stages:
         targets += list(range(0, 2 * n_stages, 2))
     if removal:
         targets.append(REMOVED)
-    moved = np.repeat(np.arange(n), len(targets))
+    moved = np.repeat(features, len(targets))
     moves = np.tile(doubled, (len(moved), 1))
-    moves[np.arange(len(moved)), moved] = np.tile(targets, n)
+    moves[np.arange(len(moved)), moved] = np.tile(targets, len(features))
     kept = (moves != doubled).any(axis=1) & (moves != REMOVED).any(axis=1)
     return compress(moves[kept]), moved[kept]
 

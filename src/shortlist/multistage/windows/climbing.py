@@ -1,4 +1,4 @@
-"""The climb of one weighting: the moves of one feature, and the windows, around its best assignment."""
+"""The climb of one weighting: the moves of one feature, the windows, and kicks from its best assignment."""
 
 from dataclasses import dataclass
 
@@ -20,9 +20,12 @@ from shortlist.multistage.windows.candidates import (
     single_moves,
     window_items,
 )
+from shortlist.multistage.windows.kicks import kicked, mended
 from shortlist.multistage.windows.window import Window, walk_window
 from shortlist.runs import Budget
 
+SLACK = 0.001
+"""By how much of the sum of the weights an assignment may be worse than the last and is gone on from."""
 MOVES_AT_ONCE = 500
 """Stage assignments that are measured between two looks at the clock."""
 
@@ -41,17 +44,24 @@ class WindowOptions:
         How many weightings of the objectives are climbed; the first one weighs all alike.
     tries : int
         Windows around an assignment that gain nothing before it is left.
+    kicks : int
+        How many kicks in a row gain nothing by the first weighting before it is left; 0: no kicks.
+    changed : int
+        Features that a kick changes.
     """
 
     width: int = 8
     n_new: int = 4
     n_weightings: int = 31
     tries: int = 2
+    kicks: int = 12
+    changed: int = 3
 
     def __post_init__(self) -> None:
         as_count(self.width, "width", at_least=2, at_most=12)
-        for name in ("n_new", "n_weightings", "tries"):
+        for name in ("n_new", "n_weightings", "tries", "changed"):
             as_count(getattr(self, name), name)
+        as_count(self.kicks, "kicks", at_least=0)
         if self.n_new >= self.width:
             raise BadInputError(f"n_new must be below width, {self.width}, got {self.n_new}. Lower it.")
 
@@ -76,14 +86,14 @@ class WindowClimber:
         self._scans: dict[bytes, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
         self._looked: set[bytes] = set()
 
-    def measure(self, assignments: NDArray[np.int8]) -> NDArray[np.int64]:
-        """Make assignments valid, measure them, and offer them to the archive."""
+    def measure(self, assignments: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+        """Make assignments valid, measure them, and offer them to the archive; return both."""
         rules, removal = self.problem.rules, self.problem.removal
         if rules is not None:
             assignments = np.stack([rules.repaired(row, removal=removal) for row in assignments])
         measures = self.problem.measures(assignments)
         self.archive.add(assignments, measures)
-        return measures
+        return assignments, measures
 
     def climb(self, weights: Values) -> bool:
         """Go on until neither a move nor a window gains by the weights; return whether anything did.
@@ -106,6 +116,36 @@ class WindowClimber:
             best = worth
         return best > start
 
+    def wander(self, weights: Values, rng: np.random.Generator) -> bool:
+        """Kick the best assignment and mend it, again and again; return whether anything gained.
+
+        What is mended is kicked next where it is not much worse, so that the search gets out of a local
+        optimum. It ends when `kicks` in a row have not bettered the best by the weights.
+
+        Raises
+        ------
+        FitsStoppedError
+            If the budget ends before; the archive has what was found.
+        """
+        k, removal = self.problem.max_stages, self.problem.removal
+
+        def rate(assignments: NDArray[np.int8]) -> tuple[NDArray[np.int8], Values]:
+            if self.budget.stopped:
+                raise FitsStoppedError(STOPPED)
+            valid, measures = self.measure(assignments)
+            return valid, fixed_merits(self.problem, measures) @ weights
+
+        start, place = self.archive.best(weights)
+        here, worth, best, in_vain = self.archive.assignments[place], start, start, 0
+        while in_vain < self.options.kicks:
+            changed = kicked(here, self.options.changed, k, rng, removal=removal)
+            there, found = mended(changed, rate, k, rng, removal=removal)
+            in_vain = 0 if found > best else in_vain + 1
+            best = max(best, found)
+            if found >= worth - SLACK * weights.sum():
+                here, worth = there, found
+        return best > start
+
     def look_through(self, items: NDArray[np.bool_]) -> None:
         """Add what is best in a window, unless it was looked through before."""
         key = np.packbits(items[np.lexsort(items.T)], axis=None).tobytes()
@@ -126,7 +166,7 @@ class WindowClimber:
             for start in range(0, len(moves), MOVES_AT_ONCE):
                 if self.budget.stopped:
                     raise FitsStoppedError(STOPPED)
-                parts.append(self.measure(moves[start : start + MOVES_AT_ONCE]))
+                parts.append(self.measure(moves[start : start + MOVES_AT_ONCE])[1])
             self._scans[key] = moved, np.concatenate(parts)
         return self._scans[key]
 

@@ -87,7 +87,9 @@ def search_windows(
     For each of several weightings of the objectives it takes the best assignment known, tries every move of
     one feature, and looks through windows around it: up to `width` items, which are features or groups of
     features that stay together, and *every* stage assignment of these. What gains by the weighting is the
-    next start, and after `tries` windows without gain comes the next weighting. The search ends with a round
+    next start, and after `tries` windows without gain comes the next weighting. The first weighting, all
+    alike, is kicked out of its local optimum as well :cite:p:`Lourenco2003`: a few features change at
+    random, moves of one feature mend that, until `kicks` in a row gain nothing. The search ends with a round
     over all weightings that gains nothing.
 
     That end is a local optimum: no move of one feature betters the best assignment of any weighting, and no
@@ -123,6 +125,9 @@ def search_windows(
             if whole:
                 climber.look_through(everything)
             gained = not whole and climber.climb(weightings[place.n_climbs])
+            if not whole and place.n_climbs == 0:
+                draws = np.random.default_rng([budget.seed, place.n_rounds])
+                gained |= climber.wander(weightings[0], draws)
             place = place.after(len(weightings), gained=gained)
             _keep(checkpoint, climber, place, len(weightings), budget)
     except FitsStoppedError:  # the archive has what was found before
