@@ -1,7 +1,9 @@
 """The estimator."""
 
+import dataclasses
 import pickle
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -19,6 +21,7 @@ from shortlist import BadInputError, ShortlistError, Status
 from shortlist.ensembles import ExactPruner, make_pool
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.pools.class_answers import class_answers
+from shortlist.runs import open_study
 from shortlist.runs.budget import Budget
 from shortlist.runs.clock import seconds_now
 
@@ -263,3 +266,12 @@ def test_several_classes_vote_by_plurality() -> None:
     counts = (codes[:, :, None] == np.arange(3)).sum(axis=1)
     assert (pruned.predict(X) == pruned.classes_[counts.argmax(axis=1)]).all()
     assert np.allclose(pruned.predict_proba(X), (counts + 1) / (len(pruned.pool_) + 3))
+
+
+def test_a_study_belongs_to_the_pools_own_costs(pool: Any, tmp_path: Path) -> None:
+    cheap, dear = (dataclasses.replace(pool, costs=np.arange(10) * price) for price in (1.0, 7.0))
+    pruner = ExactPruner(cheap, objective="accuracy", max_cost=9, random_state=0)
+    with open_study(tmp_path / "s.db") as study:
+        pruner.fit(X, Y, study=study)
+        with pytest.raises(BadInputError, match="another question: the cost of members was"):
+            pruner.set_params(pool=dear).fit(X, Y, study=study)

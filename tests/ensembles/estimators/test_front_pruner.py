@@ -1,5 +1,6 @@
 """The front of a pool's committees as an estimator."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from sklearn.datasets import make_classification
 from sklearn.metrics import log_loss
 from sklearn.tree import DecisionTreeClassifier
 
+from shortlist.ensembles.estimators import front_pruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.pools.pool import Pool, as_pool
 from shortlist.ensembles.verification.recheck import verify
@@ -167,3 +169,30 @@ def test_a_front_goes_on_from_a_study_with_the_times_that_were_measured(tmp_path
         first = pruner.fit(X[90:], NAMES[90:], study=study).prices_["time"].tolist()
         again = pruner.fit(X[90:], NAMES[90:], study=study).prices_["time"].tolist()
     assert first == again
+
+
+@pytest.mark.parametrize("name", ["cost", "bytes", "time"])
+def test_a_study_belongs_to_its_prices(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pruner = FrontPruner(trees(), objectives=["max accuracy", f"min {name}"], random_state=0)
+    for price in ("member_bytes", "member_times"):
+        monkeypatch.setattr(front_pruner, price, lambda pool, *_: np.arange(len(pool)) + 0.5)
+    priced, other = (dataclasses.replace(trees(), costs=np.arange(7.0) * factor) for factor in (1, 7))
+    with open_study(tmp_path / "s.db") as study:
+        pruner.set_params(pool=priced).fit(X[90:], NAMES[90:], study=study)
+        for price in ("member_bytes", "member_times"):
+            monkeypatch.setattr(front_pruner, price, lambda pool, *_: np.full(len(pool), 7.0))
+        pruner.set_params(pool=other)
+        if name == "time":  # measured once
+            assert pruner.fit(X[90:], NAMES[90:], study=study).prices_["time"][0] == 0.5
+            return
+        with pytest.raises(BadInputError, match=f"another question: the {name} of members was"):
+            pruner.fit(X[90:], NAMES[90:], study=study)
+
+
+def test_a_study_of_an_earlier_release_belongs_to_the_prices_that_it_kept(tmp_path: Path) -> None:
+    pool = dataclasses.replace(trees(), costs=np.arange(0.5, 7))
+    pruner = FrontPruner(pool, objectives=["max accuracy", "min cost"], random_state=0)
+    with open_study(tmp_path / "s.db") as study:
+        study.keep(front_pruner.MEASURED_PRICES, lambda: {"cost": [7.0] * 7}, now=True)
+        with pytest.raises(BadInputError, match="another question: the cost of members was"):
+            pruner.fit(X[90:], NAMES[90:], study=study)

@@ -511,7 +511,7 @@ class ExactPruner(PoolPruner):
             self.gains_ = mean_goal(soft_metric(self.goal), soft, positive=positive).gains
             return record | self._prune_votes(rows, budget)
         if budget.study.keeps:
-            budget.study.bind(self._question(soft, budget.seed))
+            budget.study.bind(self._question(soft, budget.seed) | price_settings(self._own_costs(rows.pool)))
         limits = self._limits(rows.pool, None)
         result, goal, choice = prune_soft(
             soft, self.goal, limits, budget.begun(), positive=positive, max_copies=self.max_copies
@@ -528,7 +528,7 @@ class ExactPruner(PoolPruner):
         else:
             diversity = class_diversity_limits(self.diversity, votes)
         if budget.study.keeps:
-            budget.study.bind(self._question(votes, budget.seed))
+            budget.study.bind(self._question(votes, budget.seed) | price_settings(self._own_costs(rows.pool)))
         result, choice = prune_for(
             votes, self.goal, self._limits(rows.pool, diversity), budget.begun(), solver=self.solver
         )
@@ -582,15 +582,27 @@ class ExactPruner(PoolPruner):
 
     def _limits(self, pool: Pool, diversity: DiversityLimits | None) -> SelectionLimits:
         """Return what a selection must keep."""
-        priced = self.member_costs is None and self.max_cost is not None
         return selection_limits(
             len(pool) * self.max_copies,
             min_size=self.min_size,
             max_size=self.max_size,
-            member_costs=pool.costs if priced else self.member_costs,
+            member_costs=self._own_costs(pool).get("cost", self.member_costs),
             max_cost=self.max_cost,
             diversity=diversity,
         )
+
+    def _own_costs(self, pool: Pool) -> dict[str, NDArray[np.float64]]:
+        """Return the pool's own costs where they matter and no others are given."""
+        is_priced = self.member_costs is None and self.max_cost is not None
+        return {"cost": pool.costs} if is_priced and pool.costs is not None else {}
+
+
+def price_settings(prices: Mapping[str, Sequence[float] | NDArray[np.float64]]) -> dict[str, str]:
+    """Return prices of members as a study is bound to them."""
+    return {
+        f"the {name} of members": digest_of_arrays([np.asarray(each, dtype=np.float64)])
+        for name, each in prices.items()
+    }
 
 
 def positive_class(positive: Any, classes: Labels) -> Any:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shortlist._validation import as_choice, as_count
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, PruningRows
-from shortlist.ensembles.estimators.exact_pruner import ExactPruner, positive_class
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner, positive_class, price_settings
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import (
     BY_CLASS,
@@ -35,13 +35,14 @@ from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from
 from shortlist.results.picking import PICK_RULES
 from shortlist.results.proof import Proof, ProofKind, Status
+from shortlist.runs import Study
 from shortlist.runs.budget import Budget
 
 SAME_QUOTIENT = 1e-9
 """Value and bound that are closer are equal: both are quotients of whole numbers."""
 
 MEASURED_PRICES = "prices"
-"""What a study calls the prices of members."""
+"""What a study calls the prices of members that were measured."""
 
 COMMITTEE_PICKS = tuple(rule for rule in PICK_RULES if rule != "weights")
 """The rules that name the committee that predicts."""
@@ -220,7 +221,7 @@ class FrontPruner(ExactPruner):
             votes, record = self._votes_on(rows)
         if budget.study.keeps:
             budget.study.bind(self._question(votes, budget.seed))
-        self.prices_ = self._known_prices(pool, rows.X, names, budget)
+        self.prices_ = self._known_prices(pool, rows.X, names, budget.study)
         given: dict[str, Any] = {
             "costs": self.prices_,
             "classes": labels,
@@ -240,20 +241,23 @@ class FrontPruner(ExactPruner):
         return record
 
     def _known_prices(
-        self, pool: Pool, X: Any, names: Sequence[str], budget: Budget
+        self, pool: Pool, X: Any, names: Sequence[str], study: Study
     ) -> dict[str, NDArray[np.float64]]:
-        """Return what each member adds to costs, as a study knows it: times measured again would differ."""
-        kept = budget.study.kept(MEASURED_PRICES)
-        if kept is not None:
-            return {name: np.array(prices) for name, prices in kept.items()}
-        measures = (("cost", self._costs), ("time", member_times), ("bytes", _sizes))
-        prices = {name: price(pool, X) for name, price in measures if name in names}
-        budget.study.keep(
-            MEASURED_PRICES, lambda: {name: one.tolist() for name, one in prices.items()}, now=True
-        )
-        return prices
+        """Return what each member adds to costs, and bind the study to it.
 
-    def _costs(self, pool: Pool, _: Any) -> NDArray[np.float64]:
+        Times are those that the study knows, as they would differ when measured again.
+        """
+        kept = study.kept(MEASURED_PRICES) or {}
+        study.bind(price_settings(kept))  # before they were bound, studies kept all prices
+        prices = {"cost": self._costs, "bytes": member_bytes}
+        found = {name: price(pool) for name, price in prices.items() if name in names}
+        if "time" in names:
+            found["time"] = np.array(kept["time"]) if "time" in kept else member_times(pool, X)
+            study.keep(MEASURED_PRICES, lambda: {"time": found["time"].tolist()}, now=True)
+        study.bind(price_settings(found))
+        return found
+
+    def _costs(self, pool: Pool) -> NDArray[np.float64]:
         return np.asarray(pool.costs if self.member_costs is None else self.member_costs)
 
     def _chosen_point(self) -> int:
@@ -304,10 +308,6 @@ class FrontPruner(ExactPruner):
             proved_by=by,
         )
         return found
-
-
-def _sizes(pool: Pool, _: Any) -> NDArray[np.float64]:
-    return member_bytes(pool)
 
 
 def _all_right(votes: Votes) -> Confusion:
