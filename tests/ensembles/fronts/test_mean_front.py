@@ -1,10 +1,13 @@
 """Fronts of means of probabilities against every subset, and what is claimed where a limit ends the walk."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shortlist.ensembles.averaging import _kernels as averaging
 from shortlist.ensembles.fronts.mean_front import mean_front, mean_front_problem
 from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import selection_limits
@@ -109,3 +112,35 @@ def test_objectives_that_count_votes_and_sums_that_are_too_large_are_refused() -
     many = SoftVotes(np.repeat(votes.shares, 5_000, axis=0), np.repeat(votes.labels, 5_000))
     with pytest.raises(BadInputError, match="a front of losses must have fewer rows"):
         mean_front_problem(many, ["min log-loss", "min size"])
+
+
+def test_committees_may_have_more_members_than_calls_may_be_nested() -> None:
+    votes = mean_oracles.random_pool(4, 1_010, 2)
+    names, classes = np.array([f"m{k}" for k in range(1_010)]), np.array(["no", "yes"])
+    limits = selection_limits(1_010, min_size=1_000)
+    problem = mean_front_problem(votes, ["min log-loss", "min size"], classes=classes, limits=limits)
+
+    front = mean_front(problem, Budget(nodes=1), names=names.tolist(), max_nodes=20_000)
+
+    assert front.candidates == tuple(names)
+    assert front.decisions.sum(axis=1).min() == 1_000
+
+
+def test_time_that_ends_while_tangents_are_looked_for_ends_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, looks = [0.0], list[float]()
+    problem = mean_front_problem(
+        mean_oracles.random_pool(30, 6, 2), ["min log-loss", "min brier", "min size"]
+    )
+    look = averaging.better_tangents
+
+    def slow(*given: Any) -> float:
+        looks.append(now[0])
+        now[0] = 100.0
+        return look(*given)
+
+    monkeypatch.setattr("shortlist.ensembles.fronts.mean_front.better_tangents", slow)
+    front = mean_front(problem, Budget(10.0, clock=lambda: now[0]))
+
+    assert looks == [0.0]
+    assert front.extras["n_nodes"] == 0
+    assert front.proof.limit == "10 s"

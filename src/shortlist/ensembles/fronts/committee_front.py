@@ -107,7 +107,8 @@ def committee_front(
     if not walked.complete:
         known = _only_best([*known, *_searched(problem, budget)])
     looked = LookedAt(problem, caps, final, walked.complete, walked.nodes)
-    return looked.front(known, budget, names or [str(number) for number in range(problem.n_classifiers)])
+    numbers = [str(number) for number in range(problem.n_classifiers)]
+    return looked.front(known, budget, numbers if names is None else list(names))
 
 
 def _walk_key(problem: CommitteeProblem, by: int | None) -> str:

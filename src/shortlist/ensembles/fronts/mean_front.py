@@ -8,7 +8,7 @@ without a look at its rows. A size that has been walked is final where the size 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,7 +139,8 @@ def mean_front_problem(
     BadInputError
         As there; or if there are too many rows to compare sums exactly.
     """
-    names = read_objectives(objectives, [str(one) for one in classes or range(votes.n_classes)])
+    labels = range(votes.n_classes) if classes is None else classes
+    names = read_objectives(objectives, [str(label) for label in labels])
     values = [name for name in names if name not in MEMBER_OBJECTIVES]
     limits = limits or selection_limits(votes.n_classifiers)
     if limits.min_size < 1 or limits.diversity is not None or limits.costs is not None:
@@ -215,7 +216,8 @@ def mean_front(
         for found in _searched(problem, budget):
             walk.offer(found)
     looked = LookedAt(problem, bounds, final, not walk.stopped, walk.nodes)
-    return looked.front(walk.known, budget, names or [str(one) for one in range(problem.n_classifiers)])
+    numbers = [str(number) for number in range(problem.n_classifiers)]
+    return looked.front(walk.known, budget, numbers if names is None else list(names))
 
 
 def mean_selection(problem: MeanFrontProblem, front: Front, mask: Mask) -> PrunedSelection:
@@ -284,6 +286,10 @@ def _keeper(problem: MeanProblem, offered: list[Mask]) -> Callable[[Mask], int |
     return offer
 
 
+Branches: TypeAlias = Iterator["Branches"]
+"""Ways on from a committee that is not complete, in the order in which they are to be tried."""
+
+
 class _MeanWalk:
     """The committees so far that no other dominates, and the walk over those of a size."""
 
@@ -310,7 +316,13 @@ class _MeanWalk:
     def size(self, size: int, on_news: Callable[[], None]) -> None:
         """Walk over all committees of a size."""
         order, prices = self.order, self.problem.prices[:, self.order]
-        lines = [self._line(value, size) for value in self.problem.values]
+        lines = []
+        for value in self.problem.values:
+            if not self.budget.stopped:
+                lines.append(self._line(value, size))
+        if self.budget.stopped:
+            self.stopped = True
+            return
         self._on_news = on_news
         self._constants = np.array([constant for constant, _ in lines])
         self._gains = np.array([gains[order] for _, gains in lines]).reshape(-1, len(order))
@@ -318,12 +330,22 @@ class _MeanWalk:
         self._least = np.array([_suffix_sums(price.astype(float), size) for price in prices])
         self._prices = prices
         nothing = np.zeros(len(self.problem.values)), np.zeros(len(prices), dtype=np.int64)
-        self._deepen([], 0, size, *nothing)
+        branches = [self._branches([], 0, size, *nothing)]
+        while branches and not self.stopped:
+            deeper = next(branches[-1], None)
+            if deeper is None:
+                branches.pop()
+            else:
+                branches.append(deeper)
 
-    def _deepen(
+    def _branches(
         self, chosen: list[int], start: int, left: int, gained: Floats, spent: NDArray[np.int64]
-    ) -> None:
-        """Try every further member from `start` on, as far as what can come of it is not dominated."""
+    ) -> "Branches":
+        """Try every further member from `start` on, and yield those of whom something undominated can come.
+
+        Each comes as what is to be tried with it, one after the other: a committee may have more members than
+        calls may be nested.
+        """
         places = np.arange(start, len(self.order) - left + 1)
         self.nodes += len(places)
         if self.budget.stopped or (self.max_nodes is not None and self.nodes > self.max_nodes):
@@ -349,9 +371,7 @@ class _MeanWalk:
             if left == 2:
                 self._on_news()
             added = gained + self._gains[:, places[i]]
-            self._deepen(members, int(places[i]) + 1, left - 1, added, paid[:, i])
-            if self.stopped:
-                return
+            yield self._branches(members, int(places[i]) + 1, left - 1, added, paid[:, i])
 
     def _most_of(self, places: NDArray[np.intp], left: int) -> Floats:
         """Return minus the most that so many from each place on gain, ``(n_values, n_places)``."""
@@ -381,6 +401,8 @@ class _MeanWalk:
         parts, whole = np.full(n, size / n), float(terms.worth.sum())
         bound = better_tangents(terms, Looked(unit, fixed, size, 1, -np.inf), envelopes, parts, found)
         for near in AIMED_BELOW:
+            if self.budget.stopped:
+                break  # those that were found hold
             looked = Looked(unit, fixed, size, TANGENT_STEPS, bound - near * whole)
             bound = better_tangents(terms, looked, envelopes, parts, found)
         return float(bound - np.sort(found.gains)[n - size :].sum()), found.gains
