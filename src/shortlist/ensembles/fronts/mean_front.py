@@ -316,10 +316,7 @@ class _MeanWalk:
     def size(self, size: int, on_news: Callable[[], None]) -> None:
         """Walk over all committees of a size."""
         order, prices = self.order, self.problem.prices[:, self.order]
-        lines = []
-        for value in self.problem.values:
-            if not self.budget.stopped:
-                lines.append(self._line(value, size))
+        lines = [self._line(value, size) for value in self.problem.values if not self.budget.stopped]
         if self.budget.stopped:
             self.stopped = True
             return
