@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shortlist import BadInputError, ExactPruner, OrderedPruner, SelectiveClassifier
+from shortlist import BadInputError, ExactPruner, GreedyMeansPruner, OrderedPruner, SelectiveClassifier
 from shortlist.ensembles import Pool
 from shortlist.export import reader
 from shortlist.export.onnx_graph import onnx_of
@@ -87,6 +87,29 @@ def test_judges_decide_and_are_asked_as_by_the_model(case: str) -> None:
             judge = next(judge for judge in policy["judges"] if judge["name"] == name)
             known |= {column: row[column] for column in judge["columns"]}
         assert asked == one["asked"]
+
+
+@pytest.mark.parametrize("kind", ["two", "three"])
+def test_who_is_taken_several_times_is_asked_once(kind: str) -> None:
+    table, truth = answers(kind, gaps=True, shares=True)
+    pool = Pool.from_answers(table, truth, costs={f"j{judge}": judge + 1.0 for judge in range(8)})
+    pruner = GreedyMeansPruner(pool, n_bags=3, random_state=0).fit(table, truth)
+    assert pruner.copies_.max() > 2
+    model = SavedModel(pruner, tuple(table.columns), "truth")
+    policy, rows = policy_of(model), table[list(asked_columns(model))]
+    assert check_policy(policy, model, rows) == N_ROWS
+    early = pruner.predict_early(rows)
+    assert early.costs is not None
+    given = rows.astype(object).where(rows.notna(), None).to_dict("records")
+    told = [reader.answer(policy, row) for row in given]
+    assert [one["cost"] for one in told] == early.costs.tolist()
+    assert [one["asked"] for one in told] == [list(early.order[:n]) for n in early.calls]
+    known: dict[str, Any] = {}
+    asked = []
+    while (name := reader.next_judge(policy, known)) is not None:
+        asked.append(name)
+        known |= {column: value for column, value in given[0].items() if column.startswith(f"{name}:")}
+    assert asked == told[0]["asked"]
 
 
 def test_a_promise_asks_everybody() -> None:

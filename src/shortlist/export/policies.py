@@ -9,6 +9,7 @@ import numpy as np
 from shortlist._words import all_of
 from shortlist.ensembles.estimators.base import MEAN, SHARES, PoolPruner
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
+from shortlist.ensembles.pools.copies import counted_names
 from shortlist.ensembles.pools.encoder import TableEncoder
 from shortlist.ensembles.pools.judges import asks_judges, columns_asked
 from shortlist.ensembles.pools.members import Member
@@ -101,7 +102,7 @@ def readable(policy: dict[str, Any], table: str) -> bool:
 def keeps_rows(policy: dict[str, Any]) -> str:
     """Name the members that compare with rows that they were fitted on, which a policy then holds."""
     names = [member["name"] for member in policy.get("members", ()) if "rows" in member["model"]]
-    return all_of(names) if names else ""
+    return all_of(counted_names(names)) if names else ""
 
 
 def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame") -> int:
@@ -140,7 +141,7 @@ def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame"
 def _calls(estimator: Any, rows: "pd.DataFrame") -> list[int]:
     """Return how many judges each row asks; with a promise all of them, as all of them make it."""
     if isinstance(estimator, SelectiveClassifier):
-        return [len(estimator.classifier_.pool_)] * len(rows)
+        return [int(np.count_nonzero(estimator.classifier_.selection_))] * len(rows)
     return [int(n) for n in estimator.predict_early(rows).calls]
 
 
@@ -158,7 +159,7 @@ def open_ties(saved: SavedModel) -> str:
         return ""
     return (
         f" Scikit-learn leaves open which of several equally near rows count; members that ask it: "
-        f"{all_of(names)}. Those of a pool fitted by this version of Shortlist settle it: prune again."
+        f"{all_of(counted_names(names))}. Those of a pool fitted by this version of Shortlist settle it: prune again."
     )
 
 
@@ -189,12 +190,14 @@ def _committee(pruner: Any, names: tuple[str, ...]) -> dict[str, Any]:
     if asks_judges(pruner):
         return {"kind": "judges", "classes": pruner.classes_.tolist()} | judge_numbers(pruner) | decides
     features, columns = _prepared(pool, names)
-    members, foreign = [], []
+    members: list[dict[str, Any]] = []
+    foreign: dict[int, str] = {}  # copies are named once
     for name, classifier in zip(pool.names, pool.classifiers, strict=True):
         own = isinstance(classifier, Member)
         model = numbers_of(classifier.estimator if own else classifier)
         if model is None:
-            foreign.append(f"{name} (a {type(classifier.estimator if own else classifier).__name__})")
+            kind = type(classifier.estimator if own else classifier).__name__
+            foreign.setdefault(id(classifier), f"{name} (a {kind})")
             continue
         known = classifier.estimator.classes_ if own else np.searchsorted(pool.classes, classifier.classes_)
         seen = range(len(columns)) if not own or classifier.columns is None else classifier.columns.tolist()
@@ -209,7 +212,7 @@ def _committee(pruner: Any, names: tuple[str, ...]) -> dict[str, Any]:
     if foreign or not members:
         raise BadInputError(
             f"a policy is made of members that are plain numbers, got "
-            f"{all_of(foreign) if foreign else 'no member'}. Prune a "
+            f"{all_of(list(foreign.values())) if foreign else 'no member'}. Prune a "
             "pool without them."
         )
     return {

@@ -66,7 +66,8 @@ def next_judge(policy: dict[str, Any], row: dict[str, Any]) -> str | None:
 def _judged(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
     answers = [_judge(policy, judge, row) for judge in policy["judges"]]
     asked = _asked(policy, row)
-    told = _voted(policy, answers) | {"asked": [policy["judges"][place]["name"] for place in asked]}
+    names = dict.fromkeys(policy["judges"][place]["name"] for place in asked)  # copies are asked once
+    told = _voted(policy, answers) | {"asked": list(names)}
     prices = [policy["judges"][place]["price"] for place in asked]
     return told if None in prices else told | {"cost": _total(prices)}
 
@@ -76,9 +77,12 @@ def _asked(policy: dict[str, Any], row: dict[str, Any]) -> list[int]:
     answers: list[Opinion] = []
     for place in policy["order"]:
         judge = policy["judges"][place]
-        if _settled(policy, answers) or judge["columns"][0] not in row:
+        if asked and judge["columns"] == policy["judges"][asked[-1]]["columns"]:  # a copy, who has answered
+            answers.append(answers[-1])
+        elif _settled(policy, answers) or judge["columns"][0] not in row:
             break
-        answers.append(_judge(policy, judge, row))
+        else:
+            answers.append(_judge(policy, judge, row))
         asked.append(place)
     return asked
 

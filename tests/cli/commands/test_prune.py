@@ -576,6 +576,51 @@ def test_answers_of_judges_make_a_committee_that_says_whom_to_ask(tmp_path: Path
     assert f"missing: {facts['selection'][0]!r}" in ran.stderr
 
 
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param(["--method", "greedy-means"], id="greedy-means"),
+        pytest.param(
+            ["--voting", "soft", "--objective", "log-loss", "--max-copies", "3", "--min-size", "9"],
+            id="max-copies",
+        ),
+        pytest.param(["--method", "greedy-means", "--answer-accuracy", "0.6"], id="promise"),
+    ],
+)
+def test_judges_who_are_taken_several_times_answer_and_are_asked_once(tmp_path: Path, how: list[str]) -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 200)
+    shares = np.clip(0.5 + (truth[:, None] - 0.5) * rng.normal(0.5, 0.7, (200, 5)), 0.05, 0.95).round(2)
+    table = pd.DataFrame({f"j{k}:yes": shares[:, k] for k in range(5)})
+    table = table.join((1 - table).rename(columns=lambda name: name.replace("yes", "no")))
+    table.assign(truth=np.where(truth, "yes", "no")).to_csv(tmp_path / "ans.csv", index=False)
+    prices = pd.DataFrame({"name": [f"j{k}" for k in range(5)], "cost": [5, 4, 3, 2, 1]})
+    prices.to_csv(tmp_path / "prices.csv", index=False)
+    given = ["ans.csv", "--answers", "--target", "truth", "--costs", "prices.csv", "--seed", "1"]
+
+    run = shortlist("prune", *given, *how, "--out", "m.joblib", "--json", "--no-study", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert max(facts["copies"]) > 1
+    assert len(facts["ask"]["columns"]) == len(set(facts["ask"]["columns"])) == 2 * facts["size"]
+    assert facts["ask"]["cost"] == sum(5 - int(name[1:]) for name in facts["selection"])
+
+    for out, more in (("a.csv", []), ("e.csv", ["--early-exit"])):
+        ran = shortlist("predict", "m.joblib", "ans.csv", *more, "--out", out, "--json", cwd=tmp_path)
+        assert ran.returncode == 0, ran.stderr
+    answers = pd.read_csv(tmp_path / "e.csv")
+    assert (answers["truth"] == pd.read_csv(tmp_path / "a.csv")["truth"]).all()
+    early = json.loads(ran.stdout)["early_exit"]
+    assert sorted(early["order"]) == sorted(facts["selection"])
+    costs = np.cumsum([0, *(5 - int(name[1:]) for name in early["order"])])
+    assert early["mean_cost"] == pytest.approx(costs[answers["calls"]].mean())
+    assert early["cost_of_all"] == facts["ask"]["cost"]
+    assert f" of {facts['size']} members were asked on average" in ran.stderr
+
+    ran = shortlist("export", "m.joblib", "ans.csv", "--out", "policy.json", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+
+
 @pytest.mark.parametrize("methods", ["uwa,full", "all"])
 def test_rules_are_compared_on_answers_of_judges(tmp_path: Path, methods: str) -> None:
     told = [

@@ -6,10 +6,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 
 from shortlist import BadInputError, ShortlistError
-from shortlist.ensembles import BackfittingPruner, ExactPruner, OrderedPruner, Pool, make_pool
+from shortlist.ensembles import (
+    BackfittingPruner,
+    ExactPruner,
+    GreedyMeansPruner,
+    OrderedPruner,
+    Pool,
+    make_pool,
+)
 from shortlist.ensembles.exits.early_exit import exit_report
 from tests.ensembles.pools.test_judges import made
 
@@ -50,8 +58,8 @@ def test_the_classes_are_those_of_all_members(pruner: Any, kind: str, pools: dic
 
     assert (found.labels == fitted.predict(rows)).all()
     assert found.costs is None
-    assert found.calls.max() <= len(fitted.pool_)
-    assert set(found.order) == set(fitted.pool_.names)
+    assert found.calls.max() <= len(found.order) == fitted.selection_.sum()
+    assert set(found.order) == {name for name in fitted.pool_.names if "again" not in name}
     report = exit_report(fitted)
     if not isinstance(fitted, ExactPruner):
         assert report is None  # rules keep no record of answers
@@ -61,6 +69,72 @@ def test_the_classes_are_those_of_all_members(pruner: Any, kind: str, pools: dic
     assert report.mean_calls == found.calls.mean()
     if len(fitted.pool_) > 3:
         assert found.calls.mean() < len(fitted.pool_)
+
+
+GREEDY = GreedyMeansPruner(n_bags=4, random_state=0)
+EXACT = ExactPruner(voting="soft", objective="log-loss", min_size=9, max_copies=3, **QUICK)
+
+
+def several_times(pruner: Any) -> Any:
+    """A committee of priced judges of whom some are taken several times."""
+    answers, truth = made(60, 6, 2, absent=0, seed=2)
+    shares = answers.apply(lambda column: column.map({"a": 0.2, "b": 0.7}))
+    table = pd.concat([shares.add_suffix(":b"), (1 - shares).add_suffix(":a")], axis=1)
+    pool = Pool.from_answers(table, truth, costs={name: 7.0 - k for k, name in enumerate(answers)})
+    fitted = clone(pruner).set_params(pool=pool).fit(table, truth)
+    assert fitted.copies_.max() > 2
+    return fitted, table
+
+
+@pytest.mark.parametrize("pruner", [GREEDY, EXACT])
+def test_who_is_taken_several_times_is_asked_and_paid_once(pruner: Any) -> None:
+    fitted, table = several_times(pruner)
+    found, report = fitted.predict_early(table), exit_report(fitted)
+    members = [f"j{k}" for k in np.flatnonzero(fitted.selection_)]
+    prices = {name: 7.0 - int(name[1:]) for name in members}
+    copies = {f"j{k}": int(n) for k, n in enumerate(fitted.copies_) if n}
+
+    assert sorted(found.order) == members
+    assert (found.labels == fitted.predict(table)).all()
+    parts = {name: np.rint(table[[f"{name}:a", f"{name}:b"]].to_numpy() * 32767) for name in members}
+    spent = []
+    for order in itertools.permutations(members):  # every order, each row by hand
+        totals, n_left = np.zeros((len(table), 2)), len(fitted.pool_)
+        calls = np.zeros(len(table), dtype=int)
+        for place, name in enumerate(order):
+            calls[np.abs(totals[:, 0] - totals[:, 1]) <= n_left * 32767] = place + 1
+            totals, n_left = totals + copies[name] * parts[name], n_left - copies[name]
+        costs = np.concatenate([[0.0], np.cumsum([prices[name] for name in order])])[calls]
+        spent.append(costs.mean())
+        if order == found.order:
+            assert (found.calls == calls).all()
+            assert (found.costs == costs).all()
+    assert (report is None) == (pruner is GREEDY)  # rules keep no record of answers: the cheapest come first
+    if report is None:
+        assert list(found.order) == sorted(members, key=prices.__getitem__)
+    else:
+        assert report.is_best_order
+        assert report.order == found.order
+        assert report.mean_cost == pytest.approx(min(spent)) == found.costs.mean()
+        assert report.cost == sum(prices.values())
+
+
+@pytest.mark.parametrize("probabilities", ["mean", "shares"])
+def test_with_copies_the_answered_rows_are_those_of_all_members(probabilities: str) -> None:
+    fitted, table = several_times(EXACT)
+    fitted.probabilities = probabilities
+    labels = fitted.predict(table)
+    own = fitted.predict_proba(table)[np.arange(len(table)), np.searchsorted(fitted.classes_, labels)]
+    for least in every_threshold(fitted, table):
+        found = fitted.predict_early(table, least=least)
+        assert (found.answered == (own >= least)).all()
+        assert (found.labels == labels)[found.answered].all()
+        if probabilities == "mean":
+            report = exit_report(fitted, least=least)
+            assert report is not None
+            assert found.costs is not None
+            assert report.mean_calls == found.calls.mean()
+            assert report.mean_cost == pytest.approx(found.costs.mean())
 
 
 @pytest.mark.parametrize("positive", ["a", "b"])

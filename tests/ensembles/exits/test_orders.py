@@ -35,6 +35,28 @@ def test_of_few_members_the_order_is_the_best_of_all(codes: list[list[int]], cos
     assert spent(codes, found.members.tolist(), costs, 3) == min(every)
 
 
+@pytest.mark.parametrize("few_members", [12, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_with_copies_an_order_costs_what_asking_copy_after_copy_does(seed: int, few_members: int) -> None:
+    rng = np.random.default_rng(seed)
+    codes, costs = rng.integers(0, 2, (30, 4)).astype(np.uint8), rng.integers(1, 9, 4)
+    copies, tallying = np.array([1, 4, 2, 1]), by_votes(2)
+    added = tallying.of_codes(codes) * copies[:, None]
+    found = cheapest_order(tallying, added, costs.astype(float), copies=copies, few_members=few_members)
+
+    spent_by = {}
+    for order in itertools.permutations(range(4)):
+        places = np.repeat(order, copies[list(order)])
+        one_by_one = calls_of(tallying, tallying.of_codes(codes[:, places]))
+        asked = [list(dict.fromkeys(places[:n].tolist())) for n in one_by_one]
+        calls = calls_of(tallying, added[:, list(order)], copies[list(order)])
+        assert calls.tolist() == [len(names) for names in asked]
+        spent_by[order] = sum(int(costs[names].sum()) for names in asked)
+    assert found.is_best == (few_members == 12)
+    least, plain = min(spent_by.values()), spent_by[0, 1, 2, 3]
+    assert spent_by[tuple(found.members.tolist())] <= (least if found.is_best else max(least, plain))
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_of_more_members_the_order_is_near_the_best_and_never_worse_than_greed(seed: int) -> None:
     rng = np.random.default_rng(seed)

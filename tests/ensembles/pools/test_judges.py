@@ -52,6 +52,7 @@ def test_columns_of_probabilities_are_a_judge_and_no_answer_is_equal_shares() ->
     assert (class_shares(pool, SOFT) == whole_shares(probabilities)).all()
     assert class_answers(pool, SOFT)[:, 0].tolist() == [0, 0, 2, 1]  # of equal ones the first, and no answer
     assert columns_asked(pool.classifiers) == ("ann:no", "ann:yes", "b:c:no", "b:c:yes")
+    assert columns_asked([*pool.classifiers, pool.classifiers[0]]) == columns_asked(pool.classifiers)
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,7 @@ class Tallying:
 
         That is where the leader stays ahead of each rival although all who are left answer for that rival.
         Where it does not, those answers are possible, so that no check that is never wrong marks more rows.
+        A member whose answer counts several times is as many who are left.
 
         Parameters
         ----------
@@ -84,14 +85,38 @@ def by_mean(gains: NDArray[np.int64]) -> Tallying:
     return Tallying(np.zeros(len(gains), dtype=np.int64), most, gains)
 
 
-def calls_of(tallying: Tallying, added: NDArray[np.int64]) -> NDArray[np.int64]:
+def answers_to_come(copies: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many answers are missing before each member is asked, and at the end.
+
+    Parameters
+    ----------
+    copies : ndarray of int64, shape (n_members,)
+        How often the answer of each counts, in the order in which they are asked.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_members + 1,)
+
+    Examples
+    --------
+    >>> answers_to_come(np.array([3, 1])).tolist()
+    [4, 1, 0]
+    """
+    return np.asarray(np.concatenate([np.cumsum(copies[::-1])[::-1], [0]]))
+
+
+def calls_of(
+    tallying: Tallying, added: NDArray[np.int64], copies: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
     """Return how many members each row has to ask, in order, until its winner is settled.
 
     Parameters
     ----------
     tallying : Tallying
     added : ndarray of int64, shape (n_rows, n_members, n_classes)
-        What the members add, in the order in which they are asked.
+        What the members add, each with all its copies, in the order in which they are asked.
+    copies : ndarray of int64, shape (n_members,), optional
+        How often the answer of each counts; by default once.
 
     Returns
     -------
@@ -105,9 +130,10 @@ def calls_of(tallying: Tallying, added: NDArray[np.int64]) -> NDArray[np.int64]:
     [2, 3]
     """
     n_rows, n_members, _ = added.shape
+    to_come = answers_to_come(np.ones(n_members, dtype=np.int64) if copies is None else copies)
     totals = np.tile(tallying.start, (n_rows, 1))
     calls = np.zeros(n_rows, dtype=np.int64)
     for place in range(n_members):
-        calls[~tallying.settled(totals, n_members - place)] = place + 1
+        calls[~tallying.settled(totals, int(to_come[place]))] = place + 1
         totals += added[:, place]
     return calls

@@ -31,7 +31,12 @@ class AskingOrder(NamedTuple):
 
 
 def cheapest_order(
-    tallying: Tallying, added: NDArray[np.int64], costs: Floats, *, few_members: int = FEW_MEMBERS
+    tallying: Tallying,
+    added: NDArray[np.int64],
+    costs: Floats,
+    *,
+    copies: NDArray[np.int64] | None = None,
+    few_members: int = FEW_MEMBERS,
 ) -> AskingOrder:
     """Return the order in which asking costs least, summed over rows that leave when they are settled.
 
@@ -46,9 +51,11 @@ def cheapest_order(
     ----------
     tallying : Tallying
     added : ndarray of int64, shape (n_rows, n_members, n_classes)
-        What the members add on the rows that choose.
+        What the members add on the rows that choose, each with all its copies.
     costs : ndarray of float, shape (n_members,)
         What asking each costs, at least 0.
+    copies : ndarray of int64, shape (n_members,), optional
+        How often the answer of each counts, by default once. It is asked for once.
     few_members : int, default=12
         Up to so many the order is the best of all.
 
@@ -57,22 +64,26 @@ def cheapest_order(
     Takes O(2^n_members · n_rows · n_classes) time for few members, and O(n_members² · n_rows · n_classes) a
     sweep for more.
     """
+    copies = np.ones(added.shape[1], dtype=np.int64) if copies is None else copies
     if added.shape[1] <= few_members:
-        return AskingOrder(_best_order(tallying, added, costs), is_best=True)
-    return AskingOrder(
-        _with_better_neighbours(tallying, added, costs, _greedy(tallying, added, costs)), is_best=False
-    )
+        return AskingOrder(_best_order(tallying, added, costs, copies), is_best=True)
+    begun = _greedy(tallying, added, costs, copies)
+    return AskingOrder(_with_better_neighbours(tallying, added, costs, copies, begun), is_best=False)
 
 
-def _best_order(tallying: Tallying, added: NDArray[np.int64], costs: Floats) -> NDArray[np.intp]:
+def _best_order(
+    tallying: Tallying, added: NDArray[np.int64], costs: Floats, copies: NDArray[np.int64]
+) -> NDArray[np.intp]:
     """Return the best order, by dynamic programming over sets as bits."""
     n = added.shape[1]
     n_open = np.zeros(1 << n, dtype=np.int64)
-    stack = [(0, 0, np.tile(tallying.start, (len(added), 1)))]
+    stack = [(0, 0, int(copies.sum()), np.tile(tallying.start, (len(added), 1)))]
     while stack:  # every set once, grown by members that come later
-        asked, start, totals = stack.pop()
-        n_open[asked] = int((~tallying.settled(totals, n - asked.bit_count())).sum())
-        stack += [(asked | 1 << k, k + 1, totals + added[:, k]) for k in range(start, n)]
+        asked, start, n_left, totals = stack.pop()
+        n_open[asked] = int((~tallying.settled(totals, n_left)).sum())
+        stack += [
+            (asked | 1 << k, k + 1, n_left - int(copies[k]), totals + added[:, k]) for k in range(start, n)
+        ]
     least, first = np.zeros(1 << n), np.zeros(1 << n, dtype=np.intp)
     for asked in range((1 << n) - 2, -1, -1):
         left = [k for k in range(n) if not asked >> k & 1]
@@ -87,7 +98,9 @@ def _best_order(tallying: Tallying, added: NDArray[np.int64], costs: Floats) -> 
     return np.array(order, dtype=np.intp)
 
 
-def _greedy(tallying: Tallying, added: NDArray[np.int64], costs: Floats) -> list[int]:
+def _greedy(
+    tallying: Tallying, added: NDArray[np.int64], costs: Floats, copies: NDArray[np.int64]
+) -> list[int]:
     """Ask next who puts the eventual winner of the open rows furthest ahead for the money."""
     n = added.shape[1]
     totals = np.tile(tallying.start, (len(added), 1))
@@ -97,8 +110,8 @@ def _greedy(tallying: Tallying, added: NDArray[np.int64], costs: Floats) -> list
     lead = added[rows, :, winner] - added[rows, :, rival]
     left, order = list(range(n)), []
     while left:
-        is_open = ~tallying.settled(totals, len(left))
-        brought = (lead[is_open][:, left] + int(tallying.most.max())).sum(axis=0)
+        is_open = ~tallying.settled(totals, int(copies[left].sum()))
+        brought = (lead[is_open][:, left] + copies[left] * int(tallying.most.max())).sum(axis=0)
         price = np.maximum(costs[left], 1e-12 * max(1.0, float(costs.max())))
         order.append(left.pop(int(np.argmax(brought / price))))
         totals = totals + added[:, order[-1]]
@@ -106,24 +119,30 @@ def _greedy(tallying: Tallying, added: NDArray[np.int64], costs: Floats) -> list
 
 
 def _with_better_neighbours(
-    tallying: Tallying, added: NDArray[np.int64], costs: Floats, order: list[int]
+    tallying: Tallying,
+    added: NDArray[np.int64],
+    costs: Floats,
+    copies: NDArray[np.int64],
+    order: list[int],
 ) -> NDArray[np.intp]:
     """Let neighbours change places while that costs less, which changes only what the first leaves open."""
     n = len(order)
     for _ in range(MOST_EXCHANGES):
         changed = False
-        totals = np.tile(tallying.start, (len(added), 1))
-        n_open = int((~tallying.settled(totals, n)).sum())
+        totals, n_left = np.tile(tallying.start, (len(added), 1)), int(copies.sum())
+        n_open = int((~tallying.settled(totals, n_left)).sum())
         for place in range(n - 1):
             one, other = order[place], order[place + 1]
             after = {
-                k: int((~tallying.settled(totals + added[:, k], n - place - 1)).sum()) for k in (one, other)
+                k: int((~tallying.settled(totals + added[:, k], n_left - int(copies[k]))).sum())
+                for k in (one, other)
             }
             now = costs[one] * n_open + costs[other] * after[one]
             if costs[other] * n_open + costs[one] * after[other] < now - 1e-12 * abs(now):
                 order[place : place + 2] = [other, one]
                 changed = True
             totals = totals + added[:, order[place]]
+            n_left -= int(copies[order[place]])
             n_open = after[order[place]]
         if not changed:
             break

@@ -295,11 +295,11 @@ def abstain_somewhere(classifiers: Sequence[Any], X: Any) -> bool:
 
 
 def columns_asked(classifiers: Sequence[Any]) -> tuple[str, ...]:
-    """Return the columns that judges answer in; none where somebody is no judge."""
+    """Return the columns that judges answer in, each once; none where somebody is no judge."""
     judges = [one for one in classifiers if isinstance(one, Judge)]
     if len(judges) < len(classifiers):
         return ()
-    return tuple(column for judge in judges for column in judge.columns)
+    return tuple(dict.fromkeys(column for judge in judges for column in judge.columns))
 
 
 def asks_judges(committee: Any) -> bool:
