@@ -2,6 +2,7 @@ import math
 import pickle
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,13 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shortlist.errors import BadInputError, FitsStoppedError, LowCoverageWarning, UnmetChoiceError
-from shortlist.multistage import AcquisitionError, EmscoOptions, MultiStageClassifier, feature_costs
+from shortlist.multistage import (
+    AcquisitionError,
+    EmscoOptions,
+    MultiStageClassifier,
+    estimators,
+    feature_costs,
+)
 from shortlist.multistage.subclassifiers import decision_bits
 from shortlist.results.limits import read_limit
 from shortlist.results.proof import ProofKind
@@ -226,6 +233,16 @@ def test_an_enumeration_without_time_for_its_fits_gives_way_to_windows() -> None
     assert (searched.front_.method, searched.front_.proof.kind) == ("windows", ProofKind.APPROXIMATE)
     assert "windows were searched instead" in searched.notes_[0]
     assert searched.predict(X).tolist() == pickle.loads(pickle.dumps(searched)).predict(X).tolist()
+
+
+def test_where_one_window_is_looked_through_in_time_the_front_is_complete_and_nothing_is_doubted() -> None:
+    X, y = make_classification(150, 5, n_informative=4, n_redundant=0, random_state=1)
+
+    with patch.object(estimators, "enumerate_front", side_effect=FitsStoppedError("no time")):
+        found = MultiStageClassifier(random_state=0, time_limit_s=1e6).fit(X, y)
+
+    assert (found.front_.method, found.front_.proof.kind) == ("windows", ProofKind.COMPLETE)
+    assert not any("nothing is proved" in note for note in found.notes_)
 
 
 @pytest.mark.parametrize("subclassifier", [None, GaussianNB()])

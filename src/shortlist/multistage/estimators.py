@@ -64,6 +64,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
 from shortlist.multistage.windows.window_search import search_windows
 from shortlist.pickles import saved_from
 from shortlist.results.picking import LimitsAsked
+from shortlist.results.proof import ProofKind
 from shortlist.runs import NO_STUDY, Budget, Cancellation, Report, Study, silent
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 from shortlist.runs.workers import Where, as_where
@@ -660,8 +661,9 @@ class MultiStageClassifier(TableClassifier):
             except FitsStoppedError:
                 if budget.cancellation.cancelled:
                     raise
-                self._doubts = (f"{UNFITTED} half of the {budget.time_text}, {INSTEAD}",)
                 self.result_ = search_windows(problem, budget=budget)
+                if self.result_.proof.kind is not ProofKind.COMPLETE:
+                    self._doubts = (f"{UNFITTED} half of the {budget.time_text}, {INSTEAD}",)
         elif self.method == "emsco":
             self.result_ = emsco(problem, self.emsco_options, budget=budget)
         else:

@@ -33,7 +33,7 @@ from shortlist.multistage.search.stage_objectives import stage_problem
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
-from shortlist.multistage.subclassifiers.subclassifiers import StageRows
+from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Finished, open_study
 from shortlist.runs.budget import Budget
@@ -282,13 +282,15 @@ def test_a_run_that_is_stopped_again_and_again_ends_where_it_would_have(
     assert (result.stopped, result.n_generations) == (whole.stopped, whole.n_generations)
 
 
-def test_of_the_first_generation_those_are_measured_whose_fits_there_was_time_for() -> None:
+@pytest.mark.parametrize("foreign", [True, False])
+def test_of_the_first_generation_those_are_measured_whose_fits_there_was_time_for(foreign: bool) -> None:
     X, y = make_classification(60, 7, n_informative=5, n_redundant=0, random_state=0)
     names = [f"f{i}" for i in range(7)]
     rows = StageRows(learn_encoding(X, names), X[:40], y[:40], X[40:], y[40:], 2)
-    fresh = functools.partial(
-        ForeignSubclassifiers, rows, DecisionTreeClassifier(max_depth=2, random_state=0), dense=False
-    )
+    fresh: Any = functools.partial(LogisticSubclassifiers, rows, dense=False, work_of_a_unit=1)
+    if foreign:
+        tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+        fresh = functools.partial(ForeignSubclassifiers, rows, tree, dense=False)
     measured = []
     for seconds in (0, 8, 20):
         fits = fresh()

@@ -1,3 +1,4 @@
+import functools
 import itertools
 from collections.abc import Iterator
 
@@ -5,13 +6,26 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.arrays import Mask
 from shortlist.errors import FitsStoppedError
+from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
+from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import has_gaps
 from shortlist.multistage.search._evaluation import N_MEASURES
-from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, StageProblem, within_rules
+from shortlist.multistage.search.stage_objectives import (
+    DEFAULT_OBJECTIVES,
+    StageProblem,
+    stage_problem,
+    within_rules,
+)
+from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
+from shortlist.multistage.subclassifiers.encoding import learn_encoding
+from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
+from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 from shortlist.multistage.windows.archive import StageArchive
 from shortlist.multistage.windows.window import Window, walk_window
 from shortlist.runs import Budget, Cancellation
@@ -75,7 +89,8 @@ def test_a_window_holds_the_front_of_all_its_assignments(
     problem = problem_of(known, min(k, known.n_features), objectives=objectives, removal=removal)
     window = Window(problem, data.draw(items_of(known.n_features)))
 
-    found = walk_window(window, NOTHING, Budget())
+    found, whole = walk_window(window, NOTHING, Budget())
+    assert whole
 
     everything = list(in_window(window))
     assert best_vectors(problem, found.tolist()) == best_vectors(problem, everything)
@@ -94,7 +109,7 @@ def test_what_is_known_may_be_left_out_and_nothing_else(
     archive = StageArchive(problem)
     archive.add(np.array(before, dtype=np.int8), problem.measures(np.array(before, dtype=np.int8)))
 
-    found = walk_window(window, archive.measures, Budget())
+    found, _ = walk_window(window, archive.measures, Budget())
 
     together = best_vectors(problem, before + found.tolist())
     assert together == best_vectors(problem, before + list(in_window(window)))
@@ -110,7 +125,7 @@ def test_invalid_sets_are_passed_by(known: oracles.Facts, k: int, data: st.DataO
     problem = within_rules(problem_of(known, min(k, n)), rules)
     window = Window(problem, data.draw(items_of(n)))
 
-    found = walk_window(window, NOTHING, Budget()).tolist()
+    found = walk_window(window, NOTHING, Budget())[0].tolist()
 
     valid = list(in_window(window))
     assert all(row in valid for row in found)
@@ -118,11 +133,38 @@ def test_invalid_sets_are_passed_by(known: oracles.Facts, k: int, data: st.DataO
     assert not missing
 
 
-def test_a_window_that_is_stopped_says_so() -> None:
-    answers = {frozenset({0}): ((False, False),) * 3}
-    problem = problem_of(oracles.Facts(1, (0, 1, 0), answers, (1,)), 1)
+def test_a_large_window_that_is_stopped_says_so() -> None:
+    problem = tree_problem(9)
+    problem.decisions.every_subset()
     cancellation = Cancellation()
     cancellation.cancel()
 
     with pytest.raises(FitsStoppedError, match="stopped"):
-        walk_window(Window(problem, np.ones((1, 1), dtype=bool)), NOTHING, Budget(cancellation=cancellation))
+        walk_window(Window(problem, np.eye(9, dtype=bool)), NOTHING, Budget(cancellation=cancellation))
+
+
+@pytest.mark.parametrize("seconds", [3, 9, 20])
+def test_a_window_that_has_not_all_classifiers_holds_the_front_of_those_it_has(seconds: int) -> None:
+    problem = tree_problem(5)
+    problem.measures(np.zeros((1, 5), dtype=np.int8))
+    now = itertools.count()  # each look at the clock takes a second
+    problem.decisions.subclassifiers.budget = budget = Budget(seconds, clock=functools.partial(next, now))
+    window = Window(problem, np.eye(5, dtype=bool))
+
+    found, whole = walk_window(window, NOTHING, budget)
+
+    assert not whole
+    fitted = problem.fitted(np.array(list(in_window(window)), dtype=np.int8)).tolist()
+    assert 0 < len(fitted) < len(list(in_window(window)))
+    assert best_vectors(problem, found.tolist()) == best_vectors(problem, fitted)
+    assert problem.decisions.subclassifiers.n_fits <= seconds + 1
+
+
+def tree_problem(n: int) -> StageProblem:
+    """Return a problem whose classifiers are fitted when they are asked for."""
+    X, y = make_classification(60, n, n_informative=n - 1, n_redundant=0, random_state=0)
+    names = [f"f{i}" for i in range(n)]
+    rows = StageRows(learn_encoding(X, names), X[:40], y[:40], X[40:], y[40:], 2)
+    trees = ForeignSubclassifiers(rows, DecisionTreeClassifier(max_depth=2, random_state=0))
+    decisions = DecisionBits(trees, reject_rule(0.8, rows.fit_labels))
+    return stage_problem(decisions, feature_costs(None, names), max_stages=3)

@@ -1,3 +1,6 @@
+import dataclasses
+import functools
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +16,15 @@ from shortlist.multistage.search.stage_objectives import StageProblem, stage_pro
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
+from shortlist.multistage.windows.archive import fixed_merits
+from shortlist.multistage.windows.candidates import single_moves
 from shortlist.multistage.windows.climbing import WindowOptions
-from shortlist.multistage.windows.window_search import WindowResult, drawn_weightings, search_windows
+from shortlist.multistage.windows.window_search import (
+    WindowResult,
+    drawn_weightings,
+    first_assignments,
+    search_windows,
+)
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Progress, open_study
 from shortlist.runs.budget import Budget
@@ -129,6 +139,45 @@ def test_a_search_that_was_stopped_goes_on_to_the_same_front(tmp_path: Path) -> 
         assert part.proof.limit == "interrupted"
         assert facts_of(rest) == facts_of(whole) == facts_of(again)
         assert again.n_windows == 0
+
+
+def test_no_move_of_one_feature_betters_any_weighting_where_a_search_ends() -> None:
+    for seed in range(3):
+        problem = wide_problem(20)
+        found = search_windows(problem, NARROW, budget=Budget(seed=seed))
+        assert found.proof.limit == ""
+        for weights in drawn_weightings(3, NARROW.n_weightings, seed):
+            worths = fixed_merits(problem, found.measures) @ weights
+            moves, _ = single_moves(found.assignments[worths.argmax()], 3, removal=False)
+            assert (fixed_merits(problem, problem.measures(moves)) @ weights).max() <= worths.max()
+
+
+def test_a_search_that_was_stopped_within_a_climb_goes_on_with_all_that_it_had(tmp_path: Path) -> None:
+    now = itertools.count()  # each look at the clock takes a second
+    with open_study(tmp_path / "s.db") as study:
+        budget = Budget(150, seed=1, study=study, clock=functools.partial(next, now))
+        part = search_windows(wide_problem(), NARROW, budget=budget)
+        assert part.proof.limit == "150 s"
+        assert len(part.measures) > 1
+        rest = search_windows(wide_problem(), NARROW, budget=Budget(seed=1, study=study))
+
+    problem = wide_problem()
+    assert rest.proof.limit == ""
+    weightings = drawn_weightings(3, NARROW.n_weightings, 1)
+    for weights in weightings:
+        sums = [(fixed_merits(problem, result.measures) @ weights).max() for result in (part, rest)]
+        assert sums[1] >= sums[0]
+
+
+def test_with_removal_the_search_begins_with_few_features_too() -> None:
+    problem = dataclasses.replace(wide_problem(20), removal=True)
+    starts = first_assignments(problem)
+
+    assert (starts >= 0).sum(axis=1).tolist() == [1, 2, 4, 8, 16]
+    assert set(np.flatnonzero(starts[2] == 0)) <= set(range(6))  # those that tell of the class
+    assert not len(first_assignments(wide_problem(20)))
+    found = search_windows(problem, NARROW, budget=Budget(seed=0))
+    assert (found.assignments == -1).any()
 
 
 def test_progress_counts_the_climbs_of_each_round() -> None:

@@ -199,7 +199,8 @@ def emsco(
         Receives every generation.
     budget : Budget, optional
         How long the search may take; of the first generation those are kept whose fits there was time for, at
-        least one; a later generation that has no time is dropped; the seed; and who is told. Its study
+        least one; a later generation that has no time is dropped, and one that a study kept is measured
+        whatever the time; the seed; and who is told. Its study
         keeps generations with the state of the random numbers, so that a run that was killed goes on to the
         same end. Its observer is then told of the generations from there on.
 
@@ -221,7 +222,7 @@ def emsco(
         place = EmscoPlace(0, first, seen, options.population)
     else:
         place = opened_place(kept, rng)
-    current = _first_generation(problem, options, place, budget)
+    current = _first_generation(problem, options, place, budget, whole=kept is not None)
     n_missing = len(place.assignments) - len(current.assignments)  # for want of time
     stopped = budget.limit_text if n_missing else ""
     while not stopped and current.number < options.generations:
@@ -277,33 +278,24 @@ def _end(options: EmscoOptions, place: EmscoPlace, n_children: int, budget: Budg
 
 
 def _first_generation(
-    problem: StageProblem, options: EmscoOptions, place: EmscoPlace, budget: Budget
+    problem: StageProblem, options: EmscoOptions, place: EmscoPlace, budget: Budget, *, whole: bool
 ) -> EmscoGeneration:
-    """Measure what the search begins with, or those assignments whose fits there was time for.
+    """Measure what the search begins with: the `whole` of it, or as much as there is time for.
 
     The first assignment is fitted whatever the time: without it there is no answer.
     """
     fits, first = problem.decisions.subclassifiers, place.assignments
     fits.budget = endless = dataclasses.replace(budget, seconds=math.inf)
-    problem.measures(first[:1])
+    problem.measures(first if whole else first[:1])
     fits.budget = budget
     try:
         problem.measures(first)
     except FitsStoppedError:
-        first = np.array([row for row in first if _is_fitted(problem, row)])
+        first = problem.fitted(first)
     fits.budget = endless  # what is left is fitted
     generation = _generation(problem, options, place.number, first)
     fits.budget = budget
     return generation
-
-
-def _is_fitted(problem: StageProblem, assignment: NDArray[np.int8]) -> bool:
-    """Whether an assignment can be measured when there is no time for any fit."""
-    try:
-        problem.measures(assignment[None, :])
-    except FitsStoppedError:
-        return False
-    return True
 
 
 def initial_population(

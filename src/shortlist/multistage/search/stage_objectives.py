@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shortlist._bits import pack
 from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Values
-from shortlist.errors import BadInputError
+from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.exact import as_fraction, as_integers
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
@@ -151,6 +151,19 @@ class StageProblem:
             self.decisions.bits, self.everyone, self.scoring, result,
         )  # fmt: skip
         return result
+
+    def fitted(self, assignments: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return those that can be measured when there is no time for any fit."""
+        return np.array([row for row in assignments if self._is_fitted(row)], dtype=np.int8).reshape(
+            -1, self.n_features
+        )
+
+    def _is_fitted(self, assignment: NDArray[np.int8]) -> bool:
+        try:
+            self.measures(assignment[None, :])
+        except FitsStoppedError:
+            return False
+        return True
 
     @property
     def objectives(self) -> tuple[Objective, ...]:

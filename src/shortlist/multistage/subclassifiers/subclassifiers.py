@@ -29,9 +29,6 @@ BATCH = 512
 FEW_SUBSETS = 64
 """Up to this many subsets are fitted at once, without workers, if they are not more than a unit of work."""
 WORK_OF_A_UNIT = 4 * 10**8
-"""Multiplications for the curvature of all fits of a unit, which takes a second or so between two looks at
-the clock.
-"""
 STOPPED = (
     "fitting subclassifiers was stopped before it was done, so there is no answer. Run it again, or "
     "allow more time."
@@ -179,6 +176,9 @@ class LogisticSubclassifiers:
         Whether every subset has a place of its own; default up to that number of features.
     budget : Budget, optional
         How long fits may take, which is looked at before every batch, and who is told. It may be replaced.
+    work_of_a_unit : int, default=400_000_000
+        Multiplications for the curvature of all fits of a unit of work, which takes a second or so between
+        two looks at the clock.
 
     Notes
     -----
@@ -195,10 +195,12 @@ class LogisticSubclassifiers:
         capacity: int = 200_000,
         dense: bool | None = None,
         budget: Budget | None = None,
+        work_of_a_unit: int = WORK_OF_A_UNIT,
     ) -> None:
         self.rows = rows
         self.n_jobs = n_jobs
         self.budget = budget or Budget()
+        self.work_of_a_unit = work_of_a_unit
         n_scores = 1 if rows.n_classes == 2 else rows.n_classes
         room = MOST_BYTES // (8 * n_scores * (rows.fit_rows.shape[1] + 1) + 16 * rows.n_words)
         n_places = min(capacity, max(LEAST_PLACES, room))
@@ -235,10 +237,13 @@ class LogisticSubclassifiers:
         """Fit subsets in batches, in threads; return how many, which are the first ones."""
         self._subsets[slots] = subsets
         done = 0
+        if self.budget.stopped:
+            return done
         n_rows, n_columns = self.rows.fit_rows.shape
-        most = max(1, min(BATCH, WORK_OF_A_UNIT // (n_rows * (n_columns + 1) ** 2 * self.n_scores)))
+        work_of_one = n_rows * (n_columns + 1) ** 2 * self.n_scores
+        most = max(1, min(BATCH, self.work_of_a_unit // work_of_one))
         if len(slots) <= min(most, FEW_SUBSETS):
-            if len(slots) and not self.budget.stopped:
+            if len(slots):
                 with _blas().limit(limits=1):
                     self._coefficients[slots] = fit_subsets(self._fit_rows, subsets)
                 done = len(slots)

@@ -87,13 +87,28 @@ class WindowClimber:
         self._looked: set[bytes] = set()
 
     def measure(self, assignments: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-        """Make assignments valid, measure them, and offer them to the archive; return both."""
+        """Make assignments valid, measure them, and offer them to the archive; return both.
+
+        Raises
+        ------
+        FitsStoppedError
+            If the budget ends before all are fitted; the archive has those that are.
+        """
         rules, removal = self.problem.rules, self.problem.removal
         if rules is not None:
             assignments = np.stack([rules.repaired(row, removal=removal) for row in assignments])
-        measures = self.problem.measures(assignments)
+        try:
+            measures = self.problem.measures(assignments)
+        except FitsStoppedError:
+            ready = self.problem.fitted(assignments)
+            self.archive.add(ready, self.problem.measures(ready))
+            raise
         self.archive.add(assignments, measures)
         return assignments, measures
+
+    def bests(self, weightings: Values) -> Values:
+        """Return the best sum by each weighting."""
+        return np.array([self.archive.best(weights)[0] for weights in weightings])
 
     def climb(self, weights: Values) -> bool:
         """Go on until neither a move nor a window gains by the weights; return whether anything did.
@@ -151,10 +166,12 @@ class WindowClimber:
         key = np.packbits(items[np.lexsort(items.T)], axis=None).tobytes()
         if key in self._looked:
             return
-        found = walk_window(Window(self.problem, items), self.archive.measures, self.budget)
-        self.n_windows += 1
+        found, whole = walk_window(Window(self.problem, items), self.archive.measures, self.budget)
         if len(found):
             self.measure(found)
+        if not whole:
+            raise FitsStoppedError(STOPPED)
+        self.n_windows += 1
         self._looked.add(key)
 
     def _scan(self, assignment: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

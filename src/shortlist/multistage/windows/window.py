@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from shortlist.arrays import Mask
 from shortlist.errors import FitsStoppedError
 from shortlist.multistage.problem.stages import REMOVED, compress
-from shortlist.multistage.search._walk_arrays import Space
 from shortlist.multistage.search.enumeration import space_of
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.search.walkers import make_walker
@@ -17,6 +16,8 @@ from shortlist.runs import Budget
 
 SETS_AT_ONCE = 256
 """Feature sets whose classifiers are fitted between two looks at the clock."""
+FEW_ITEMS = 8
+"""Up to so many items a walk takes less than a second, and is not stopped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ class Window:
         return np.array([bool(bought.any()) and rules.is_valid(bought) for bought in sets])
 
 
-def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> NDArray[np.int8]:
+def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tuple[NDArray[np.int8], bool]:
     """Return stage assignments of a window's items; for each outcome that nothing beats there is one.
 
     Every assignment of the items to at most `max_stages` stages is accounted for, by the walk of
@@ -71,43 +72,56 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> NDA
     -------
     assignments : ndarray of int8, shape (n_assignments, n_features)
         Some of them may be dominated.
+    whole : bool
+        False where the budget ended before all classifiers were fitted: sets without one count as invalid.
 
     Raises
     ------
     FitsStoppedError
-        If the budget ends before all of them are accounted for.
+        If the budget ends within a walk of more than :data:`FEW_ITEMS` items.
     """
     problem = window.problem
     sets = window.sets()
     valid = window.valid(sets)
-    space = _space(window, sets, valid, budget)
+    bits, fitted = _bits(window, sets, valid)
+    whole = bool(fitted[valid].all())
+    valid &= fitted
+    calls = problem.call_price + problem.call_price_per_feature * sets.sum(axis=1)
+    space = space_of(bits, problem.costs.price(sets), calls)
     n_items, k = len(window.items), min(problem.max_stages, len(window.items))
     walker = make_walker(problem, space, k, known, bounds=True)
     walker.begin(np.arange(1, 1 << n_items, dtype=np.int64))
-    while not walker.walk_on():
-        if budget.stopped:
+    ended = False
+    while not ended:
+        if budget.stopped and n_items > FEW_ITEMS:
             raise FitsStoppedError(STOPPED)
+        ended = walker.walk_on()
     chains = walker.found().chains
     chains = np.where(valid[chains], chains, 0)
     if not valid[1:].all() and problem.removal:  # what invalid sets alone decide, nothing, valid ones may too
         alone = np.zeros((np.count_nonzero(valid), chains.shape[1]), dtype=np.int64)
         alone[:, 0] = np.flatnonzero(valid)
         chains = np.concatenate([chains, alone])
-    return _assignments(window, chains)
+    return _assignments(window, chains), whole
 
 
-def _space(window: Window, sets: Mask, valid: Mask, budget: Budget) -> Space:
-    """Fit what is missing, and return what a walk over the items needs."""
-    problem = window.problem
+def _bits(window: Window, sets: Mask, valid: Mask) -> tuple[NDArray[np.uint64], Mask]:
+    """Fit what is missing, and return who is sure and right by each set, and which sets are fitted."""
+    decisions = window.problem.decisions
+    bits = np.zeros((len(sets), 2, decisions.bits.shape[2]), dtype=np.uint64)
+    fitted = np.zeros(len(sets), dtype=bool)
     wanted = np.flatnonzero(valid)
-    bits = np.zeros((len(sets), 2, problem.decisions.bits.shape[2]), dtype=np.uint64)
-    for start in range(0, len(wanted), SETS_AT_ONCE):
-        if budget.stopped:
-            raise FitsStoppedError(STOPPED)
-        piece = wanted[start : start + SETS_AT_ONCE]
-        bits[piece] = problem.decisions.bits[problem.decisions.slots(sets[piece])]
-    calls = problem.call_price + problem.call_price_per_feature * sets.sum(axis=1)
-    return space_of(bits, problem.costs.price(sets), calls)
+    pieces = [wanted[start : start + SETS_AT_ONCE] for start in range(0, len(wanted), SETS_AT_ONCE)]
+    while pieces:
+        piece = pieces.pop(0)
+        try:
+            bits[piece] = decisions.bits[decisions.slots(sets[piece])]
+        except FitsStoppedError:
+            if len(piece) > 1:  # some of them may be
+                pieces = [*np.array_split(piece, len(piece)), *pieces]
+            continue
+        fitted[piece] = True
+    return bits, fitted
 
 
 def _assignments(window: Window, chains: NDArray[np.int64]) -> NDArray[np.int8]:

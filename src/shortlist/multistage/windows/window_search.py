@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from shortlist._words import counted
 from shortlist.arrays import Values
 from shortlist.errors import FitsStoppedError
+from shortlist.multistage.problem.stages import REMOVED
 from shortlist.multistage.search.enumeration import front_order
 from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.multistage.windows.candidates import Promise
 from shortlist.multistage.windows.climbing import WindowClimber, WindowOptions
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
@@ -63,19 +65,21 @@ class WindowResult:
 
 @dataclass(frozen=True)
 class _Place:
-    """How far a search is: finished rounds, climbs of this round, whether one gained, whether it ended."""
+    """How far a search is: finished rounds, climbs of this round, whether it ended, and where it was.
 
-    n_rounds: int = 0
-    n_climbs: int = 0
-    gained: bool = False
-    ended: bool = False
+    That is the best sum by each weighting when the round began.
+    """
 
-    def after(self, n_weightings: int, *, gained: bool) -> "_Place":
-        """Return the place after one more climb; a round without gain is the last."""
-        gained = gained or self.gained
-        if self.n_climbs + 1 < n_weightings:
-            return _Place(self.n_rounds, self.n_climbs + 1, gained)
-        return _Place(self.n_rounds + 1, 0, ended=not gained)
+    n_rounds: int
+    n_climbs: int
+    ended: bool
+    bests: Values
+
+    def after(self, bests: Values) -> "_Place":
+        """Return the place after one more climb; a round in which no best sum rose is the last."""
+        if self.n_climbs + 1 < len(bests):
+            return dataclasses.replace(self, n_climbs=self.n_climbs + 1)
+        return _Place(self.n_rounds + 1, 0, not (bests > self.bests).any(), bests)
 
 
 def search_windows(
@@ -103,7 +107,8 @@ def search_windows(
     budget : Budget, optional
         How long the search may take, the seed of the weightings, and who is told. The first assignment, one
         stage with everything, is measured whatever the time. Its study keeps what was found after every
-        climb, so that a search that was killed goes on to the same front.
+        climb, so that a search that was killed goes on to the same front. One that was stopped goes on from
+        all that it had found, which may lead to another front.
 
     Notes
     -----
@@ -113,23 +118,24 @@ def search_windows(
     options, budget = options or WindowOptions(), budget or Budget()
     climber = WindowClimber(problem, options, budget)
     checkpoint = Checkpoint("windows", budget.study)
-    place = _opened(checkpoint, climber, budget)
     everything = np.eye(problem.n_features, dtype=bool)
     whole = len(everything) <= options.width
     weightings = drawn_weightings(len(problem.names), 1 if whole else options.n_weightings, budget.seed)
+    place = _opened(checkpoint, climber, weightings, budget)
     try:
+        climber.measure(first_assignments(problem))
         while not place.ended:
             budget.report(
                 Progress(f"{LOOKING_THROUGH}, round {place.n_rounds + 1}", place.n_climbs, len(weightings))
             )
             if whole:
                 climber.look_through(everything)
-            gained = not whole and climber.climb(weightings[place.n_climbs])
-            if not whole and place.n_climbs == 0:
-                draws = np.random.default_rng([budget.seed, place.n_rounds])
-                gained |= climber.wander(weightings[0], draws)
-            place = place.after(len(weightings), gained=gained)
-            _keep(checkpoint, climber, place, len(weightings), budget)
+            else:
+                climber.climb(weightings[place.n_climbs])
+                if place.n_climbs == 0:
+                    climber.wander(weightings[0], np.random.default_rng([budget.seed, place.n_rounds]))
+            place = place.after(climber.bests(weightings))
+            _keep(checkpoint, climber, place, budget)
     except FitsStoppedError:  # the archive has what was found before
         checkpoint.keep(lambda: _state(climber, place), now=True)
     proof = Proof(ProofKind.APPROXIMATE, limit="" if place.ended else budget.limit_text)
@@ -151,24 +157,39 @@ def drawn_weightings(n_objectives: int, n_weightings: int, seed: int) -> Values:
     return drawn
 
 
-def _opened(checkpoint: Checkpoint, climber: WindowClimber, budget: Budget) -> _Place:
-    """Go on where a study is; else measure what the search begins with, whatever the time."""
+def first_assignments(problem: StageProblem) -> NDArray[np.int8]:
+    """Return what the search begins with beside one stage of everything, ``(n_assignments, n_features)``.
+
+    Where features may be left out: one stage of the features that tell most, 1, 2, 4 of them and so on.
+    """
+    n = problem.n_features
+    starts = np.full(((n - 1).bit_length() if problem.removal else 0, n), REMOVED, dtype=np.int8)
+    if not len(starts):
+        return starts
+    promise = Promise(problem.decisions.subclassifiers.rows)
+    order = np.argsort(-promise.beyond(np.zeros(n, dtype=bool)), kind="stable")
+    for place, start in enumerate(starts):
+        start[order[: 1 << place]] = 0
+    return starts
+
+
+def _opened(checkpoint: Checkpoint, climber: WindowClimber, weightings: Values, budget: Budget) -> _Place:
+    """Go on where a study is; else measure one stage of everything, whatever the time."""
     fits = climber.problem.decisions.subclassifiers
     fits.budget = budget
     if (kept := checkpoint.last()) is not None:
         climber.archive.restore(kept.arrays["assignments"], kept.arrays["measures"])
-        return _Place(**kept.facts)
+        return _Place(**kept.facts, bests=kept.arrays["bests"])
     fits.budget = dataclasses.replace(budget, seconds=math.inf)
     climber.measure(np.zeros((1, climber.problem.n_features), dtype=np.int8))
     fits.budget = budget
-    return _Place()
+    return _Place(0, 0, ended=False, bests=climber.bests(weightings))
 
 
-def _keep(
-    checkpoint: Checkpoint, climber: WindowClimber, place: _Place, n_weightings: int, budget: Budget
-) -> None:
+def _keep(checkpoint: Checkpoint, climber: WindowClimber, place: _Place, budget: Budget) -> None:
     """Keep what was found so far, as finished if it is."""
     points = counted(len(climber.archive.measures), "point")
+    n_weightings = len(place.bests)
     done = n_weightings if place.ended else place.n_climbs
     note = StageNote(LOOKING_THROUGH, n_weightings, done, 1, points)
     if place.ended:
@@ -180,5 +201,7 @@ def _keep(
 def _state(climber: WindowClimber, place: _Place) -> KeptState:
     """Return what a study keeps."""
     archive = climber.archive
-    arrays: dict[str, NDArray[Any]] = {"assignments": archive.assignments, "measures": archive.measures}
-    return KeptState(arrays, dataclasses.asdict(place))
+    arrays: dict[str, NDArray[Any]] = {
+        "assignments": archive.assignments, "measures": archive.measures, "bests": place.bests,
+    }  # fmt: skip
+    return KeptState(arrays, {name: getattr(place, name) for name in ("n_rounds", "n_climbs", "ended")})
