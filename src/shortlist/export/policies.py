@@ -157,9 +157,10 @@ def open_ties(saved: SavedModel) -> str:
     ]
     if not names:
         return ""
+    named = all_of(counted_names(names))
     return (
         f" Scikit-learn leaves open which of several equally near rows count; members that ask it: "
-        f"{all_of(counted_names(names))}. Those of a pool fitted by this version of Shortlist settle it: prune again."
+        f"{named}. Those of a pool fitted by this version of Shortlist settle it: prune again."
     )
 
 
