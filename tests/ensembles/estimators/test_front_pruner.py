@@ -196,3 +196,47 @@ def test_a_study_of_an_earlier_release_belongs_to_the_prices_that_it_kept(tmp_pa
         study.keep(front_pruner.MEASURED_PRICES, lambda: {"cost": [7.0] * 7}, now=True)
         with pytest.raises(BadInputError, match="another question: the cost of members was"):
             pruner.fit(X[90:], NAMES[90:], study=study)
+
+
+def shares_of_judges() -> pd.DataFrame:
+    """Probabilities of two judges, one of whom abstains on some rows."""
+    ill = np.random.default_rng(0).uniform(0.1, 0.9, (2, len(Y)))
+    ill[1, ::9] = np.nan
+    columns = {
+        f"j{k}:{name}": ill[k] if name == "ill" else 1 - ill[k] for k in (0, 1) for name in ("ill", "well")
+    }
+    return pd.DataFrame(columns)
+
+
+def test_a_positive_class_goes_with_means_of_judges_who_abstain() -> None:
+    answers = shares_of_judges()
+    judges = Pool.from_answers(answers, NAMES)
+    objectives = ["min log-loss", "min size"]
+
+    fitted = FrontPruner(judges, objectives=objectives, positive="ill", random_state=0).fit(answers, NAMES)
+
+    assert fitted.voting_ == "soft"
+    assert fitted.positive_ == "ill"
+    assert verify(fitted, answers, NAMES).failures == ()
+    with pytest.raises(BadInputError, match="positive must be left out where judges abstain"):
+        FrontPruner(judges, positive="ill", random_state=0).fit(answers, NAMES)
+
+
+def test_losses_of_judges_who_give_classes_alone_are_refused_before_any_is_asked() -> None:
+    answers = pd.DataFrame({"a": NAMES, "b": np.roll(NAMES, 1)})
+    pruner = FrontPruner(
+        Pool.from_answers(answers, NAMES), objectives=["min brier", "min log-loss", "min size"]
+    )
+
+    with pytest.raises(BadInputError, match=r"a and b.*, or leave brier and log-loss out of the objectives"):
+        pruner.check_options(NAMES)
+
+
+@pytest.mark.parametrize("has_pool", [True, False])
+def test_more_rows_than_losses_are_compared_on_are_refused_before_any_is_asked(has_pool: bool) -> None:
+    pruner = FrontPruner(trees() if has_pool else None, objectives=["min log-loss", "min size"])
+    most = 47_662 if has_pool else 158_873  # of which three tenths prune
+
+    pruner.check_options(np.resize(NAMES, most))
+    with pytest.raises(BadInputError, match=r"at most 47,662 rows that prune, .* got 47,663"):
+        pruner.check_options(np.resize(NAMES, most + 1))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.ensembles.averaging import _kernels as averaging
-from shortlist.ensembles.fronts.mean_front import mean_front, mean_front_problem
+from shortlist.ensembles.fronts.mean_front import MOST_ROWS_OF_LOSSES, mean_front, mean_front_problem
 from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.votes.soft_votes import SoftVotes
@@ -110,8 +110,10 @@ def test_objectives_that_count_votes_and_sums_that_are_too_large_are_refused() -
     with pytest.raises(BadInputError, match="limits of a front must be on the size"):
         mean_front_problem(votes, ["min log-loss", "min size"], limits=selection_limits(3, min_size=0))
     many = SoftVotes(np.repeat(votes.shares, 5_000, axis=0), np.repeat(votes.labels, 5_000))
-    with pytest.raises(BadInputError, match="a front of losses must have fewer rows"):
+    with pytest.raises(BadInputError, match=r"must have at most 47,662 rows that prune, .* 60,000"):
         mean_front_problem(many, ["min log-loss", "min size"])
+    assert MOST_ROWS_OF_LOSSES == 47_662
+    assert mean_front_problem(many, ["max accuracy", "min size"]).n_values == 1  # whole numbers
 
 
 def test_committees_may_have_more_members_than_calls_may_be_nested() -> None:

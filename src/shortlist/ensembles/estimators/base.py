@@ -122,7 +122,15 @@ class PoolPruner(EnsembleClassifier):
         as_choice(self.voting, "voting", self.VOTING)
         as_choice(self.probabilities, "probabilities", PROBABILITY_SOURCES)
         if (self.voting == AVERAGED or self.probabilities == MEAN) and self.pool is not None:
-            check_probabilities(whole_pool(self.pool))
+            check_probabilities(whole_pool(self.pool), self._instead_of_means())
+
+    def _instead_of_means(self) -> str:
+        """Return what to do where somebody gives no probabilities."""
+        asked = {
+            "voting='hard'": self.voting == AVERAGED,
+            "probabilities='shares'": self.probabilities == MEAN,
+        }
+        return f"pass {all_of(option for option, matters in asked.items() if matters)}"
 
     def prunes_out_of_fold(self, _n_rows: int) -> bool:
         """Whether the rows that fit a pool prune it too, by answers out of fold."""

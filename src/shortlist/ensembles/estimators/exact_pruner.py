@@ -15,6 +15,7 @@ from shortlist.arrays import BinaryLabels, Labels
 from shortlist.ensembles.estimators.base import (
     AVERAGED,
     HARD,
+    MEAN,
     SOFT,
     PoolPruner,
     PruningRows,
@@ -317,11 +318,18 @@ class ExactPruner(PoolPruner):
         asked = self.pool is None or gives_probabilities(whole_pool(self.pool))
         return SOFT if name == AUTO and asked and not of_votes else HARD
 
+    def _instead_of_means(self) -> str:
+        """Return what to do where somebody gives no probabilities."""
+        if self.meant_voting != SOFT:
+            return super()._instead_of_means()
+        shares = ", probabilities='shares'" if self.probabilities == MEAN else ""
+        return f"pass voting='hard'{shares} and an objective of votes, such as objective='accuracy'"
+
     def _check_averaging(self, wanted: str | Mapping[Any, float], n_classes: int, voting: str) -> None:
         """Refuse what cannot be meant where probabilities are averaged."""
         each = soft_votes(np.full((n_classes, 1, n_classes), 1 / n_classes), np.arange(n_classes))
         if self.pool is not None:
-            check_probabilities(whole_pool(self.pool))
+            check_probabilities(whole_pool(self.pool), self._instead_of_means())
         mean_goal(soft_metric(wanted), each) if voting == AVERAGED else soft_goal(each, wanted)
         if self.min_size == 0:
             raise BadInputError(

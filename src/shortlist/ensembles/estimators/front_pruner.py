@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import as_choice, as_count
+from shortlist._words import all_of
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, PruningRows
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner, positive_class, price_settings
+from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import (
     BY_CLASS,
@@ -18,14 +20,20 @@ from shortlist.ensembles.fronts.committee_problem import (
     committee_problem,
     read_objectives,
 )
-from shortlist.ensembles.fronts.mean_front import mean_front, mean_front_problem, mean_selection
+from shortlist.ensembles.fronts.mean_front import (
+    check_rows_of_losses,
+    mean_front,
+    mean_front_problem,
+    mean_selection,
+)
 from shortlist.ensembles.fronts.member_prices import member_bytes, member_times
 from shortlist.ensembles.goals.class_weights import decision_table, weights_of
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.ensembles.goals.selection_limits import exact_cost, selection_limits
-from shortlist.ensembles.pools.class_probabilities import class_shares
+from shortlist.ensembles.pools.class_probabilities import check_probabilities, class_shares
 from shortlist.ensembles.pools.judges import pass_costs
 from shortlist.ensembles.pools.pool import Pool
+from shortlist.ensembles.pools.refit import whole_pool
 from shortlist.ensembles.proofs.incumbent import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion
@@ -65,7 +73,8 @@ class FrontPruner(ExactPruner):
         ``true-negatives``, ``recall``, ``specificity`` or ``recall:CLASS``; ``min`` with ``cost`` (prices of
         `member_costs`, or the pool's own), ``size``, ``time`` (measured, in milliseconds per 1,000 rows) or
         ``bytes`` (of the pickled members). With ``min`` ``log-loss`` or ``brier`` committees answer by the
-        mean of their probabilities, and ``accuracy`` is that of means; other values do not go with them.
+        mean of their probabilities, and ``accuracy`` is that of means; other values do not go with them, and
+        at most 47,662 rows may prune.
     positive : label or None, default=None
         The positive class; None: the last of the sorted classes.
     pick : str or int, default="ideal"
@@ -161,6 +170,20 @@ class FrontPruner(ExactPruner):
                 return name
         return "accuracy"
 
+    @property
+    def meant_voting(self) -> str:
+        """How committees answer: by the mean of probabilities where a loss is among the objectives."""
+        return SOFT if self._losses() else HARD
+
+    def _losses(self) -> list[str]:
+        """Return the losses among the objectives."""
+        names = [" ".join(text.split()).removeprefix("min ").replace("_", "-") for text in self.objectives]
+        return [name for name in names if name in MEAN_LOSSES]
+
+    def _instead_of_means(self) -> str:
+        """Return what to do where somebody gives no probabilities."""
+        return f"leave {all_of(self._losses())} out of the objectives"
+
     def check_options(self, y: Labels) -> None:
         """Refuse classes and options that cannot be used, before any long work.
 
@@ -181,6 +204,10 @@ class FrontPruner(ExactPruner):
                 "plurality."
             )
         names = read_objectives(self.objectives, self._labels(classes))
+        if self.meant_voting == SOFT:
+            check_rows_of_losses(len(y if self.pool is not None else rows_to_fit_and_prune(y, 0)[1]))
+            if self.pool is not None:
+                check_probabilities(whole_pool(self.pool), self._instead_of_means())
         if isinstance(self.pick, str):
             as_choice(self.pick, "pick", COMMITTEE_PICKS)
         else:
@@ -211,7 +238,7 @@ class FrontPruner(ExactPruner):
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
         pool, labels = rows.pool, self._labels(self.classes_)
         names = read_objectives(self.objectives, labels)
-        self.voting_ = SOFT if MEAN_LOSSES.keys() & set(names) else HARD
+        self.voting_ = self.meant_voting
         votes: Votes | ClassVotes | SoftVotes
         if self.voting_ == SOFT:
             truth = np.searchsorted(self.classes_, rows.y).astype(np.uint8)

@@ -26,7 +26,7 @@ from shortlist.ensembles.averaging._kernels import (
 from shortlist.ensembles.averaging.mean_problem import MeanProblem
 from shortlist.ensembles.averaging.mean_pruning import prune_means
 from shortlist.ensembles.averaging.mean_search import MeanEffort, search_means
-from shortlist.ensembles.averaging.mean_terms import scale_of
+from shortlist.ensembles.averaging.mean_terms import DIGITS, scale_of
 from shortlist.ensembles.fronts.committee_problem import (
     MEMBER_OBJECTIVES,
     SIZE,
@@ -35,7 +35,7 @@ from shortlist.ensembles.fronts.committee_problem import (
 )
 from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds
 from shortlist.ensembles.fronts.front_walk import Committee
-from shortlist.ensembles.goals.mean_goals import mean_goal
+from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.proofs.incumbent import PrunedSelection
 from shortlist.ensembles.votes.soft_votes import SoftVotes
@@ -54,6 +54,9 @@ TANGENT_STEPS, AIMED_BELOW = 200, (0.5, 0.1, 0.02)
 
 SIZES_SEARCHED = (2, 3, 5, 8, 13, 21)
 """Largest sizes of the committees that are searched where the walk does not get there."""
+
+MOST_ROWS_OF_LOSSES = (LARGEST_POINT - 1) // (11 * 2**DIGITS)
+"""A logarithm of a probability is above -11, and a point must stay below :data:`LARGEST_POINT`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +123,7 @@ def mean_front_problem(
     objectives: Sequence[str],
     *,
     costs: Mapping[str, Sequence[float] | NDArray[Any]] | None = None,
-    classes: Sequence[Any] | None = None,
+    classes: Sequence[Any] | NDArray[Any] | None = None,
     limits: SelectionLimits | None = None,
 ) -> MeanFrontProblem:
     """Read objectives of means of probabilities, and write all of them as integers.
@@ -137,10 +140,12 @@ def mean_front_problem(
     Raises
     ------
     BadInputError
-        As there; or if there are too many rows to compare sums exactly.
+        As there; or if there are more than :data:`MOST_ROWS_OF_LOSSES` rows.
     """
     labels = range(votes.n_classes) if classes is None else classes
     names = read_objectives(objectives, [str(label) for label in labels])
+    if MEAN_LOSSES.keys() & set(names):
+        check_rows_of_losses(votes.n_samples)
     values = [name for name in names if name not in MEMBER_OBJECTIVES]
     limits = limits or selection_limits(votes.n_classifiers)
     if limits.min_size < 1 or limits.diversity is not None or limits.costs is not None:
@@ -149,20 +154,28 @@ def mean_front_problem(
     charged = [
         price_objective(name, votes.n_classifiers, costs or {}, None) for name in names if name not in values
     ]
-    problem = MeanFrontProblem(
+    return MeanFrontProblem(
         values=problems,
         objectives=tuple(_objective(one) for one in problems) + tuple(one for one, _, _ in charged),
         asked=np.array([[*values, *(n for n in names if n not in values)].index(name) for name in names]),
         prices=np.array([price for _, price, _ in charged], dtype=np.int64).reshape(-1, votes.n_classifiers),
         limits=limits,
     )
-    worst = max(votes.n_samples * 11 * scale_of(one.terms) for one in problems) if problems else 0
-    if worst >= LARGEST_POINT:
+
+
+def check_rows_of_losses(n_rows: int) -> None:
+    """Refuse more rows than losses can be compared exactly on.
+
+    Raises
+    ------
+    BadInputError
+        If there are more than :data:`MOST_ROWS_OF_LOSSES`.
+    """
+    if n_rows > MOST_ROWS_OF_LOSSES:
         raise BadInputError(
-            f"a front of losses must have fewer rows to be compared exactly, got {votes.n_samples:,}. "
-            "Prune on fewer rows."
+            f"a front of losses must have at most {MOST_ROWS_OF_LOSSES:,} rows that prune, to be compared "
+            f"exactly, got {n_rows:,}. Prune on fewer rows, or leave the losses out."
         )
-    return problem
 
 
 def _objective(problem: MeanProblem) -> Objective:

@@ -79,23 +79,34 @@ def class_shares(pool: Pool, X: Any) -> Shares:
     return ask_pool(pool, X, ask, np.int16, (n_classes,))
 
 
-def check_probabilities(pool: Pool) -> None:
-    """Refuse a pool with classifiers that give no probabilities, before any long work."""
+VOTES_INSTEAD = "pass voting='hard' and an objective of votes, such as objective='accuracy'"
+"""What to do where probabilities cannot be averaged."""
+
+
+def check_probabilities(pool: Pool, instead: str = VOTES_INSTEAD) -> None:
+    """Refuse a pool with classifiers that give no probabilities, before any long work.
+
+    Parameters
+    ----------
+    pool : Pool
+        Who would be asked.
+    instead : str
+        What else to do than to leave them out, which ends the sentence.
+    """
     without = [
         name
         for name, classifier in zip(pool.names, pool.classifiers, strict=True)
         if not hasattr(classifier, "predict_proba")
     ]
-    votes = "voting='hard' and an objective of votes, such as objective='accuracy'"
     if without and all(isinstance(classifier, Judge) for classifier in pool.classifiers):
         raise BadInputError(
             "probabilities can only be averaged where every judge gives them, in columns judge:class, got "
-            f"classes alone of {all_of(without, most=5)}. Leave them out of the table, or pass {votes}."
+            f"classes alone of {all_of(without, most=5)}. Leave them out of the table, or {instead}."
         )
     if without:
         raise BadInputError(
             "probabilities can only be averaged where every classifier has predict_proba, got none of "
-            f"{all_of(without, most=5)}. Leave them out of the pool, calibrate them, or pass {votes}."
+            f"{all_of(without, most=5)}. Leave them out of the pool, calibrate them, or {instead}."
         )
 
 
