@@ -166,3 +166,41 @@ def test_needs_of_an_example_are_read() -> None:
     first, second = costs.names.index("large-model-1"), costs.names.index("large-model-2")
     assert costs.price(alone[first]) / costs.scale == pytest.approx(2.8)
     assert costs.price(alone[first] | alone[second]) / costs.scale == pytest.approx(2 + 0.8 + 0.96)
+
+
+@pytest.mark.parametrize(
+    ("lines", "columns", "dropped", "prices"),
+    [
+        (
+            "feature,cost,discount_cost,group,needs\nx0,5,1,blood,\nx1,6,2,blood,\nx2,4,,,photo\n"
+            "photo,7,3,blood,\n",
+            ["x0", "x1", "x2"], ["photo"],
+            [0, 5, 6, 7, 11, 12, 13, 14],
+        ),  # x2 is 4, with 7 for a photo; whoever has opened the group pays 3 for that
+        (
+            "name,cost,discount_cost,group,needs\nann,5,1,panel,text\nbob,6,2,panel,\ntext,3,,,\n",
+            ["ann:no", "ann:yes", "bob"], [],
+            [0, 8, 8, 8, 6, 10, 10, 10],
+        ),
+        (
+            "feature,cost,needs\n1,5,12345678\n2,6,\n12345678,7,\n3,1,12345678\n",
+            ["1", "2", "3"], [],
+            [0, 12, 6, 18, 8, 13, 14, 19],
+        ),
+    ],
+    ids=["a thing", "a judge", "numbers as names"],
+)  # fmt: skip
+def test_what_is_needed_may_have_a_group(
+    tmp_path: Path, lines: str, columns: list[str], dropped: list[str], prices: list[int]
+) -> None:
+    file = tmp_path / "prices.csv"
+    file.write_text(lines)
+    costs = read_costs(file, columns, dropped=dropped)
+    assert costs.table().tolist() == [price * costs.scale for price in prices]
+
+
+def test_a_group_that_is_called_like_what_is_needed_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "prices.csv"
+    file.write_text("feature,cost,discount_cost,group,needs\na,5,1,photo,\nb,4,,,photo\nphoto,7,,,\n")
+    with pytest.raises(BadInputError, match="a line that is called like a group, got 'photo'"):
+        read_costs(file, ["a", "b"])

@@ -128,3 +128,11 @@ def test_what_nobody_knows_is_refused(needs: dict[str, list[str]], message: str)
     first = {"b": 2} if "both" in message else {}
     with pytest.raises(BadInputError, match=message):
         feature_costs([1, 2], "ab", first_prices=first, needs=needs)
+
+
+def test_a_string_is_one_name() -> None:
+    first = {"blood": 5.0}
+    one, several = (
+        feature_costs([1, 2], "ab", first_prices=first, needs={"a": told}) for told in ("blood", ["blood"])
+    )
+    assert one.table().tolist() == several.table().tolist() == [0, 6, 2, 8]

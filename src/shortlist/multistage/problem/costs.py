@@ -110,7 +110,8 @@ def feature_costs(
         What the first feature of a group costs on top of its own price.
     needs : mapping from feature to names, optional
         What has to be bought for a feature: other features, or things with a first price. It is paid once,
-        whoever needs it and whether or not it is read as a feature too, with all that it needs itself.
+        whoever needs it and whether or not it is read as a feature too, with all that it needs itself. A
+        string is one name.
 
     Raises
     ------
@@ -215,6 +216,7 @@ def read_costs(
         several = "dataset" in table and table["dataset"].nunique() > 1
         way_out = "Say which dataset's rows to use" if several else "Drop one row"
         raise BadInputError(f"{path} must name each feature once, got {twice!r} twice. {way_out}.")
+    table = table.assign(**{key: [_word(name) for name in table[key]]})
     needs = _needs_of(table, key)
     needed = {one for wanted in needs.values() for one in wanted}
     # what somebody needs is paid for, also where it is no feature of its own
@@ -223,28 +225,48 @@ def read_costs(
         notes.append(f"{path} also prices {all_of(table[key][passed_over])}, which are dropped: passed over.")
     table = table[~passed_over]
     full = dict(zip(table[key], table["cost"].tolist(), strict=True))
-    groups: dict[str, str] = {}
-    first: dict[str, Fraction] = {}
+    groups, first = _discounted(table, full, key, path)
+    things = {one: one for one in full if one in needed and one not in names}
     if key == "name":
-        full, groups, first = _by_judge(full, names)
-    for thing in [one for one in full if one in needed and one not in names]:
-        first[thing] = _price(f"the cost of {thing!r}", full.pop(thing))
-    if {"group", "discount_cost"} <= set(table.columns):
-        grouped = table[table["group"].notna()]
-        for name, group, later in zip(grouped[key], grouped["group"], grouped["discount_cost"], strict=True):
-            difference = _price(f"the cost of {name!r}", full[name]) - _price(
-                f"the discount cost of {name!r}", later
+        things |= {column: judge for judge in full if judge not in names for column in _columns(judge, names)}
+    for thing in dict.fromkeys(things.values()):
+        if thing in first:
+            raise BadInputError(
+                f"{path} must not have a line that is called like a group, got {thing!r}. Rename the group."
             )
-            if difference < 0 or first.setdefault(group, difference) != difference:
-                raise BadInputError(
-                    f"{path}: in group {group!r} every test must save the same when it is not the first, "
-                    f"but {name!r} saves {float(difference):g}. Split the group."
-                )
-            groups[name], full[name] = group, later
+        first[thing] = _price(f"the cost of {thing!r}", full.pop(thing))
+        if thing in groups:  # it is paid once itself, and opens its group
+            needs[thing] = [*needs.get(thing, []), groups.pop(thing)]
+    for column, judge in things.items():
+        if column != judge:
+            full[column], groups[column] = 0, judge
     return feature_costs(
         full, names, groups=groups, first_prices={group: float(price) for group, price in first.items()},
         needs={name: wanted for name, wanted in needs.items() if name in {*full, *first}},
     )  # fmt: skip
+
+
+def _discounted(
+    table: "pd.DataFrame", full: dict[str, Any], key: str, path: str | Path
+) -> tuple[dict[str, str], dict[str, Fraction]]:
+    """Return groups of lines and their first prices; in `full` members then have the price of later ones."""
+    groups: dict[str, str] = {}
+    first: dict[str, Fraction] = {}
+    if not {"group", "discount_cost"} <= set(table.columns):
+        return groups, first
+    grouped = table[table["group"].notna()]
+    for name, told, later in zip(grouped[key], grouped["group"], grouped["discount_cost"], strict=True):
+        group = _word(told)
+        difference = _price(f"the cost of {name!r}", full[name]) - _price(
+            f"the discount cost of {name!r}", later
+        )
+        if difference < 0 or first.setdefault(group, difference) != difference:
+            raise BadInputError(
+                f"{path}: in group {group!r} every test must save the same when it is not the first, "
+                f"but {name!r} saves {float(difference):g}. Split the group."
+            )
+        groups[name], full[name] = group, later
+    return groups, first
 
 
 def _needs_of(table: "pd.DataFrame", key: str) -> dict[str, list[str]]:
@@ -254,9 +276,13 @@ def _needs_of(table: "pd.DataFrame", key: str) -> dict[str, list[str]]:
     given = table[table["needs"].notna()]
     found: dict[str, list[str]] = {}
     for name, told in zip(given[key], given["needs"], strict=True):
-        text = f"{told:g}" if isinstance(told, float) else str(told)  # numbers beside gaps are fractions
-        found[str(name)] = [one.strip() for one in text.split(";") if one.strip()]
+        found[name] = [one.strip() for one in _word(told).split(";") if one.strip()]
     return {name: wanted for name, wanted in found.items() if wanted}
+
+
+def _word(told: Any) -> str:
+    """Return a name that may have been read as a number: whole numbers beside gaps are read as fractions."""
+    return str(int(told)) if isinstance(told, float) and told.is_integer() else str(told)
 
 
 def _prices_of(path: str | Path, notes: list[str] | None) -> "pd.DataFrame":
@@ -266,23 +292,9 @@ def _prices_of(path: str | Path, notes: list[str] | None) -> "pd.DataFrame":
     return read_table_file(path, notes, words=["group", "feature", "test", "name"])
 
 
-def _by_judge(
-    prices: Mapping[str, Any], names: Sequence[str]
-) -> tuple[dict[str, Any], dict[str, str], dict[str, Fraction]]:
-    """Return prices of columns, their groups, and what the first of each costs more.
-
-    Columns ``name:class`` of one judge are a group: the first costs the price, the others nothing.
-    """
-    full = dict(prices)
-    groups: dict[str, str] = {}
-    first: dict[str, Fraction] = {}
-    for judge in [name for name in prices if name not in names]:
-        columns = [name for name in names if name.rpartition(":")[0] == judge]
-        if columns:
-            first[judge] = _price(f"the cost of {judge!r}", full.pop(judge))
-            full |= dict.fromkeys(columns, 0)
-            groups |= dict.fromkeys(columns, judge)
-    return full, groups, first
+def _columns(judge: str, names: Sequence[str]) -> list[str]:
+    """Return the columns ``name:class`` of one judge, who is paid once for all of them."""
+    return [name for name in names if name.rpartition(":")[0] == judge]
 
 
 def _of_dataset(table: "pd.DataFrame", dataset: str, path: str | Path) -> "pd.DataFrame":

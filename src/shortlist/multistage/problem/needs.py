@@ -25,7 +25,7 @@ def shared_needs(
     Parameters
     ----------
     needs : mapping from feature or thing to names
-        What each needs, which may need something itself.
+        What each needs, which may need something itself; a string is one name.
     prices : mapping from feature to price
         In the order of the columns.
     groups : mapping from feature to group
@@ -48,6 +48,7 @@ def shared_needs(
     BadInputError
         If something is needed that is neither a feature nor has a first price, or something unknown needs it.
     """
+    needs = {name: [wanted] if isinstance(wanted, str) else wanted for name, wanted in needs.items()}
     known = [*prices, *things]
     both = sorted(set(prices) & set(things))
     if both:
