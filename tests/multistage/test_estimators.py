@@ -1,3 +1,4 @@
+import functools
 import math
 import pickle
 from collections.abc import Callable
@@ -24,6 +25,8 @@ from shortlist.multistage import (
     feature_costs,
 )
 from shortlist.multistage.subclassifiers import decision_bits
+from shortlist.multistage.windows.climbing import WindowOptions
+from shortlist.multistage.windows.window_search import search_windows
 from shortlist.results.limits import read_limit
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation
@@ -193,13 +196,18 @@ def test_auto_searches_in_windows_beyond_the_budget_of_an_enumeration() -> None:
     ],
     ids=["a free feature", "removal", "objectives", "foreign", "shared fits", "sampled rows", "threads"],
 )
-def test_windows_find_a_front_of_what_they_measured(options: dict[str, Any]) -> None:
+def test_windows_find_a_front_of_what_they_measured(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = WindowOptions(width=3, n_new=1, n_weightings=2, tries=1, kicks=1)
+    monkeypatch.setattr(estimators, "search_windows", functools.partial(search_windows, options=few))
     X, y = make_classification(240, 11, n_informative=5, n_redundant=2, n_classes=3, random_state=2)
-    common: dict[str, Any] = {"method": "windows", "max_stages": 3, "time_limit_s": 0.5, "random_state": 0}
+    common: dict[str, Any] = {"method": "windows", "max_stages": 3, "random_state": 0}
     clf = MultiStageClassifier(**common | options).fit(X, y)
 
     assert clf.front_.method == "windows"
     assert clf.front_.proof.kind is ProofKind.APPROXIMATE
+    assert clf.result_.n_windows > 0
     decisions = clf.front_.decisions.astype(np.int8)
     assert clf.problem_.values(clf.problem_.measures(decisions)).tolist() == clf.front_.values.tolist()
     assert set(clf.predict(X)) <= {0, 1, 2, -1}

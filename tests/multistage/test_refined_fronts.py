@@ -1,5 +1,7 @@
 """Fronts found with one classifier for all subsets."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -64,6 +66,22 @@ def test_a_search_with_some_rows_is_measured_on_all(subclassifier: object) -> No
     assert set(classifier.front_.extras["largest_change"]) == set(classifier.front_.names)
     same = MultiStageClassifier(sample_rows=200, max_stages=3, random_state=0).fit(X, Y)
     assert same.front_.proof.kind is ProofKind.COMPLETE
+
+
+@pytest.mark.parametrize("option", [{"share_fits": True}, {"sample_rows": 120}], ids=["shared", "sampled"])
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of what the measures changed
+def test_seeds_that_the_subclassifier_leaves_open_follow_from_that_of_the_search(
+    option: dict[str, Any],
+) -> None:
+    fronts = []
+    for tree in (None, 7, 0):
+        classifier = MultiStageClassifier(
+            subclassifier=DecisionTreeClassifier(max_depth=3, max_features=1, random_state=tree),
+            max_stages=2, confidence=0.7, random_state=7, **option,
+        ).fit(X, Y)  # fmt: skip
+        fronts.append([*classifier.front_.values.tolist(), classifier.predict(X).tolist()])
+    assert fronts[0] == fronts[1]
+    assert fronts[0] != fronts[2]
 
 
 def test_a_sample_has_its_share_of_each_class() -> None:

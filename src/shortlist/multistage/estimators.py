@@ -76,6 +76,8 @@ if TYPE_CHECKING:
 
 STAGE_METHODS = ("auto", "emsco", "enumerate", "windows")
 USUAL_STAGES = 4
+COUNTING_SHARE = 0.1
+"""Part of the time in which ``auto`` counts what rules allow; where that takes longer, windows are searched."""
 
 UNFITTED = "not all subsets of the features could be fitted in"
 INSTEAD = (
@@ -645,17 +647,10 @@ class MultiStageClassifier(TableClassifier):
     def _search(self, budget: Budget, rows: StageRows) -> None:
         """Run the method and keep the front and the models behind it."""
         problem = self.problem_
-        n, k = problem.n_features, problem.max_stages
-        size = space_size(n + self.removal, k + self.removal)
-        searched = problem.decisions.subclassifiers.rows
-        fits = n <= DENSE_FEATURES and bytes_of_every_subset(searched) <= MOST_BYTES
-        small = fits and size <= self.enumeration_budget
-        if problem.rules is not None:
-            chains = n_valid_chains(problem.rules, k, removal=problem.removal)
-            small = chains is not None and chains <= min(self.enumeration_budget, USUAL_LIMITS.most_chains)
         self._doubts: tuple[str, ...] = ()
         subclassifiers = problem.decisions.subclassifiers
-        if self.method == "enumerate" or (self.method == "auto" and small):
+        searched = subclassifiers.rows
+        if self.method == "enumerate" or (self.method == "auto" and self._is_small(problem, budget)):
             try:
                 self.result_: Any = enumerate_front(problem, workers=self.n_jobs or 1, budget=budget)
             except FitsStoppedError:
@@ -671,7 +666,7 @@ class MultiStageClassifier(TableClassifier):
         subclassifiers.budget = Budget()  # what was found has to be fitted, whatever the time
         self.front_ = self.result_.front()
         if (self.share_fits or searched is not rows) and len(self.front_):
-            whole = Budget(report=budget.report, cancellation=budget.cancellation)
+            whole = Budget(seed=budget.seed, report=budget.report, cancellation=budget.cancellation)
             most = n_subsets(self.front_.decisions.astype(np.int8))
             own = self._fits(rows, whole, capacity=most, dense=False)
             problem, self.front_, changed = refined_front(problem, own, self.front_)
@@ -686,6 +681,18 @@ class MultiStageClassifier(TableClassifier):
         measures = problem.measures(self.front_.decisions.astype(np.int8))
         self.coverage_ = measures[:, CONCLUSIVE] / problem.n_rows
         self._keep_models()
+
+    def _is_small(self, problem: StageProblem, budget: Budget) -> bool:
+        """Whether the complete front is within reach; where counting takes long, it is not."""
+        n, k = problem.n_features, problem.max_stages
+        if problem.rules is not None:
+            chains = n_valid_chains(
+                problem.rules, k, removal=problem.removal, budget=budget.share(COUNTING_SHARE)
+            )
+            return chains is not None and chains <= min(self.enumeration_budget, USUAL_LIMITS.most_chains)
+        searched = problem.decisions.subclassifiers.rows
+        fits = n <= DENSE_FEATURES and bytes_of_every_subset(searched) <= MOST_BYTES
+        return fits and space_size(n + self.removal, k + self.removal) <= self.enumeration_budget
 
     def _keep_models(self) -> None:
         """Keep the models behind the front: predictions use the very coefficients that made the bits."""

@@ -172,8 +172,8 @@ def test_needs_of_an_example_are_read() -> None:
     ("lines", "columns", "dropped", "prices"),
     [
         (
-            "feature,cost,discount_cost,group,needs\nx0,5,1,blood,\nx1,6,2,blood,\nx2,4,,,photo\n"
-            "photo,7,3,blood,\n",
+            ("feature,cost,discount_cost,group,needs\nx0,5,1,blood,\nx1,6,2,blood,\nx2,4,,,photo\n"
+            "photo,7,3,blood,\n"),
             ["x0", "x1", "x2"], ["photo"],
             [0, 5, 6, 7, 11, 12, 13, 14],
         ),  # x2 is 4, with 7 for a photo; whoever has opened the group pays 3 for that

@@ -122,7 +122,7 @@ def test_a_walk_that_is_stopped_says_so() -> None:
     cancellation = Cancellation()
 
     def stop(event: Any) -> None:
-        if event.done >= 2:
+        if event.stage == "walking stage assignments" and event.done >= 2:
             cancellation.cancel()
 
     budget = Budget(report=stop, cancellation=cancellation)
@@ -132,3 +132,54 @@ def test_a_walk_that_is_stopped_says_so() -> None:
     assert not complete
     assert 2 <= looked <= 3
     assert len(assignments)
+
+
+def counted_seconds(seconds: float) -> Budget:
+    """Return a budget whose clock goes on by a second with every look."""
+    looks = itertools.count()
+    return Budget(seconds, clock=lambda: float(next(looks)))
+
+
+def test_a_count_ends_with_its_time() -> None:
+    sets = PANELS.valid_sets(100)
+    assert sets is not None
+    for seconds in range(1, len(sets)):
+        assert PANELS.valid_sets(100, counted_seconds(seconds)) is None
+    within = [
+        n_valid_chains(PANELS, 3, removal=True, budget=counted_seconds(seconds)) for seconds in range(1, 60)
+    ]
+    assert within[len(sets) + 2] is None  # the sets are listed by then, but their chains are not counted
+    assert set(within) == {None, n_valid_chains(PANELS, 3, removal=True)}
+    assert within[-1] is not None
+
+
+def test_a_walk_without_time_to_count_has_nothing_and_says_so() -> None:
+    problem = MultiStageClassifier(purchase_rules=PANELS, max_stages=3, confidence=0.55, random_state=0).fit(
+        X, Y
+    )
+    (assignments, measures, ties), looked, complete = walk_valid_chains(
+        problem.problem_, PANELS, counted_seconds(2)
+    )
+    assert (len(assignments), len(measures), len(ties), looked, complete) == (0, 0, 0, 0, False)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of points that answer few rows
+def test_chains_are_counted_for_auto_alone_and_in_a_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def never_sure(*_: Any, budget: Budget, **__: Any) -> None:
+        asked.append(budget.part)
+
+    monkeypatch.setattr("shortlist.multistage.estimators.n_valid_chains", never_sure)
+    few = EmscoOptions(population=10, generations=2)
+    found = {}
+    for method in ("windows", "emsco", "enumerate", "auto"):
+        stages = MultiStageClassifier(
+            purchase_rules=PANELS, method=method, max_stages=2, confidence=0.55, emsco_options=few,
+            time_limit_s=1e6, random_state=0,
+        ).fit(X, Y)  # fmt: skip
+        found[method] = (stages.front_.method, len(asked))
+    assert found == {
+        "windows": ("windows", 0), "emsco": ("emsco", 0), "enumerate": ("enumerate", 0), "auto": ("windows", 1)
+    }  # fmt: skip
+    assert asked == [pytest.approx(0.1, abs=0.01)]

@@ -89,8 +89,8 @@ def in_options(sentence: str, command: str = "", options: Mapping[str, str] | No
     >>> in_options("n_folds must be at least 2, got 1.")
     '--folds must be at least 2, got 1.'
     >>> options = {"method": "--method", "max_stages": "--max-stages"}
-    >>> in_options("Use method='emsco', or a lower max_stages.", "stage", options)
-    'Use --method emsco, or a lower --max-stages.'
+    >>> in_options("Use method='windows', or a lower max_stages.", "stage", options)
+    'Use --method windows, or a lower --max-stages.'
     >>> in_options("method must be one of exact or uwa. This method is slow.", "prune", options)
     '--method must be one of exact or uwa. This method is slow.'
     """

@@ -75,11 +75,13 @@ def leaf_paths(booster: Any, feature_of: Longs, n_features: int) -> tuple[Mask, 
 
 @saved_from("shortlist.multistage")
 class CostAwareLightGBM(BudgetedClassifier):
-    """LightGBM that pays for every feature it is first to use, with a terminal reject.
+    """LightGBM that pays for every feature, once or for each row that needs it, with a terminal reject.
 
-    Gradient boosting with ``cegb_penalty_feature_coupled`` (after :cite:t:`Peter2017`), what many people
-    would take today. A feature's penalty is its price alone, relative to the price of all features, times
-    `trade_off` and the number of rows, or of those rows alone that need it, by `charge`. A row pays for the
+    Gradient boosting with LightGBM's penalties for features (after :cite:t:`Peter2017`), what many people
+    would take today: by `charge` the model pays for a feature with its first split by it
+    (``cegb_penalty_feature_coupled``), or every row that needs it pays (``cegb_penalty_feature_lazy``). The
+    penalty is the feature's price alone, relative to the price of all features, times `trade_off` and the
+    number of rows, or of those rows alone that need it. To answer, a row pays for the
     features on its paths over all trees, each once. Needs the extra ``lightgbm``.
 
     Parameters
@@ -90,7 +92,7 @@ class CostAwareLightGBM(BudgetedClassifier):
         What a feature costs, at least 0; several are tuned.
     charge : {"feature", "row"}, default="feature"
         Who pays while the trees grow: the first split by a feature, for all rows, or every row that comes
-        to such a split for the first time (``cegb_penalty_feature_lazy``).
+        to such a split for the first time.
     n_trees : int or sequence of int, default=(10, 25, 50, 100)
         Rounds; several are tuned.
     learning_rate : float, default=0.1

@@ -1,6 +1,6 @@
 """What acquiring features costs: a price per feature, and what several features need and is paid once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
@@ -226,20 +226,19 @@ def read_costs(
     table = table[~passed_over]
     full = dict(zip(table[key], table["cost"].tolist(), strict=True))
     groups, first = _discounted(table, full, key, path)
-    things = {one: one for one in full if one in needed and one not in names}
-    if key == "name":
-        things |= {column: judge for judge in full if judge not in names for column in _columns(judge, names)}
+    things = _paid_once(full, names, needed, judges=key == "name")
+    twice = next((thing for thing in things.values() if thing in first), None)
+    if twice is not None:
+        raise BadInputError(
+            f"{path} must not have a line that is called like a group, got {twice!r}. Rename the group."
+        )
     for thing in dict.fromkeys(things.values()):
-        if thing in first:
-            raise BadInputError(
-                f"{path} must not have a line that is called like a group, got {thing!r}. Rename the group."
-            )
         first[thing] = _price(f"the cost of {thing!r}", full.pop(thing))
         if thing in groups:  # it is paid once itself, and opens its group
             needs[thing] = [*needs.get(thing, []), groups.pop(thing)]
-    for column, judge in things.items():
-        if column != judge:
-            full[column], groups[column] = 0, judge
+    of_judges = {column: judge for column, judge in things.items() if column != judge}
+    full |= dict.fromkeys(of_judges, 0)
+    groups |= of_judges
     return feature_costs(
         full, names, groups=groups, first_prices={group: float(price) for group, price in first.items()},
         needs={name: wanted for name, wanted in needs.items() if name in {*full, *first}},
@@ -292,9 +291,18 @@ def _prices_of(path: str | Path, notes: list[str] | None) -> "pd.DataFrame":
     return read_table_file(path, notes, words=["group", "feature", "test", "name"])
 
 
-def _columns(judge: str, names: Sequence[str]) -> list[str]:
-    """Return the columns ``name:class`` of one judge, who is paid once for all of them."""
-    return [name for name in names if name.rpartition(":")[0] == judge]
+def _paid_once(
+    lines: Iterable[str], names: Sequence[str], needed: set[str], *, judges: bool
+) -> dict[str, str]:
+    """Return lines that are no features: what is needed, of itself, and judges, of their columns.
+
+    A judge of columns ``name:class`` is paid once for all of them.
+    """
+    others = [one for one in lines if one not in names]
+    things = {one: one for one in others if one in needed}
+    if judges:
+        things |= {name: judge for judge in others for name in names if name.rpartition(":")[0] == judge}
+    return things
 
 
 def _of_dataset(table: "pd.DataFrame", dataset: str, path: str | Path) -> "pd.DataFrame":

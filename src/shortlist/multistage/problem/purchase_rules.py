@@ -13,6 +13,7 @@ from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver
 from shortlist.multistage.problem.stages import REMOVED, compress
 from shortlist.pickles import saved_from
+from shortlist.runs import Budget, Progress
 
 
 @saved_from("shortlist.multistage")
@@ -70,12 +71,18 @@ class PurchaseRules:
         """Whether all columns may be bought."""
         return self.is_valid(np.ones(len(self.columns), dtype=bool))
 
-    def valid_sets(self, most: int) -> Mask | None:
-        """Return every valid set with a column, ``(n_sets, n_columns)``, small first; None if too many."""
-        found = []
+    def valid_sets(self, most: int, budget: Budget | None = None) -> Mask | None:
+        """Return every valid set with a column, ``(n_sets, n_columns)``, small first.
+
+        None if there are more than `most`, or if the time of `budget` ends first. Each set takes up to twice
+        as many calls of a solver as there are columns.
+        """
+        found: list[list[bool]] = []
+        budget = budget or Budget()
         for bought in self._sets([]):
+            budget.report(Progress("listing what may be bought together", len(found), most))
             found.append(bought)
-            if len(found) > most + 1:
+            if len(found) > most + 1 or budget.stopped:
                 return None
         sets = np.array(found, dtype=bool).reshape(-1, len(self.columns))
         sets = sets[sets.any(axis=1)]

@@ -33,9 +33,14 @@ Counted = tuple[NDArray[np.int8], NDArray[np.int64], NDArray[np.int64]]
 
 
 def n_valid_chains(
-    rules: PurchaseRules, max_stages: int, *, removal: bool, limits: ChainLimits = USUAL_LIMITS
+    rules: PurchaseRules,
+    max_stages: int,
+    *,
+    removal: bool,
+    limits: ChainLimits = USUAL_LIMITS,
+    budget: Budget | None = None,
 ) -> int | None:
-    """Return how many valid stage assignments there are; None if there are too many sets to tell.
+    """Return how many valid stage assignments there are; None if there are too many sets, or no time, to tell.
 
     Parameters
     ----------
@@ -44,14 +49,25 @@ def n_valid_chains(
     removal : bool
         Whether a last stage may leave columns out; otherwise the last set holds all of them.
     limits : ChainLimits, optional
+    budget : Budget, optional
+        How long the count may take.
     """
-    sets = rules.valid_sets(limits.most_sets)
-    if sets is None:
-        return None
+    budget = budget or Budget()
+    sets = rules.valid_sets(limits.most_sets, budget)
+    return None if sets is None else _n_chains(sets, max_stages, budget, removal=removal)
+
+
+def _n_chains(sets: Mask, max_stages: int, budget: Budget, *, removal: bool) -> int | None:
+    """Return how many chains of these sets there are; None if the time ends first."""
     above, ends = _above(sets), _ends(sets, removal=removal)
     ways = ends.astype(object)
     for _ in range(max_stages - 1):
-        ways = ends + np.array([ways[places].sum() for places in above], dtype=object)
+        longer = []
+        for places in above:
+            if budget.stopped:
+                return None
+            longer.append(ways[places].sum())
+        ways = ends + np.array(longer, dtype=object)
     return int(ways.sum())
 
 
@@ -73,8 +89,17 @@ def walk_valid_chains(
     BadInputError
         If there are too many valid sets or assignments.
     """
-    sets = rules.valid_sets(limits.most_sets)
-    total = n_valid_chains(rules, problem.max_stages, removal=problem.removal, limits=limits)
+    best: Counted = (
+        np.empty((0, problem.n_features), dtype=np.int8),
+        np.empty((0, N_MEASURES), dtype=np.int64),
+        np.empty(0, dtype=np.int64),
+    )
+    sets = rules.valid_sets(limits.most_sets, budget)
+    total = None
+    if sets is not None:
+        total = _n_chains(sets, problem.max_stages, budget, removal=problem.removal)
+    if budget.stopped:
+        return best, 0, False
     if sets is None or total is None or total > limits.most_chains:
         found = (
             f"more than {limits.most_sets:,} valid sets"
@@ -86,11 +111,6 @@ def walk_valid_chains(
             "Use "
             "method='windows', or fewer stages."
         )
-    best: Counted = (
-        np.empty((0, problem.n_features), dtype=np.int8),
-        np.empty((0, N_MEASURES), dtype=np.int64),
-        np.empty(0, dtype=np.int64),
-    )
     looked = 0
     for batch in _batches(sets, problem.max_stages, limits.batch, removal=problem.removal):
         if budget.stopped:
