@@ -40,7 +40,7 @@ def n_valid_chains(
     limits: ChainLimits = USUAL_LIMITS,
     budget: Budget | None = None,
 ) -> int | None:
-    """Return how many valid stage assignments there are; None if there are too many sets, or no time, to tell.
+    """Return how many valid stage assignments there are; None where sets are too many or time too short.
 
     Parameters
     ----------
