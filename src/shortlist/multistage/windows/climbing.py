@@ -24,7 +24,7 @@ from shortlist.multistage.windows.kicks import kicked, mended
 from shortlist.multistage.windows.window import Window, walk_window
 from shortlist.runs import Budget
 
-SLACK = 0.001
+STEP_BACK = 0.001
 """By how much of the sum of the weights an assignment may be worse than the last and is gone on from."""
 MOVES_AT_ONCE = 500
 """Stage assignments that are measured between two looks at the clock."""
@@ -157,7 +157,7 @@ class WindowClimber:
             there, found = mended(changed, rate, k, rng, removal=removal)
             in_vain = 0 if found > best else in_vain + 1
             best = max(best, found)
-            if found >= worth - SLACK * weights.sum():
+            if found >= worth - STEP_BACK * weights.sum():
                 here, worth = there, found
         return best > start
 
