@@ -156,6 +156,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["judged.csv", "--answers", "--objectives", "min log-loss, min size"], "Leave them out of the table, or leave log-loss out of the objectives."),
         (["judged.csv", "--answers", "--voting", "hard", "--probabilities", "mean", "--objective", "accuracy"], "Leave them out of the table, or pass --probabilities shares."),
         (["judged.csv", "--answers", "--voting", "averaged", "--probabilities", "mean"], "or pass --voting hard and --probabilities shares."),
+        (["judged.csv", "--answers", "--method", "greedy-means", "--probabilities", "mean"], "or take a rule that goes by votes."),
         (["judged.csv", "--answers", "--max-cost", "3"], "Leave it out, or add --costs FILE."),
         (["judged.csv", "--answers", "--objectives", "max accuracy, min cost"], "Price the judges: pass --costs PRICES with their answers."),
         (["judged.csv", "--answers", "--positive", "ill"], "--positive must be left out where"),

@@ -112,6 +112,10 @@ class GreedyMeansPruner(RulePruner):
                 "give classes alone. Leave them out of the pool, or take a rule that goes by votes."
             )
 
+    def _instead_of_means(self) -> str:
+        """Return what to do where somebody gives no probabilities."""
+        return "take a rule that goes by votes"
+
     def _take(self, pool: Pool, X: Any, truth: NDArray[np.intp], seed: int) -> None:
         """Choose members by the mean of their probabilities."""
         votes = SoftVotes(class_shares(pool, X), truth.astype(np.uint8))
