@@ -77,7 +77,7 @@ if TYPE_CHECKING:
 STAGE_METHODS = ("auto", "emsco", "enumerate", "windows")
 USUAL_STAGES = 4
 COUNTING_SHARE = 0.1
-"""Part of the time in which ``auto`` counts what rules allow; where that takes longer, windows are searched."""
+"""Part of the time in which ``auto`` counts what rules allow; where that is too short, it takes windows."""
 
 UNFITTED = "not all subsets of the features could be fitted in"
 INSTEAD = (
