@@ -45,7 +45,8 @@ class WindowOptions:
     tries : int
         Windows around an assignment that gain nothing before it is left.
     kicks : int
-        How many kicks in a row gain nothing by the first weighting before it is left; 0: no kicks.
+        A round kicks once after every climb, by the first weighting, until so many kicks in a row have gained
+        nothing; 0: no kicks.
     changed : int
         Features that a kick changes.
     """
@@ -110,6 +111,11 @@ class WindowClimber:
         """Return the best sum by each weighting."""
         return np.array([self.archive.best(weights)[0] for weights in weightings])
 
+    def top(self, weights: Values) -> NDArray[np.int8]:
+        """Return the best assignment by the weights."""
+        best: NDArray[np.int8] = self.archive.assignments[self.archive.best(weights)[1]]
+        return best
+
     def climb(self, weights: Values) -> bool:
         """Go on until neither a move nor a window gains by the weights; return whether anything did.
 
@@ -131,11 +137,13 @@ class WindowClimber:
             best = worth
         return best > start
 
-    def wander(self, weights: Values, rng: np.random.Generator) -> bool:
-        """Kick the best assignment and mend it, again and again; return whether anything gained.
+    def kick(
+        self, weights: Values, here: NDArray[np.int8], rng: np.random.Generator
+    ) -> tuple[NDArray[np.int8], bool]:
+        """Kick an assignment and mend it; return where to go on, and whether the best by the weights rose.
 
-        What is mended is kicked next where it is not much worse, so that the search gets out of a local
-        optimum. It ends when `kicks` in a row have not bettered the best by the weights.
+        What is mended is gone on from where it is not much worse, so that kicks in a row get out of a local
+        optimum.
 
         Raises
         ------
@@ -150,16 +158,11 @@ class WindowClimber:
             valid, measures = self.measure(assignments)
             return valid, fixed_merits(self.problem, measures) @ weights
 
-        start, place = self.archive.best(weights)
-        here, worth, best, in_vain = self.archive.assignments[place], start, start, 0
-        while in_vain < self.options.kicks:
-            changed = kicked(here, self.options.changed, k, rng, removal=removal)
-            there, found = mended(changed, rate, k, rng, removal=removal)
-            in_vain = 0 if found > best else in_vain + 1
-            best = max(best, found)
-            if found >= worth - STEP_BACK * weights.sum():
-                here, worth = there, found
-        return best > start
+        best, _ = self.archive.best(weights)
+        (here,), (worth,) = rate(here[None, :])
+        changed = kicked(here, self.options.changed, k, rng, removal=removal)
+        there, found = mended(changed, rate, k, rng, removal=removal)
+        return there if found >= worth - STEP_BACK * weights.sum() else here, found > best
 
     def look_through(self, items: NDArray[np.bool_]) -> None:
         """Add what is best in a window, unless it was looked through before."""
