@@ -45,8 +45,7 @@ class WindowOptions:
     tries : int
         Windows around an assignment that gain nothing before it is left.
     kicks : int
-        A round kicks once after every climb, by the first weighting, until so many kicks in a row have gained
-        nothing; 0: no kicks.
+        How many kicks in a row gain nothing by the first weighting before it is left; 0: no kicks.
     changed : int
         Features that a kick changes.
     """

@@ -24,6 +24,8 @@ from shortlist.runs.studies.study import StageNote
 
 STEEPEST = 16.0
 """A weight is at most so many times 1, and at least one part of as many."""
+KICKING_SHARE = 0.5
+"""Part of the time limit after which no kick begins."""
 LOOKING_THROUGH = "looking through windows"
 
 
@@ -65,35 +67,21 @@ class WindowResult:
 
 @dataclass(frozen=True)
 class _Place:
-    """How far a search is.
+    """How far a search is: finished rounds, climbs of this round, whether it ended, and where it was.
 
-    Attributes
-    ----------
-    n_rounds, n_climbs : int
-        Finished rounds, and climbs of this round.
-    ended : bool
-    in_vain : int
-        Kicks of this round in a row that gained nothing.
-    bests : ndarray of float, shape (n_weightings,)
-        The best sum by each weighting when the round began.
-    here : ndarray of int8, shape (n_features,)
-        What is kicked next.
+    That is the best sum by each weighting when the round began.
     """
 
     n_rounds: int
     n_climbs: int
     ended: bool
-    in_vain: int
     bests: Values
-    here: NDArray[np.int8]
 
-    def after(self, climber: WindowClimber, weightings: Values) -> "_Place":
+    def after(self, bests: Values) -> "_Place":
         """Return the place after one more climb; a round in which no best sum rose is the last."""
-        if self.n_climbs + 1 < len(weightings):
+        if self.n_climbs + 1 < len(bests):
             return dataclasses.replace(self, n_climbs=self.n_climbs + 1)
-        bests = climber.bests(weightings)
-        ended = not (bests > self.bests).any()
-        return _Place(self.n_rounds + 1, 0, ended, 0, bests, climber.top(weightings[0]))
+        return _Place(self.n_rounds + 1, 0, not (bests > self.bests).any(), bests)
 
 
 def search_windows(
@@ -105,9 +93,10 @@ def search_windows(
     For each of several weightings of the objectives it takes the best assignment known, tries every move of
     one feature, and looks through windows around it: up to `width` items, which are features or groups of
     features that stay together, and *every* stage assignment of these. What gains by the weighting is the
-    next start, and after `tries` windows without gain comes the next weighting. After each of them the first
-    weighting, all alike, is kicked out of its local optimum :cite:p:`Lourenco2003`: a few features change at
-    random, and moves of one feature mend that, until `kicks` in a row gain nothing. The search ends with a round
+    next start, and after `tries` windows without gain comes the next weighting. The first weighting, all
+    alike, is kicked out of its local optimum as well :cite:p:`Lourenco2003`: a few features change at
+    random, moves of one feature mend that, until `kicks` in a row gain nothing. Kicks begin in the first
+    half of a time limit only, so that the other weightings have their turn. The search ends with a round
     over all weightings that gains nothing.
 
     That end is a local optimum: no move of one feature betters the best assignment of any weighting, and no
@@ -146,8 +135,10 @@ def search_windows(
                 climber.look_through(everything)
             else:
                 climber.climb(weightings[place.n_climbs])
-                place = _after_a_kick(climber, weightings[0], place, budget.seed)
-            place = place.after(climber, weightings)
+                if place.n_climbs == 0:
+                    draws = np.random.default_rng([budget.seed, place.n_rounds])
+                    _kick(climber, weightings[0], draws, budget.until(KICKING_SHARE))
+            place = place.after(climber.bests(weightings))
             _keep(checkpoint, climber, place, budget)
     except FitsStoppedError:  # the archive has what was found before
         checkpoint.keep(lambda: _state(climber, place), now=True)
@@ -162,14 +153,12 @@ def search_windows(
     )  # fmt: skip
 
 
-def _after_a_kick(climber: WindowClimber, weights: Values, place: _Place, seed: int) -> _Place:
-    """Kick once by the first weighting, unless that was in vain often enough in this round."""
-    if place.in_vain >= climber.options.kicks:
-        return place
-    here = place.here if place.n_climbs else climber.top(weights)
-    rng = np.random.default_rng([seed, place.n_rounds, place.n_climbs])
-    here, gained = climber.kick(weights, here, rng)
-    return dataclasses.replace(place, here=here, in_vain=0 if gained else place.in_vain + 1)
+def _kick(climber: WindowClimber, weights: Values, draws: np.random.Generator, budget: Budget) -> None:
+    """Kick the best by the weights again and again, until that was in vain often enough or time is over."""
+    here, in_vain = climber.top(weights), 0
+    while in_vain < climber.options.kicks and not budget.expired:
+        here, gained = climber.kick(weights, here, draws)
+        in_vain = 0 if gained else in_vain + 1
 
 
 def drawn_weightings(n_objectives: int, n_weightings: int, seed: int) -> Values:
@@ -202,11 +191,11 @@ def _opened(checkpoint: Checkpoint, climber: WindowClimber, weightings: Values, 
     fits.budget = budget
     if (kept := checkpoint.last()) is not None:
         climber.archive.restore(kept.arrays["assignments"], kept.arrays["measures"])
-        return _Place(**kept.facts, bests=kept.arrays["bests"], here=kept.arrays["here"])
+        return _Place(**kept.facts, bests=kept.arrays["bests"])
     fits.budget = dataclasses.replace(budget, seconds=math.inf)
     climber.measure(np.zeros((1, climber.problem.n_features), dtype=np.int8))
     fits.budget = budget
-    return _Place(0, 0, False, 0, climber.bests(weightings), climber.top(weightings[0]))
+    return _Place(0, 0, ended=False, bests=climber.bests(weightings))
 
 
 def _keep(checkpoint: Checkpoint, climber: WindowClimber, place: _Place, budget: Budget) -> None:
@@ -226,7 +215,6 @@ def _state(climber: WindowClimber, place: _Place) -> KeptState:
     archive = climber.archive
     arrays: dict[str, NDArray[Any]] = {
         "assignments": archive.assignments, "measures": archive.measures, "bests": place.bests,
-        "here": place.here,
     }  # fmt: skip
-    facts = {name: getattr(place, name) for name in ("n_rounds", "n_climbs", "ended", "in_vain")}
+    facts = {name: getattr(place, name) for name in ("n_rounds", "n_climbs", "ended")}
     return KeptState(arrays, facts)
