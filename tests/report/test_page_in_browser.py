@@ -79,7 +79,7 @@ def test_a_brush_along_an_axis_keeps_points_in_the_planes_and_in_the_table(
     front = sphere(200)
     assert (front.values[:, 0] <= highest * 1.00001).sum() == pytest.approx(n_kept, abs=1)
     opened.page.locator(LINES).press("Escape")
-    opened.page.wait_for_function("document.body.innerText.includes('200 of 200 points kept.')")
+    opened.page.get_by_text("200 of 200 points kept.").first.wait_for()
 
 
 def test_a_brush_in_a_plane_limits_both_of_its_objectives(open_page: Open, one_front: str) -> None:
@@ -97,7 +97,7 @@ def test_limits_can_be_typed(open_page: Open, one_front: str) -> None:
     limit.fill("400")
     limit.press("Tab")
     wanted = int((sphere(200).values[:, 0] <= 400).sum())
-    opened.page.wait_for_function(f"document.body.innerText.includes('{wanted} of 200 points kept.')")
+    opened.page.get_by_text(f"{wanted} of 200 points kept.").first.wait_for()
 
 
 def test_better_is_marked_on_every_axis_and_axes_can_be_turned(open_page: Open, one_front: str) -> None:
@@ -164,10 +164,9 @@ def test_arrow_keys_go_from_point_to_point(open_page: Open, one_front: str) -> N
     opened.page.locator(PLANES).focus()
     for key in ("Home", "ArrowRight", "ArrowRight", "End"):
         opened.page.keyboard.press(key)
-        opened.page.wait_for_function(
-            "(before) => document.querySelector('.point p').innerText !== before",
-            arg=seen[-1] if seen else "",
-        )
+        before = seen[-1] if seen else ""
+        while opened.page.locator(".point p").first.inner_text() == before:
+            opened.page.wait_for_timeout(20)
         seen.append(opened.page.locator(".point p").first.inner_text())
     assert len(set(seen)) == 4
     assert all(text.startswith("Point ") for text in seen)
@@ -216,7 +215,7 @@ def test_methods_that_coincide_stay_visible_and_can_be_hidden(open_page: Open, t
     colours = "() => ['c0', 'c1', 'c2'].map((name) => { const probe = document.createElement('canvas').getContext('2d'); probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue('--' + name); probe.fillRect(0, 0, 1, 1); const ink = new Uint32Array(probe.getImageData(0, 0, 1, 1).data.buffer)[0]; const canvas = document.querySelector(\"canvas[aria-roledescription='scatter plots']\"); return new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer).filter((each) => each === ink).length; })"
     assert min(opened.page.evaluate(colours)) > 50
     opened.page.get_by_label("ibed: 50 points").uncheck()
-    opened.page.wait_for_function("document.body.innerText.includes('100 of 150 points kept.')")
+    opened.page.get_by_text("100 of 150 points kept.").first.wait_for()
     assert opened.page.evaluate(colours)[2] == 0
 
 

@@ -139,6 +139,7 @@ def search_windows(
                     draws = np.random.default_rng([budget.seed, place.n_rounds])
                     _kick(climber, weightings[0], draws, budget.until(KICKING_SHARE))
             place = place.after(climber.bests(weightings))
+            place = dataclasses.replace(place, ended=place.ended or whole)
             _keep(checkpoint, climber, place, budget)
     except FitsStoppedError:  # the archive has what was found before
         checkpoint.keep(lambda: _state(climber, place), now=True)
