@@ -29,7 +29,7 @@ from shortlist.multistage.windows.climbing import WindowOptions
 from shortlist.multistage.windows.window_search import search_windows
 from shortlist.results.limits import read_limit
 from shortlist.results.proof import ProofKind
-from shortlist.runs import Cancellation
+from shortlist.runs import Cancellation, Progress
 
 pytestmark = pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
 
@@ -251,6 +251,29 @@ def test_where_one_window_is_looked_through_in_time_the_front_is_complete_and_no
 
     assert (found.front_.method, found.front_.proof.kind) == ("windows", ProofKind.COMPLETE)
     assert not any("nothing is proved" in note for note in found.notes_)
+
+
+@pytest.mark.filterwarnings("ignore:the search saw:UserWarning")
+@pytest.mark.parametrize("how", ["share_fits", "sample_rows"])
+def test_what_was_found_before_an_interruption_is_fitted_and_answers(how: str) -> None:
+    X, y = make_classification(120, 20, n_informative=4, random_state=1)
+    cancellation = Cancellation()
+
+    def stop(progress: Progress) -> None:
+        if progress.stage.startswith("looking through windows") and progress.done >= 1:
+            cancellation.cancel()
+
+    given = {"share_fits": True} if how == "share_fits" else {"sample_rows": 60}
+    clf = MultiStageClassifier(
+        subclassifier=DecisionTreeClassifier(max_depth=2, random_state=0),
+        max_stages=2,
+        random_state=0,
+        **given,
+    )
+    clf.fit(X, y, report=stop, cancellation=cancellation)
+
+    assert clf.front_.proof.limit == "interrupted"
+    assert len(clf.predict(X)) == 120
 
 
 @pytest.mark.parametrize("subclassifier", [None, GaussianNB()])

@@ -663,10 +663,11 @@ class MultiStageClassifier(TableClassifier):
             self.result_ = emsco(problem, self.emsco_options, budget=budget)
         else:
             self.result_ = search_windows(problem, budget=budget)
-        subclassifiers.budget = Budget()  # what was found has to be fitted, whatever the time
+        # what was found has to be fitted, whatever the time, and after an interruption too
+        subclassifiers.budget = Budget()
         self.front_ = self.result_.front()
         if (self.share_fits or searched is not rows) and len(self.front_):
-            whole = Budget(seed=budget.seed, report=budget.report, cancellation=budget.cancellation)
+            whole = Budget(seed=budget.seed, report=budget.report)
             most = n_subsets(self.front_.decisions.astype(np.int8))
             own = self._fits(rows, whole, capacity=most, dense=False)
             problem, self.front_, changed = refined_front(problem, own, self.front_)

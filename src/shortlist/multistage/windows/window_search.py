@@ -126,7 +126,8 @@ def search_windows(
     weightings = drawn_weightings(len(problem.names), 1 if whole else options.n_weightings, budget.seed)
     place = _opened(checkpoint, climber, weightings, budget)
     try:
-        climber.measure(first_assignments(problem))
+        if place.n_rounds == place.n_climbs == 0:
+            climber.measure(first_assignments(problem))
         while not place.ended:
             budget.report(
                 Progress(f"{LOOKING_THROUGH}, round {place.n_rounds + 1}", place.n_climbs, len(weightings))
