@@ -3,7 +3,6 @@ import math
 import pickle
 from collections.abc import Callable
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -21,10 +20,9 @@ from shortlist.multistage import (
     AcquisitionError,
     EmscoOptions,
     MultiStageClassifier,
-    estimators,
     feature_costs,
+    method_choice,
 )
-from shortlist.multistage.subclassifiers import decision_bits
 from shortlist.multistage.windows.climbing import WindowOptions
 from shortlist.multistage.windows.window_search import search_windows
 from shortlist.results.limits import read_limit
@@ -200,7 +198,7 @@ def test_windows_find_a_front_of_what_they_measured(
     options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few = WindowOptions(width=3, n_new=1, n_weightings=2, tries=1, kicks=1)
-    monkeypatch.setattr(estimators, "search_windows", functools.partial(search_windows, options=few))
+    monkeypatch.setattr(method_choice, "search_windows", functools.partial(search_windows, options=few))
     X, y = make_classification(240, 11, n_informative=5, n_redundant=2, n_classes=3, random_state=2)
     common: dict[str, Any] = {"method": "windows", "max_stages": 3, "random_state": 0}
     clf = MultiStageClassifier(**common | options).fit(X, y)
@@ -211,46 +209,6 @@ def test_windows_find_a_front_of_what_they_measured(
     decisions = clf.front_.decisions.astype(np.int8)
     assert clf.problem_.values(clf.problem_.measures(decisions)).tolist() == clf.front_.values.tolist()
     assert set(clf.predict(X)) <= {0, 1, 2, -1}
-
-
-def test_an_enumeration_that_does_not_fit_into_memory_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = mixed()
-    many = mixed(1000, seed=1)
-    clf = MultiStageClassifier(random_state=0)
-    clf.fit(X, y, validation=many)
-    assert clf.front_.method == "enumerate"
-    enough = decision_bits.bytes_of_every_subset(clf.problem_.decisions.subclassifiers.rows)
-    for module in ("subclassifiers.decision_bits", "estimators"):
-        monkeypatch.setattr(f"shortlist.multistage.{module}.MOST_BYTES", enough - 1)
-
-    assert clf.fit(X, y, validation=many).front_.method == "windows"
-    with pytest.raises(BadInputError, match="4 features and 1000 rows to judge by"):
-        clf.set_params(method="enumerate").fit(X, y, validation=many)
-
-
-def test_an_enumeration_without_time_for_its_fits_gives_way_to_windows() -> None:
-    X, y = make_classification(150, 5, n_informative=4, n_redundant=0, random_state=1)
-
-    enumerated = MultiStageClassifier(random_state=0).fit(X, y)
-    with pytest.warns(
-        UserWarning, match="not all subsets of the features could be fitted in half of the 1e-09 s"
-    ):
-        searched = MultiStageClassifier(random_state=0, time_limit_s=1e-9).fit(X, y)
-
-    assert (enumerated.front_.method, enumerated.notes_) == ("enumerate", ())
-    assert (searched.front_.method, searched.front_.proof.kind) == ("windows", ProofKind.APPROXIMATE)
-    assert "windows were searched instead" in searched.notes_[0]
-    assert searched.predict(X).tolist() == pickle.loads(pickle.dumps(searched)).predict(X).tolist()
-
-
-def test_where_one_window_is_looked_through_in_time_the_front_is_complete_and_nothing_is_doubted() -> None:
-    X, y = make_classification(150, 5, n_informative=4, n_redundant=0, random_state=1)
-
-    with patch.object(estimators, "enumerate_front", side_effect=FitsStoppedError("no time")):
-        found = MultiStageClassifier(random_state=0, time_limit_s=1e6).fit(X, y)
-
-    assert (found.front_.method, found.front_.proof.kind) == ("windows", ProofKind.COMPLETE)
-    assert not any("nothing is proved" in note for note in found.notes_)
 
 
 @pytest.mark.filterwarnings("ignore:the search saw:UserWarning")

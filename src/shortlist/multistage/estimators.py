@@ -16,7 +16,6 @@ from shortlist.arrays import Labels, Mask
 from shortlist.errors import (
     AcquisitionError,
     BadInputError,
-    FitsStoppedError,
     LowCoverageWarning,
     UnmetChoiceError,
 )
@@ -24,6 +23,7 @@ from shortlist.guarantees.guarantee import Guarantee
 from shortlist.guarantees.reject_labels import labels_of, reject_label_for
 from shortlist.guarantees.tails import Demand, as_demand
 from shortlist.multistage.judging_rows import calibration_rows, encoded_rows, judging_rows
+from shortlist.multistage.method_choice import STAGE_METHODS, search_stages
 from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point, low_coverage
 from shortlist.multistage.predict.prediction import (
     REJECTED,
@@ -40,31 +40,25 @@ from shortlist.multistage.predict.promises import LabelledCodes, promises
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.reject_rules import reject_rule
-from shortlist.multistage.problem.stages import acquired, space_size
+from shortlist.multistage.problem.stages import acquired
 from shortlist.multistage.refined_fronts import n_subsets, refined_front, sampled_rows
 from shortlist.multistage.search._evaluation import CONCLUSIVE
-from shortlist.multistage.search.emsco import EmscoOptions, emsco
-from shortlist.multistage.search.enumeration import enumerate_front
+from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.stage_objectives import (
     DEFAULT_OBJECTIVES,
     StageProblem,
     stage_problem,
     within_rules,
 )
-from shortlist.multistage.search.valid_chains import USUAL_LIMITS, n_valid_chains
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, bytes_of_every_subset
+from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
 from shortlist.multistage.subclassifiers.shared_subclassifiers import SharedSubclassifiers
 from shortlist.multistage.subclassifiers.subclassifiers import (
-    DENSE_FEATURES,
-    MOST_BYTES,
     LogisticSubclassifiers,
     StageRows,
 )
-from shortlist.multistage.windows.window_search import search_windows
 from shortlist.pickles import saved_from
 from shortlist.results.picking import LimitsAsked
-from shortlist.results.proof import ProofKind
 from shortlist.runs import NO_STUDY, Budget, Cancellation, Report, Study, silent
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 from shortlist.runs.workers import Where, as_where
@@ -74,16 +68,9 @@ from shortlist.tables.table_classifier import TableClassifier
 if TYPE_CHECKING:
     import pandas as pd
 
-STAGE_METHODS = ("auto", "emsco", "enumerate", "windows")
 USUAL_STAGES = 4
 COUNTING_SHARE = 0.1
 """Part of the time in which ``auto`` counts what rules allow; where that is too short, it takes windows."""
-
-UNFITTED = "not all subsets of the features could be fitted in"
-INSTEAD = (
-    "so that windows were searched instead of an enumeration, and nothing is proved. Allow more time, or use "
-    "fewer features."
-)
 
 CHOICES = {
     "pick", "limits", "reject_label", "answer_rejected", "time_limit_s", "n_jobs", "answer_accuracy",
@@ -647,22 +634,12 @@ class MultiStageClassifier(TableClassifier):
     def _search(self, budget: Budget, rows: StageRows) -> None:
         """Run the method and keep the front and the models behind it."""
         problem = self.problem_
-        self._doubts: tuple[str, ...] = ()
         subclassifiers = problem.decisions.subclassifiers
         searched = subclassifiers.rows
-        if self.method == "enumerate" or (self.method == "auto" and self._is_small(problem, budget)):
-            try:
-                self.result_: Any = enumerate_front(problem, workers=self.n_jobs or 1, budget=budget)
-            except FitsStoppedError:
-                if budget.cancellation.cancelled:
-                    raise
-                self.result_ = search_windows(problem, budget=budget)
-                if self.result_.proof.kind is not ProofKind.COMPLETE:
-                    self._doubts = (f"{UNFITTED} half of the {budget.time_text}, {INSTEAD}",)
-        elif self.method == "emsco":
-            self.result_ = emsco(problem, self.emsco_options, budget=budget)
-        else:
-            self.result_ = search_windows(problem, budget=budget)
+        self.result_, self._doubts = search_stages(
+            problem, self.method, emsco_options=self.emsco_options,
+            enumeration_budget=self.enumeration_budget, workers=self.n_jobs, budget=budget,
+        )  # fmt: skip
         # what was found has to be fitted, whatever the time, and after an interruption too
         subclassifiers.budget = Budget()
         self.front_ = self.result_.front()
@@ -682,18 +659,6 @@ class MultiStageClassifier(TableClassifier):
         measures = problem.measures(self.front_.decisions.astype(np.int8))
         self.coverage_ = measures[:, CONCLUSIVE] / problem.n_rows
         self._keep_models()
-
-    def _is_small(self, problem: StageProblem, budget: Budget) -> bool:
-        """Whether the complete front is within reach; where counting takes long, it is not."""
-        n, k = problem.n_features, problem.max_stages
-        if problem.rules is not None:
-            chains = n_valid_chains(
-                problem.rules, k, removal=problem.removal, budget=budget.share(COUNTING_SHARE)
-            )
-            return chains is not None and chains <= min(self.enumeration_budget, USUAL_LIMITS.most_chains)
-        searched = problem.decisions.subclassifiers.rows
-        fits = n <= DENSE_FEATURES and bytes_of_every_subset(searched) <= MOST_BYTES
-        return fits and space_size(n + self.removal, k + self.removal) <= self.enumeration_budget
 
     def _keep_models(self) -> None:
         """Keep the models behind the front: predictions use the very coefficients that made the bits."""

@@ -1,0 +1,51 @@
+import pickle
+from unittest.mock import patch
+
+import pytest
+from sklearn.datasets import make_classification
+
+from shortlist.errors import BadInputError, FitsStoppedError
+from shortlist.multistage import MultiStageClassifier, method_choice
+from shortlist.multistage.subclassifiers import decision_bits
+from shortlist.results.proof import ProofKind
+
+
+def test_an_enumeration_that_does_not_fit_into_memory_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = make_classification(150, 4, n_informative=3, n_redundant=0, random_state=0)
+    many = make_classification(1000, 4, n_informative=3, n_redundant=0, random_state=1)
+    clf = MultiStageClassifier(random_state=0)
+    clf.fit(X, y, validation=many)
+    assert clf.front_.method == "enumerate"
+    enough = decision_bits.bytes_of_every_subset(clf.problem_.decisions.subclassifiers.rows)
+    for module in ("subclassifiers.decision_bits", "method_choice"):
+        monkeypatch.setattr(f"shortlist.multistage.{module}.MOST_BYTES", enough - 1)
+
+    assert clf.fit(X, y, validation=many).front_.method == "windows"
+    with pytest.raises(BadInputError, match="4 features and 1000 rows to judge by"):
+        clf.set_params(method="enumerate").fit(X, y, validation=many)
+
+
+@pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
+def test_an_enumeration_without_time_for_its_fits_gives_way_to_windows() -> None:
+    X, y = make_classification(150, 5, n_informative=4, n_redundant=0, random_state=1)
+
+    enumerated = MultiStageClassifier(random_state=0).fit(X, y)
+    with pytest.warns(
+        UserWarning, match="not all subsets of the features could be fitted in half of the 1e-09 s"
+    ):
+        searched = MultiStageClassifier(random_state=0, time_limit_s=1e-9).fit(X, y)
+
+    assert (enumerated.front_.method, enumerated.notes_) == ("enumerate", ())
+    assert (searched.front_.method, searched.front_.proof.kind) == ("windows", ProofKind.APPROXIMATE)
+    assert "windows were searched instead" in searched.notes_[0]
+    assert searched.predict(X).tolist() == pickle.loads(pickle.dumps(searched)).predict(X).tolist()
+
+
+def test_where_one_window_is_looked_through_in_time_the_front_is_complete_and_nothing_is_doubted() -> None:
+    X, y = make_classification(150, 5, n_informative=4, n_redundant=0, random_state=1)
+
+    with patch.object(method_choice, "enumerate_front", side_effect=FitsStoppedError("no time")):
+        found = MultiStageClassifier(random_state=0, time_limit_s=1e6).fit(X, y)
+
+    assert (found.front_.method, found.front_.proof.kind) == ("windows", ProofKind.COMPLETE)
+    assert not any("nothing is proved" in note for note in found.notes_)
