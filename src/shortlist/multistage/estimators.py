@@ -69,8 +69,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 USUAL_STAGES = 4
-COUNTING_SHARE = 0.1
-"""Part of the time in which ``auto`` counts what rules allow; where that is too short, it takes windows."""
 
 CHOICES = {
     "pick", "limits", "reject_label", "answer_rejected", "time_limit_s", "n_jobs", "answer_accuracy",

@@ -18,7 +18,7 @@ from shortlist.runs.workers import Where
 STAGE_METHODS = ("auto", "emsco", "enumerate", "windows")
 
 COUNTING_SHARE = 0.1
-"""Part of the time in which ``auto`` counts what rules allow; where that takes longer, windows are searched."""
+"""Part of the time in which ``auto`` counts what rules allow; windows are searched where it takes longer."""
 
 UNFITTED = "not all subsets of the features could be fitted in"
 INSTEAD = (
