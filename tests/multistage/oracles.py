@@ -4,7 +4,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -31,6 +31,21 @@ class Facts:
     prices: tuple[int, ...]
     groups: tuple[int, ...] = ()  # of each feature, -1 for none; empty where there are no groups
     first_prices: tuple[int, ...] = ()
+    asked: Mapping[frozenset[int], tuple[int, ...]] = field(default_factory=dict)  # members, one where empty
+    member_costs: tuple[float, ...] = ()  # of each member of the largest ensemble; empty: all cost alike
+
+    def call(
+        self, features: frozenset[int], call_cost: Fraction, call_cost_per_feature: Fraction
+    ) -> Fraction:
+        """Return what a call of the classifier of these features costs, member by member."""
+        own = [Fraction(str(cost)) for cost in self.member_costs]
+        return sum(
+            (
+                (own[member] if own else call_cost) + call_cost_per_feature * len(features)
+                for member in self.asked.get(features, (0,))
+            ),
+            Fraction(0),
+        )
 
     def chain(self, assignment: Sequence[int]) -> list[frozenset[int]]:
         """Return the features known at each stage."""
@@ -78,7 +93,7 @@ class Facts:
         for number, label in enumerate(self.labels):
             answered, right, price, reached = self.row(assignment, number)
             paid.append(price)
-            calls += sum(call_cost + call_cost_per_feature * len(known) for known in chain[:reached])
+            calls += sum(self.call(known, call_cost, call_cost_per_feature) for known in chain[:reached])
             conclusive += answered
             credit += answered and (1 if right else 1 - penalties.get(label, Fraction(1)))
             false_positives += answered and not right and label == 0
@@ -204,6 +219,17 @@ class Told:
         self.places = SubsetPlaces(n, 1 << n)
         self.n_fits = 0
         self.budget = Budget()
+        self.most_asked = max(map(len, facts.asked.values()), default=1)
+        self.member_costs: Sequence[float] | None = facts.member_costs or None
+
+    def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        n_prices = len(self.facts.member_costs or (0,))
+        found = np.zeros((len(slots), n_prices), dtype=np.int64)
+        for place, slot in enumerate(slots.tolist()):
+            known = frozenset(i for i in range(self.facts.n_features) if slot >> i & 1)
+            for member in self.facts.asked.get(known, (0,)):
+                found[place, member if self.facts.member_costs else 0] += 1
+        return found
 
     def slots(self, subsets: NDArray[np.bool_]) -> NDArray[np.int64]:
         return (subsets @ (1 << np.arange(self.facts.n_features))).astype(np.int64)

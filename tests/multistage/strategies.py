@@ -13,8 +13,13 @@ from tests.multistage.oracles import Facts, Told, whole_costs
 
 
 @st.composite
-def facts(draw: st.DrawFn, max_features: int = 4, max_rows: int = 6, max_price: int = 3) -> Facts:
-    """Draw decisions for every feature set; many rows are never confident, and prices tie."""
+def facts(
+    draw: st.DrawFn, max_features: int = 4, max_rows: int = 6, max_price: int = 3, *, ensembles: bool = False
+) -> Facts:
+    """Draw decisions for every feature set; many rows are never confident, and prices tie.
+
+    With `ensembles` a call asks one to three members, who may have prices of their own.
+    """
     n = draw(st.integers(1, max_features))
     n_rows = draw(st.one_of(st.integers(1, max_rows), st.just(70)))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -29,6 +34,11 @@ def facts(draw: st.DrawFn, max_features: int = 4, max_rows: int = 6, max_price: 
     groups: tuple[int, ...] = ()
     if draw(st.booleans()):
         groups = tuple(draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=n, max_size=n)))
+    member_costs = draw(st.sampled_from([(), (0.5, 0.0, 2.0)])) if ensembles else ()
+    asked = {
+        known: tuple(np.flatnonzero([rng.random() < 0.5, rng.random() < 0.5, True]).tolist())
+        for known in (answers if ensembles else ())
+    }
     return Facts(
         n,
         tuple(rng.integers(0, 2, n_rows).tolist()),
@@ -36,6 +46,8 @@ def facts(draw: st.DrawFn, max_features: int = 4, max_rows: int = 6, max_price: 
         prices,
         groups,
         (max_price, 1) if groups else (),
+        asked,
+        member_costs,
     )
 
 

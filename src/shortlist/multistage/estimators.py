@@ -53,6 +53,7 @@ from shortlist.multistage.search.stage_objectives import (
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
 from shortlist.multistage.subclassifiers.shared_subclassifiers import SharedSubclassifiers
+from shortlist.multistage.subclassifiers.stage_calls import counts_members
 from shortlist.multistage.subclassifiers.subclassifiers import (
     LogisticSubclassifiers,
     StageRows,
@@ -152,8 +153,9 @@ class MultiStageClassifier(TableClassifier):
     penalties : mapping from class to number in [0, 1] or None, default=None
         What a wrong answer about a row of that class takes from its credit in conclusive accuracy.
     call_cost, call_cost_per_feature : float, default=1.0 and 0.0
-        What calling a stage's classifier costs, and per feature that it reads: for the objective
-        ``"evaluation_cost"``.
+        What calling a classifier costs, and per feature that it reads: for the objective
+        ``"evaluation_cost"``. Of an ensemble of Shortlist every member is called, once; its ``member_costs``
+        stand in place of `call_cost`.
     positive : label or None, default=None
         Positive class for false positives; None: the last of two classes.
     removal : bool, default=False
@@ -627,6 +629,8 @@ class MultiStageClassifier(TableClassifier):
             if not given[later]:
                 given.pop(later)
         settings = given | {"random_state": seed, "feature_costs": self.costs_.as_settings()}
+        if "evaluation_cost" in self.objectives and counts_members(self.subclassifier):
+            settings["evaluation_cost"] = "of members"  # studies are older than that
         return as_settings(settings) | {"the rows": digest_of_arrays(arrays)}
 
     def _search(self, budget: Budget, rows: StageRows) -> None:

@@ -1,3 +1,4 @@
+import itertools
 from collections import Counter
 from fractions import Fraction
 
@@ -127,7 +128,7 @@ PENALTIES = st.sampled_from([0.0, 0.25, 0.5, 0.51, 1.0])
 @pytest.mark.parametrize("removal", [False, True], ids=["all features", "removal"])
 @settings(max_examples=25)
 @given(
-    known=facts(max_features=3),
+    known=facts(max_features=3, ensembles=True),
     k=st.integers(1, 3),
     bounds=st.booleans(),
     penalties=st.one_of(PENALTIES.map(lambda p: (p, p)), st.tuples(PENALTIES, PENALTIES)),
@@ -215,3 +216,24 @@ def test_the_front_reports_ties_and_proof() -> None:
     assert front.values.tolist() == [[1.0, 0.5, 1.0]]
     assert front.extras["n_tied"] == [2]
     assert front.proof.kind is ProofKind.COMPLETE
+
+
+def test_a_later_stage_may_ask_fewer_members_than_an_earlier_one() -> None:
+    names = ("coverage", "evaluation_cost")
+    subsets = [frozenset(s) for size in (1, 2, 3) for s in itertools.combinations(range(3), size)]
+    answers: dict[frozenset[int], tuple[tuple[bool, bool], ...]] = dict.fromkeys(
+        subsets, ((False, False),) * 2
+    )
+    asked = dict.fromkeys(subsets, tuple(range(9)))
+    for features, rows, n_members in (({0}, (0, 1), 4), ({1}, (0,), 3), ({1, 2}, (1,), 1)):
+        answers[frozenset(features)] = tuple((row in rows, row in rows) for row in range(2))
+        asked[frozenset(features)] = tuple(range(n_members))
+    known = oracles.Facts(3, (0, 1), answers, (1, 1, 1), asked=asked)
+
+    result = enumerate_front(problem_of(known, 2, objectives=names, removal=True))
+
+    # both rows ask three members for feature 1, then one row asks one for features 1 and 2
+    assert (Fraction(-1), Fraction(7, 2)) in exact_values(result)
+    assert exact_values(result) == known.front(
+        2, names, removal=True, penalties={}, call_cost=Fraction(1), call_cost_per_feature=Fraction(0)
+    )

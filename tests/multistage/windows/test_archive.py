@@ -45,7 +45,7 @@ def test_the_sum_of_merits_is_the_papers(known: oracles.Facts) -> None:
 
 
 @settings(max_examples=15)
-@given(known=facts(max_features=3), removal=st.booleans())
+@given(known=facts(max_features=3, ensembles=True), removal=st.booleans())
 def test_every_merit_is_between_nothing_and_one(known: oracles.Facts, removal: bool) -> None:
     names = ("worst_case_cost", "stages", "false_positive_rate", "evaluation_cost")
     problem = problem_of(known, known.n_features, objectives=names, removal=removal)

@@ -82,7 +82,7 @@ def items_of(draw: st.DrawFn, n_features: int) -> Mask:
     ],
 )
 @settings(max_examples=25)
-@given(known=facts(), k=st.integers(1, 4), removal=st.booleans(), data=st.data())
+@given(known=facts(ensembles=True), k=st.integers(1, 4), removal=st.booleans(), data=st.data())
 def test_a_window_holds_the_front_of_all_its_assignments(
     objectives: tuple[str, ...], known: oracles.Facts, k: int, removal: bool, data: st.DataObject
 ) -> None:
@@ -115,14 +115,19 @@ def test_what_is_known_may_be_left_out_and_nothing_else(
     assert together == best_vectors(problem, before + list(in_window(window)))
 
 
+@pytest.mark.parametrize(
+    "objectives", [DEFAULT_OBJECTIVES, ("conclusive_accuracy", "evaluation_cost")], ids="+".join
+)
 @settings(max_examples=25)
-@given(known=facts(), k=st.integers(1, 3), data=st.data())
-def test_invalid_sets_are_passed_by(known: oracles.Facts, k: int, data: st.DataObject) -> None:
+@given(known=facts(ensembles=True), k=st.integers(1, 3), data=st.data())
+def test_invalid_sets_are_passed_by(
+    objectives: tuple[str, ...], known: oracles.Facts, k: int, data: st.DataObject
+) -> None:
     n = known.n_features
     literals = st.integers(1, n).flatmap(lambda v: st.sampled_from([v, -v]))
     clauses = data.draw(st.lists(st.lists(literals, min_size=1, max_size=2).map(tuple), max_size=2))
     rules = PurchaseRules(tuple(map(str, range(n))), n, tuple(clauses))
-    problem = within_rules(problem_of(known, min(k, n)), rules)
+    problem = within_rules(problem_of(known, min(k, n), objectives=objectives), rules)
     window = Window(problem, data.draw(items_of(n)))
 
     found = walk_window(window, NOTHING, Budget())[0].tolist()

@@ -51,6 +51,16 @@ class EnsembleClassifier(TableClassifier):
 
     MOST_CLASSES = 256
 
+    @property
+    @abstractmethod
+    def asked_(self) -> NDArray[np.intp]:
+        """Whom an answer asks, by place in the pool; who is a member several times is asked once."""
+
+    @property
+    @abstractmethod
+    def most_asked(self) -> int:
+        """How many members an answer asks at most, whatever the rows that it is fitted on."""
+
     @abstractmethod
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return how far the members vote for each class, ``(n_samples, n_classes)``."""
@@ -135,6 +145,19 @@ class PoolPruner(EnsembleClassifier):
     def prunes_out_of_fold(self, _n_rows: int) -> bool:
         """Whether the rows that fit a pool prune it too, by answers out of fold."""
         return False
+
+    @property
+    def asked_(self) -> NDArray[np.intp]:
+        """Whom an answer asks, by place in the pool; who is a member several times is asked once."""
+        check_is_fitted(self, "selection_")
+        return np.flatnonzero(self.selection_)
+
+    @property
+    def most_asked(self) -> int:
+        """How many members an answer asks at most: the whole pool."""
+        if self.pool is None:
+            return as_count(self.n_classifiers, "n_classifiers")
+        return len(as_pool(whole_pool(self.pool)))
 
     @property
     def averages(self) -> bool:

@@ -189,6 +189,22 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         self.training_: RecordedRows = record_rows(X, y, None, codes)
         return self
 
+    @property
+    def asked_(self) -> NDArray[np.intp]:
+        """Whom an answer asks: all members."""
+        check_is_fitted(self, "members_")
+        return np.arange(len(self.members_))
+
+    @property
+    def most_asked(self) -> int:
+        """How many members an answer asks at most: of ``online`` all individuals of all generations."""
+        settings = self._settings()
+        if settings.mode == "single":
+            return 1
+        generations = settings.n_generations if settings.mode == "online" else 1
+        bred = settings.population_size * generations
+        return bred if settings.max_members is None else min(bred, settings.max_members)
+
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of members that vote for each class, ``(n_samples, n_classes)``."""
         check_is_fitted(self, "members_")

@@ -296,6 +296,12 @@ class ExactPruner(PoolPruner):
             )
 
     @property
+    def most_asked(self) -> int:
+        """How many members an answer asks at most: the whole pool, or `max_size`."""
+        pool = super().most_asked
+        return pool if self.max_size is None else min(pool, as_count(self.max_size, "max_size"))
+
+    @property
     def _knows_folds(self) -> bool:
         """Whether the pool comes with its classifiers without each fold."""
         return isinstance(self.pool, CrossFittedPool)

@@ -143,7 +143,7 @@ def _reach(problem: StageProblem) -> dict[str, tuple[float, float]]:
     total = problem.costs.total / problem.costs.scale
     # every row pays for the first stage, which buys one feature at least
     least = int(problem.costs.price(np.eye(problem.n_features, dtype=bool)).min()) / problem.costs.scale
-    call = (problem.call_price + problem.call_price_per_feature * problem.n_features) / problem.call_scale
+    call = problem.most_call_price / problem.call_scale
     return {
         "coverage": (0, 1),
         "conclusive_accuracy": (0, 1),

@@ -246,7 +246,7 @@ def walk_archive(
                 hoped[COST] += left * least_steps[mask]
             else:
                 hoped[COST] += (left - stuck) * least_steps[mask] + stuck * (prices[full] - prices[mask])
-            hoped[EVALUATION] += left * space.call_prices[mask]
+            hoped[EVALUATION] += left * space.least_calls[mask]
             most = hoped[CONCLUSIVE] + left - stuck
             if sharp:
                 hoped[CREDIT] += unit * hope

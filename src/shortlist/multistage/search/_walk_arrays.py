@@ -23,6 +23,8 @@ class Space(NamedTuple):
     """The least price of going on."""
     call_prices: Longs
     """What a call of the classifier costs."""
+    least_calls: Longs
+    """The least that a call costs of any classifier with more features."""
 
 
 class Blocks(NamedTuple):

@@ -274,8 +274,9 @@ def front_order(problem: StageProblem, measures: NDArray[np.int64]) -> NDArray[n
 def _space(problem: StageProblem) -> Space:
     """Prepare prices and bits of all subsets, and what lies above each."""
     bits, prices = problem.decisions.every_subset(), problem.costs.table()
-    sizes = np.concatenate([[0], subset_masks(problem.n_features).sum(axis=1)])
-    return space_of(bits, prices, problem.call_price + problem.call_price_per_feature * sizes)
+    sets = subset_masks(problem.n_features)
+    calls = problem.call_prices(sets, problem.decisions.slots(sets))
+    return space_of(bits, prices, np.concatenate([[0], calls]))
 
 
 def space_of(bits: NDArray[np.uint64], prices: NDArray[np.int64], calls: NDArray[np.int64]) -> Space:
@@ -302,7 +303,16 @@ def space_of(bits: NDArray[np.uint64], prices: NDArray[np.int64], calls: NDArray
         reach[absent] |= unions[above]
         least[absent] = np.minimum(least[absent], prices[above] - prices[absent])
     least[-1] = 0
-    return Space(bits, reach, prices, least, calls.astype(np.int64))
+    cheapest = calls.astype(np.int64)  # of a set and all that have more
+    for feature in range(n):
+        absent = numbers[numbers >> feature & 1 == 0]
+        cheapest[absent] = np.minimum(cheapest[absent], cheapest[absent | 1 << feature])
+    following = np.full(1 << n, UNSEEN, dtype=np.int64)
+    for feature in range(n):
+        absent = numbers[numbers >> feature & 1 == 0]
+        following[absent] = np.minimum(following[absent], cheapest[absent | 1 << feature])
+    following[-1] = 0
+    return Space(bits, reach, prices, least, calls.astype(np.int64), following)
 
 
 def _tasks(problem: StageProblem, max_stages: int) -> list[NDArray[np.int64]]:

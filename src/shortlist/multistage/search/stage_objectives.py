@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from shortlist._bits import pack
 from shortlist._words import all_of, any_of, did_you_mean
-from shortlist.arrays import Values
+from shortlist.arrays import Mask, Values
 from shortlist.errors import BadInputError, FitsStoppedError
-from shortlist.exact import as_fraction, as_integers
+from shortlist.exact import LARGEST_INTEGER, as_fraction, as_integers
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.stages import acquired, check_max_stages, stage_counts
@@ -49,7 +49,8 @@ OBJECTIVES = {
 ``false_positive_rate`` is the share of the validation rows outside the positive class that are called
 positive, rejected rows included in the whole; ``stages`` the number of stages, also of those that no
 validation row reaches; ``worst_case_cost`` what the dearest validation row pays, which a new row may exceed;
-``evaluation_cost`` what the calls of the stages' classifiers cost per row.
+``evaluation_cost`` what the calls of the stages' classifiers cost per row, of ensembles those of all their
+members.
 """
 DEFAULT_OBJECTIVES = ("coverage", "conclusive_accuracy", "acquisition_cost")
 
@@ -77,8 +78,10 @@ class StageProblem:
         Credit lost by a wrong answer about a row of each class, at most `unit`.
     positive : int
         Class number of the positive class, for false positives.
-    call_price, call_price_per_feature : int
-        Units that one call of a stage's classifier costs, at all and per feature it reads.
+    member_prices : ndarray of int64, shape (n_prices,)
+        Units that a call of a classifier costs, or of each member of an ensemble whose members have prices.
+    call_price_per_feature : int
+        Units that it costs more per feature that it reads.
     call_scale : int
         Units of the call prices per unit of the user's money.
     removal : bool
@@ -94,7 +97,7 @@ class StageProblem:
     unit: int
     penalties: NDArray[np.int64]
     positive: int
-    call_price: int
+    member_prices: NDArray[np.int64]
     call_price_per_feature: int
     call_scale: int
     removal: bool
@@ -145,12 +148,31 @@ class StageProblem:
         present = np.arange(k) < counts[:, None]
         slots = np.full(present.shape, -1, dtype=np.int64)
         slots[present] = self.decisions.slots(masks[present])
+        calls = np.zeros(present.shape, dtype=np.int64)
+        calls[present] = self.call_prices(masks[present], slots[present])
         result = np.empty((len(assignments), N_MEASURES), dtype=np.int64)
         measure(
-            slots, self.costs.price(masks), self.call_price + self.call_price_per_feature * masks.sum(axis=2),
-            self.decisions.bits, self.everyone, self.scoring, result,
-        )  # fmt: skip
+            slots, self.costs.price(masks), calls, self.decisions.bits, self.everyone, self.scoring, result
+        )
         return result
+
+    def call_prices(self, sets: Mask, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what a row pays for a call of the classifier of each set of features, ``(n_sets,)``.
+
+        An ensemble of Shortlist asks its members, each once, and each reads all features of the set. What it
+        asks is known when it is fitted: `slots` are those of the sets.
+        """
+        asked = self.decisions.subclassifiers.asked(slots)
+        read = asked.sum(axis=1) * sets.sum(axis=1)
+        return np.asarray(asked @ self.member_prices + self.call_price_per_feature * read)
+
+    @property
+    def most_call_price(self) -> int:
+        """What a row pays for any call at most."""
+        most = self.decisions.subclassifiers.most_asked
+        dearest = np.sort(self.member_prices)[::-1][:most]
+        members = int(dearest.sum()) if len(self.member_prices) > 1 else most * int(dearest[0])
+        return members + most * self.call_price_per_feature * self.n_features
 
     def fitted(self, assignments: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return those that can be measured when there is no time for any fit."""
@@ -312,7 +334,9 @@ def stage_problem(
     positive : int, default=1
         Class number that false positives are called.
     call_cost, call_cost_per_feature : float
-        What calling a stage's classifier costs, for the objective ``evaluation_cost``.
+        What calling a classifier costs, and per feature that it reads, for the objective ``evaluation_cost``.
+        Of an ensemble of Shortlist every member is called, and where it has ``member_costs``, these stand in
+        place of `call_cost`.
     removal : bool, default=False
         Whether features may be left out of every stage (Sec. 5.1).
 
@@ -332,12 +356,14 @@ def stage_problem(
     losses, unit = as_integers(
         [_part("penalties", (penalties or {}).get(label, 1.0), 1.0) for label in range(rows.n_classes)]
     )
-    calls, call_scale = as_integers(
-        [_part("call_cost", cost, math.inf) for cost in (call_cost, call_cost_per_feature)]
-    )
+    own = decisions.subclassifiers.member_costs
+    members = [_part("member_costs", cost, math.inf) for cost in (() if own is None else own)]
+    plain = [_part("call_cost", call_cost, math.inf)]
+    per_feature = _part("call_cost_per_feature", call_cost_per_feature, math.inf)
+    calls, call_scale = as_integers([*(members or plain), per_feature])
     if unit * len(rows.validation_labels) >= 2**31:
         raise BadInputError("penalties must have fewer digits to stay exact. Round them.")
-    return StageProblem(
+    problem = StageProblem(
         decisions=decisions,
         costs=costs,
         max_stages=k,
@@ -345,11 +371,14 @@ def stage_problem(
         unit=unit,
         penalties=np.array(losses, dtype=np.int64),
         positive=positive,
-        call_price=calls[0],
-        call_price_per_feature=calls[1],
+        member_prices=np.array(calls[:-1], dtype=np.int64),
+        call_price_per_feature=calls[-1],
         call_scale=call_scale,
         removal=removal,
     )
+    if problem.most_call_price * k * problem.n_rows >= LARGEST_INTEGER:
+        raise BadInputError("costs of calls must have fewer digits to stay exact. Round them.")
+    return problem
 
 
 def within_rules(problem: StageProblem, rules: PurchaseRules) -> StageProblem:

@@ -10,6 +10,7 @@ from shortlist._bits import pack
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, raised_threshold
+from shortlist.multistage.subclassifiers.stage_calls import asked_by_price, member_costs, most_asked
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows, SubsetPlaces
 from shortlist.pickles import saved_from
 from shortlist.runs import Budget, Unit, Work, run_units
@@ -42,6 +43,8 @@ class ForeignSubclassifiers:
         self.n_jobs = n_jobs
         self.budget = budget or Budget()
         self.estimator = seeded(estimator, self.budget.seed)
+        self.most_asked = most_asked(self.estimator)
+        self.member_costs = member_costs(self.estimator)
         self.places = SubsetPlaces(rows.n_features, capacity, dense=dense)
         self.n_fits = 0
         self._models: dict[int, ForeignModel] = {}
@@ -87,6 +90,12 @@ class ForeignSubclassifiers:
             labels, confident = confident_answers(probabilities, rule, self.least_probability(slot, rule))
             bits[slot, 0] = pack(confident, self.rows.n_words)
             bits[slot, 1] = pack(confident & (labels == self.rows.validation_labels), self.rows.n_words)
+
+    def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many classifiers of each price a call asks, ``(n_slots, n_prices)``."""
+        n_prices = 1 if self.member_costs is None else len(self.member_costs)
+        found = [asked_by_price(self._models[slot].estimator, n_prices) for slot in slots.tolist()]
+        return np.array(found, dtype=np.int64).reshape(len(slots), n_prices)
 
     def least_probability(self, slot: int, rule: RejectRule) -> float:
         """Return the threshold that keeps accuracy on the fitted rows, for one slot."""

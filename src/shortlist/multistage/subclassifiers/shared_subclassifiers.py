@@ -10,6 +10,7 @@ from shortlist.arrays import Floats, Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, raised_threshold
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignModel, ForeignSubclassifiers
+from shortlist.multistage.subclassifiers.stage_calls import asked_by_price
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, SubsetPlaces
 from shortlist.runs import Budget
 
@@ -48,6 +49,7 @@ class SharedSubclassifiers:
         self.own, self.rows, self.budget = own, own.rows, own.budget
         self.places = SubsetPlaces(self.rows.n_features, own.places.capacity)
         self.n_fits = 0
+        self.most_asked, self.member_costs = own.most_asked, own.member_costs
         self._seed = seed
         self._subsets = np.zeros((self.places.capacity, self.rows.n_features), dtype=bool)
         self._model: ForeignModel | None = None
@@ -77,6 +79,12 @@ class SharedSubclassifiers:
                 answers, confident = confident_answers(found, rule, self.least_probability(slot, rule))
                 bits[slot, 0] = pack(confident, self.rows.n_words)
                 bits[slot, 1] = pack(confident & (answers == labels), self.rows.n_words)
+
+    def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many classifiers of each price a call of the one asks, ``(n_slots, n_prices)``."""
+        assert self._model is not None, "slots come first"
+        n_prices = 1 if self.member_costs is None else len(self.member_costs)
+        return np.tile(asked_by_price(self._model.estimator, n_prices), (len(slots), 1))
 
     def least_probability(self, slot: int, rule: RejectRule) -> float:
         """Return the threshold that keeps accuracy on the fitted rows, for one slot."""

@@ -1,6 +1,7 @@
 """One classifier per feature subset, fitted once, and its decisions on the validation rows as bits."""
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -74,18 +75,27 @@ class StageRows:
 
 
 class Subclassifiers(Protocol):
-    """What fits a classifier per feature subset; `slots` are its names for subsets."""
+    """What fits a classifier per feature subset; `slots` are its names for subsets.
+
+    A call of a classifier asks at most `most_asked`, itself or its members, which have `member_costs` if
+    these are given.
+    """
 
     rows: StageRows
     places: "SubsetPlaces"
     n_fits: int
     budget: Budget
+    most_asked: int
+    member_costs: Sequence[float] | None
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
         """Return the slots of subsets, ``(n_subsets, n_features)``, fitting what is missing."""
 
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
         """Write who is confident, and who is also right, into ``bits``, ``(slots, 2, words)``."""
+
+    def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many classifiers of each price a call asks, ``(n_slots, n_prices)``."""
 
     def model(self, subset: Mask) -> Any:
         """Return what predicts for one subset."""
@@ -185,6 +195,9 @@ class LogisticSubclassifiers:
     Needs 8·(n_columns + 1)·n_scores bytes per fitted subset, and per thread twice the fitted rows.
     """
 
+    most_asked = 1
+    member_costs: Sequence[float] | None = None
+
     def __init__(
         self,
         rows: StageRows,
@@ -278,6 +291,10 @@ class LogisticSubclassifiers:
             self._coefficients, slots, columns, Confidence(np.array(rule.thresholds), rule.scores),
             least, bits,
         )  # fmt: skip
+
+    def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many classifiers a call asks, ``(n_slots, 1)``: one."""
+        return np.ones((len(slots), 1), dtype=np.int64)
 
     def least_probability(self, slot: int, rule: RejectRule) -> float:
         """Return the threshold that keeps accuracy on the fitted rows, for one slot."""

@@ -50,12 +50,11 @@ def fixed_merits(problem: StageProblem, measures: NDArray[np.int64]) -> Values:
     Coverage and accuracy as they are, a rate r as 1 - r, and a cost c as 1 - c / the most it can be. For the
     usual objectives the sum of a row is the paper's sum.
     """
-    every_call = problem.call_price + problem.call_price_per_feature * problem.n_features
     most = {
         "stages": problem.max_stages,
         "acquisition_cost": problem.costs.total / problem.costs.scale,
         "worst_case_cost": problem.costs.total / problem.costs.scale,
-        "evaluation_cost": problem.max_stages * every_call / problem.call_scale,
+        "evaluation_cost": problem.max_stages * problem.most_call_price / problem.call_scale,
         "false_positive_rate": 1.0,
     }
     columns = [

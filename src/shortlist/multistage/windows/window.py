@@ -83,10 +83,9 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tup
     problem = window.problem
     sets = window.sets()
     valid = window.valid(sets)
-    bits, fitted = _bits(window, sets, valid)
+    bits, calls, fitted = _bits(window, sets, valid)
     whole = bool(fitted[valid].all())
     valid &= fitted
-    calls = problem.call_price + problem.call_price_per_feature * sets.sum(axis=1)
     space = space_of(bits, problem.costs.price(sets), calls)
     n_items, k = len(window.items), min(problem.max_stages, len(window.items))
     walker = make_walker(problem, space, k, known, bounds=True)
@@ -105,23 +104,29 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tup
     return _assignments(window, chains), whole
 
 
-def _bits(window: Window, sets: Mask, valid: Mask) -> tuple[NDArray[np.uint64], Mask]:
-    """Fit what is missing, and return who is sure and right by each set, and which sets are fitted."""
+def _bits(window: Window, sets: Mask, valid: Mask) -> tuple[NDArray[np.uint64], NDArray[np.int64], Mask]:
+    """Fit what is missing; return who is sure and right by each set, what a call costs, and who is fitted.
+
+    A call of what is invalid or not fitted costs nothing, as it is passed by.
+    """
     decisions = window.problem.decisions
     bits = np.zeros((len(sets), 2, decisions.bits.shape[2]), dtype=np.uint64)
+    calls = np.zeros(len(sets), dtype=np.int64)
     fitted = np.zeros(len(sets), dtype=bool)
     wanted = np.flatnonzero(valid)
     pieces = [wanted[start : start + SETS_AT_ONCE] for start in range(0, len(wanted), SETS_AT_ONCE)]
     while pieces:
         piece = pieces.pop(0)
         try:
-            bits[piece] = decisions.bits[decisions.slots(sets[piece])]
+            slots = decisions.slots(sets[piece])
+            bits[piece] = decisions.bits[slots]
+            calls[piece] = window.problem.call_prices(sets[piece], slots)
         except FitsStoppedError:
             if len(piece) > 1:  # some of them may be
                 pieces = [*np.array_split(piece, len(piece)), *pieces]
             continue
         fitted[piece] = True
-    return bits, fitted
+    return bits, calls, fitted
 
 
 def _assignments(window: Window, chains: NDArray[np.int64]) -> NDArray[np.int8]:
