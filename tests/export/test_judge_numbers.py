@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import itertools
 import os
 import subprocess
 import sys
@@ -80,13 +81,10 @@ def test_judges_decide_and_are_asked_as_by_the_model(case: str) -> None:
     assert [policy["judges"][place]["name"] for place in policy["order"]] == list(early.order)
     assert min(len(one["asked"]) for one in told) < len(policy["judges"])
     for row, one in zip(given, told, strict=True):  # asked one after the other, the same judges are asked
-        known: dict[str, Any] = {}
-        asked = []
-        while (name := reader.next_judge(policy, known)) is not None:
-            asked.append(name)
-            judge = next(judge for judge in policy["judges"] if judge["name"] == name)
-            known |= {column: row[column] for column in judge["columns"]}
-        assert asked == one["asked"]
+        assert (
+            list(dict.fromkeys(column.split(":")[0] for column in asked_one_by_one(policy, row)))
+            == one["asked"]
+        )
 
 
 @pytest.mark.parametrize("kind", ["two", "three"])
@@ -104,24 +102,107 @@ def test_who_is_taken_several_times_is_asked_once(kind: str) -> None:
     told = [reader.answer(policy, row) for row in given]
     assert [one["cost"] for one in told] == early.costs.tolist()
     assert [one["asked"] for one in told] == [list(early.order[:n]) for n in early.calls]
+    known = asked_one_by_one(policy, given[0])
+    assert list(dict.fromkeys(column.split(":")[0] for column in known)) == told[0]["asked"]
+
+
+def asked_one_by_one(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    """The columns of a row that are asked for, one judge after the other."""
     known: dict[str, Any] = {}
-    asked = []
     while (name := reader.next_judge(policy, known)) is not None:
-        asked.append(name)
-        known |= {column: value for column, value in given[0].items() if column.startswith(f"{name}:")}
-    assert asked == told[0]["asked"]
+        judge = next(judge for judge in policy["judges"] if judge["name"] == name)
+        known |= {column: row[column] for column in judge["columns"]}
+    return known
 
 
-def test_a_promise_asks_everybody() -> None:
-    table, truth = answers("two", gaps=False, shares=True)
-    pruner = OrderedPruner(Pool.from_answers(table, truth), voting="averaged").fit(table[:50], truth[:50])
-    selective = SelectiveClassifier(pruner, answer_accuracy=0.6).calibrate(table[50:], truth[50:])
+@pytest.mark.parametrize("case", CASES)
+def test_with_a_promise_judges_are_asked_until_it_is_settled_too(case: str) -> None:
+    kind, options = CASES[case]
+    model, table = fitted(kind, **options)  # type: ignore[arg-type]
+    truth = answers(kind, gaps=False, shares=False)[1]
+    selective = SelectiveClassifier(model.estimator, answer_accuracy=0.7, confidence_level=0.5)
+    selective.calibrate(table, truth, chose=(table, truth))
+    assert selective.guarantee_.promised
     model = SavedModel(selective, tuple(table.columns), "truth")
     policy, rows = policy_of(model), table[list(asked_columns(model))]
     assert check_policy(policy, model, rows) == N_ROWS
-    told = reader.answer(policy, rows.iloc[0].to_dict())
-    assert len(told["asked"]) == len(policy["judges"])
+    early = selective.predict_early(rows)
+    given = rows.astype(object).where(rows.notna(), None).to_dict("records")
+    told = [reader.answer(policy, row) for row in given]
+    assert [one["asked"] for one in told] == [list(early.order[:n]) for n in early.calls]
+    assert min(len(one["asked"]) for one in told) < len(policy["judges"])
+    for judge in policy["judges"]:
+        judge["may_abstain"] = True  # as those do whose columns hold a gap
+    for row, one in list(zip(given, told, strict=True))[::5]:
+        known = asked_one_by_one(policy, row)
+        partly = reader.answer(policy, known)  # without the columns of those who need not be asked
+        assert {name: partly[name] for name in ("label", "answered", "asked", "cost")} == {
+            name: one[name] for name in ("label", "answered", "asked", "cost")
+        }
+
+
+def test_without_prices_nothing_is_said_of_costs_and_where_nothing_is_promised_nobody_is_asked() -> None:
+    table, truth = answers("two", gaps=False, shares=True)
+    pruner = OrderedPruner(Pool.from_answers(table, truth), voting="averaged").fit(table[:50], truth[:50])
+    selective = SelectiveClassifier(pruner, answer_accuracy=0.999).calibrate(table[50:], truth[50:])
+    assert not selective.guarantee_.promised
+    model = SavedModel(selective, tuple(table.columns), "truth")
+    policy, rows = policy_of(model), table[list(asked_columns(model))]
+    assert check_policy(policy, model, rows) == N_ROWS
+    assert reader.next_judge(policy, {}) is None
+    told = reader.answer(policy, {})
+    assert told["asked"] == []
+    assert not told["answered"]
     assert "cost" not in told
+
+
+POSSIBLE: dict[str, list[dict[str, Any]]] = {
+    "class": [{"": "no"}, {"": "yes"}, {"": None}],
+    "probabilities": [
+        {":no": 1.0, ":yes": 0.0}, {":no": 0.7, ":yes": 0.3}, {":no": 0.5, ":yes": 0.5}, {":no": 0.0, ":yes": 1.0},
+    ],
+}  # fmt: skip
+"""What a judge of two classes may answer, by the end of the column's name."""
+
+
+@pytest.mark.parametrize("answer_from", [0.0, 0.55, 0.6, 0.7, 2.0])
+@pytest.mark.parametrize(
+    ("decision", "kind"),
+    [
+        pytest.param({"rule": "plurality"}, "class", id="plurality"),
+        pytest.param({"rule": "threshold", "positive": 0, "threshold": 2}, "class", id="threshold"),
+        pytest.param({"rule": "mean", "whole": 32767, "gains": [1, 1]}, "probabilities", id="mean"),
+        pytest.param({"rule": "mean", "whole": 32767, "gains": [3, 1]}, "probabilities", id="gains"),
+    ],
+)
+@pytest.mark.parametrize("source", ["mean", "shares"])
+def test_nobody_is_asked_further_exactly_when_no_answers_could_change_the_outcome(
+    decision: dict[str, Any], kind: str, source: str, answer_from: float
+) -> None:
+    ends = POSSIBLE[kind]
+    policy: dict[str, Any] = {
+        "kind": "judges", "classes": ["no", "yes"], "order": [3, 0, 1, 2], "decision": decision,
+        "probabilities": source, "answer_from": answer_from, "reject_label": "?",
+        "judges": [
+            {"name": name, "columns": [name + end for end in ends[0]], "may_abstain": True, "price": 1.0}
+            for name in "abbc"
+        ],
+    }  # fmt: skip
+    said = [
+        {name + end: value for name, one in zip("cab", every, strict=True) for end, value in one.items()}
+        for every in itertools.product(ends, repeat=3)
+    ]  # in the order in which they are asked
+    told = [reader.answer(policy, row) for row in said]
+    for n_asked in range(4):
+        outcomes: dict[str, set[Any]] = {}
+        for row, one in zip(said, told, strict=True):
+            known = {column: value for column, value in row.items() if column[0] in "cab"[:n_asked]}
+            outcomes.setdefault(str(known), set()).add(one["label"])
+            assert one["answered"] == (one["label"] != "?")
+        for row in said:
+            known = {column: value for column, value in row.items() if column[0] in "cab"[:n_asked]}
+            is_over = len(outcomes[str(known)]) == 1
+            assert (reader.next_judge(policy, known) is None) == is_over
 
 
 def test_answers_that_cannot_be_are_refused() -> None:

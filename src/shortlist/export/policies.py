@@ -117,7 +117,7 @@ def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame"
         raise BadInputError("a policy is checked on rows, got none. Name a table with rows.")
     policy = json.loads(json.dumps(policy, allow_nan=False))  # as it will be read
     wanted, probabilities = model_answers(saved.estimator, rows)
-    calls = _calls(saved.estimator, rows) if policy["kind"] == "judges" else None
+    calls = saved.estimator.predict_early(rows).calls if policy["kind"] == "judges" else None
     for place, row in enumerate(rows.astype(object).to_dict("records")):
         given = {name: None if is_gap(value) else _plain(value) for name, value in row.items()}
         told = reader.answer(policy, given)
@@ -136,13 +136,6 @@ def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame"
                 f"The policy is not written; use the model file.{open_ties(saved)}"
             )
     return len(rows)
-
-
-def _calls(estimator: Any, rows: "pd.DataFrame") -> list[int]:
-    """Return how many judges each row asks; with a promise all of them, as all of them make it."""
-    if isinstance(estimator, SelectiveClassifier):
-        return [int(np.count_nonzero(estimator.classifier_.selection_))] * len(rows)
-    return [int(n) for n in estimator.predict_early(rows).calls]
 
 
 def open_ties(saved: SavedModel) -> str:

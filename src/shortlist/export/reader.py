@@ -59,31 +59,33 @@ def next_judge(policy: dict[str, Any], row: dict[str, Any]) -> str | None:
     """Name the judge to ask next, where the row has the columns of those asked already; None: nobody."""
     asked = _asked(policy, row)
     left = [place for place in policy["order"] if place not in asked]
-    settled = _settled(policy, [_judge(policy, policy["judges"][place], row) for place in asked])
-    return None if settled else policy["judges"][left[0]]["name"]
+    return None if _settled(policy, asked) else policy["judges"][left[0]]["name"]
 
 
 def _judged(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
-    answers = [_judge(policy, judge, row) for judge in policy["judges"]]
     asked = _asked(policy, row)
+    settled = _settled(policy, asked)
+    answers: list[Opinion] = []
+    for place, judge in enumerate(policy["judges"]):
+        spared = settled and place not in asked and judge["columns"][0] not in row
+        answers.append(None if spared else _judge(policy, judge, row))
     names = dict.fromkeys(policy["judges"][place]["name"] for place in asked)  # copies are asked once
     told = _voted(policy, answers) | {"asked": list(names)}
-    prices = [policy["judges"][place]["price"] for place in asked]
-    return told if None in prices else told | {"cost": _total(prices)}
+    prices = [judge["price"] for judge in policy["judges"]]
+    return told if None in prices else told | {"cost": _total([prices[place] for place in asked])}
 
 
-def _asked(policy: dict[str, Any], row: dict[str, Any]) -> list[int]:
-    asked: list[int] = []
-    answers: list[Opinion] = []
+def _asked(policy: dict[str, Any], row: dict[str, Any]) -> dict[int, Opinion]:
+    """Return what those answer who are asked, by place, in the order in which they are."""
+    asked: dict[int, Opinion] = {}
+    last, known = None, None
     for place in policy["order"]:
         judge = policy["judges"][place]
-        if asked and judge["columns"] == policy["judges"][asked[-1]]["columns"]:  # a copy, who has answered
-            answers.append(answers[-1])
-        elif _settled(policy, answers) or judge["columns"][0] not in row:
-            break
-        else:
-            answers.append(_judge(policy, judge, row))
-        asked.append(place)
+        if last is None or judge["columns"] != last["columns"]:  # otherwise a copy, who has answered
+            if _settled(policy, asked) or judge["columns"][0] not in row:
+                break
+            last, known = judge, _judge(policy, judge, row)
+        asked[place] = known
     return asked
 
 
@@ -117,27 +119,19 @@ def _text(label: Any) -> str:
     return str(int(number)) if number.is_integer() else str(label)
 
 
-def _settled(policy: Any, answers: list[Opinion]) -> bool:
-    """Whether no further answer could change the label; a promise needs all of them."""
-    left = len(policy["judges"]) - len(answers)
-    if not left or policy["guarantee"]:
-        return not left
-    decision, ranks = policy["decision"], list(range(len(policy["classes"])))
-    totals, most = [0.0 for _ in ranks], [1.0 for _ in ranks]
-    if decision["rule"] == "mean":
-        totals = _sums_of_parts(decision, [_or_equal(one, len(ranks)) for one in answers])
-        most = [round(decision["whole"] * (gain / max(decision["gains"]))) for gain in decision["gains"]]
-    elif decision["rule"] == "threshold":
-        ranks = [1 - decision["positive"], decision["positive"]]
-        totals[ranks[0]], most[ranks[0]] = decision["threshold"], 0
-        totals[ranks[1]] = sum(_is_for(one, ranks[1]) for one in answers)
-    else:
-        chosen = _chosen(answers, len(ranks))
-        totals = [chosen.count(k) for k in ranks]
-    leader = max(ranks, key=lambda k: totals[k])  # the first of equals
-    behind = [k for k in ranks if k != leader]
-    first = [k for k in ranks if ranks.index(k) < ranks.index(leader)]
-    return all(totals[leader] - totals[k] - left * most[k] >= (k in first) for k in behind)
+def _settled(policy: Any, asked: dict[int, Opinion]) -> bool:
+    """Whether the outcome is the same for each class of which all who are left may be sure.
+
+    Nothing makes a class win, and probable, more than that, and nothing makes it less probable than that of
+    another one. So no other answers change the outcome either.
+    """
+    classes, outcomes = range(len(policy["classes"])), set()
+    for k in classes:
+        sure = [float(place == k) for place in classes]
+        every = [asked[place] if place in asked else sure for place in range(len(policy["judges"]))]
+        told = _voted(policy, every)
+        outcomes.add(told["label"] if told["answered"] else None)
+    return len(outcomes) == 1
 
 
 def _voted(policy: dict[str, Any], answers: list[Opinion]) -> dict[str, Any]:
@@ -248,7 +242,7 @@ def _decided(policy: Any, answers: list[Opinion]) -> tuple[int, list[float]]:
     scores = _sums_of_parts(decision, asked) if decision["rule"] == "mean" else shares
     label = max(classes, key=lambda k: (scores[k], -k))
     if policy["probabilities"] == "mean":
-        return label, [sum(one[k] for one in asked) / len(asked) for k in classes]
+        return label, [_total([one[k] for one in asked]) / len(asked) for k in classes]
     if policy["probabilities"] == "votes":
         return label, shares
     return label, [(share * len(asked) + 1) / (len(asked) + len(classes)) for share in shares]

@@ -11,7 +11,7 @@ from shortlist.ensembles.estimators.base import MEAN_DECIDES
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows
-from shortlist.ensembles.exits.early_exit import taken_places
+from shortlist.ensembles.exits.asked_members import taken_places
 from shortlist.ensembles.pools.copies import counted_names
 from shortlist.ensembles.pruning.evidence import best_of, selections_meant
 from shortlist.ensembles.votes.class_votes import (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.ensembles.exits.answer_scores import AnswerScores
+from shortlist.ensembles.exits.answer_scores import AnswerScores, range_of_means
 
 
 def share_of_winner(votes: list[int], n_classes: int, threshold: int | None) -> tuple[int, float]:
@@ -38,13 +38,15 @@ def test_the_range_of_votes_is_that_of_all_completions(data: st.DataObject, n_le
         share_of_winner([*votes, *end], n_classes, threshold)
         for end in itertools.product(range(kinds), repeat=n_left)
     ]
-    winner, _ = share_of_winner(votes, n_classes, threshold)
     counted = np.array([[votes.count(code) for code in range(n_classes)]])
-    found = scores.range_of(counted, np.array([winner]), n_left)
+    found = scores.range_of(counted, n_left)
+    winners = {code for code, _ in ends}
+    may_win = np.array([[code in winners for code in range(n_classes)]])
+    least, most = found.of_answer(may_win)
 
-    assert found.most[0] == pytest.approx(max(score for _, score in ends), abs=1e-12)
-    if len({code for code, _ in ends}) == 1:
-        assert found.least[0] == pytest.approx(min(score for _, score in ends), abs=1e-12)
+    assert most[0] == pytest.approx(max(score for _, score in ends), abs=1e-12)
+    if len(winners) == 1:
+        assert least[0] == pytest.approx(min(score for _, score in ends), abs=1e-12)
 
 
 @given(n_left=st.integers(0, 2), parts=st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), max_size=3))
@@ -53,21 +55,42 @@ def test_the_range_of_means_is_that_of_all_completions(n_left: int, parts: list[
     n = len(known) + n_left
     if not n:
         return
-    scores = AnswerScores(n, by_mean=True)
     possible = [(1.0, 0.0), (0.5, 0.5), (0.0, 1.0)]
-    means = [np.mean([*known, *end], axis=0) for end in itertools.product(possible, repeat=n_left)]
+    means = np.array([np.mean([*known, *end], axis=0) for end in itertools.product(possible, repeat=n_left)])
     counted = np.array(known).reshape(-1, 2).sum(axis=0)[None, :]
-    winner = int(counted[0].argmax())
-    found = scores.range_of(counted, np.array([winner]), n_left)
+    found = AnswerScores(n, by_mean=True).range_of(counted, n_left)
+    asked = np.array([[*known, *[(0.0, 0.0)] * n_left]])
+    exact = range_of_means(asked, np.ones(n, dtype=np.int64), np.arange(n) >= len(known))
 
-    assert found.most[0] == pytest.approx(max(mean.max() for mean in means))
-    if len({int(mean.argmax()) for mean in means}) == 1:
-        assert found.least[0] == pytest.approx(min(mean[winner] for mean in means))
+    assert (exact.least[0] == means.min(axis=0)).all()
+    assert (exact.most[0] == means.max(axis=0)).all()
+    assert found.least == pytest.approx(exact.least)
+    assert found.most == pytest.approx(exact.most)
 
 
-def test_means_beside_the_least_probability_wait_for_all_members() -> None:
-    scores = AnswerScores(2, by_mean=True)
-    found = scores.range_of(np.array([[1.6, 0.4], [1.7, 0.3]]), np.array([0, 0]), 0)
-    reaches, fails = scores.surely(found, 0.8)
-    assert reaches.tolist() == [False, True]
-    assert not fails.any()
+@given(data=st.data(), n_left=st.integers(0, 2))
+def test_means_are_as_the_committee_adds_them_up(data: st.DataObject, n_left: int) -> None:
+    """Both ends are means of answers that are possible, to the last bit, and no others are beyond."""
+    tenths = st.integers(0, 10).map(lambda tenth: tenth / 10)
+    known = data.draw(st.lists(tenths, min_size=1, max_size=3))
+    copies = data.draw(
+        st.lists(st.integers(1, 3), min_size=len(known) + n_left, max_size=len(known) + n_left)
+    )
+    places = data.draw(st.permutations(range(len(copies))))
+
+    def mean(end: tuple[float, ...]) -> float:
+        answered = dict(zip(places, [*known, *end], strict=True))
+        total = 0.0
+        for place, n in enumerate(copies):
+            for _ in range(n):
+                total += answered[place]
+        return total / sum(copies)
+
+    asked, is_left = np.zeros((1, len(copies), 2)), np.ones(len(copies), dtype=bool)
+    for place, share in zip(places, known, strict=False):
+        asked[0, place], is_left[place] = (1 - share, share), False
+    found = range_of_means(asked, np.array(copies), is_left)
+    means = [mean(end) for end in itertools.product([0.0, 0.1, 0.3, 0.7, 1.0], repeat=n_left)]
+
+    assert found.least[0, 1] == min(means)
+    assert found.most[0, 1] == max(means)

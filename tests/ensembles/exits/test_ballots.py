@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.ensembles.exits.ballots import Tallying, by_mean, by_threshold, by_votes, calls_of
+from shortlist.ensembles.exits.ballots import Tallying, by_mean, by_threshold, by_votes
 from shortlist.ensembles.votes.soft_votes import WHOLE, decided_by_mean
 
 
@@ -70,13 +70,6 @@ def test_a_row_is_settled_by_means_where_no_completion_changes_it(
     totals = np.array([np.array(known, dtype=np.int64).reshape(-1, n).sum(axis=0)])
 
     assert bool(tallying.settled(totals, n_left)[0]) != can_change(tallying, known, certain, n_left)
-
-
-def test_calls_are_those_of_the_first_moment_and_nobody_is_asked_where_nothing_can_change() -> None:
-    votes = by_votes(2)
-    codes = np.array([[0, 0, 0], [1, 1, 0], [0, 1, 1], [2, 2, 2]], dtype=np.uint8)
-    assert calls_of(votes, votes.of_codes(codes)).tolist() == [2, 2, 3, 3]
-    assert calls_of(by_threshold(3), by_threshold(3).of_codes(codes[:3])).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("gains", [[1, 1], [1, 3], [2, 1, 1]])

@@ -6,16 +6,26 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from shortlist.ensembles.exits.ballots import by_votes, calls_of
+from shortlist.ensembles.exits.ballots import by_votes
+from shortlist.ensembles.exits.early_exit import Added, Asking, ask_in_order
 from shortlist.ensembles.exits.orders import cheapest_order
+
+
+def calls_of(added: NDArray[np.int64], order: list[int], copies: list[int] | None = None) -> list[int]:
+    """How many members each row asks, in an order, until votes settle it."""
+    counts = np.ones(added.shape[1], dtype=np.int64) if copies is None else np.array(copies)
+    asking = Asking(by_votes(added.shape[2]), np.array(order), counts)
+    return ask_in_order(
+        asking, len(added), lambda member, rows: Added(added[rows, member], None)
+    ).calls.tolist()
 
 
 def spent(codes: list[list[int]], order: list[int], costs: list[int], n_classes: int) -> int:
     """What an order costs over all rows, row after row."""
-    tallying = by_votes(n_classes)
-    calls = calls_of(tallying, tallying.of_codes(np.array(codes, dtype=np.uint8)[:, order]))
-    return sum(sum(costs[k] for k in order[:n]) for n in calls.tolist())
+    calls = calls_of(by_votes(n_classes).of_codes(np.array(codes, dtype=np.uint8)), order)
+    return sum(sum(costs[k] for k in order[:n]) for n in calls)
 
 
 @given(
@@ -47,10 +57,9 @@ def test_with_copies_an_order_costs_what_asking_copy_after_copy_does(seed: int, 
     spent_by = {}
     for order in itertools.permutations(range(4)):
         places = np.repeat(order, copies[list(order)])
-        one_by_one = calls_of(tallying, tallying.of_codes(codes[:, places]))
+        one_by_one = calls_of(tallying.of_codes(codes[:, places]), list(range(len(places))))
         asked = [list(dict.fromkeys(places[:n].tolist())) for n in one_by_one]
-        calls = calls_of(tallying, added[:, list(order)], copies[list(order)])
-        assert calls.tolist() == [len(names) for names in asked]
+        assert calls_of(added, list(order), copies.tolist()) == [len(names) for names in asked]
         spent_by[order] = sum(int(costs[names].sum()) for names in asked)
     assert found.is_best == (few_members == 12)
     least, plain = min(spent_by.values()), spent_by[0, 1, 2, 3]

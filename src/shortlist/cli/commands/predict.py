@@ -162,7 +162,7 @@ def _early(saved: "SavedModel", rows: "pd.DataFrame") -> "tuple[pd.DataFrame, di
     """Return the answers of members that are asked one after the other, and how many each row asked."""
     import pandas as pd
 
-    from shortlist.ensembles.exits.early_exit import prices_of_members
+    from shortlist.ensembles.exits.asked_members import prices_of_members
 
     estimator = saved.estimator
     found = estimator.predict_early(rows)

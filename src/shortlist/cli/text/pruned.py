@@ -99,7 +99,7 @@ def _rule_facts(pruned: "PrunedTable", method: str, stop: str) -> dict[str, Any]
 def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
     """Return what every method of pruning reports."""
     from shortlist.ensembles.estimators.base import MEAN, SHARES
-    from shortlist.ensembles.exits.early_exit import exit_report
+    from shortlist.ensembles.exits.exit_report import exit_report
     from shortlist.ensembles.pools.judges import columns_asked
     from shortlist.ensembles.pools.pool import asking_cost
 
@@ -228,21 +228,19 @@ def _print_asking(facts: dict[str, Any]) -> None:
     if "ask" in facts:
         print(_asking_text(facts["ask"]))
     if facts["early_exit"] is not None and facts["size"] > 1:
-        print(_exit_text(facts["early_exit"]))
+        print(_exit_text(facts["early_exit"], promises=facts["guarantee"] is not None))
 
 
-def _exit_text(exits: dict[str, Any]) -> str:
+def _exit_text(exits: dict[str, Any], *, promises: bool) -> str:
     """Say what asking one member after the other saves."""
     cost = ""
     if exits["mean_cost"] is not None:
         cost = f", for {exits['mean_cost']:.4g} in place of {exits['cost']:.4g}"
-    least, what, fewest = exits["least_mean_calls"], "class and promise are", ""
-    if least is not None:
-        what = "the class is"
-        fewest = f"; in this order no exit that is never wrong asks fewer than {least:.2f}"
+    what = "class and promise are" if promises else "the class is"
     return (
         f"Asked one after the other until {what} settled: {exits['mean_calls']:.2f} of "
-        f"{len(exits['order'])} on average{cost}, on the rows that pruned{fewest}."
+        f"{len(exits['order'])} on average{cost}, on the rows that pruned; in this order no exit that is never "
+        f"wrong asks fewer than {exits['least_mean_calls']:.2f}."
     )
 
 

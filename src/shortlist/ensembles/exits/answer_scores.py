@@ -10,21 +10,31 @@ from shortlist.arrays import Floats, Mask
 from shortlist.ensembles.votes.vote_probabilities import smoothed_shares, stretched, tally_shares
 
 MEAN_ROUNDING = 1e-9
-"""Means that are nearer to the least probability of an answer than this are not told apart from it before
-all members are asked: floating-point sums depend on their order."""
+"""Means that are nearer to the least probability of an answer than this are added up again as
+``predict_proba`` adds them: floating-point sums depend on their order."""
 
 
 class ScoreRange(NamedTuple):
-    """Between which numbers the probability of the answer will be.
+    """Between which numbers the probabilities of the classes will be.
 
     Attributes
     ----------
-    least, most : ndarray of float, shape (n_rows,)
-        The least holds where the class cannot change any more.
+    least, most : ndarray of float, shape (n_rows, n_classes)
+        For each class: where all who are left are sure of another one, and where they are sure of it.
     """
 
     least: Floats
     most: Floats
+
+    def of_answer(self, may_win: Mask) -> tuple[Floats, Floats]:
+        """Return between which numbers the probability of the class that wins will be, ``(n_rows,)`` each.
+
+        What makes a class most probable makes it win too, if it may win at all. So the most is that of the
+        classes that `may_win`, of shape ``(n_rows, n_classes)``; the least holds where one class alone may.
+        """
+        leader = may_win.argmax(axis=1)[:, None]
+        least = np.take_along_axis(self.least, leader, axis=1)[:, 0]
+        return least, np.asarray(np.where(may_win, self.most, -np.inf).max(axis=1))
 
 
 @dataclass(frozen=True)
@@ -34,7 +44,7 @@ class AnswerScores:
     Attributes
     ----------
     n_members : int
-        Those who are asked and those who are not yet.
+        Those who are asked and those who are not yet, with all copies.
     by_mean : bool
         Whether it is the mean of the members' probabilities; otherwise it comes from shares of votes.
     threshold : int or None
@@ -45,49 +55,54 @@ class AnswerScores:
     by_mean: bool
     threshold: int | None = None
 
-    def range_of(self, counted: NDArray[Any], winner: NDArray[np.int64], n_left: int) -> ScoreRange:
-        """Return how probable the answer may become when `n_left` more members have answered.
+    def range_of(self, counted: NDArray[Any], n_left: int) -> ScoreRange:
+        """Return how probable the classes may become when `n_left` more members have answered.
 
         Parameters
         ----------
         counted : ndarray of int or float, shape (n_rows, n_classes)
             The votes for each class so far, or the sums of its probabilities.
-        winner : ndarray of int64, shape (n_rows,)
-            The class that leads; `least` is about that one, `most` about any class that may still win.
         n_left : int
 
         Examples
         --------
         >>> votes = AnswerScores(n_members=3, by_mean=False)
-        >>> votes.range_of(np.array([[2, 0]]), np.array([0]), 1)
-        ScoreRange(least=array([0.6]), most=array([0.8]))
+        >>> votes.range_of(np.array([[2, 0]]), 1)
+        ScoreRange(least=array([[0.6, 0.2]]), most=array([[0.8, 0.4]]))
         """
-        rows = np.arange(len(counted))
         if self.by_mean:
-            most = (counted.max(axis=1) + n_left) / self.n_members
-            return ScoreRange(counted[rows, winner] / self.n_members, most)
-        if self.threshold is not None:  # surest at both ends, least sure beside the threshold
-            ends = [self._about_threshold(counted[:, 1] + more) for more in (0, n_left)]
-            return ScoreRange(np.minimum(*ends), np.maximum(*ends))
-        # whoever is left votes for another class at worst, and for the leading one at best
-        against, together, leader = counted.copy(), counted.copy(), counted.argmax(axis=1)
-        against[rows, (winner + 1) % counted.shape[1]] += n_left
-        together[rows, leader] += n_left
-        return ScoreRange(self._shares(against)[rows, winner], self._shares(together)[rows, leader])
+            return ScoreRange(counted / self.n_members, (counted + n_left) / self.n_members)
+        if self.threshold is not None:
+            fewest, most = (
+                stretched(counted[:, 1] + more, self.threshold, self.n_members) for more in (0, n_left)
+            )
+            return ScoreRange(
+                smoothed_shares(np.stack([1 - most, fewest], axis=1), self.n_members),
+                smoothed_shares(np.stack([1 - fewest, most], axis=1), self.n_members),
+            )
+        if not n_left:
+            shares = smoothed_shares(tally_shares(counted), self.n_members)
+            return ScoreRange(shares, shares)
+        cast = counted.sum(axis=1, keepdims=True) + n_left
+        return ScoreRange(
+            smoothed_shares(counted / cast, self.n_members),
+            smoothed_shares((counted + n_left) / cast, self.n_members),
+        )
 
-    def surely(self, found: ScoreRange, least: float) -> tuple[Mask, Mask]:
-        """Mark the rows that reach the least probability whatever comes, and those that cannot reach it.
 
-        The former is about rows whose class cannot change any more.
-        """
-        apart = MEAN_ROUNDING if self.by_mean else 0.0
-        return np.asarray(found.least >= least + apart), np.asarray(found.most < least - apart)
+def range_of_means(known: Floats, copies: NDArray[np.int64], is_left: Mask) -> ScoreRange:
+    """Return how probable the classes may become by their mean, added up as ``predict_proba`` does.
 
-    def _shares(self, counted: NDArray[Any]) -> Floats:
-        return smoothed_shares(tally_shares(counted), self.n_members)
+    A sum in floating point grows with each of its parts, if at all, and so does its mean. So both ends are
+    means that somebody's answers make, to the last bit.
 
-    def _about_threshold(self, votes: NDArray[np.int64]) -> Floats:
-        assert self.threshold is not None, "votes are counted against one"
-        positive = stretched(votes, self.threshold, self.n_members)
-        both = np.stack([1 - positive, positive], axis=1)
-        return np.asarray(smoothed_shares(both, self.n_members).max(axis=1))
+    Parameters
+    ----------
+    known : ndarray of float, shape (n_rows, n_members, n_classes)
+        Probabilities by the members in the order of the committee, each once; 0 for those who are left.
+    copies : ndarray of int64, shape (n_members,)
+        How often the answer of each counts.
+    is_left : ndarray of bool, shape (n_members,)
+    """
+    sure = np.where(is_left[:, None], 1.0, known)
+    return ScoreRange(*(np.repeat(one, copies, axis=1).mean(axis=1) for one in (known, sure)))

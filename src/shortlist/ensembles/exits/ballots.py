@@ -44,12 +44,38 @@ class Tallying:
         assert self.gains is not None, "probabilities are averaged"
         return weighed(shares, self.gains).astype(np.int64)
 
+    def may_win(self, totals: NDArray[np.int64], n_left: int) -> Mask:
+        """Mark the classes that win where all who are left answer for them; no other answers help them more.
+
+        A member whose answer counts several times is as many who are left.
+
+        Parameters
+        ----------
+        totals : ndarray of int64, shape (n_rows, n_classes)
+        n_left : int
+
+        Returns
+        -------
+        ndarray of bool, shape (n_rows, n_classes)
+            At least one in every row, as the leader wins so.
+
+        Examples
+        --------
+        >>> by_votes(2).may_win(np.array([[2, 0], [0, 2], [1, 1]]), 2).tolist()
+        [[True, False], [True, True], [True, True]]
+        """
+        rows = np.arange(len(totals))
+        leader = totals.argmax(axis=1)
+        first = np.arange(self.n_classes) < leader[:, None]  # these win ties
+        ahead = totals[rows, leader][:, None] - totals - n_left * self.most - first
+        ahead[rows, leader] = -1
+        return np.asarray(ahead < 0)
+
     def settled(self, totals: NDArray[np.int64], n_left: int) -> Mask:
         """Mark the rows whose winner is the same whatever `n_left` more members answer.
 
-        That is where the leader stays ahead of each rival although all who are left answer for that rival.
-        Where it does not, those answers are possible, so that no check that is never wrong marks more rows.
-        A member whose answer counts several times is as many who are left.
+        That is where one class alone may win. Where several may, the answers that make them win are
+        possible, so that no check that is never wrong marks more rows.
 
         Parameters
         ----------
@@ -61,12 +87,7 @@ class Tallying:
         >>> by_votes(2).settled(np.array([[2, 0], [0, 2], [1, 1]]), 2)
         array([ True, False, False])
         """
-        rows = np.arange(len(totals))
-        leader = totals.argmax(axis=1)
-        first = np.arange(self.n_classes) < leader[:, None]  # these win ties
-        ahead = totals[rows, leader][:, None] - totals - n_left * self.most - first
-        ahead[rows, leader] = 0
-        return np.asarray((ahead >= 0).all(axis=1))
+        return np.asarray(self.may_win(totals, n_left).sum(axis=1) == 1)
 
 
 def by_votes(n_classes: int) -> Tallying:
@@ -103,37 +124,3 @@ def answers_to_come(copies: NDArray[np.int64]) -> NDArray[np.int64]:
     [4, 1, 0]
     """
     return np.asarray(np.concatenate([np.cumsum(copies[::-1])[::-1], [0]]))
-
-
-def calls_of(
-    tallying: Tallying, added: NDArray[np.int64], copies: NDArray[np.int64] | None = None
-) -> NDArray[np.int64]:
-    """Return how many members each row has to ask, in order, until its winner is settled.
-
-    Parameters
-    ----------
-    tallying : Tallying
-    added : ndarray of int64, shape (n_rows, n_members, n_classes)
-        What the members add, each with all its copies, in the order in which they are asked.
-    copies : ndarray of int64, shape (n_members,), optional
-        How often the answer of each counts; by default once.
-
-    Returns
-    -------
-    calls : ndarray of int64, shape (n_rows,)
-        From 0, where nobody could change anything, to all members. No exact exit asks fewer in this order.
-
-    Examples
-    --------
-    >>> votes = by_votes(2)
-    >>> calls_of(votes, votes.of_codes(np.array([[0, 0, 1], [1, 0, 1]], dtype=np.uint8))).tolist()
-    [2, 3]
-    """
-    n_rows, n_members, _ = added.shape
-    to_come = answers_to_come(np.ones(n_members, dtype=np.int64) if copies is None else copies)
-    totals = np.tile(tallying.start, (n_rows, 1))
-    calls = np.zeros(n_rows, dtype=np.int64)
-    for place in range(n_members):
-        calls[~tallying.settled(totals, int(to_come[place]))] = place + 1
-        totals += added[:, place]
-    return calls

@@ -1,0 +1,139 @@
+"""What asking a committee member after member saves on the rows that pruned, and the least it could."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask
+from shortlist.ensembles.exits.answer_scores import MEAN_ROUNDING
+from shortlist.ensembles.exits.asked_members import (
+    asked_members,
+    asking_order,
+    recorded_answers,
+    recorded_scores,
+    scores_of,
+    tallying_of,
+)
+from shortlist.ensembles.exits.ballots import answers_to_come
+from shortlist.ensembles.exits.early_exit import Added, Asking, ask_in_order
+
+
+@dataclass(frozen=True)
+class ExitReport:
+    """What asking one after the other saves on the rows that pruned.
+
+    Attributes
+    ----------
+    order : tuple of str
+        The members as they are asked, each once.
+    is_best_order : bool
+        Whether no other order costs less on these rows, for the class alone.
+    n_rows : int
+        How many rows that is counted on.
+    mean_calls : float
+        Members that are asked for a row.
+    least_mean_calls : float
+        The fewest that any exit needs that is never wrong, in this order, found row by row from what all
+        members answered.
+    mean_cost, cost : float or None
+        What they cost for a row, and what all members do; None without prices.
+    """
+
+    order: tuple[str, ...]
+    is_best_order: bool
+    n_rows: int
+    mean_calls: float
+    least_mean_calls: float
+    mean_cost: float | None
+    cost: float | None
+
+
+def exit_report(committee: Any, *, least: float | None = None) -> ExitReport | None:
+    """Return what asking one after the other saves; None for nobody, and without a record of answers.
+
+    With `least`, rows are answered that reach this probability alone, as
+    :func:`~shortlist.ensembles.exits.early_exit.answer_early` does.
+    """
+    added = recorded_answers(committee) if len(committee.pool_) else None
+    scored = None if added is None or least is None else recorded_scores(committee)
+    if added is None or (least is not None and scored is None):
+        return None
+    order, taken = asking_order(committee), asked_members(committee)
+    asking = Asking(
+        tallying_of(committee), order.members, taken.copies,
+        None if scored is None else scores_of(committee), 0.0 if least is None else least,
+    )  # fmt: skip
+    calls = ask_in_order(
+        asking,
+        len(added),
+        lambda member, rows: Added(added[rows, member], None if scored is None else scored[rows, member]),
+    ).calls
+    prices = taken.prices
+    spent = None if prices is None else np.concatenate([[0.0], np.cumsum(prices[order.members])])[calls]
+    return ExitReport(
+        tuple(committee.pool_.names[place] for place in taken.places[order.members]),
+        order.is_best,
+        len(calls),
+        float(calls.mean()),
+        float(least_calls(asking, added, scored).mean()),
+        None if spent is None else float(spent.mean()),
+        None if prices is None else float(prices.sum()),
+    )
+
+
+def least_calls(
+    asking: Asking, added: NDArray[np.int64], scored: NDArray[Any] | None = None
+) -> NDArray[np.int64]:
+    """Return the fewest calls that settle each row, looked for from the end, when everything is known.
+
+    Before a place that some answers could still have turned, nobody can leave who is never wrong.
+
+    Parameters
+    ----------
+    asking : Asking
+    added : ndarray of int64, shape (n_rows, n_members, n_classes)
+        What each member adds to the totals, with all copies, in the order of the committee.
+    scored : ndarray of int or float, shape (n_rows, n_members, n_classes), optional
+        What each adds once to what makes an answer probable, where it has to be.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_rows,)
+        Answers that are as probable as they have to be but for rounding turn nothing here, so that this is
+        never too much.
+    """
+    n_rows, n_members, _ = added.shape
+    tallying, to_come = asking.tallying, answers_to_come(asking.copies[asking.order])
+    totals = tallying.start + added.sum(axis=1)
+    counted = None if scored is None else (scored * asking.copies[:, None]).sum(axis=1)
+    winner, (reaches, fails) = totals.argmax(axis=1), _outcomes(asking, totals, counted)
+    least, may_be_less = np.full(n_rows, n_members), np.ones(n_rows, dtype=bool)
+    for place in range(n_members - 1, -1, -1):
+        member = asking.order[place]
+        totals = totals - added[:, member]
+        if counted is not None and scored is not None:
+            counted = counted - asking.copies[member] * scored[:, member]
+        for rival in range(tallying.n_classes):
+            # all who come later answer for the rival, who wins if that is more, or as much and comes first
+            turned, probable = totals.copy(), None if counted is None else counted.copy()
+            turned[:, rival] += to_come[place] * tallying.most[rival]
+            if probable is not None:
+                probable[:, rival] += to_come[place]
+            now_reaches, now_fails = _outcomes(asking, turned, probable)
+            other_class = turned.argmax(axis=1) != winner
+            may_be_less &= ~(reaches & (now_fails | (other_class & now_reaches)))
+            may_be_less &= ~(fails & now_reaches)
+        least[may_be_less] = place
+    return least
+
+
+def _outcomes(asking: Asking, totals: NDArray[np.int64], counted: NDArray[Any] | None) -> tuple[Mask, Mask]:
+    """Mark the rows that are surely answered when all members have been asked, and those that are not."""
+    if asking.scores is None or counted is None:
+        return np.ones(len(totals), dtype=bool), np.zeros(len(totals), dtype=bool)
+    winner = totals.argmax(axis=1)[:, None]
+    probability = np.take_along_axis(asking.scores.range_of(counted, 0).least, winner, axis=1)[:, 0]
+    apart = MEAN_ROUNDING if asking.scores.by_mean else 0.0
+    return np.asarray(probability >= asking.least + apart), np.asarray(probability < asking.least - apart)
