@@ -128,7 +128,7 @@ def _settled(policy: Any, asked: dict[int, Opinion]) -> bool:
     classes, outcomes = range(len(policy["classes"])), set()
     for k in classes:
         sure = [float(place == k) for place in classes]
-        every = [asked[place] if place in asked else sure for place in range(len(policy["judges"]))]
+        every = [asked.get(place, sure) for place in range(len(policy["judges"]))]
         told = _voted(policy, every)
         outcomes.add(told["label"] if told["answered"] else None)
     return len(outcomes) == 1

@@ -22,7 +22,7 @@ from shortlist.ensembles import (
 )
 from shortlist.ensembles.exits.answer_scores import AnswerScores
 from shortlist.ensembles.exits.ballots import by_mean, by_threshold, by_votes
-from shortlist.ensembles.exits.early_exit import Added, Asking, ask_in_order
+from shortlist.ensembles.exits.early_exit import Asking, ask_in_order, ask_record
 from shortlist.ensembles.exits.exit_report import exit_report, least_calls
 from shortlist.ensembles.votes.soft_votes import whole_shares
 from tests.ensembles.pools.test_judges import made
@@ -329,7 +329,7 @@ def test_a_row_leaves_exactly_when_all_completions_have_one_outcome(data: st.Dat
     threshold = rule if isinstance(rule, int) else None
     scores = AnswerScores(sum(copies), by_mean=source == "mean", threshold=threshold)
     asking = Asking(tallying, np.array(order), np.array(copies), scores, least)
-    found = ask_in_order(asking, 1, lambda member, rows: Added(added[rows, member], scored[rows, member]))
+    found = ask_in_order(asking, 1, ask_record(added, scored))
 
     for n_asked in range(n + 1):
         left = order[n_asked:]
@@ -355,7 +355,7 @@ def test_where_nothing_can_change_nobody_is_asked() -> None:
         tallying = by_threshold(threshold)
         added = tallying.of_codes(codes)
         asking = Asking(tallying, np.arange(3), np.ones(3, dtype=np.int64))
-        found = ask_in_order(asking, 3, lambda member, rows, added=added: Added(added[rows, member], None))
+        found = ask_in_order(asking, 3, ask_record(added))
         assert found.calls.tolist() == calls
         assert found.answered.all()
 
@@ -371,6 +371,6 @@ def test_means_at_the_least_probability_are_added_up_in_the_order_of_the_committ
         asking = Asking(
             tallying, np.array(order), np.ones(3, dtype=np.int64), AnswerScores(3, by_mean=True), least
         )
-        found = ask_in_order(asking, 1, lambda member, rows: Added(added[rows, member], scored[rows, member]))
+        found = ask_in_order(asking, 1, ask_record(added, scored))
         assert found.answered.all()
         assert found.calls[0] == 3

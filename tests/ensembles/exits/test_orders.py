@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from shortlist.ensembles.exits.ballots import by_votes
-from shortlist.ensembles.exits.early_exit import Added, Asking, ask_in_order
+from shortlist.ensembles.exits.early_exit import Asking, ask_in_order, ask_record
 from shortlist.ensembles.exits.orders import cheapest_order
 
 
@@ -17,9 +17,7 @@ def calls_of(added: NDArray[np.int64], order: list[int], copies: list[int] | Non
     """How many members each row asks, in an order, until votes settle it."""
     counts = np.ones(added.shape[1], dtype=np.int64) if copies is None else np.array(copies)
     asking = Asking(by_votes(added.shape[2]), np.array(order), counts)
-    return ask_in_order(
-        asking, len(added), lambda member, rows: Added(added[rows, member], None)
-    ).calls.tolist()
+    return [int(n) for n in ask_in_order(asking, len(added), ask_record(added)).calls]
 
 
 def spent(codes: list[list[int]], order: list[int], costs: list[int], n_classes: int) -> int:

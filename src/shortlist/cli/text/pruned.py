@@ -239,8 +239,8 @@ def _exit_text(exits: dict[str, Any], *, promises: bool) -> str:
     what = "class and promise are" if promises else "the class is"
     return (
         f"Asked one after the other until {what} settled: {exits['mean_calls']:.2f} of "
-        f"{len(exits['order'])} on average{cost}, on the rows that pruned; in this order no exit that is never "
-        f"wrong asks fewer than {exits['least_mean_calls']:.2f}."
+        f"{len(exits['order'])} on average{cost}, on the rows that pruned; in this order "
+        f"no exit that is never wrong asks fewer than {exits['least_mean_calls']:.2f}."
     )
 
 

@@ -88,12 +88,21 @@ class Added(NamedTuple):
     scores: NDArray[Any] | None
 
 
-Ask: TypeAlias = Callable[[int, NDArray[np.intp]], Added]
+AskMember: TypeAlias = Callable[[int, NDArray[np.intp]], Added]
 """Gets the place of a member, and of the rows that are asked about, and returns what the answers add."""
 
 
-class Asked(NamedTuple):
-    """What came of asking.
+def ask_record(added: NDArray[np.int64], scored: NDArray[Any] | None = None) -> AskMember:
+    """Return how members are asked whose answers are known, ``(n_rows, n_members, n_classes)`` each."""
+
+    def ask(member: int, rows: NDArray[np.intp]) -> Added:
+        return Added(added[rows, member], None if scored is None else scored[rows, member])
+
+    return ask
+
+
+class SettledRows(NamedTuple):
+    """What came of asking, row by row.
 
     Attributes
     ----------
@@ -110,7 +119,7 @@ class Asked(NamedTuple):
     answered: Mask
 
 
-def ask_in_order(asking: Asking, n_rows: int, ask: Ask) -> Asked:
+def ask_in_order(asking: Asking, n_rows: int, ask: AskMember) -> SettledRows:
     """Ask one member after the other about those rows alone whose outcome is still open.
 
     The outcome is the class that wins, or that none is probable enough. It is settled where it is the same
@@ -150,7 +159,7 @@ def ask_in_order(asking: Asking, n_rows: int, ask: Ask) -> Asked:
             known[is_open, member] = added.scores
         calls[is_open] += 1
         is_left[member] = False
-    return Asked(totals.argmax(axis=1), calls, answered)
+    return SettledRows(totals.argmax(axis=1), calls, answered)
 
 
 def answer_early(committee: Any, X: Any, *, least: float | None = None) -> EarlyAnswers:

@@ -17,7 +17,7 @@ from shortlist.ensembles.exits.asked_members import (
     tallying_of,
 )
 from shortlist.ensembles.exits.ballots import answers_to_come
-from shortlist.ensembles.exits.early_exit import Added, Asking, ask_in_order
+from shortlist.ensembles.exits.early_exit import Asking, ask_in_order, ask_record
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,7 @@ def exit_report(committee: Any, *, least: float | None = None) -> ExitReport | N
         tallying_of(committee), order.members, taken.copies,
         None if scored is None else scores_of(committee), 0.0 if least is None else least,
     )  # fmt: skip
-    calls = ask_in_order(
-        asking,
-        len(added),
-        lambda member, rows: Added(added[rows, member], None if scored is None else scored[rows, member]),
-    ).calls
+    calls = ask_in_order(asking, len(added), ask_record(added, scored)).calls
     prices = taken.prices
     spent = None if prices is None else np.concatenate([[0.0], np.cumsum(prices[order.members])])[calls]
     return ExitReport(
