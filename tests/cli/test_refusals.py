@@ -58,6 +58,8 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--method", "kappa", "--stop", "fitness"], "has no fitness of a prefix"),
     ],
     "--objective": [
+        (["--objective", "log-loss", "--voting", "hard"], "--objective must be one of votes with --voting hard, got 'log-loss', which is of"),
+        (["--objective", "brier", "--voting", "averaged"], "the mean of probabilities. Pass --voting soft."),
         (["--objective", "acuracy"], "Did you mean 'accuracy'?"),
         (["--objective", "accuracy+slope-x"], "'+slope-A' with a number A"),
         (["--objective", "accuracy+slope-900"], "slope"),
@@ -158,6 +160,8 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["judged.csv", "--answers", "--voting", "averaged", "--probabilities", "mean"], "or pass --voting hard and --probabilities shares."),
         (["judged.csv", "--answers", "--method", "greedy-means", "--probabilities", "mean"], "or take a rule that goes by votes."),
         (["judged.csv", "--answers", "--max-cost", "3"], "Leave it out, or add --costs FILE."),
+        (["judged.csv", "--answers", "--objectives", "max accuracy, min time"], "min time is of classifiers that are asked here, got judges"),
+        (["judged.csv", "--answers", "--objectives", "min bytes, max accuracy"], "min bytes is of classifiers that are asked here, got judges"),
         (["judged.csv", "--answers", "--objectives", "max accuracy, min cost"], "Price the judges: pass --costs PRICES with their answers."),
         (["judged.csv", "--answers", "--positive", "ill"], "--positive must be left out where"),
     ],
@@ -165,15 +169,17 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["judged.csv", "--answers", "--costs", "no.csv"], "no.csv cannot be read"),
         (["judged.csv", "--answers", "--costs", "text.csv"], "text.csv, line 3, column cost"),
         (["judged.csv", "--answers", "--costs", "few.csv"], "--costs must price every judge, got none for 'ann' and 'bob'"),
-        (["judged.csv", "--answers", "--costs", "ann.csv", "--drop", "bob"], "--costs must be of judges of the table, got 'bob'"),
+        (["judged.csv", "--answers", "--costs", "more.csv", "--drop", "bob"], "--costs must be of judges of the table, got 'cleo'"),
+        (["judged.csv", "--answers", "--costs", "huge.csv", "--max-cost", "5"], "shortlist: --costs must have fewer digits to stay exact"),
+        (["judged.csv", "--answers", "--costs", "tiny.csv", "--max-cost", "5"], "--costs must have at most 9 decimals to be exact, got 1e-300."),
         (["judged.csv", "--answers", "--costs", "ann.csv", "--max-cost", "0.5"], "the cheapest 1 member(s) already cost"),
     ],
     "--no-abstentions": [
         (["judged.csv", "--answers", "--no-abstentions"], "judge 'bob' must answer every row where abstentions are not"),
     ],
     "--max-cost": [
-        (["--pool", "priced.joblib", "--max-cost", "-1"], "must be numbers of at least 0"),
-        (["--pool", "priced.joblib", "--max-cost", "nan"], "must be numbers of at least 0"),
+        (["--pool", "priced.joblib", "--max-cost", "-1"], "--max-cost must be finite and at least 0, got -1.0"),
+        (["--pool", "priced.joblib", "--max-cost", "nan"], "--max-cost must be finite and at least 0, got nan"),
         (["--pool", "pool.joblib", "--max-cost", "5"], "needs the cost of every member"),
         (["--pool", "priced.joblib", "--max-cost", "0.5"], "the cheapest 1 member(s) already cost more"),
         (["--pool", "priced.joblib", "--max-cost", "3.5", "--min-size", "3"], "the cheapest 3 member(s)"),
@@ -322,6 +328,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     judged = pd.DataFrame({"ann": said, "bob": said.where(np.arange(60) % 5 > 0), "target": table["target"]})
     judged.to_csv(folder / "judged.csv", index=False)
     (folder / "ann.csv").write_text("name,cost\nann,1\nbob,2\n")
+    (folder / "more.csv").write_text("name,cost\nann,1\nbob,2\ncleo,3\n")
+    (folder / "huge.csv").write_text("name,cost\nann,1e300\nbob,2\n")
+    (folder / "tiny.csv").write_text("name,cost\nann,1e-300\nbob,2\n")
     X = table[["a", "b"]]
     trees = [DecisionTreeClassifier(max_depth=d).fit(X, table["target"]) for d in (1, 2, 3)]
     fitted = as_pool(trees)

@@ -649,6 +649,36 @@ def test_rules_are_compared_on_answers_of_judges(tmp_path: Path, methods: str) -
     assert facts["notes"] == (left_out if methods == "all" else [])
 
 
+def test_prices_of_judges_who_are_dropped_are_passed_over_with_a_note(tmp_path: Path) -> None:
+    truth = np.random.default_rng(0).integers(0, 2, 40)
+    table = pd.DataFrame({f"j{k}": np.where(np.arange(40) % (k + 3), truth, 1 - truth) for k in range(3)})
+    table = table.assign(**{"p:q:0": 0.5 * truth, "p:q:1": 1 - 0.5 * truth, "target": truth})
+    table.to_csv(tmp_path / "ans.csv", index=False)
+    (tmp_path / "prices.csv").write_text("name,cost\nj0,1\nj1,1\nj2,1\np:q,1\n")
+    drop = ["--drop", "j1", "--drop", "p:q:0", "--drop", "p:q:1"]
+    told = ["ans.csv", "--answers", "--costs", "prices.csv", "--no-study"]
+
+    run = shortlist("prune", *told, *drop, "--objective", "accuracy", "--max-cost", "1e18", cwd=tmp_path)
+
+    assert run.returncode == 0, run.stderr
+    assert "note: prices.csv also prices j1 and p:q, which are dropped: passed over." in run.stderr
+    assert run.stdout.startswith("36 rows to prune, 4 to test; ")
+    compared = shortlist("prune", *told, "--methods", "uwa,full", "--folds", "2", cwd=tmp_path)
+    assert "2 folds, 4 judges; the same rows choose for every method of a fold." in compared.stdout
+
+
+def test_a_front_of_judges_says_whom_to_ask(tmp_path: Path) -> None:
+    table = judged_messages().iloc[:200]
+    table[[*table.columns[:4], "target"]].to_csv(tmp_path / "ans.csv", index=False)
+    objectives = ["--objectives", "max accuracy, min size", "--pick", "0"]
+
+    run = shortlist("prune", "ans.csv", "--answers", *objectives, "--no-study", cwd=tmp_path)
+
+    assert run.returncode == 0, run.stderr
+    assert "\nAsk them for: words-" in run.stdout
+    assert run.stdout.startswith("180 rows to prune, 20 to test.")
+
+
 def test_a_front_is_found_shown_and_one_committee_of_it_predicts(folder: Path) -> None:
     run = shortlist(
         "prune", "patients.csv", "--target", "outcome", "--drop", "id_patient", "--classifiers", "4", "--workers", "1",

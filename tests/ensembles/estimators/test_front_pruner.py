@@ -198,6 +198,25 @@ def test_a_study_of_an_earlier_release_belongs_to_the_prices_that_it_kept(tmp_pa
             pruner.fit(X[90:], NAMES[90:], study=study)
 
 
+@pytest.mark.parametrize("first", ["max accuracy", "min log-loss"])
+def test_of_a_front_that_was_stopped_verify_says_whose_the_bound_is(first: str) -> None:
+    X, y = make_classification(120, 6, n_informative=4, flip_y=0.2, random_state=1)
+    objectives = [first, "min size"]
+    pool = [DecisionTreeClassifier(max_depth=2, random_state=seed, max_features=1) for seed in range(20)]
+    fitted = FrontPruner(
+        [tree.fit(X[:60], y[:60]) for tree in pool], objectives=objectives, time_limit_s=1e-9, random_state=0
+    ).fit(X[60:], y[60:])
+
+    found = verify(fitted, X[60:], y[60:])
+
+    assert fitted.status_ is Status.FEASIBLE
+    assert found.failures == ()
+    assert found.evidence is not None
+    said = found.evidence.sentence()
+    assert "because a walk over committees leaves no certificate" in said
+    assert "exact pruning before the walk says that none" in said
+
+
 def shares_of_judges() -> pd.DataFrame:
     """Probabilities of two judges, one of whom abstains on some rows."""
     ill = np.random.default_rng(0).uniform(0.1, 0.9, (2, len(Y)))

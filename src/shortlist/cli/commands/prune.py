@@ -109,7 +109,7 @@ def prune(
     refuse_unused(context, PRUNE_USES)
     front_file, model_file = output_files(out, model_out)  # two files of one kind are refused before any work
     X, y = rows.read(table, notes)
-    given = pool.given(X, y)
+    given = pool.given(X, y, rows.drop or (), notes)
     n_threads = 1 if how.methods is not None else own_workers(run.workers, "prune without --methods")
     exact = wanted.exact_pruner(given, run.seed, n_threads, notes)
     exact = exact.set_params(voting=how.voting, probabilities=how.probabilities)
@@ -203,7 +203,7 @@ def _tell(
         print_json(facts | page_path(written.report) | {"notes": notes} | about)
         return
     if is_front:
-        print_committees(pruned, written.front, written.model)
+        print_committees(pruned, facts, written.front, written.model)
     else:
         print_pruned(pruned, facts, written.model)
     tell_page(written.report)

@@ -74,8 +74,11 @@ def compare_pruning(
         if out is not None:
             out = save(out, lambda path: write_results(results, path))
         report = save_page(files.report, f"Pruning methods: {name}", lambda: _parts(results))
-    n_wanted = how.folds * how.repeats
-    found = PruningComparison(name, results, rank_folds(results), n_wanted, how.classifiers, seconds)
+    judges = next(iter(methods.values())).pool
+    found = PruningComparison(
+        name, results, rank_folds(results), n_wanted=how.folds * how.repeats,
+        n_classifiers=how.classifiers, n_judges=0 if judges is None else len(judges), seconds=seconds,
+    )  # fmt: skip
     if json:
         print_json(pruning_comparison_facts(found, out, study.path) | page_path(report) | about)
     else:

@@ -1,9 +1,9 @@
 """What `shortlist prune` is asked: its options, which of them are used, and what they hold."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -166,14 +166,32 @@ class PoolOptions:
         bool, typer.Option("--no-abstentions", help="Of --answers: refuse empty cells.")
     ] = False
 
-    def given(self, X: "pd.DataFrame", y: "pd.Series[Any]") -> "Pool | None":
-        """Return the pool of the file, or the judges of the table; None where classifiers are fitted."""
+    def given(
+        self, X: "pd.DataFrame", y: "pd.Series[Any]", dropped: Sequence[str], notes: list[str]
+    ) -> "Pool | None":
+        """Return the pool of the file, or the judges of the table; None where classifiers are fitted.
+
+        Prices of judges whose columns are dropped are passed over, and noted.
+        """
         from shortlist.ensembles.pools.pool import Pool, load_pool
 
         if self.answers:
-            costs = None if self.costs is None else read_judge_costs(self.costs)
+            costs = None if self.costs is None else self._judge_costs(X, dropped, notes)
             return Pool.from_answers(X, y.to_numpy(), costs=costs, may_abstain=not self.no_abstentions)
         return None if self.pool is None else load_pool(self.pool, trust=self.trust)
+
+    def _judge_costs(self, X: "pd.DataFrame", dropped: Sequence[str], notes: list[str]) -> dict[str, float]:
+        """Return the prices of judges, without those of dropped columns."""
+        from shortlist._words import all_of
+
+        costs = read_judge_costs(cast("Path", self.costs))
+        gone = {name for column in dropped for name in (column, column.rpartition(":")[0])}
+        gone -= {name for column in X.columns for name in (column, column.rpartition(":")[0])}
+        passed_over = [name for name in costs if name in gone]
+        if passed_over:
+            names = all_of(passed_over, most=8)
+            notes.append(f"{self.costs} also prices {names}, which are dropped: passed over.")
+        return {name: cost for name, cost in costs.items() if name not in gone}
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from shortlist.cli.text.front_text import (
     range_lines,
 )
 from shortlist.cli.text.measured_table import print_measured
+from shortlist.cli.text.pruned import print_asking, rows_in_words
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.front_pruner import FrontPruner
@@ -46,11 +47,13 @@ def committee_facts(pruner: "FrontPruner", saved: Path | None) -> dict[str, Any]
     }
 
 
-def print_committees(pruned: "PrunedTable", front_file: Path | None, saved: Path | None) -> None:
+def print_committees(
+    pruned: "PrunedTable", facts: dict[str, Any], front_file: Path | None, saved: Path | None
+) -> None:
     """Print the answer for people."""
     pruner: Any = pruned.pruner
-    front, rows = pruner.front_, pruned.n_rows
-    print(f"{rows['train']} rows to fit, {rows['validation']} to prune, {rows['test']} to test.")
+    front = pruner.front_
+    print(f"{rows_in_words(pruned.n_rows)}.")
     print(headline(front))
     proved = sum(front.extras["proved"])
     if proved < len(front):
@@ -69,6 +72,8 @@ def print_committees(pruned: "PrunedTable", front_file: Path | None, saved: Path
     print()
     if pruned.test:
         print_measured(pruned.test)
+        print()
+        print_asking(facts)
     print()
     if front_file is not None:
         print(f"Saved the front to {front_file}{look_at(front_file)}")

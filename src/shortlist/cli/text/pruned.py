@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -171,6 +172,23 @@ def _same(tried: dict[str, Any], setting: dict[str, Any]) -> bool:
     return all(tried[name] == value for name, value in setting.items())
 
 
+def rows_in_words(rows: Mapping[str, int]) -> str:
+    """Say which rows did what.
+
+    Examples
+    --------
+    >>> rows_in_words({"train": 0, "validation": 54, "test": 6})
+    '54 rows to prune, 6 to test'
+    """
+    parts = f"{rows['train']} rows to fit, {rows['validation']} to prune"
+    if "folds" in rows:
+        parts = f"{rows['validation']} rows in {rows['folds']} folds to fit and to prune"
+    elif not rows["train"]:
+        parts = f"{rows['validation']} rows to prune"
+    apart = f"{rows['calibration']} to calibrate, " if "calibration" in rows else ""
+    return f"{parts}, {apart}{rows['test']} to test"
+
+
 def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | None) -> None:
     """Print the answer for people."""
     from shortlist.ensembles.estimators.base import MEAN_DECIDES
@@ -179,11 +197,7 @@ def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | Non
     rows = pruned.n_rows
     several = "the mean decides" if pruned.pruner.averages else "plurality decides"
     about = several if facts["positive"] is None else f"positive class {facts['positive']}"
-    apart = f"{rows['calibration']} to calibrate, " if "calibration" in rows else ""
-    parts = f"{rows['train']} rows to fit, {rows['validation']} to prune"
-    if "folds" in rows:
-        parts = f"{rows['validation']} rows in {rows['folds']} folds to fit and to prune"
-    print(f"{parts}, {apart}{rows['test']} to test; {about}.")
+    print(f"{rows_in_words(rows)}; {about}.")
     if not pruned.test:
         print(f"Status {facts['status']}: {facts['reason']}. No model was written.")
         return
@@ -218,12 +232,12 @@ def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | Non
         _print_promise(facts["guarantee"])
         print()
     print("Members: " + ", ".join(counted_names(pruned.pruner.pool_.names)))
-    _print_asking(facts)
+    print_asking(facts)
     if saved is not None:
         print(f"Saved to {saved}; use it with: shortlist predict {saved} NEW.csv --out ANSWERS.csv")
 
 
-def _print_asking(facts: dict[str, Any]) -> None:
+def print_asking(facts: dict[str, Any]) -> None:
     """Print what a new row takes to be answered."""
     if "ask" in facts:
         print(_asking_text(facts["ask"]))

@@ -271,6 +271,11 @@ class ExactPruner(PoolPruner):
         wanted = for_classes(self.objective, classes, positive)
         voting = self.meant_voting
         if voting != SOFT:
+            if wanted in tuple(MEAN_LOSSES):
+                raise BadInputError(
+                    f"objective must be one of votes with voting={voting!r}, got {wanted!r}, which is of "
+                    "the mean of probabilities. Pass voting='soft'."
+                )
             goal, _, _ = parse_objective(wanted, n_classes=len(classes))
             weights_of(goal, class_votes(codes[:, None], codes) if several else two_rows)
             diversity_limits(self.diversity, two_rows)
@@ -603,6 +608,7 @@ class ExactPruner(PoolPruner):
             member_costs=self._own_costs(pool).get("cost", self.member_costs),
             max_cost=self.max_cost,
             diversity=diversity,
+            costs_are="costs" if self.member_costs is None else "member_costs",
         )
 
     def _own_costs(self, pool: Pool) -> dict[str, NDArray[np.float64]]:

@@ -31,11 +31,11 @@ from shortlist.ensembles.goals.class_weights import decision_table, weights_of
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.ensembles.goals.selection_limits import exact_cost, selection_limits
 from shortlist.ensembles.pools.class_probabilities import check_probabilities, class_shares
-from shortlist.ensembles.pools.judges import pass_costs
+from shortlist.ensembles.pools.judges import asks_elsewhere, pass_costs
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import whole_pool
 from shortlist.ensembles.proofs.incumbent import ClassSelection, EnsembleSelection, PrunedSelection
-from shortlist.ensembles.pruning.evidence import AUTO
+from shortlist.ensembles.pruning.evidence import AUTO, bound_of_front
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion
 from shortlist.ensembles.votes.class_votes import ClassVotes
 from shortlist.ensembles.votes.soft_votes import SoftVotes
@@ -215,13 +215,23 @@ class FrontPruner(ExactPruner):
         if as_count(self.min_size, "min_size", at_least=0) < 1:
             raise BadInputError("min_size must be at least 1 for a front, got 0. Nobody has no cost.")
         selection_limits(1, min_size=self.min_size, max_size=self.max_size)
+        self._check_prices(names)
+
+    def _check_prices(self, names: Sequence[str]) -> None:
+        """Refuse what members cannot cost."""
         given = self.member_costs if self.member_costs is not None else getattr(self.pool, "costs", None)
         if "cost" in names and given is None:
             raise BadInputError(f"min cost needs the cost of every member, got none. {pass_costs(self.pool)}")
+        measured = sorted({"time", "bytes"}.intersection(names))
+        if measured and asks_elsewhere(self.pool):
+            raise BadInputError(
+                f"min {measured[0]} is of classifiers that are asked here, got judges, who have answered "
+                "already. Take min cost, with a price for each of them."
+            )
         if "cost" not in names and self.member_costs is not None:
             raise BadInputError("member_costs belong to the objective min cost. Add it, or leave them out.")
         for cost in given if "cost" in names and given is not None else ():
-            exact_cost("member_costs", cost)
+            exact_cost("costs" if self.member_costs is None else "member_costs", cost)
 
     def _labels(self, classes: Labels) -> list[str]:
         """Return what the classes are called, of two the positive one last."""
@@ -332,7 +342,7 @@ class FrontPruner(ExactPruner):
                 limit="" if optimal else front.proof.limit,
             ),
             seconds=front.seconds,
-            proved_by=by,
+            proved_by=bound_of_front(by),
         )
         return found
 

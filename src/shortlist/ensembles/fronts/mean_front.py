@@ -38,6 +38,7 @@ from shortlist.ensembles.fronts.front_walk import Committee
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.proofs.incumbent import PrunedSelection
+from shortlist.ensembles.pruning.evidence import bound_of_front
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
 from shortlist.pareto.dominance import nondominated_unique
@@ -253,7 +254,7 @@ def mean_selection(problem: MeanFrontProblem, front: Front, mask: Mask) -> Prune
             limit="" if optimal else front.proof.limit,
         ),
         seconds=front.seconds,
-        proved_by=known["proved_by"],
+        proved_by=bound_of_front(known["proved_by"]),
     )
 
 

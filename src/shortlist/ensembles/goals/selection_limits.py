@@ -68,6 +68,7 @@ def selection_limits(
     member_costs: Sequence[float] | NDArray[np.float64] | None = None,
     max_cost: float | None = None,
     diversity: DiversityLimits | None = None,
+    costs_are: str = "member_costs",
 ) -> SelectionLimits:
     """Check limits and scale costs to integers.
 
@@ -82,9 +83,11 @@ def selection_limits(
     member_costs : sequence of float, shape (n_classifiers,), optional
         Non-negative cost of each member, in any unit, with at most 9 decimals.
     max_cost : float, optional
-        Most that the members may cost together.
+        Most that the members may cost together. More than all of them cost is no limit.
     diversity : DiversityLimits, optional
         Least failure credit.
+    costs_are : str, default="member_costs"
+        What the user calls the costs, for messages.
 
     Raises
     ------
@@ -102,12 +105,13 @@ def selection_limits(
         raise BadInputError(
             f"member_costs must have one cost per classifier, {n_classifiers}, got {len(member_costs)}."
         )
-    exact = [exact_cost("member_costs", cost) for cost in member_costs]
+    exact = [exact_cost(costs_are, cost) for cost in member_costs]
     (*integers, limit), _ = as_integers([*exact, exact_cost("max_cost", max_cost)])
-    if sum(integers) >= LARGEST_INTEGER or limit >= LARGEST_INTEGER:
-        raise BadInputError("member_costs must have fewer digits to stay exact. Round them.")
+    if sum(integers) >= LARGEST_INTEGER:
+        raise BadInputError(f"{costs_are} must have fewer digits to stay exact. Round them.")
+    budget = min(limit, sum(integers))
     return SelectionLimits(
-        least, min(most, n_classifiers), np.array(integers, dtype=np.int64), limit, diversity
+        least, min(most, n_classifiers), np.array(integers, dtype=np.int64), budget, diversity
     )
 
 
@@ -115,10 +119,10 @@ def exact_cost(name: str, cost: float) -> Fraction:
     """Read a cost."""
     exact = as_fraction(cost)
     if exact is None or exact < 0:
-        raise BadInputError(f"{name} must be numbers of at least 0, got {cost!r}. Mend that cost.")
+        raise BadInputError(f"{name} must be finite and at least 0, got {cost}. Mend that cost.")
     if (exact * 10**MOST_DECIMALS).denominator != 1:
         raise BadInputError(
-            f"{name} must have at most {MOST_DECIMALS} decimals to be exact, got {cost!r}. "
+            f"{name} must have at most {MOST_DECIMALS} decimals to be exact, got {cost}. "
             "Choose a larger unit."
         )
     return exact

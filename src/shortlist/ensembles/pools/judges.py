@@ -283,10 +283,16 @@ def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArra
 
 def pass_costs(pool: Any) -> str:
     """Return what to do where a pool has no prices: of judges they come with the answers."""
-    of_judges = bool(columns_asked(getattr(pool, "classifiers", ())))
     return (
-        "Price the judges: pass costs=PRICES with their answers." if of_judges else "Pass member_costs too."
+        "Price the judges: pass costs=PRICES with their answers."
+        if asks_elsewhere(pool)
+        else "Pass member_costs too."
     )
+
+
+def asks_elsewhere(pool: Any) -> bool:
+    """Whether a pool, or whatever else was given as one, is of judges alone."""
+    return bool(columns_asked(getattr(pool, "classifiers", ())))
 
 
 def abstain_somewhere(classifiers: Sequence[Any], X: Any) -> bool:
@@ -305,7 +311,7 @@ def columns_asked(classifiers: Sequence[Any]) -> tuple[str, ...]:
 def asks_judges(committee: Any) -> bool:
     """Whether the members of a fitted committee are judges, so that it reads their columns alone."""
     members = getattr(committee, "pool_", None)
-    return members is not None and bool(columns_asked(members.classifiers))
+    return members is not None and asks_elsewhere(members)
 
 
 def _column(X: Any, judge: Judge, name: str) -> "pd.Series[Any]":

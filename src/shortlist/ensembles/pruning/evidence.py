@@ -18,6 +18,15 @@ from shortlist.results.proof import Status, shortfall
 COMMITTEE_WALK = "a walk over all committees"
 """Whose a bound is where a front is complete."""
 
+BEFORE_WALK = "exact pruning before the walk"
+"""Whose a bound is where a front is not complete."""
+
+
+def bound_of_front(proved_by: str) -> str:
+    """Return whose a bound of a front is, in words that fit where no certificate was kept."""
+    return COMMITTEE_WALK if proved_by == COMMITTEE_WALK else BEFORE_WALK
+
+
 AUTO = "auto"
 """The engine of :mod:`shortlist.ensembles.pruning.engine`, which takes solvers to its last step only."""
 
@@ -195,7 +204,7 @@ def evidence_of(
     parts, why = "", ""
     if certified is None:
         why = _why_none(solver) if result.counted_from == "votes" else "its tangents are too many to recheck"
-        if result.proved_by == COMMITTEE_WALK:
+        if result.proved_by in {COMMITTEE_WALK, BEFORE_WALK}:
             why = "a walk over committees leaves no certificate"
     else:
         parts = certified_by(result.certificate or {})

@@ -282,7 +282,7 @@ def check_pruner(pruner: "ExactPruner | RulePruner", y: Labels, n_classifiers: i
         costs = pool.costs
     conflict = selection_limits(
         n * pruner.max_copies, min_size=pruner.min_size, max_size=pruner.max_size, member_costs=costs,
-        max_cost=pruner.max_cost,
+        max_cost=pruner.max_cost, costs_are="costs" if pruner.member_costs is None else "member_costs",
     ).conflict()  # fmt: skip
     if conflict:
         raise BadInputError(f"no selection can keep the limits: {conflict}. Relax them.")

@@ -28,8 +28,8 @@ RANKED = pd.DataFrame(
 RESULTS = pd.DataFrame({"method": ["exact", "full"], "fold": [0, 0], "accuracy": [0.95, float("nan")]})
 
 
-def found(n_wanted: int) -> PruningComparison:
-    return PruningComparison("table.csv", RESULTS, RANKED, n_wanted, 10, 3.5)
+def found(n_wanted: int, n_judges: int = 0) -> PruningComparison:
+    return PruningComparison("table.csv", RESULTS, RANKED, n_wanted, 10, n_judges, 3.5)
 
 
 def test_the_facts_have_no_nan_and_say_whether_it_was_stopped() -> None:
@@ -58,6 +58,8 @@ def test_people_read_a_row_per_method_and_what_ranks_of_one_table_mean(
     assert lines[5].split() == ["full", "1.75", "0.9400", "0.0000", "0.9300", "10.0", "0.001"]
     assert f"Rank: {MEANING}." in lines
     assert lines[-1] == "Every fold in f.parquet."
+    print_pruning_comparison(found(2, n_judges=6), None)
+    assert capsys.readouterr().out.startswith("table.csv: 2 folds, 6 judges; the same rows choose for every")
     print_pruning_comparison(found(2), None)
     said = capsys.readouterr().out
     assert "Stopped" not in said

@@ -28,7 +28,9 @@ class PruningComparison:
     n_wanted : int
         Folds that were asked for.
     n_classifiers : int
-        Size of the pools.
+        Size of the pools, which were fitted in every fold.
+    n_judges : int
+        Judges that were chosen from instead; 0 where pools were fitted.
     seconds : float
         What the comparison took.
     """
@@ -38,6 +40,7 @@ class PruningComparison:
     ranked: "pd.DataFrame"
     n_wanted: int
     n_classifiers: int
+    n_judges: int
     seconds: float
 
     @property
@@ -71,10 +74,10 @@ def print_pruning_comparison(found: PruningComparison, out: Path | None) -> None
     """Print the table for people."""
     if found.n_done < found.n_wanted:
         print(f"Stopped after {found.n_done} of {found.n_wanted} folds.")
-    print(
-        f"{found.table}: {found.n_done} folds, pools of {found.n_classifiers} classifiers; "
-        "the same pool for every method of a fold."
-    )
+    pools = f"pools of {found.n_classifiers} classifiers; the same pool for every method of a fold"
+    if found.n_judges:
+        pools = f"{found.n_judges} judges; the same rows choose for every method of a fold"
+    print(f"{found.table}: {found.n_done} folds, {pools}.")
     print()
     print(f"{'method':<20}{'rank':>6}{'accuracy':>10}{'±':>8}{'balanced':>10}{'size':>7}{'seconds':>9}")
     for row in found.ranked.fillna(0.0).itertuples():
