@@ -219,6 +219,7 @@ class Told:
         self.places = SubsetPlaces(n, 1 << n)
         self.n_fits = 0
         self.budget = Budget()
+        self.fits_are_quick = True
         self.most_asked = max(map(len, facts.asked.values()), default=1)
         self.member_costs: Sequence[float] | None = facts.member_costs or None
 

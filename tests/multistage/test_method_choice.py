@@ -3,9 +3,11 @@ from unittest.mock import patch
 
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage import MultiStageClassifier, method_choice
+from shortlist.multistage.refined_fronts import n_subsets
 from shortlist.multistage.subclassifiers import decision_bits
 from shortlist.results.proof import ProofKind
 
@@ -49,3 +51,23 @@ def test_where_one_window_is_looked_through_in_time_the_front_is_complete_and_no
 
     assert (found.front_.method, found.front_.proof.kind) == ("windows", ProofKind.COMPLETE)
     assert not any("nothing is proved" in note for note in found.notes_)
+
+
+@pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
+@pytest.mark.parametrize(
+    ("n", "shared", "method"), [(4, False, "enumerate"), (9, False, "windows"), (9, True, "enumerate")]
+)
+def test_auto_fits_few_classifiers_where_every_subset_needs_one(n: int, shared: bool, method: str) -> None:
+    X, y = make_classification(120, n, n_informative=n - 1, n_redundant=0, random_state=1)
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+
+    found = MultiStageClassifier(subclassifier=tree, share_fits=shared, max_stages=2, random_state=0).fit(
+        X, y
+    )
+
+    n_fits = found.problem_.decisions.subclassifiers.n_fits
+    assert found.front_.method == method
+    if shared:  # one for the search, and one for every set that a point which it found uses
+        assert n_fits == 1 + n_subsets(found.result_.assignments)
+    else:
+        assert n_fits == 2**n - 1 if method == "enumerate" else n_fits < 2**n / 3

@@ -288,7 +288,8 @@ def _foreign(model: Any, number: int, n_classes: int) -> dict[str, Any]:
     if numbers is None or len(model.estimator.classes_) != n_classes:
         raise BadInputError(
             f"a policy is made of classifiers that are plain numbers and know every class, got a "
-            f"{type(model.estimator).__name__} at stage {number}. Fit the stages with another subclassifier."
+            f"{type(model.estimator).__name__} at stage {number}. Fit the stages with another one, "
+            "such as a forest."
         )
     return numbers
 

@@ -114,7 +114,8 @@ class MultiStageClassifier(TableClassifier):
         The complete front by enumeration, a local search that is exact within windows of features
         (:func:`shortlist.multistage.windows.window_search.search_windows`), or evolution. ``"auto"``
         enumerates when at most `enumeration_budget` stage assignments exist, of at most 18 features, and what
-        all subsets decide fits into memory, and searches in windows otherwise.
+        all subsets decide fits into memory, and searches in windows otherwise. With a `subclassifier` that is
+        fitted for each subset it enumerates up to 8 features, and takes smaller and fewer windows beyond.
     objectives : sequence of str
         Names in :data:`shortlist.multistage.OBJECTIVES`.
     pick : str or int, default="one-se"
@@ -650,6 +651,7 @@ class MultiStageClassifier(TableClassifier):
             most = n_subsets(self.front_.decisions.astype(np.int8))
             own = self._fits(rows, whole, capacity=most, dense=False)
             problem, self.front_, changed = refined_front(problem, own, self.front_)
+            own.n_fits += subclassifiers.n_fits
             self.problem_ = problem
             if searched is not rows:
                 counts = f"{len(searched.fit_labels):,} of {len(rows.fit_labels):,} rows that fit"

@@ -1,1 +1,1 @@
-"""What a feature model says about buying the columns of a table."""
+"""What stages take from other rooms: a feature model over columns, and ensembles as their classifiers."""

@@ -261,6 +261,11 @@ def _write_bad_files(folder: Path) -> None:
             ["credit.csv", "--call-cost", "-1", "--objectives", "evaluation_cost"], "--call-cost must be at least 0",
             id="call cost",
         ),
+        pytest.param(["credit.csv", "--subclassifier", "tree"], "--subclassifier must be one of ", id="no such kind"),
+        pytest.param(
+            ["credit.csv", "--subclassifier", "forest", "--ensemble-size", "0"], "--ensemble-size must be at least 1",
+            id="no tree",
+        ),
         pytest.param(["credit.csv", "--recall", "0"], "--recall must be at least 1", id="no seeds"),
         pytest.param(["credit.csv", "--recall", "1", "--method", "emsco"], "Leave out --method", id="recall of emsco"),
         pytest.param(["credit.csv", "--time-limit", "-1"], "seconds above 0", id="no time"),
@@ -303,6 +308,8 @@ def test_bad_input_is_one_sentence_and_writes_nothing(
         "--preset pima --costs costs.csv --confidence 0.8 --method enumerate", "--budget 5 --method enumerate",
         "--budget 5 --recall 2", "--population 9 --method enumerate", "--generations 150 --method enumerate",
         "--elites vector --method enumerate", "--population 9", "--population 9 --method windows", "--call-cost 1", "--call-cost-per-feature 0",
+        "--ensemble-size 3", "--share-fits", "--share-fits --subclassifier forest --recall 2",
+        "--subclassifier forest --method single",
         "--penalty yes=1 --objectives coverage", "--positive yes", "--rows 20 --json",
     ],
 )  # fmt: skip
@@ -588,3 +595,32 @@ def test_what_columns_need_is_paid_once_and_may_be_no_column(folder: Path) -> No
     )
     assert unknown.returncode == 2
     assert "got 'from'. Did you mean 'form'?" in unknown.stderr
+
+
+@pytest.mark.parametrize("shared", [[], ["--share-fits"]], ids=["each set its own", "one for the search"])
+def test_the_classifier_of_every_stage_is_chosen_by_name(folder: Path, shared: list[str]) -> None:
+    common = [
+        "stage", "credit.csv", *QUICK, "--max-stages", "2", "--subclassifier", "pruned", "--ensemble-size", "1",
+        "--objectives", "coverage,conclusive_accuracy,evaluation_cost", *shared,
+    ]  # fmt: skip
+    run = shortlist(*common, "--model-out", "pruned.joblib", "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+
+    assert (facts["method"], facts["n_fits"] == 15) == ("enumerate", not shared)
+    assert facts["status"] == ("feasible" if shared else "optimal")
+    assert facts["chosen"]["asked"] == [1] * len(facts["chosen"]["stages"])
+    saved = load_model(folder / "pruned.joblib").estimator
+    assert {type(stage.model.estimator).__name__ for stage in saved.model_.stages} == {"ExactPruner"}
+    assert shortlist("predict", "pruned.joblib", "new.csv", cwd=folder).returncode == 0
+    written = shortlist("export", "pruned.joblib", "credit.csv", "--out", "pruned.json", cwd=folder)
+    assert (written.returncode, "such as a forest" in written.stderr) == (2, True)
+
+
+def test_people_read_how_many_classifiers_were_fitted(folder: Path) -> None:
+    run = shortlist(
+        "stage", "credit.csv", *QUICK, "--subclassifier", "forest", "--ensemble-size", "3", "--max-stages", "2",
+        cwd=folder,
+    )  # fmt: skip
+    assert "15 classifiers of type RandomForestClassifier fitted." in run.stdout
+    assert "asks" not in run.stdout  # a forest is one classifier

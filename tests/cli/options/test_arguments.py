@@ -46,6 +46,7 @@ from shortlist.products.formats import read_model
 from shortlist.products.sampling.diverse import diverse_products
 from shortlist.products.sampling.t_wise import covering_sample
 from shortlist.products.sampling.uniform import uniform_sample
+from shortlist.purchases.stage_classifiers import stage_classifier
 from shortlist.report.saved import result_page
 from shortlist.reproduce.paper import reproduce as run_again
 from shortlist.results.front import Front
@@ -66,7 +67,7 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "configure": [read_model, configure, search_options, make_requirements, chosen_attributes, start, staged_decisions],
     "compare": [read_model, compare_products, check_methods, make_requirements, chosen_attributes, staged_decisions],
     "stage": [read_table, split_target, MultiStageClassifier, EmscoOptions, feature_costs, read_costs, preset, recall,
-              stage_table],
+              stage_table, stage_classifier],
     "front show": [Front.load, Front.pick],
     "report": [result_page, read_model],
     "open": [result_page],
@@ -105,7 +106,7 @@ ON_THEIR_OWN = {
     "configure": {"units"},
     "compare": {"units"},
     "model check": {"units"},
-    "stage": {"C", "answer_rejected", "beta", "calibration_share", "epsilon", "mutation", "patience", "recombination", "scale", "share_fits", "subclassifier",
+    "stage": {"C", "answer_rejected", "beta", "calibration_share", "epsilon", "mutation", "patience", "recombination", "scale",
               "tries", "validation_share"},
     "front show": {"order", "weights"},
     "front plot": {"trust"},

@@ -23,6 +23,7 @@ from shortlist.cli.options.stage_options import (
     STAGE_USES,
     GoalOptions,
     PriceOptions,
+    StageClassifierOptions,
     StageSearchOptions,
     check_stage_methods,
     check_stage_numbers,
@@ -68,6 +69,7 @@ def stage(
     prices: PriceOptions,
     goals: GoalOptions,
     search: StageSearchOptions,
+    asked: StageClassifierOptions,
     promised: PromiseOptions,
     run: RunOptions,
     kept: StudyOptions,
@@ -131,7 +133,11 @@ def stage(
         "reject_label": no_class(labels),
         "random_state": run.seed,
     }
-    searched = {"limits": limits, **search.arguments(paper, labels), **goals.arguments(labels)}
+    searched = {
+        "limits": limits,
+        **search.arguments(paper, labels),
+        **goals.arguments(labels),
+    } | asked.arguments()
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
     data = about["data"]["sha256"] + digest_of([prices.costs, search.feature_model])
     if search.methods is not None or alone:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from shortlist.multistage.search.emsco import EmscoOptions
 
 USUAL_CONFIDENCE = 0.75
+LOGISTIC = "logistic"
+"""What answers at every stage unless another classifier is named."""
 FRONT_METHODS = ("auto", "emsco", "enumerate", "windows")
 """What ``--method`` may be where there is a front; the others are opponents."""
 
@@ -104,6 +106,41 @@ class GoalOptions:
             "call_cost": self.call_cost,
             "call_cost_per_feature": self.call_cost_per_feature,
         }
+
+
+@dataclass(frozen=True)
+class StageClassifierOptions:
+    """What answers at every stage."""
+
+    subclassifier: Annotated[
+        str,
+        typer.Option(
+            help="What answers at every stage: logistic (regression), pruned (an ensemble whose members are "
+            "chosen with proof), evolved (an ensemble), forest or boosting; each set of features gets one."
+        ),
+    ] = LOGISTIC
+    ensemble_size: Annotated[
+        int | None,
+        typer.Option(
+            help="Members of a pruned or evolved ensemble at most, trees of a forest, or rounds of boosting. "
+            "Default: 5, 25, 50 and 50."
+        ),
+    ] = None
+    share_fits: Annotated[
+        bool,
+        typer.Option(
+            "--share-fits",
+            help="Search with one such classifier for all sets of features, fitted on rows with gaps; those "
+            "of the front are then fitted and measured for themselves.",
+        ),
+    ] = False
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the options by the names that the library has for them."""
+        from shortlist.purchases.stage_classifiers import stage_classifier
+
+        made = stage_classifier(self.subclassifier, self.ensemble_size)
+        return {"subclassifier": made, "share_fits": self.share_fits}
 
 
 @dataclass(frozen=True)
@@ -266,9 +303,18 @@ STAGE_USES = (
             "call_cost_per_feature",
             "time_limit",
             "sample_rows",
+            "subclassifier",
+            "ensemble_size",
+            "share_fits",
         ),
         _has_front,
         "methods with a front: auto, enumerate, windows, emsco",
+    ),
+    Use(
+        ("ensemble_size", "share_fits"),
+        lambda given: given["subclassifier"] != LOGISTIC,
+        "a --subclassifier other than logistic",
+        "name one, such as --subclassifier pruned",
     ),
     Use(
         ("rows", "recall", "report", "answer_accuracy"),
@@ -282,7 +328,7 @@ STAGE_USES = (
         "methods with a front: auto, enumerate, windows, emsco, one of them alone",
     ),
     Use(("recall",), lambda given: given["feature_model"] is None, "a run without --feature-model"),
-    Use(("sample_rows",), lambda given: given["recall"] is None, "a run without --recall"),
+    Use(("sample_rows", "share_fits"), lambda given: given["recall"] is None, "a run without --recall"),
     Use(("costs_dataset",), lambda given: given["costs"] is not None, "--costs", "add --costs FILE"),
     Use(("scaling",), lambda given: given["preset"] is not None, "--preset", "add --preset NAME"),
     Use(("scaling",), lambda given: given["costs"] is None, "the costs of a preset", "leave out --costs"),
@@ -330,11 +376,15 @@ measures its cost.
 
 def check_stage_numbers(given: Mapping[str, Any]) -> None:
     """Refuse what is out of range whatever the table holds, and names that there are not."""
-    from shortlist._validation import as_count
+    from shortlist._validation import as_choice, as_count
     from shortlist.multistage.search.stage_objectives import check_objectives
+    from shortlist.purchases.stage_classifiers import STAGE_KINDS
 
     check_shared(given)
     as_count(given["budget"], "--budget", at_least=0)
+    as_choice(given["subclassifier"], "--subclassifier", list(STAGE_KINDS))
+    if given["ensemble_size"] is not None:
+        as_count(given["ensemble_size"], "--ensemble-size")
     if given["max_stages"] is not None:
         as_count(given["max_stages"], "--max-stages")
     as_count(given["seeds"], "--seeds")

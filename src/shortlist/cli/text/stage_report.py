@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
+    from shortlist.multistage.predict.prediction import FittedStage
     from shortlist.multistage.recall import Recall
     from shortlist.results.front import Front
 
@@ -18,6 +19,13 @@ def _stages(classifier: "MultiStageClassifier") -> list[list[str]]:
     """Return the names that each stage buys."""
     names = classifier.costs_.names
     return [[names[i] for i in stage.bought] for stage in classifier.model_.stages]
+
+
+def _n_asked(fitted: "FittedStage") -> int:
+    """Return how many classifiers a stage asks: one, or the members of its ensemble."""
+    from shortlist.multistage.subclassifiers.stage_calls import asked_by_price
+
+    return int(asked_by_price(getattr(fitted.model, "estimator", None), 1).sum())
 
 
 def unreachable(sentence: str, method: str, seconds: float) -> dict[str, Any]:
@@ -81,6 +89,7 @@ def chosen_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any
         "values": dict(zip(front.names, front.values[point].tolist(), strict=True)),
         "assignment": dict(zip(classifier.costs_.names, classifier.assignment_.tolist(), strict=True)),
         "stages": _stages(classifier),
+        "asked": [_n_asked(stage) for stage in classifier.model_.stages],
         "n_tied": None if ties is None else ties[point],
         "guarantee": None if classifier.guarantee_ is None else classifier.guarantee_.as_dict(),
     }
@@ -175,7 +184,9 @@ def print_chosen(classifier: "MultiStageClassifier", rule: str) -> None:
         names = ", ".join(bought[:NAMED])
         if len(bought) > NAMED:
             names += f" and {len(bought) - NAMED:,} more, which --json names"
-        print(f"  stage {number}, {paid}: {names}")
+        n_asked = _n_asked(fitted)
+        members = f"; asks {n_asked} members" if n_asked > 1 else ""
+        print(f"  stage {number}, {paid}: {names}{members}")
         total = price
     print(promise_text(classifier))
 
@@ -192,12 +203,17 @@ def promise_text(classifier: "MultiStageClassifier") -> str:
 
 def _print_stage(staged: "StagedTable", seconds: float, rows: int) -> None:
     """Print the answer for people."""
+    from shortlist._words import counted
+
     classifier, counts = staged.classifier, staged.n_rows
     apart = f"{counts['calibration']} to calibrate, " if "calibration" in counts else ""
     print(
         f"{counts['train']} rows to fit, {counts['validation']} to judge, {apart}{counts['test']} to test; "
         f"{len(classifier.classes_)} classes, {len(classifier.front_.candidates)} features."
     )
+    if classifier.subclassifier is not None:
+        n_fits = classifier.problem_.decisions.subclassifiers.n_fits
+        print(f"{counted(n_fits, 'classifier')} of type {type(classifier.subclassifier).__name__} fitted.")
     print_front(classifier, seconds, rows)
     print()
     print_chosen(classifier, str(classifier.pick))

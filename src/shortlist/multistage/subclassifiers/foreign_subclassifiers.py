@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from shortlist._bits import pack
 from shortlist.arrays import Mask
@@ -47,6 +48,7 @@ class ForeignSubclassifiers:
         self.member_costs = member_costs(self.estimator)
         self.places = SubsetPlaces(rows.n_features, capacity, dense=dense)
         self.n_fits = 0
+        self.fits_are_quick = False
         self._models: dict[int, ForeignModel] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -66,15 +68,18 @@ class ForeignSubclassifiers:
         ]
         done = 0
         try:
-            work = Work(self.n_jobs, report=self.budget.report, cancellation=self.budget.cancellation)
+            where = self.n_jobs if isinstance(self.n_jobs, str) or len(units) > 1 else 1
+            work = Work(where, report=self.budget.report, cancellation=self.budget.cancellation)
             if not self.budget.stopped:
-                for key, model in run_units(units, work, stage="fitting subclassifiers"):
-                    if int(key) != slots[new[done]]:  # a cancellation left out one before it
-                        break
-                    self._models[int(key)] = model
-                    done += 1
-                    if self.budget.expired:
-                        break
+                # one small fit after the other: threads within a fit would wait for each other
+                with threadpool_limits(limits=1):
+                    for key, model in run_units(units, work, stage="fitting subclassifiers"):
+                        if int(key) != slots[new[done]]:  # a cancellation left out one before it
+                            break
+                        self._models[int(key)] = model
+                        done += 1
+                        if self.budget.expired:
+                            break
         finally:
             self.n_fits += done
             if done < len(new):

@@ -49,6 +49,7 @@ class SharedSubclassifiers:
         self.own, self.rows, self.budget = own, own.rows, own.budget
         self.places = SubsetPlaces(self.rows.n_features, own.places.capacity)
         self.n_fits = 0
+        self.fits_are_quick = True  # one for all
         self.most_asked, self.member_costs = own.most_asked, own.member_costs
         self._seed = seed
         self._subsets = np.zeros((self.places.capacity, self.rows.n_features), dtype=bool)

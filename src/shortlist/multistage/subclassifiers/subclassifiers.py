@@ -77,14 +77,15 @@ class StageRows:
 class Subclassifiers(Protocol):
     """What fits a classifier per feature subset; `slots` are its names for subsets.
 
-    A call of a classifier asks at most `most_asked`, itself or its members, which have `member_costs` if
-    these are given.
+    Where `fits_are_quick`, thousands of subsets may be fitted. A call of a classifier asks at most
+    `most_asked`, itself or its members, which have `member_costs` if these are given.
     """
 
     rows: StageRows
     places: "SubsetPlaces"
     n_fits: int
     budget: Budget
+    fits_are_quick: bool
     most_asked: int
     member_costs: Sequence[float] | None
 
@@ -195,6 +196,7 @@ class LogisticSubclassifiers:
     Needs 8·(n_columns + 1)·n_scores bytes per fitted subset, and per thread twice the fitted rows.
     """
 
+    fits_are_quick = True
     most_asked = 1
     member_costs: Sequence[float] | None = None
 
