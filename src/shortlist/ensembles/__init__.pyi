@@ -51,3 +51,4 @@ from shortlist.ensembles.studies.ranks import rank_methods as rank_methods
 from shortlist.ensembles.verification.recheck import Verification as Verification
 from shortlist.ensembles.verification.recheck import verify as verify
 from shortlist.ensembles.votes.binary_votes import Confusion as Confusion
+from shortlist.ensembles.votes.calibration import Calibration  # noqa: F401

@@ -143,6 +143,11 @@ def _committee(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str
         votes = graph.add("Mul", shares, graph.constant(float(len(each))))
         smooth = graph.constant(float(len(each) + n_classes))
         probabilities = graph.add("Div", graph.add("Add", votes, graph.constant(1.0)), smooth)
+    if policy["calibration"] is not None:
+        raised = graph.add("Pow", probabilities, graph.constant(policy["calibration"]["power"]))
+        raised = graph.add("Mul", raised, graph.constant([policy["calibration"]["factors"]]))
+        total = graph.add("ReduceSum", raised, graph.constant([1], np.int64), keepdims=1)
+        probabilities = graph.add("Div", raised, total)
     place = graph.add("ArgMax", scores, axis=1, keepdims=0)
     own = graph.add("GatherElements", probabilities, with_axis(graph, place, 1), axis=1)
     enough = graph.add("GreaterOrEqual", own, graph.constant(policy["answer_from"]))

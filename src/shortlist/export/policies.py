@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shortlist._words import all_of
-from shortlist.ensembles.estimators.base import MEAN, SHARES, PoolPruner
+from shortlist.ensembles.estimators.base import PoolPruner
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
+from shortlist.ensembles.estimators.probability_sources import MEAN, SHARES
 from shortlist.ensembles.pools.copies import counted_names
 from shortlist.ensembles.pools.encoder import TableEncoder
 from shortlist.ensembles.pools.judges import asks_judges, columns_asked
@@ -179,7 +180,12 @@ def _committee(pruner: Any, names: tuple[str, ...]) -> dict[str, Any]:
         raise BadInputError(
             f"a policy is made of a model of prune, evolve or stage, got one of {made_by(pruner)}."
         )
-    decides = {"decision": _decision(pruner), "probabilities": _source(pruner), "answer_from": 0.0}
+    decides = {
+        "decision": _decision(pruner),
+        "probabilities": MEAN if pruner.gives_means else SHARES,
+        "calibration": _calibration(pruner),
+        "answer_from": 0.0,
+    }
     pool = pruner.pool_
     if asks_judges(pruner):
         return {"kind": "judges", "classes": pruner.classes_.tolist()} | judge_numbers(pruner) | decides
@@ -218,9 +224,10 @@ def _committee(pruner: Any, names: tuple[str, ...]) -> dict[str, Any]:
     } | decides
 
 
-def _source(pruner: PoolPruner) -> str:
-    """Return where probabilities come from."""
-    return MEAN if pruner.gives_means else SHARES
+def _calibration(pruner: PoolPruner) -> dict[str, Any] | None:
+    """Return what turns scores into probabilities, if anything does."""
+    found = pruner.calibration_
+    return None if found is None else {"power": found.power, "factors": list(found.factors)}
 
 
 def _prepared(pool: Any, names: tuple[str, ...]) -> Any:

@@ -123,7 +123,8 @@ def _settled(policy: Any, asked: dict[int, Opinion]) -> bool:
     """Whether the outcome is the same for each class of which all who are left may be sure.
 
     Nothing makes a class win, and probable, more than that, and nothing makes it less probable than that of
-    another one. So no other answers change the outcome either.
+    another one. So no other answers change the outcome either. With a power below 1 and several classes a
+    mixture of the others may make an answer less probable; then it is settled when all have answered.
     """
     classes, outcomes = range(len(policy["classes"])), set()
     for k in classes:
@@ -131,6 +132,9 @@ def _settled(policy: Any, asked: dict[int, Opinion]) -> bool:
         every = [asked.get(place, sure) for place in range(len(policy["judges"]))]
         told = _voted(policy, every)
         outcomes.add(told["label"] if told["answered"] else None)
+    fitted = policy.get("calibration")
+    if fitted and fitted["power"] < 1 and len(classes) > 2 and policy["guarantee"]:
+        return outcomes == {None} or len(asked) == len(policy["judges"])
     return len(outcomes) == 1
 
 
@@ -242,10 +246,19 @@ def _decided(policy: Any, answers: list[Opinion]) -> tuple[int, list[float]]:
     scores = _sums_of_parts(decision, asked) if decision["rule"] == "mean" else shares
     label = max(classes, key=lambda k: (scores[k], -k))
     if policy["probabilities"] == "mean":
-        return label, [_total([one[k] for one in asked]) / len(asked) for k in classes]
-    if policy["probabilities"] == "votes":
-        return label, shares
-    return label, [(share * len(asked) + 1) / (len(asked) + len(classes)) for share in shares]
+        shares = [_total([one[k] for one in asked]) / len(asked) for k in classes]
+    elif policy["probabilities"] == "shares":
+        shares = [(share * len(asked) + 1) / (len(asked) + len(classes)) for share in shares]
+    return label, _calibrated(policy.get("calibration"), shares)
+
+
+def _calibrated(fitted: Any, shares: list[float]) -> list[float]:
+    if fitted is None:
+        return shares
+    raised = [
+        share ** fitted["power"] * factor for share, factor in zip(shares, fitted["factors"], strict=True)
+    ]
+    return [one / _total(raised) for one in raised]
 
 
 def _or_equal(one: Opinion, n_classes: int) -> list[float]:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
-from sklearn.metrics import log_loss
+from sklearn.metrics import confusion_matrix, log_loss
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -58,7 +59,7 @@ def test_averaging_keeps_scikit_learns_contract(estimator: Any, check: Any) -> N
     ids=["averaged", "soft", "order", "margins", "backfitting"],
 )
 def test_probabilities_are_the_mean_of_the_members_and_the_largest_wins(pruner: Any, pool: Any) -> None:
-    fitted = pruner.set_params(pool=pool).fit(X[120:], Y[120:])
+    fitted = clone(pruner).set_params(pool=pool, probabilities="mean").fit(X[120:], Y[120:])
 
     mean = class_probabilities(fitted.pool_, X).mean(axis=1)
     assert np.allclose(fitted.predict_proba(X), mean)
@@ -79,7 +80,9 @@ def test_averaged_members_are_those_of_votes(pool: Any) -> None:
 
 
 def test_soft_voting_finds_the_best_log_loss(pool: Any) -> None:
-    pruned = ExactPruner(pool, voting="soft", objective="log-loss").fit(X[120:], Y[120:])
+    pruned = ExactPruner(pool, voting="soft", objective="log-loss", probabilities="mean").fit(
+        X[120:], Y[120:]
+    )
 
     table = class_probabilities(pool, X[120:])
     masks = [np.array([k >> i & 1 for i in range(10)], dtype=bool) for k in range(1, 2**10)]
@@ -101,7 +104,7 @@ def test_the_value_of_soft_accuracy_is_that_of_the_predictions(kinds_pool: Any) 
 
 def test_calls_that_must_pay_are_made_later(pool: Any) -> None:
     even, careful = (
-        ExactPruner(pool, voting="averaged", objective=objective).fit(X[120:], Y[120:])
+        ExactPruner(pool, voting="averaged", objective=objective, probabilities="mean").fit(X[120:], Y[120:])
         for objective in ({"tp": 1, "tn": 1}, {"tp": 1, "fp": -9})
     )
 
@@ -118,7 +121,8 @@ def test_auto_of_means_is_the_log_loss_of_few_members_that_decide_by_the_metric(
     objective: str, pool: Any
 ) -> None:
     uneven = np.flatnonzero((Y == 1) | (np.arange(240) % 3 == 0))[40:]
-    pruned = ExactPruner(pool, voting="soft", objective=objective).fit(X[uneven], Y[uneven])
+    given: dict[str, Any] = {"voting": "soft", "objective": objective, "probabilities": "mean"}
+    pruned = ExactPruner(pool, **given).fit(X[uneven], Y[uneven])
 
     table, (no, yes) = class_probabilities(pool, X[uneven]), np.bincount(Y[uneven])
     fives = [list(chosen) for chosen in itertools.combinations(range(10), 5)]
@@ -130,6 +134,10 @@ def test_auto_of_means_is_the_log_loss_of_few_members_that_decide_by_the_metric(
     even = objective == "auto"
     assert pruned.gains_[0] * (1 if even else no) == pruned.gains_[1] * (1 if even else yes)
     assert verify(pruned, X[uneven], Y[uneven]).failures == ()
+    shifted = clone(pruned).set_params(probabilities="calibrated-mean").fit(X[uneven], Y[uneven])
+    weighed = shifted.predict_proba(X) * pruned.gains_
+    apart = np.abs(weighed[:, 0] - weighed[:, 1]) > 1e-3 * pruned.gains_.max()
+    assert (shifted.predict(X) == weighed.argmax(axis=1))[apart].all()
 
 
 @pytest.mark.parametrize(
@@ -161,20 +169,73 @@ def test_auto_votes_where_a_classifier_has_no_probabilities() -> None:
 def test_probabilities_come_from_whom_the_user_names(kind: str, voting: str, pool: Any) -> None:
     kinds = {"order": OrderedPruner, "margins": MarginPruner, "backfitting": BackfittingPruner}
     made: Any = ExactPruner(objective="accuracy", node_limit=20) if kind == "exact" else kinds[kind]()
-    pruned = made.set_params(pool=pool, voting=voting).fit(X[120:], Y[120:])
-    decided, by_default = pruned.predict(X), pruned.predict_proba(X)
-    mean, shares = (pruned.set_params(probabilities=one).predict_proba(X) for one in ("mean", "shares"))
+    made.set_params(pool=pool, voting=voting)
+    fitted = {
+        name: clone(made).set_params(probabilities=name).fit(X[120:], Y[120:])
+        for name in ("auto", "mean", "shares", "calibrated-mean", "calibrated-shares")
+    }
+    found = {name: pruned.predict_proba(X) for name, pruned in fitted.items()}
 
-    members = class_probabilities(pruned.pool_, X)
-    assert np.allclose(mean, members.mean(axis=1))
+    members = class_probabilities(fitted["mean"].pool_, X)
+    assert np.allclose(found["mean"], members.mean(axis=1))
     if kind != "exact":
         votes = (members[:, :, 1] > 0.5).sum(axis=1)
-        assert np.allclose(shares[:, 1], (votes + 1) / (members.shape[1] + 2))
-    assert 0 < shares.min() < shares.max() < 1
-    assert np.array_equal(by_default, shares if voting == "hard" else mean)
-    assert np.array_equal(pruned.predict(X), decided)
-    if voting == "hard":
-        assert (shares.argmax(axis=1) == decided).all()
+        assert np.allclose(found["shares"][:, 1], (votes + 1) / (members.shape[1] + 2))
+    usual = "calibrated-shares" if voting == "hard" else "calibrated-mean"
+    assert np.array_equal(found["auto"], found[usual])
+    assert fitted["auto"].probabilities_ == usual
+    for name in ("mean", "shares"):
+        calibration = fitted[f"calibrated-{name}"].calibration_
+        raised = found[name] ** calibration.power * calibration.factors
+        assert np.allclose(found[f"calibrated-{name}"], raised / raised.sum(axis=1, keepdims=True))
+    if voting == "hard":  # whatever makes probabilities, votes decide
+        decided = fitted["auto"].predict(X)
+        assert all(np.array_equal(pruned.predict(X), decided) for pruned in fitted.values())
+        assert all((found[name].argmax(axis=1) == decided).all() for name in ("shares", "calibrated-shares"))
+    else:  # the mean that answers decides
+        for name in ("mean", "calibrated-mean"):
+            apart = np.abs(found[name][:, 1] - 0.5) > 1e-4
+            assert (found[name].argmax(axis=1) == fitted[name].predict(X))[apart].all()
+
+
+@pytest.mark.parametrize("voting", ["hard", "soft"])
+def test_folds_of_the_rows_that_prune_choose_where_probabilities_come_from(voting: str, pool: Any) -> None:
+    objective = "accuracy" if voting == "hard" else "log-loss"
+    made = ExactPruner(
+        pool, voting=voting, objective=objective, node_limit=20, probabilities="cross-validated"
+    )
+    pruned = made.fit(X[120:], Y[120:])
+    assert set(pruned.probability_losses_) == {"mean", "calibrated-mean", "shares", "calibrated-shares"}
+    best = min(pruned.probability_losses_.values())
+    assert pruned.probability_losses_[pruned.probabilities_] == best
+
+    voters = [LinearSVC().fit(X[:120], Y[:120]), DecisionTreeClassifier(random_state=0).fit(X[:120], Y[:120])]
+    by_votes = ExactPruner(voters, objective="accuracy", probabilities="cross-validated").fit(
+        X[120:], Y[120:]
+    )
+    assert set(by_votes.probability_losses_) == {"shares", "calibrated-shares"}
+
+
+@pytest.mark.parametrize("objective", ["accuracy", "balanced-accuracy", "accuracy+slope-4"])
+def test_what_is_proved_of_decisions_by_the_mean_is_not_shifted(objective: str, pool: Any) -> None:
+    given: dict[str, Any] = {"voting": "soft", "objective": objective, "node_limit": 20}
+    plain = ExactPruner(pool, **given).fit(X[120:], Y[120:])
+    shifted = ExactPruner(pool, probabilities="calibrated-mean", **given).fit(X[120:], Y[120:])
+    assert plain.probabilities_ == "mean"
+    assert plain.gains_.tolist() == shifted.gains_.tolist()
+    assert np.array_equal(plain.predict(X), shifted.predict(X))
+    assert not np.array_equal(plain.predict_proba(X), shifted.predict_proba(X))
+    assert (plain.result_.decisions == shifted.result_.decisions).all()
+
+
+def test_where_a_loss_is_proved_the_calibrated_mean_decides_and_its_decisions_are_told(pool: Any) -> None:
+    pruned = ExactPruner(pool, voting="soft", objective="log-loss", node_limit=20).fit(X[120:], Y[120:])
+    plain = clone(pruned).set_params(probabilities="mean").fit(X[120:], Y[120:])
+    assert pruned.probabilities_ == "calibrated-mean"
+    assert (pruned.objective_value_, pruned.bound_) == (plain.objective_value_, plain.bound_)
+    for each in (pruned, plain):
+        counted = confusion_matrix(Y[120:], each.predict(X[120:]))
+        assert (each.result_.decisions == counted).all()
 
 
 @pytest.mark.parametrize("objective", ["auto", "accuracy"])
@@ -202,7 +263,8 @@ def test_members_are_fitted_again_on_all_rows(objective: str) -> None:
 
 
 def test_members_may_be_taken_several_times(pool: Any) -> None:
-    pruned = ExactPruner(pool, voting="soft", objective="log-loss", max_copies=3, max_size=6)
+    given: dict[str, Any] = {"objective": "log-loss", "max_copies": 3, "max_size": 6, "probabilities": "mean"}
+    pruned = ExactPruner(pool, voting="soft", **given)
     pruned.fit(X[120:], Y[120:])
 
     assert pruned.status_ is Status.OPTIMAL

@@ -9,22 +9,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.ensembles.exits.answer_scores import AnswerScores, range_of_means
+from shortlist.ensembles.votes.calibration import Calibration
 
 
-def share_of_winner(votes: list[int], n_classes: int, threshold: int | None) -> tuple[int, float]:
-    """The class that all votes decide, and its share with one vote more for each class, in plain numbers."""
+def share_of_winner(
+    votes: list[int], n_classes: int, threshold: int | None, power: float = 1
+) -> tuple[int, float]:
+    """The class that all votes decide, and a power of its share with one vote more for each, in plain numbers."""
     n, counts = len(votes), [votes.count(code) for code in range(n_classes)]
     if threshold is None:
         if not sum(counts):
             counts[0] = 1
         best = counts.index(max(counts))
-        return best, (counts[best] / sum(counts) * n + 1) / (n + n_classes)
+        raised = [((count / sum(counts) * n + 1) / (n + n_classes)) ** power for count in counts]
+        return best, raised[best] / sum(raised)
     middle = threshold + 0.5
     positive = counts[1] / (2 * middle)
     if counts[1] > threshold:
         positive = 0.5 + (counts[1] - middle) / (2 * max(0.5, n - middle))
     best = int(counts[1] > threshold)
-    return best, (max(positive, 1 - positive) * n + 1) / (n + 2)
+    raised = [((share * n + 1) / (n + 2)) ** power for share in (positive, 1 - positive)]
+    return best, max(raised) / sum(raised)
 
 
 @given(data=st.data(), n_left=st.integers(0, 3))
@@ -33,9 +38,11 @@ def test_the_range_of_votes_is_that_of_all_completions(data: st.DataObject, n_le
     threshold = data.draw(st.none() | st.integers(0, 4)) if n_classes == 2 else None
     kinds = n_classes + (threshold is None)  # the last one abstains
     votes = data.draw(st.lists(st.integers(0, kinds - 1), min_size=1 - min(1, n_left), max_size=4))
-    scores = AnswerScores(len(votes) + n_left, by_mean=False, threshold=threshold)
+    power = data.draw(st.sampled_from([0.5, 1.0, 2.5]))
+    calibration = Calibration(power, (1.0,) * n_classes)
+    scores = AnswerScores(len(votes) + n_left, by_mean=False, threshold=threshold, calibration=calibration)
     ends = [
-        share_of_winner([*votes, *end], n_classes, threshold)
+        share_of_winner([*votes, *end], n_classes, threshold, power)
         for end in itertools.product(range(kinds), repeat=n_left)
     ]
     counted = np.array([[votes.count(code) for code in range(n_classes)]])
@@ -45,8 +52,38 @@ def test_the_range_of_votes_is_that_of_all_completions(data: st.DataObject, n_le
     least, most = found.of_answer(may_win)
 
     assert most[0] == pytest.approx(max(score for _, score in ends), abs=1e-12)
-    if len(winners) == 1:
+    if len(winners) == 1 and n_left and n_classes > 2 and power < 1:
+        assert least[0] == 0  # nothing is said
+    elif len(winners) == 1:
         assert least[0] == pytest.approx(min(score for _, score in ends), abs=1e-12)
+
+
+@given(data=st.data(), n_left=st.integers(0, 2), n_classes=st.integers(2, 3))
+def test_the_range_of_calibrated_means_is_that_of_all_completions(
+    data: st.DataObject, n_left: int, n_classes: int
+) -> None:
+    quarters = [np.array(one) / 4 for one in itertools.product(range(5), repeat=n_classes) if sum(one) == 4]
+    known = [quarters[place] for place in data.draw(st.lists(st.integers(0, len(quarters) - 1), max_size=3))]
+    factors = data.draw(st.tuples(*[st.sampled_from([0.25, 0.5, 1.0])] * n_classes))
+    n = len(known) + n_left
+    if not n:
+        return
+    possible = [*np.eye(n_classes), np.full(n_classes, 1 / n_classes)]
+    sums = [
+        sum([*known, *end], np.zeros(n_classes)) * factors
+        for end in itertools.product(possible, repeat=n_left)
+    ]
+    probabilities = np.array([one / one.sum() for one in sums])
+    calibration = Calibration(1.0, factors)
+    found = AnswerScores(n, by_mean=True, calibration=calibration).range_of(
+        sum(known, np.zeros(n_classes))[None, :], n_left
+    )
+    asked = np.array([[*known, *[np.zeros(n_classes)] * n_left]])
+    exact = range_of_means(asked, np.ones(n, dtype=np.int64), np.arange(n) >= len(known), calibration)
+
+    for each in (found, exact):
+        assert each.least[0] == pytest.approx(probabilities.min(axis=0))
+        assert each.most[0] == pytest.approx(probabilities.max(axis=0))
 
 
 @given(n_left=st.integers(0, 2), parts=st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), max_size=3))

@@ -102,13 +102,19 @@ def test_who_is_taken_several_times_is_asked_and_paid_once(pruner: Any) -> None:
 
     assert sorted(found.order) == members
     assert (found.labels == fitted.predict(table)).all()
-    parts = {name: np.rint(table[[f"{name}:a", f"{name}:b"]].to_numpy() * 32767) for name in members}
+    weights = fitted.gains_ / fitted.gains_.max()
+    parts = {
+        name: np.rint(np.rint(table[[f"{name}:a", f"{name}:b"]].to_numpy() * 32767) * weights)
+        for name in members
+    }
+    most = np.rint(32767 * weights)
     spent = []
     for order in itertools.permutations(members):  # every order, each row by hand
         totals, n_left = np.zeros((len(table), 2)), len(fitted.pool_)
         calls = np.zeros(len(table), dtype=int)
         for place, name in enumerate(order):
-            calls[np.abs(totals[:, 0] - totals[:, 1]) <= n_left * 32767] = place + 1
+            ahead = totals[:, 0] - totals[:, 1]  # of equals the first class wins
+            calls[(ahead < n_left * most[1]) & (-ahead <= n_left * most[0])] = place + 1
             totals, n_left = totals + copies[name] * parts[name], n_left - copies[name]
         costs = np.concatenate([[0.0], np.cumsum([prices[name] for name in order])])[calls]
         spent.append(costs.mean())
@@ -125,17 +131,16 @@ def test_who_is_taken_several_times_is_asked_and_paid_once(pruner: Any) -> None:
         assert report.cost == sum(prices.values())
 
 
-@pytest.mark.parametrize("probabilities", ["mean", "shares"])
+@pytest.mark.parametrize("probabilities", ["calibrated-mean", "calibrated-shares"])
 def test_with_copies_the_answered_rows_are_those_of_all_members(probabilities: str) -> None:
-    fitted, table = several_times(EXACT)
-    fitted.probabilities = probabilities
+    fitted, table = several_times(clone(EXACT).set_params(probabilities=probabilities))
     labels = fitted.predict(table)
     own = fitted.predict_proba(table)[np.arange(len(table)), np.searchsorted(fitted.classes_, labels)]
     for least in every_threshold(fitted, table):
         found = fitted.predict_early(table, least=least)
         assert (found.answered == (own >= least)).all()
         assert (found.labels == labels)[found.answered].all()
-        if probabilities == "mean":
+        if probabilities == "calibrated-mean":
             report = exit_report(fitted, least=least)
             assert report is not None
             assert found.costs is not None
@@ -196,7 +201,7 @@ def every_threshold(fitted: Any, rows: Any) -> list[float]:
     return [0.0, *given[:: max(1, len(given) // 4)], float(given.mean()), float(np.inf)]
 
 
-@pytest.mark.parametrize("probabilities", ["auto", "mean", "shares"])
+@pytest.mark.parametrize("probabilities", ["auto", "calibrated-mean", "mean", "shares"])
 @pytest.mark.parametrize(
     "options",
     [
@@ -223,7 +228,7 @@ def test_with_a_least_probability_the_answered_rows_are_those_of_all_members(
         assert (found.answered == (own >= least)).all()
         assert (found.labels == labels)[found.answered].all()
         report = exit_report(fitted, least=least)
-        assert (report is None) == (probabilities not in {"auto", SOURCES[options["voting"]]})
+        assert (report is None) == (SOURCES[options["voting"]] not in fitted.probabilities_)
         if report is not None:
             assert report.mean_calls == pytest.approx(found.calls.mean(), abs=2 / len(rows))
             assert report.least_mean_calls == pytest.approx(report.mean_calls)

@@ -63,7 +63,8 @@ class MethodOptions:
         str,
         typer.Option(
             help="What predict gives as scores, and a promise goes by: mean, of the members' probabilities; "
-            "shares, of their votes, with one vote more for each class; auto: mean where that decides."
+            "shares, of their votes, with one vote more for each class; calibrated-mean or calibrated-shares, "
+            "fitted on the rows that prune; cross-validated, the best of the four there; auto: a calibrated one."
         ),
     ] = "auto"
     stop: Annotated[
@@ -457,13 +458,14 @@ PRUNE_USES = (
 def check_prune_numbers(given: Mapping[str, Any]) -> None:
     """Refuse numbers that are out of range whatever the table holds, and methods that there are not."""
     from shortlist._validation import as_choice, as_count
+    from shortlist.ensembles.estimators.probability_sources import PROBABILITY_SOURCES
     from shortlist.ensembles.studies.method_comparison import pruning_methods
     from shortlist.errors import BadInputError
 
     check_shared(given)
     as_count(given["classifiers"], "--classifiers")
     as_choice(given["voting"], "--voting", ["auto", "hard", "averaged", "soft"])
-    as_choice(given["probabilities"], "--probabilities", ["auto", "mean", "shares"])
+    as_choice(given["probabilities"], "--probabilities", PROBABILITY_SOURCES)
     if given["voting"] == "soft" and given["methods"] is None and given["method"] not in {EXACT, GREEDY}:
         raise BadInputError(
             f"--voting soft is of the methods exact and {GREEDY}, got {given['method']}. Pass --voting "

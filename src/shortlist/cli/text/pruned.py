@@ -99,7 +99,6 @@ def _rule_facts(pruned: "PrunedTable", method: str, stop: str) -> dict[str, Any]
 
 def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
     """Return what every method of pruning reports."""
-    from shortlist.ensembles.estimators.base import MEAN, SHARES
     from shortlist.ensembles.exits.exit_report import exit_report
     from shortlist.ensembles.pools.judges import columns_asked
     from shortlist.ensembles.pools.pool import asking_cost
@@ -116,7 +115,8 @@ def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
         "n_classifiers": len(pruned.pool),
         **({"ask": {"columns": list(columns), "cost": asking_cost(pruned.pruner.pool_)}} if columns else {}),
         "size": len(members),
-        "probabilities": MEAN if pruned.pruner.gives_means else SHARES,
+        "probabilities": pruned.pruner.probabilities_,
+        "probability_losses": dict(pruned.pruner.probability_losses_),
         "copies": [int(n) for n in getattr(pruned.pruner, "copies_", pruned.pruner.selection_) if n],
         "rows": pruned.n_rows,
         "only_answer": {

@@ -1,7 +1,10 @@
 """What the estimators of ensembles share: one vote a member, and a pool with the rows that prune it."""
 
+import copy
+import functools
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,9 +14,23 @@ from sklearn.utils.validation import check_is_fitted
 from shortlist._validation import as_choice, as_count, as_workers
 from shortlist._words import all_of
 from shortlist.arrays import Labels
+from shortlist.ensembles.estimators.probability_sources import (
+    CALIBRATED_MEAN,
+    CALIBRATED_SHARES,
+    MEAN,
+    MEANS,
+    PROBABILITY_SOURCES,
+    SHARES,
+    FittedSource,
+    fitted_source,
+)
 from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
 from shortlist.ensembles.exits.early_exit import EarlyAnswers, answer_early
-from shortlist.ensembles.pools.class_probabilities import check_probabilities, class_probabilities
+from shortlist.ensembles.pools.class_probabilities import (
+    check_probabilities,
+    class_probabilities,
+    gives_probabilities,
+)
 from shortlist.ensembles.pools.judges import asks_judges
 from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool
 from shortlist.ensembles.pools.refit import (
@@ -24,6 +41,7 @@ from shortlist.ensembles.pools.refit import (
     whole_pool,
 )
 from shortlist.ensembles.pruning.evidence import AUTO
+from shortlist.ensembles.votes.calibration import Calibration, times_factors
 from shortlist.ensembles.votes.soft_votes import decided_by_mean, whole_shares
 from shortlist.ensembles.votes.vote_probabilities import smoothed_shares
 from shortlist.errors import BadInputError
@@ -35,12 +53,6 @@ HARD, AVERAGED, SOFT = "hard", "averaged", "soft"
 """How a committee is chosen and answers: by votes; chosen by votes, answers by the mean of its members'
 probabilities; both by the mean.
 """
-
-MEAN, SHARES = "mean", "shares"
-"""Where probabilities come from: the mean of the members' own, or the shares of their votes."""
-
-PROBABILITY_SOURCES = (AUTO, MEAN, SHARES)
-"""What the estimators take; ``auto``: from what decides."""
 
 MEAN_DECIDES = "the class with the largest mean probability wins"
 """The decision of a committee that averages, for people."""
@@ -107,7 +119,12 @@ class PoolPruner(EnsembleClassifier):
 
     voting: str = HARD  # of models that were saved before there was a choice
     voting_: str = HARD
+    pool_: Pool
+    gains_: NDArray[np.int64]
     probabilities: str = AUTO
+    probabilities_: str = ""
+    calibration_: Calibration | None = None
+    probability_losses_: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
         self,
@@ -131,14 +148,14 @@ class PoolPruner(EnsembleClassifier):
         super().check_options(y)
         as_choice(self.voting, "voting", self.VOTING)
         as_choice(self.probabilities, "probabilities", PROBABILITY_SOURCES)
-        if (self.voting == AVERAGED or self.probabilities == MEAN) and self.pool is not None:
+        if (self.voting == AVERAGED or self.probabilities in MEANS) and self.pool is not None:
             check_probabilities(whole_pool(self.pool), self._instead_of_means())
 
     def _instead_of_means(self) -> str:
         """Return what to do where somebody gives no probabilities."""
         asked = {
             "voting='hard'": self.voting == AVERAGED,
-            "probabilities='shares'": self.probabilities == MEAN,
+            f"probabilities={CALIBRATED_SHARES!r}": self.probabilities in MEANS,
         }
         return f"pass {all_of(option for option, matters in asked.items() if matters)}"
 
@@ -166,8 +183,10 @@ class PoolPruner(EnsembleClassifier):
 
     @property
     def gives_means(self) -> bool:
-        """Whether probabilities are the means of the members' own, not the shares of their votes."""
-        return self.averages if self.probabilities == AUTO else self.probabilities == MEAN
+        """Whether probabilities come from the means of the members' own, not from the shares of their votes."""
+        if not self.probabilities_:  # of models that were saved before it was told
+            return self.averages if self.probabilities == AUTO else self.probabilities == MEAN
+        return self.probabilities_ in MEANS
 
     def predict(self, X: Any) -> Labels:
         """Return the class of every row, ``(n_samples,)``.
@@ -184,11 +203,80 @@ class PoolPruner(EnsembleClassifier):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return how probable every class is, ``(n_samples, n_classes)``; the columns follow ``classes_``.
 
-        The mean of the members' probabilities, or :func:`smoothed_shares` of their votes. Only members are
-        called. Where `probabilities` takes the other than what decides, the most probable class need not be
-        the one that :meth:`predict` answers.
+        The mean of the members' probabilities, or :func:`smoothed_shares` of their votes, calibrated on the
+        rows that pruned as ``probabilities_`` says. Only members are called. Where `probabilities` takes the
+        other than what decides, the most probable class need not be the one that :meth:`predict` answers.
         """
-        if self.gives_means:
+        scores = self.scores_by(X, MEAN if self.gives_means else SHARES)
+        return scores if self.calibration_ is None else self.calibration_.of(scores)
+
+    def calibrate(
+        self, X: Any, truth: NDArray[np.integer], *, source: str = "", seed: int = 0
+    ) -> FittedSource:
+        """Return where probabilities come from, and what calibrates them, fitted on the rows that pruned.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_recorded, n_features)
+            The rows of ``validation_``, in that order. The members answer as they were chosen.
+        truth : ndarray of int, shape (n_recorded,)
+            Places of their classes among ``classes_``.
+        source : str, optional
+            What `probabilities` may be; by default what it is.
+        seed : int
+            Of the folds where cross-validation chooses.
+        """
+        wanted = source or self.probabilities
+        if wanted == AUTO:
+            wanted = self._usual_probabilities
+        return fitted_source(
+            wanted,
+            functools.partial(self._scores_as_chosen, X),
+            truth,
+            averages=gives_probabilities(self.pool_),
+            seed=seed,
+        )
+
+    @property
+    def _usual_probabilities(self) -> str:
+        """Where probabilities come from unless the user says so."""
+        if not self.averages:
+            return CALIBRATED_SHARES
+        return MEAN if self.decisions_are_proved else CALIBRATED_MEAN
+
+    @property
+    def decisions_are_proved(self) -> bool:
+        """Whether values that are told are of decisions by the mean as it is, so that nothing may shift these."""
+        return False
+
+    @property
+    def _members_as_chosen(self) -> Pool | CrossFittedPool:
+        """Return the members that answered the rows that pruned."""
+        return self.pool_
+
+    def _scores_as_chosen(self, X: Any, source: str) -> NDArray[np.float64]:
+        """Return scores of the classes on rows that pruned, by the members as they were chosen."""
+
+        def ask(members: Pool, rows: Any) -> NDArray[np.float64]:
+            twin = copy.copy(self)
+            twin.pool_ = members
+            return twin.scores_by(rows, source)
+
+        return np.asarray(out_of_fold(self._members_as_chosen, X, ask))
+
+    def _take_calibration(self, rows: PruningRows, seed: int) -> None:
+        """Fit what turns scores into probabilities, and let means that are calibrated decide where they may."""
+        if not len(self.pool_):
+            return
+        found = self.calibrate(rows.X, np.searchsorted(self.classes_, rows.y), seed=seed)
+        self.probabilities_, self.calibration_, self.probability_losses_ = found
+        is_free = self.averages and not self.decisions_are_proved
+        if is_free and self.probabilities_ == CALIBRATED_MEAN and self.calibration_ is not None:
+            self.gains_ = times_factors(self.gains_, self.calibration_.factors)
+
+    def scores_by(self, X: Any, source: str) -> NDArray[np.float64]:
+        """Return what probabilities are made of, before they are calibrated, ``(n_samples, n_classes)``."""
+        if source == MEAN:
             return np.asarray(self._asked(X).mean(axis=1))
         return smoothed_shares(self._vote_scores(X), len(self.pool_))
 

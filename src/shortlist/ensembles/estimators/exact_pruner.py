@@ -1,6 +1,7 @@
 """Scikit-learn estimators for pruned ensembles; thin shells around functions."""
 
 import copy
+import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
@@ -15,12 +16,12 @@ from shortlist.arrays import BinaryLabels, Labels
 from shortlist.ensembles.estimators.base import (
     AVERAGED,
     HARD,
-    MEAN,
     SOFT,
     PoolPruner,
     PruningRows,
     check_pool_classes,
 )
+from shortlist.ensembles.estimators.probability_sources import MEANS
 from shortlist.ensembles.estimators.recorded_rows import record_rows
 from shortlist.ensembles.exits.early_exit import EarlyAnswers
 from shortlist.ensembles.goals.class_weights import for_classes, weights_of
@@ -40,10 +41,16 @@ from shortlist.ensembles.pools.refit import CrossFittedPool, out_of_fold, refit_
 from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.pruning.objective_choice import Choice
 from shortlist.ensembles.pruning.pruning import parse_objective, prune_for
-from shortlist.ensembles.pruning.soft_pruning import prune_soft, soft_goal, soft_metric, taken_copies
+from shortlist.ensembles.pruning.soft_pruning import (
+    asks_for_choice,
+    prune_soft,
+    soft_goal,
+    soft_metric,
+    taken_copies,
+)
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
-from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes
+from shortlist.ensembles.votes.soft_votes import SoftVotes, mean_decisions, soft_votes
 from shortlist.ensembles.votes.vote_probabilities import stretched, vote_shares
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.milp import open_solver
@@ -103,9 +110,14 @@ class ExactPruner(PoolPruner):
         what chooses them too: a row is right when its class has the largest mean, times what being right on
         it gains. The latter two need ``predict_proba`` of every classifier and at least one member; soft
         voting takes no `diversity` and no named `solver`.
-    probabilities : {"auto", "mean", "shares"}, default="auto"
-        What ``predict_proba`` returns: the mean of the members' probabilities, or the shares of their votes,
-        of which every class has one more. ``"auto"``: the mean where it decides, otherwise shares.
+    probabilities : str, default="auto"
+        Where ``predict_proba`` comes from. ``"mean"``: the mean of the members' probabilities.
+        ``"calibrated-mean"``: that, times a factor of each class that is fitted on the rows that prune, which
+        then decides too, unless `objective` counts decisions by the mean as it is. ``"shares"``: the shares of the members' votes, of which every class has one
+        more. ``"calibrated-shares"``: a power of these that is fitted there, too. ``"cross-validated"``:
+        whichever of the four has the least log loss in five folds of these rows. ``"auto"``: calibrated
+        shares where votes decide, the calibrated mean where the mean does, and the mean where `objective`
+        counts its decisions.
     positive : label or None, default=None
         The positive class; None: the last of the sorted classes.
     diversity : str or mapping, default="none"
@@ -154,7 +166,14 @@ class ExactPruner(PoolPruner):
         decides, and where probabilities are averaged.
     gains_ : ndarray of int64, shape (n_classes,)
         Where probabilities are averaged, what the means of the classes are multiplied by before the largest
-        decides: what being right on each gains. With ``accuracy`` these are equal.
+        decides: what being right on each gains, which with ``accuracy`` is equal, and times the factors of a
+        calibrated mean.
+    probabilities_ : str
+        Where ``predict_proba`` comes from: one of the four that `probabilities` names.
+    calibration_ : Calibration or None
+        The power and the factors that were fitted for it.
+    probability_losses_ : mapping of str to float
+        Where folds chose, the mean log loss of each in them; otherwise empty.
     objective_value_, bound_, gap_ : float
         Value on the validation rows, the value no selection can beat, and their relative distance (0 when
         proved).
@@ -196,8 +215,8 @@ class ExactPruner(PoolPruner):
 
     CHECKS = PoolPruner.CHECKS | {"time_limit_s": as_positive_seconds}
 
-    pool_: Pool
     chosen_pool_: Pool
+    result_: Any
     max_copies: int = 1
     refit: bool = False  # of models that were saved before there was a choice
     pruning_rows: str = HELD_OUT
@@ -333,7 +352,7 @@ class ExactPruner(PoolPruner):
         """Return what to do where somebody gives no probabilities."""
         if self.meant_voting != SOFT:
             return super()._instead_of_means()
-        shares = ", probabilities='shares'" if self.probabilities == MEAN else ""
+        shares = ", probabilities='calibrated-shares'" if self.probabilities in MEANS else ""
         return f"pass voting='hard'{shares} and an objective of votes, such as objective='accuracy'"
 
     def _check_averaging(self, wanted: str | Mapping[Any, float], n_classes: int, voting: str) -> None:
@@ -427,6 +446,7 @@ class ExactPruner(PoolPruner):
             else _is_class(rows.y, self.positive_)
         )
         self.validation_ = record_rows(X, y, rows.places, truth, **record)
+        self._take_calibration(rows, seed)
         if (self.pool is None or self._knows_folds) and self.refit:
             self.fit_again(X, y, seed=seed, report=report)
         return self
@@ -448,6 +468,17 @@ class ExactPruner(PoolPruner):
         if len(self.pool_):
             self.pool_ = refit_members(self.chosen_pool_, X, y, seed=seed, report=report)
 
+    @property
+    def _members_as_chosen(self) -> Pool | CrossFittedPool:
+        """Return the members that answered the rows that pruned."""
+        return self.chosen_pool_ if self.cross_fitted_ is None else self.cross_fitted_
+
+    @property
+    def decisions_are_proved(self) -> bool:
+        """Whether the value is of decisions by the mean as it is, and not its log loss or Brier score."""
+        goal = self.goal.replace("_", "-") if isinstance(self.goal, str) else ""
+        return self.voting_ == SOFT and not (asks_for_choice(goal) or goal in MEAN_LOSSES)
+
     def predict_as_chosen(self, X: Any) -> tuple[Labels, NDArray[np.float64]]:
         """Return classes and probabilities on the rows that pruned, by the members as they were then.
 
@@ -464,13 +495,13 @@ class ExactPruner(PoolPruner):
         classes : ndarray of shape (n_recorded,)
         probabilities : ndarray of float, shape (n_recorded, n_classes)
         """
-        source = self.chosen_pool_ if self.cross_fitted_ is None else self.cross_fitted_
 
         def committee_of(members: Pool) -> "ExactPruner":
             twin = copy.copy(self)
             twin.pool_ = members
             return twin
 
+        source = self._members_as_chosen
         return (
             out_of_fold(source, X, lambda members, rows: committee_of(members).predict(rows)),
             out_of_fold(source, X, lambda members, rows: committee_of(members).predict_proba(rows)),
@@ -573,6 +604,17 @@ class ExactPruner(PoolPruner):
         codes = rows.answers(class_answers)
         votes = class_votes(codes, np.searchsorted(self.classes_, rows.y), n_classes=len(self.classes_))
         return merge_class_rows(votes), {"codes": codes}
+
+    def _take_calibration(self, rows: PruningRows, seed: int) -> None:
+        """Fit what turns scores into probabilities, and count decisions again where it shifts them."""
+        before = self.gains_
+        super()._take_calibration(rows, seed)
+        if self.voting_ == SOFT and self.gains_ is not before:
+            assert self.validation_.shares is not None, "means were chosen"
+            truth = np.searchsorted(self.classes_, rows.y).astype(np.uint8)
+            votes = SoftVotes(self.validation_.shares, truth).repeated(self.max_copies)
+            decisions = mean_decisions(votes, self.result_.mask, self.gains_)
+            self.result_ = dataclasses.replace(self.result_, decisions=decisions)
 
     def _take(self, rows: PruningRows, result: Any, choice: Choice | None) -> None:
         """Set what was found."""

@@ -240,6 +240,11 @@ class FrontPruner(ExactPruner):
         positive = positive_class(self.positive, classes)
         return [str(label) for label in classes if label != positive] + [str(positive)]
 
+    @property
+    def decisions_are_proved(self) -> bool:
+        """Whether the values of the points are of the mean as it is: all that go by means are."""
+        return self.voting_ == SOFT
+
     def _prune(self, rows: PruningRows, budget: Budget) -> dict[str, NDArray[Any]]:
         """Look for the front, and take the point that predicts; return all answers for the record.
 

@@ -16,7 +16,7 @@ from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import whole_pool
 from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.rules.greedy_means import greedy_means
-from shortlist.ensembles.votes.soft_votes import SoftVotes, decided_by_mean
+from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 
@@ -39,9 +39,12 @@ class GreedyMeansPruner(RulePruner):
         Steps of each bag; the best of all steps is kept.
     n_bags : int, default=20
         Bags; 0: one search among all classifiers.
-    probabilities : {"auto", "mean", "shares"}, default="auto"
-        What ``predict_proba`` returns: the mean of the members' probabilities, which ``"auto"`` takes too, or
-        the shares of their votes, of which every class has one more.
+    probabilities : str, default="auto"
+        Where ``predict_proba`` comes from. ``"mean"``: the mean of the members' probabilities.
+        ``"calibrated-mean"``: that, times a factor of each class that is fitted on the rows that prune, which
+        then decides too. ``"shares"``: the shares of the members' votes, of which every class has one
+        more. ``"calibrated-shares"``: a power of these that is fitted there, too. ``"cross-validated"``:
+        whichever of the four has the least log loss in five folds of these rows. ``"auto"``: the calibrated mean.
     n_classifiers : int, default=100
         Size of the pool when `pool` is None.
     n_jobs : int or None, default=None
@@ -125,5 +128,3 @@ class GreedyMeansPruner(RulePruner):
         self.members_ = often[: np.count_nonzero(self.selection_)]
         self.pool_ = with_copies(pool, self.copies_)
         self.voting_ = SOFT
-        taken = np.repeat(votes.shares, self.copies_, axis=1)
-        self.accuracy_ = float(np.mean(decided_by_mean(taken, self.gains_) == truth))

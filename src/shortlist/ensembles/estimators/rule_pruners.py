@@ -72,7 +72,8 @@ class RulePruner(PoolPruner):
                 "rules choose on rows that fitted nothing, got a cross-fitted pool. Pass a pool fitted on "
                 "other rows, or take ExactPruner."
             )
-        pool, X_pruning, y_pruning, places, _ = self._pool_and_rows(X, y, seed, report, cancellation)
+        rows = self._pool_and_rows(X, y, seed, report, cancellation)
+        pool, X_pruning, y_pruning, places, _ = rows
         if places is None:
             check_pool_classes(pool, self.classes_, may_lack=True)
             self.classes_ = pool.classes
@@ -80,6 +81,10 @@ class RulePruner(PoolPruner):
         self.validation_: RecordedRows = record_rows(X, y, places, truth)
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
         self._take(pool, X_pruning, truth, seed)
+        self._take_calibration(rows, seed)
+        if self.averages:
+            decided = decided_by_mean(class_shares(self.pool_, X_pruning), self.gains_)
+            self.accuracy_ = float(np.mean(decided == truth))
         return self
 
     def _vote_scores(self, X: Any) -> NDArray[np.float64]:
@@ -103,9 +108,6 @@ class PluralityPruner(RulePruner):
         self.accuracy_ = n_right(votes, self.members_) / votes.n_samples
         self.pool_ = pool.subset(self.members_)
         self.voting_ = self.voting
-        if self.averages:
-            decided = decided_by_mean(class_shares(self.pool_, X), self.gains_)
-            self.accuracy_ = float(np.mean(decided == truth))
 
 
 @saved_from("shortlist")
@@ -130,9 +132,13 @@ class OrderedPruner(PluralityPruner):
     voting : {"hard", "averaged"}, default="hard"
         How the members answer: each with a vote, ties to the lowest class, or by the mean of their
         probabilities. A rule chooses them by their votes either way.
-    probabilities : {"auto", "mean", "shares"}, default="auto"
-        What ``predict_proba`` returns: the mean of the members' probabilities, or the shares of their votes,
-        of which every class has one more. ``"auto"``: the mean where it decides, otherwise shares.
+    probabilities : str, default="auto"
+        Where ``predict_proba`` comes from. ``"mean"``: the mean of the members' probabilities.
+        ``"calibrated-mean"``: that, times a factor of each class that is fitted on the rows that prune, which
+        then decides too. ``"shares"``: the shares of the members' votes, of which every class has one
+        more. ``"calibrated-shares"``: a power of these that is fitted there, too. ``"cross-validated"``:
+        whichever of the four has the least log loss in five folds of these rows. ``"auto"``: calibrated
+        shares where votes decide, otherwise the calibrated mean.
     n_classifiers : int, default=100
         Size of the pool when `pool` is None.
     n_jobs : int or None, default=None

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask
+from shortlist.ensembles.votes.calibration import Calibration
 from shortlist.ensembles.votes.vote_probabilities import smoothed_shares, stretched, tally_shares
 
 MEAN_ROUNDING = 1e-9
@@ -49,11 +50,14 @@ class AnswerScores:
         Whether it is the mean of the members' probabilities; otherwise it comes from shares of votes.
     threshold : int or None
         Where positive votes, those for the second of two classes, are counted against a threshold.
+    calibration : Calibration or None
+        What turns mean or shares into probabilities; its factors are in the order of the classes here.
     """
 
     n_members: int
     by_mean: bool
     threshold: int | None = None
+    calibration: Calibration | None = None
 
     def range_of(self, counted: NDArray[Any], n_left: int) -> ScoreRange:
         """Return how probable the classes may become when `n_left` more members have answered.
@@ -70,6 +74,10 @@ class AnswerScores:
         >>> votes.range_of(np.array([[2, 0]]), 1)
         ScoreRange(least=array([[0.6, 0.2]]), most=array([[0.8, 0.4]]))
         """
+        return calibrated_range(self._scores(counted, n_left), self.calibration, is_open=n_left > 0)
+
+    def _scores(self, counted: NDArray[Any], n_left: int) -> ScoreRange:
+        """Return the same of the mean or the shares, before these are calibrated."""
         if self.by_mean:
             return ScoreRange(counted / self.n_members, (counted + n_left) / self.n_members)
         if self.threshold is not None:
@@ -90,7 +98,32 @@ class AnswerScores:
         )
 
 
-def range_of_means(known: Floats, copies: NDArray[np.int64], is_left: Mask) -> ScoreRange:
+def calibrated_range(found: ScoreRange, calibration: Calibration | None, *, is_open: bool) -> ScoreRange:
+    """Return between which numbers probabilities will be, from the range of what they are made of.
+
+    A class is most probable where all who are left are sure of it, and least where they are sure of one other
+    class. The latter does not hold of three classes or more and a power below 1, where a mixture of the
+    others may make it less probable; then nothing is said of the least while somebody is left.
+    """
+    if calibration is None:
+        return found
+    n_classes = found.least.shape[1]
+    least, most = np.full(found.least.shape, np.inf), np.empty(found.least.shape)
+    for sure in range(n_classes):
+        ends = found.least.copy()
+        ends[:, sure] = found.most[:, sure]
+        probabilities = calibration.of(ends)
+        most[:, sure] = probabilities[:, sure]
+        others = np.arange(n_classes) != sure
+        least[:, others] = np.minimum(least[:, others], probabilities[:, others])
+    if is_open and n_classes > 2 and calibration.power < 1:
+        least[:] = 0
+    return ScoreRange(least, most)
+
+
+def range_of_means(
+    known: Floats, copies: NDArray[np.int64], is_left: Mask, calibration: Calibration | None = None
+) -> ScoreRange:
     """Return how probable the classes may become by their mean, added up as ``predict_proba`` does.
 
     A sum in floating point grows with each of its parts, if at all, and so does its mean. So both ends are
@@ -103,6 +136,9 @@ def range_of_means(known: Floats, copies: NDArray[np.int64], is_left: Mask) -> S
     copies : ndarray of int64, shape (n_members,)
         How often the answer of each counts.
     is_left : ndarray of bool, shape (n_members,)
+    calibration : Calibration, optional
+        What turns means into probabilities.
     """
     sure = np.where(is_left[:, None], 1.0, known)
-    return ScoreRange(*(np.repeat(one, copies, axis=1).mean(axis=1) for one in (known, sure)))
+    means = ScoreRange(*(np.repeat(one, copies, axis=1).mean(axis=1) for one in (known, sure)))
+    return calibrated_range(means, calibration, is_open=bool(is_left.any()))

@@ -3,6 +3,7 @@
 Whoever is in a committee several times is one member here, whose answer counts so often.
 """
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,7 +72,11 @@ def tallying_of(committee: Any) -> Tallying:
 
 def scores_of(committee: Any) -> AnswerScores:
     """Return where the probabilities of a committee's answers come from."""
-    return AnswerScores(len(committee.pool_), committee.gives_means, getattr(committee, "threshold_", None))
+    threshold, calibration = getattr(committee, "threshold_", None), committee.calibration_
+    counts_first = threshold is not None and committee.positive_ == committee.classes_[0]
+    if calibration is not None and counts_first:  # the negative class comes first there
+        calibration = replace(calibration, factors=calibration.factors[::-1])
+    return AnswerScores(len(committee.pool_), committee.gives_means, threshold, calibration)
 
 
 def asking_order(committee: Any) -> AskingOrder:

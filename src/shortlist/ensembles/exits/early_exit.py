@@ -142,7 +142,7 @@ def ask_in_order(asking: Asking, n_rows: int, ask: AskMember) -> SettledRows:
             if by_mean:  # as predict_proba adds up
                 apart = np.minimum(np.abs(lowest - asking.least), np.abs(highest - asking.least))
                 near = np.flatnonzero(apart <= MEAN_ROUNDING)
-                exact = range_of_means(known[is_open[near]], copies, is_left)
+                exact = range_of_means(known[is_open[near]], copies, is_left, scores.calibration)
                 lowest[near], highest[near] = exact.of_answer(may_win[near])
             reaches = leaves & (lowest >= asking.least)
             leaves = reaches | (highest < asking.least)

@@ -43,6 +43,7 @@ from shortlist.ensembles.pruning.evidence import (
     selections_meant,
 )
 from shortlist.ensembles.pruning.pruning import parse_objective
+from shortlist.ensembles.verification.calibration_recheck import other_calibration
 from shortlist.ensembles.verification.evolved_recheck import recheck_step
 from shortlist.ensembles.verification.mean_recheck import (
     as_chosen,
@@ -207,7 +208,7 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None 
     )
     votes = _votes_of(model, record, rows, pool)
     if not failures:
-        failures = _other_answers(model, record, votes, rows, pool)
+        failures = _other_answers(model, record, votes, rows, pool) or other_calibration(model, rows, classes)
     if failures:
         first = [not_the_rows] if found.n_changed else []
         return dataclasses.replace(looked_at, failures=(*first, *failures))
