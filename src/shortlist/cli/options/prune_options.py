@@ -63,8 +63,9 @@ class MethodOptions:
         str,
         typer.Option(
             help="What predict gives as scores, and a promise goes by: mean, of the members' probabilities; "
-            "shares, of their votes, with one vote more for each class; calibrated-mean or calibrated-shares, "
-            "fitted on the rows that prune; cross-validated, the best of the four there; auto: a calibrated one."
+            "shares, of their votes, with one vote more for each class; calibrated-mean or "
+            "calibrated-shares, fitted on the rows that prune; cross-validated, the best of the four there; "
+            "auto: a calibrated one."
         ),
     ] = "auto"
     stop: Annotated[

@@ -183,7 +183,7 @@ class PoolPruner(EnsembleClassifier):
 
     @property
     def gives_means(self) -> bool:
-        """Whether probabilities come from the means of the members' own, not from the shares of their votes."""
+        """Whether probabilities come from means of the members' own, and not from shares of their votes."""
         if not self.probabilities_:  # of models that were saved before it was told
             return self.averages if self.probabilities == AUTO else self.probabilities == MEAN
         return self.probabilities_ in MEANS
@@ -246,7 +246,7 @@ class PoolPruner(EnsembleClassifier):
 
     @property
     def decisions_are_proved(self) -> bool:
-        """Whether values that are told are of decisions by the mean as it is, so that nothing may shift these."""
+        """Whether values are of decisions by the mean as it is, so that nothing may shift these."""
         return False
 
     @property
@@ -265,7 +265,7 @@ class PoolPruner(EnsembleClassifier):
         return np.asarray(out_of_fold(self._members_as_chosen, X, ask))
 
     def _take_calibration(self, rows: PruningRows, seed: int) -> None:
-        """Fit what turns scores into probabilities, and let means that are calibrated decide where they may."""
+        """Fit what turns scores into probabilities; means that are calibrated decide where they may."""
         if not len(self.pool_):
             return
         found = self.calibrate(rows.X, np.searchsorted(self.classes_, rows.y), seed=seed)

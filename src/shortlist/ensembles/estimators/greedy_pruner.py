@@ -44,7 +44,8 @@ class GreedyMeansPruner(RulePruner):
         ``"calibrated-mean"``: that, times a factor of each class that is fitted on the rows that prune, which
         then decides too. ``"shares"``: the shares of the members' votes, of which every class has one
         more. ``"calibrated-shares"``: a power of these that is fitted there, too. ``"cross-validated"``:
-        whichever of the four has the least log loss in five folds of these rows. ``"auto"``: the calibrated mean.
+        whichever of the four has the least log loss in five folds of these rows. ``"auto"``: the calibrated
+        mean.
     n_classifiers : int, default=100
         Size of the pool when `pool` is None.
     n_jobs : int or None, default=None

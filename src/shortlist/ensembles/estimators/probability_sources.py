@@ -27,7 +27,7 @@ PROBABILITY_SOURCES = (AUTO, MEAN, CALIBRATED_MEAN, SHARES, CALIBRATED_SHARES, C
 MEANS = (MEAN, CALIBRATED_MEAN)
 """Those that need probabilities of every member."""
 
-N_FOLDS = 5
+CHOOSING_FOLDS = 5
 
 Fit = Callable[[Floats, NDArray[np.integer]], Calibration]
 
@@ -90,11 +90,11 @@ def loss_in_folds(source: str, scores: Floats, labels: NDArray[np.integer], seed
     _, fit = _SCORED_BY[source]
     found = scores
     if fit is not None:
-        if len(labels) < N_FOLDS:
+        if len(labels) < CHOOSING_FOLDS:
             return math.inf
         found = np.empty_like(scores)
-        fold_of = deal_classes(labels, N_FOLDS, np.random.default_rng(seed))
-        for fold in range(N_FOLDS):
+        fold_of = deal_classes(labels, CHOOSING_FOLDS, np.random.default_rng(seed))
+        for fold in range(CHOOSING_FOLDS):
             held = fold_of == fold
             found[held] = fit(scores[~held], labels[~held]).of(scores[held])
     return float(log_loss(labels, found, labels=np.arange(scores.shape[1])))

@@ -7,7 +7,7 @@ import numpy as np
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.base import PoolPruner
 
-MOST_OFF = 1e-3
+MOST_APART = 1e-3
 """By how much power and factors may differ: another machine may round members' probabilities otherwise."""
 
 
@@ -28,7 +28,7 @@ def other_calibration(model: Any, rows: Any, classes: Labels) -> list[str]:
     again = model.calibrate(rows, np.searchsorted(model.classes_, classes), source=model.probabilities_)
     kept, found = model.calibration_, again.calibration
     if found is not None and np.allclose(
-        [kept.power, *kept.factors], [found.power, *found.factors], rtol=MOST_OFF, atol=MOST_OFF
+        [kept.power, *kept.factors], [found.power, *found.factors], rtol=MOST_APART, atol=MOST_APART
     ):
         return []
     return ["the rows that pruned calibrate the probabilities otherwise than the model does"]
