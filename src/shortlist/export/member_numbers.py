@@ -21,11 +21,16 @@ def numbers_of(estimator: Any) -> Numbers | None:
 
 def _linear(estimator: Any) -> Numbers:
     """Logistic regression and linear discriminants: scores, then a sigmoid or a softmax."""
-    return {
-        "kind": "linear",
-        "weights": np.asarray(estimator.coef_, dtype=float).tolist(),
-        "intercepts": np.asarray(estimator.intercept_, dtype=float).tolist(),
-    }
+    weights = np.atleast_2d(np.asarray(estimator.coef_, dtype=float))
+    intercepts = np.broadcast_to(np.asarray(estimator.intercept_, dtype=float), len(weights))
+    return {"kind": "linear", "weights": weights.tolist(), "intercepts": intercepts.tolist()}
+
+
+def _most_likely(estimator: Any) -> Numbers | None:
+    """Linear classifiers without probabilities: the class of the highest score."""
+    if hasattr(estimator, "predict_proba"):
+        return None
+    return {"kind": "highest", "single": False, "of": _linear(estimator)}
 
 
 def _quadratic(estimator: Any) -> Numbers:
@@ -143,18 +148,38 @@ def _nearest_rows(estimator: Any) -> Numbers:
 
 
 def _pipeline(estimator: Any) -> Numbers | None:
-    """Write a kernel by landmarks, then a linear classifier, as the family of kernel machines has it."""
+    """Write two steps: standard scores, or a kernel by landmarks, and then a classifier."""
     steps = [step for _, step in estimator.steps]
-    if len(steps) != 2 or type(steps[0]).__name__ != "Nystroem" or steps[0].kernel != "rbf":
+    then = numbers_of(steps[1]) if len(steps) == 2 else None
+    if then is None:
         return None
-    then = numbers_of(steps[1])
-    if then is None or steps[0].gamma is None:
+    first = type(steps[0]).__name__
+    if first == "StandardScaler":
+        return _of_standard_scores(steps[0], then)
+    return _kernel(steps[0], then) if first == "Nystroem" else None
+
+
+def _of_standard_scores(scaler: Any, then: Numbers) -> Numbers | None:
+    """Write a linear classifier of standard scores as one of the columns themselves."""
+    if then["kind"] == "highest":
+        of = _of_standard_scores(scaler, then["of"])
+        return None if of is None else then | {"of": of}
+    if then["kind"] != "linear":
+        return None
+    weights = np.asarray(then["weights"]) / (scaler.scale_ if scaler.with_std else 1.0)
+    shifts = weights @ scaler.mean_ if scaler.with_mean else np.zeros(len(weights))
+    return then | {"weights": weights.tolist(), "intercepts": (then["intercepts"] - shifts).tolist()}
+
+
+def _kernel(landmarks: Any, then: Numbers) -> Numbers | None:
+    """Write a kernel by landmarks, then a classifier, as the family of kernel machines has it."""
+    if landmarks.kernel != "rbf" or landmarks.gamma is None:
         return None
     return {
         "kind": "kernel",
-        "gamma": float(steps[0].gamma),
-        "rows": steps[0].components_.tolist(),
-        "mixing": steps[0].normalization_.tolist(),
+        "gamma": float(landmarks.gamma),
+        "rows": landmarks.components_.tolist(),
+        "mixing": landmarks.normalization_.tolist(),
         "then": then,
     }
 
@@ -168,6 +193,11 @@ def _constant(estimator: Any) -> Numbers | None:
 _WRITERS: dict[str, Callable[[Any], Numbers | None]] = {
     "sklearn.LogisticRegression": _linear,
     "sklearn.LinearDiscriminantAnalysis": _linear,
+    "sklearn.RidgeClassifier": _most_likely,
+    "sklearn.RidgeClassifierCV": _most_likely,
+    "sklearn.SGDClassifier": _most_likely,
+    "sklearn.Perceptron": _most_likely,
+    "sklearn.LinearSVC": _most_likely,
     "sklearn.QuadraticDiscriminantAnalysis": _quadratic,
     "sklearn.GaussianNB": _naive,
     "sklearn.DecisionTreeClassifier": _one_tree,

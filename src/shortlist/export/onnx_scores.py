@@ -48,6 +48,16 @@ def _linear(graph: Graph, model: dict[str, Any], x: str) -> str:
     return _linked(graph, _layer(graph, model["weights"], model["intercepts"], x), len(model["intercepts"]))
 
 
+def _highest(graph: Graph, model: dict[str, Any], x: str) -> str:
+    """Return 1 for the class of the highest score of a linear model, the first of equals."""
+    of = model["of"]
+    scores = _layer(graph, of["weights"], of["intercepts"], x)
+    if len(of["intercepts"]) == 1:
+        scores = graph.add("Concat", graph.add("Mul", scores, graph.constant(0.0)), scores, axis=1)
+    places = graph.add("ArgMax", scores, axis=1, keepdims=0)
+    return graph.add("Gather", graph.constant(np.eye(max(2, len(of["intercepts"])))), places, axis=0)
+
+
 def _network(graph: Graph, model: dict[str, Any], x: str) -> str:
     last = len(model["weights"]) - 1
     for place, (weights, shifts) in enumerate(zip(model["weights"], model["intercepts"], strict=True)):
@@ -248,6 +258,7 @@ def summed(graph: Graph, x: str, axis: int) -> str:
 
 _SCORES: dict[str, Callable[[Graph, dict[str, Any], str], str]] = {
     "linear": _linear,
+    "highest": _highest,
     "network": _network,
     "normal": _normal,
     "constant": _constant,

@@ -62,7 +62,8 @@ def test_a_class_without_rows_may_be_decided_as_the_rarest_is(objective: Any, ga
         ("accuracy+margin", "without .margin"),
         ({"tp": -1, "fn": 0}, "worth at least as much"),
         ({"tp": 1, "fn": 1}, "some worth more"),
-        ("luck", "objective must be"),
+        ("luck", "objective must be one of accuracy, .*log-loss, .* got .luck."),
+        ("logloss", "Did you mean .log-loss."),
         ("accuracy+luck", "must end in"),
     ],
 )

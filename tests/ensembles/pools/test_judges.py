@@ -42,6 +42,14 @@ def test_a_column_of_classes_is_a_judge_and_an_empty_cell_an_abstention() -> Non
     assert columns_asked(pool.classifiers) == ("ann", "bob")
 
 
+def test_prices_may_be_a_series_and_answers_must_be_a_table() -> None:
+    pool = Pool.from_answers(HARD, TRUTH, costs=pd.Series([2.5, 1.0], ["bob", "ann"]))
+    assert pool.costs is not None
+    assert pool.costs.tolist() == [1.0, 2.5]
+    with pytest.raises(BadInputError, match="a column for every judge, each with a name, got a dict"):
+        Pool.from_answers(HARD.to_dict("list"), TRUTH)
+
+
 def test_columns_of_probabilities_are_a_judge_and_no_answer_is_equal_shares() -> None:
     pool = Pool.from_answers(SOFT, TRUTH)
     assert pool.names == ("ann", "b:c")
@@ -89,7 +97,10 @@ def test_answers_are_told_by_what_they_mean(answers: Any, truth: Any) -> None:
         pytest.param({"a": ["no", None, "yes", "no"]}, {"may_abstain": False}, "got 1 empty cell, the first in row 2", id="gap"),
         pytest.param({"a": TRUTH}, {"costs": {}}, "must price every judge, got none for 'a'", id="no price"),
         pytest.param({"a": TRUTH}, {"costs": {"a": 1, "b": 1}}, "got 'b' too, who have no column", id="no column"),
-        pytest.param({"a": TRUTH}, {"costs": {"a": -1}}, "costs must be numbers of at least 0", id="bad price"),
+        pytest.param({"a": TRUTH}, {"costs": {"a": -1}}, "costs must be numbers of at least 0, got '-1' for 'a'", id="bad price"),
+        pytest.param({"a": TRUTH}, {"costs": {"a": None}}, "costs must be numbers of at least 0, got 'None' for 'a'", id="no number"),
+        pytest.param({"a": TRUTH}, {"costs": [1]}, "costs must map the name of every judge to its price, got a list", id="list"),
+        pytest.param({"a": TRUTH}, {"costs": pd.Series([1, 2], ["a", "a"])}, "got a name twice", id="two prices"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_one_sentence(answers: Any, options: Any, message: str) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.ensembles.goals.class_weights import class_weights
+from shortlist._validation import as_choice
+from shortlist.ensembles.goals.class_weights import CLASS_OBJECTIVES, class_weights
 from shortlist.ensembles.goals.margin_worth import split_objective
-from shortlist.ensembles.goals.weights import named_weights
+from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, named_weights
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import class_votes
 from shortlist.ensembles.votes.soft_votes import SoftVotes
@@ -84,6 +85,9 @@ def mean_goal(
             f"objective must be without +margin where probabilities are averaged, got {objective!r}. "
             "Take +slope-8, log-loss or brier, which look at all margins."
         )
+    if isinstance(first, str):
+        votes_too = PRUNING_OBJECTIVES if votes.n_classes == 2 else CLASS_OBJECTIVES
+        as_choice(first, "objective", [*votes_too, *MEAN_LOSSES])
     gains, offset, denominator, kind = _gains(first, votes, positive)
     if gains.min() < 0 or not gains.any():
         raise BadInputError(

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from shortlist._words import all_of, any_of, counted, did_you_mean
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError
+from shortlist.exact import as_fraction
 from shortlist.pickles import saved_from
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def judges_of(table: Any, classes: Labels, *, may_abstain: bool) -> list[Judge]:
     """
     names = list(getattr(table, "columns", ()))
     if not names or not all(isinstance(name, str) for name in names):
-        got = "none" if not names else f"{names!r}"[:80]
+        got = f"{names!r}"[:80] if names else "none" if hasattr(table, "columns") else _kind(table)
         raise BadInputError(
             f"answers must be a table with a column for every judge, each with a name, got {got}."
         )
@@ -261,24 +262,35 @@ def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArra
     Raises
     ------
     BadInputError
-        If a judge has no price, or a price has no judge.
+        If a judge has no price or one that is no number of at least 0, or a price has no judge.
     """
     if costs is None:
         return None
-    missing = [name for name in names if name not in costs]
+    prices = dict(costs.items()) if hasattr(costs, "items") else {}
+    if not hasattr(costs, "items") or len(prices) < len(costs):
+        got = "a name twice" if hasattr(costs, "items") else _kind(costs)
+        raise BadInputError(f"costs must map the name of every judge to its price, got {got}.")
+    missing = [name for name in names if name not in prices]
     if missing:
         raise BadInputError(
             f"costs must price every judge, got none for {all_of(map(repr, missing), most=8)}. "
             "Add a price for each."
         )
-    others = [name for name in costs if name not in names]
+    others = [name for name in prices if name not in names]
     if others:
         raise BadInputError(
             f"costs must be of judges of the table, got {all_of(map(repr, others), most=8)} too, who have no "
             "column."
             f"{did_you_mean(others[0], names) or ' Leave the price out, or add the column.'}"
         )
-    return np.array([float(costs[name]) for name in names])
+    for name in names:
+        price = as_fraction(prices[name])
+        if price is None or price < 0:
+            raise BadInputError(
+                f"costs must be numbers of at least 0, got {str(prices[name])!r} for {name!r}. Mend that "
+                "price."
+            )
+    return np.array([float(prices[name]) for name in names])
 
 
 def pass_costs(pool: Any) -> str:
@@ -318,8 +330,7 @@ def _column(X: Any, judge: Judge, name: str) -> "pd.Series[Any]":
     """Return a column of a table."""
     if not hasattr(X, "columns"):
         raise BadInputError(
-            f"answers must be a DataFrame with a column for every judge, got a {type(X).__name__}. Name the "
-            "columns."
+            f"answers must be a DataFrame with a column for every judge, got {_kind(X)}. Name the columns."
         )
     if name not in X.columns:
         raise BadInputError(
@@ -328,6 +339,11 @@ def _column(X: Any, judge: Judge, name: str) -> "pd.Series[Any]":
             "no answer."
         )
     return X[name]
+
+
+def _kind(given: Any) -> str:
+    """Say what was given."""
+    return f"a {type(given).__name__}"
 
 
 def _text(label: Any) -> str:
