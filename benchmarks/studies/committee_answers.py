@@ -3,7 +3,7 @@
 python -m benchmarks committee-answers --data FOLDER
 
 The sets are those of `voting.py`. The pool is cross-fitted once a split, and everything is made of its
-answers: the default, the default with a shift or weights fitted to the answers out of fold, greedy selection
+answers: the default, its mean as it is or with weights fitted to the answers out of fold, greedy selection
 in bags, and stacking. With SHORTLIST_ANSWERS=FOLDER the answers of each split are kept there, so that another
 way to use them takes seconds.
 """
@@ -24,11 +24,12 @@ from shortlist.ensembles.pools.pool import make_pool
 from shortlist.ensembles.pools.refit import cross_fit, out_of_fold, refit_members
 from shortlist.ensembles.pruning.soft_pruning import prune_soft
 from shortlist.ensembles.rules.greedy_means import greedy_means
+from shortlist.ensembles.votes.calibration import fitted_factors
 from shortlist.ensembles.votes.soft_votes import soft_votes
 from shortlist.runs.budget import Budget
 from shortlist.tables.splits import hold_out
 
-DEFAULT, STACKING = "default: mean of ten", "stacking of all hundred"
+DEFAULT, STACKING = "default: calibrated mean of ten", "stacking of all hundred"
 
 SLOPE = 4.0
 """Of the log odds where a mean probability is one half, which weights are drawn to."""
@@ -93,9 +94,9 @@ def ways_to_answer(answers: Answers, seed: int) -> Iterator[tuple[str, int, Floa
     result, _, _ = prune_soft(soft, "auto", selection_limits(known.shape[1]), Budget(10.0))
     ten, size = result.mask, int(result.mask.sum())
     mean, seen = asked[:, ten].mean(axis=1), known[:, ten].mean(axis=1)
-    yield DEFAULT, size, mean
-    nobody = (known[:, :0], asked[:, :0])
-    yield "ten, shifted", size, fitted_answers(nobody, (log_odds(seen), log_odds(mean)), y, 1.0)
+    calibration = fitted_factors(np.column_stack([1 - seen, seen]), y)
+    yield DEFAULT, size, calibration.of(np.column_stack([1 - mean, mean]))[:, 1]
+    yield "mean of ten", size, mean
     members, drawn_to = (known[:, ten], asked[:, ten]), (SLOPE * (seen - 0.5), SLOPE * (mean - 0.5))
     for penalty in (1.0, 3.0, 10.0):
         found = fitted_answers(members, drawn_to, y, penalty)
@@ -134,12 +135,6 @@ def fitted_answers(
 
     weights = minimize(loss, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B").x
     return np.asarray(1 / (1 + np.exp(-(before[1] + new @ weights))))
-
-
-def log_odds(mean: Floats) -> Floats:
-    """Return the log odds of probabilities, none of them certain."""
-    within = np.clip(mean, 0.005, 0.995)
-    return np.asarray(np.log(within / (1 - within)))
 
 
 def _measured(found: Floats, truth: NDArray[Any]) -> dict[str, float]:

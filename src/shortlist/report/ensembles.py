@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Labels
-from shortlist.ensembles.estimators.base import MEAN_DECIDES
+from shortlist.ensembles.estimators.base import mean_rule
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows
@@ -190,7 +190,7 @@ def _proof_facts(pruner: ExactPruner) -> list[tuple[str, str]]:
         else f"{pruner.positive_} when more than {pruner.threshold_} of them vote so"
     )
     if pruner.averages:
-        decision = MEAN_DECIDES
+        decision = mean_rule(pruner.gains_, pruner.classes_)
     return [
         ("decision", decision),
         (result.objective.name, f"{result.value:.6g} on the {pruner.counted_on}"),

@@ -191,7 +191,7 @@ def rows_in_words(rows: Mapping[str, int]) -> str:
 
 def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | None) -> None:
     """Print the answer for people."""
-    from shortlist.ensembles.estimators.base import MEAN_DECIDES
+    from shortlist.ensembles.estimators.base import mean_rule
     from shortlist.ensembles.pools.copies import counted_names
 
     rows = pruned.n_rows
@@ -207,7 +207,7 @@ def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | Non
         else f"positive when more than {facts['threshold']} of them vote so"
     )
     if pruned.pruner.averages:
-        decision = MEAN_DECIDES
+        decision = mean_rule(pruned.pruner.gains_, pruned.pruner.classes_)
     who = "judges" if "ask" in facts else "classifiers"
     copies = len(pruned.pruner.pool_) - facts["size"]
     more = f", with {len(pruned.pruner.pool_)} copies in all" if copies else ""

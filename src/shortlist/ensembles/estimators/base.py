@@ -54,9 +54,6 @@ HARD, AVERAGED, SOFT = "hard", "averaged", "soft"
 probabilities; both by the mean.
 """
 
-MEAN_DECIDES = "the class with the largest mean probability wins"
-"""The decision of a committee that averages, for people."""
-
 
 class EnsembleClassifier(TableClassifier):
     """A classifier whose members vote, and which tells at most as many classes apart as a byte can number."""
@@ -377,3 +374,20 @@ def check_pool_classes(pool: Pool, classes: Labels, *, may_lack: bool) -> None:
             f"the pool tells {all_of(pool.classes)} apart, but the target holds {all_of(classes)}. "
             "Use a pool fitted on these classes."
         )
+
+
+def mean_rule(gains: NDArray[np.int64], classes: Labels) -> str:
+    """Say how a committee that averages decides, for people.
+
+    Examples
+    --------
+    >>> mean_rule(np.array([1, 1]), np.array(["no", "yes"]))
+    'the class with the largest mean probability wins'
+    >>> mean_rule(np.array([1, 3]), np.array(["no", "yes"]))
+    'yes wins where its mean probability is above 0.25'
+    """
+    if len(set(gains.tolist())) == 1:
+        return "the class with the largest mean probability wins"
+    if len(classes) > 2:
+        return "the class with the largest mean probability, times its factor, wins"
+    return f"{classes[1]} wins where its mean probability is above {gains[0] / gains.sum():.3g}"
