@@ -88,7 +88,7 @@ def test_a_model_that_no_stage_can_keep_is_refused(tmp_path: Path) -> None:
     [
         ("xray {cost 5}", "xray", "must price every column, got no cost for 'xray'"),
         ("tests\n", "tests {cost 3}\n", "got those of blood and tests above 'fat'"),
-        ("cost 5}", "cost -5}", "must be a number of at least 0"),
+        ("cost 5}", "cost -5}", "must be a number of at least 0, got -5. Mend"),
         ("cost 5}", "cost 'much'}", "cost"),
     ],
 )

@@ -289,3 +289,20 @@ def test_what_cannot_be_checked_is_refused_in_a_sentence(folder: Path) -> None:
     run = shortlist("verify", "model.joblib", "table.csv", "--pool", "few.joblib", "--trust", cwd=folder)
     assert run.returncode == 2
     assert "must hold the 20 classifiers" in run.stderr
+
+
+def test_other_rows_of_judges_are_said_to_be_others_whatever_they_answer_there(tmp_path: Path) -> None:
+    truth = np.random.default_rng(0).permutation(np.resize([0, 1], 60))
+    table = pd.DataFrame({f"j{k}": np.where(np.arange(60) % (k + 3), truth, 1 - truth) for k in range(3)})
+    table.assign(target=truth).to_csv(tmp_path / "answers.csv", index=False)
+    few = table.assign(target=truth)[truth == 1].iloc[:2]
+    few.assign(j0=None).to_csv(tmp_path / "few.csv", index=False)
+    told = ["--answers", "--objective", "accuracy", "--no-study", "--out", "judges.joblib"]
+    assert shortlist("prune", "answers.csv", *told, cwd=tmp_path).returncode == 0
+
+    same = shortlist("verify", "judges.joblib", "answers.csv", cwd=tmp_path)
+    other = shortlist("verify", "judges.joblib", "few.csv", cwd=tmp_path)
+
+    assert same.returncode == 0, same.stderr
+    assert (other.returncode, other.stderr) == (1, "")
+    assert other.stdout.startswith("NOT AS CLAIMED: these are not the rows that the model was made from: ")

@@ -64,7 +64,7 @@ def verify(
     given = None if pool is None else load_pool(pool, trust=trust)
     X, y = rows[list(saved.features)], rows[saved.target].to_numpy()
     if given is None and asks_judges(estimator):
-        given = Pool.from_answers(X, y)  # the table holds the answers of all judges
+        given = Pool.of_judges_again(X, estimator.classes_)  # the table holds the answers of all judges
     with working("checking"):
         found = recheck(estimator, X, y, pool=given)
     kept = found.certificate

@@ -152,6 +152,26 @@ class Pool:
         names = tuple(judge.name for judge in judges)
         return cls(tuple(judges), classes, names, ("judge",) * len(judges), costs=prices_of(names, costs))
 
+    @classmethod
+    def of_judges_again(cls, answers: Any, classes: Labels) -> Self:
+        """Return the judges of a table whatever they answer there, to compare it with one that is known.
+
+        Parameters
+        ----------
+        answers : DataFrame of shape (n_rows, n_columns)
+            As for :meth:`from_answers`.
+        classes : ndarray of shape (n_classes,)
+            Those of the known table, sorted.
+
+        Raises
+        ------
+        BadInputError
+            If there is no judge, one comes twice, or has probabilities of other classes.
+        """
+        judges = judges_of(answers, classes, may_abstain=True)
+        names = tuple(judge.name for judge in judges)
+        return cls(tuple(judges), classes, names, ("judge",) * len(judges))
+
     def subset(self, chosen: ArrayLike) -> "Pool":
         """Return the pool of some of the classifiers.
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from numbers import Number
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -372,5 +373,6 @@ def _price(what: str, cost: Any) -> Fraction:
     """Read a price."""
     exact = as_fraction(cost)
     if exact is None or exact < 0:
-        raise BadInputError(f"{what} must be a number of at least 0, got {cost!r}. Mend or drop the entry.")
+        got = f"{cost}" if isinstance(cost, Number) else f"{cost!r}"
+        raise BadInputError(f"{what} must be a number of at least 0, got {got}. Mend or drop the entry.")
     return exact.limit_denominator(10**MOST_DECIMALS)
