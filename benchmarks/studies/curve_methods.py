@@ -17,11 +17,16 @@ from shortlist.multistage.baselines.lightgbm_trees import CostAwareLightGBM
 from shortlist.multistage.predict.prediction import FittedStage, StagedModel, confidences, decide_known
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import acquired
+from shortlist.multistage.refined_fronts import refined_front
 from shortlist.multistage.search.emsco import EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.stage_objectives import StageProblem, stage_problem
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers
+from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
+from shortlist.multistage.subclassifiers.shared_subclassifiers import SharedSubclassifiers
+from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, Subclassifiers
+from shortlist.purchases.stage_classifiers import stage_classifier
+from shortlist.results.front import Front
 from shortlist.runs import Budget
 
 CONFIDENCES = (0.65, 0.75, 0.85, 0.95)
@@ -60,15 +65,29 @@ def staged(asked: Asked) -> Iterator[Candidate]:
     """Yield the points of the fronts at several confidences; a row that is not answered gets its likeliest class."""
     fitted = LogisticSubclassifiers(asked.rows)
     for confidence in CONFIDENCES:
-        rule = reject_rule(confidence, np.arange(asked.rows.n_classes))
-        problem = stage_problem(DecisionBits(fitted, rule), asked.costs, max_stages=STAGES, removal=True)
-        if asked.rows.n_features <= MOST_ENUMERATED:
-            assignments = enumerate_front(problem).assignments
-        else:
-            options = EmscoOptions(population=150, generations=60)
-            assignments = emsco(problem, options, budget=Budget(seed=asked.seed)).assignments
-        for assignment in assignments:
+        problem, front = _searched(fitted, confidence, asked)
+        for assignment in front.decisions.astype(np.int8):
             yield partial(_by_stages, _model_of(problem, assignment))
+
+
+def boosted(asked: Asked) -> Iterator[Candidate]:
+    """Yield the same where gradient boosting answers at the stages, one for all subsets while it is searched."""
+    own = ForeignSubclassifiers(asked.rows, stage_classifier("boosting"), budget=Budget(seed=asked.seed))
+    shared = SharedSubclassifiers(own, seed=asked.seed)
+    for confidence in CONFIDENCES:
+        searched, found = _searched(shared, confidence, asked)
+        problem, front, _ = refined_front(searched, own, found)
+        for assignment in front.decisions.astype(np.int8):
+            yield partial(_by_stages, _model_of(problem, assignment))
+
+
+def _searched(fitted: Subclassifiers, confidence: float, asked: Asked) -> tuple[StageProblem, Front]:
+    rule = reject_rule(confidence, np.arange(asked.rows.n_classes))
+    problem = stage_problem(DecisionBits(fitted, rule), asked.costs, max_stages=STAGES, removal=True)
+    if asked.rows.n_features <= MOST_ENUMERATED:
+        return problem, enumerate_front(problem).front()
+    options = EmscoOptions(population=150, generations=60)
+    return problem, emsco(problem, options, budget=Budget(seed=asked.seed)).front()
 
 
 def _model_of(problem: StageProblem, assignment: NDArray[np.int8]) -> StagedModel:
@@ -111,6 +130,7 @@ def _lightgbm(charge: str) -> BudgetedClassifier:
 
 METHODS: dict[str, Callable[[Asked], Iterator[Candidate]]] = {
     "stages": staged,
+    "stages-boosted": boosted,
     "lightgbm": partial(opponent, _lightgbm("feature")),
     "lightgbm-rows": partial(opponent, _lightgbm("row")),
     "l1-path": partial(opponent, L1Path()),

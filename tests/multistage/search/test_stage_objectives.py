@@ -107,6 +107,7 @@ def test_equal_ratios_of_different_counts_are_one_vector_without_coverage() -> N
         ({"objectives": ()}, "objectives must name at least one"),
         ({"penalties": {0: 1.5}}, "penalties must be at least 0 and at most 1, got 1.5"),
         ({"call_cost": -1}, "call_cost must be at least 0, got -1"),
+        ({"call_cost": 1e16}, "costs of calls must have fewer digits to stay exact"),
         ({"max_stages": 2}, "max_stages must be at most the number of features, 1, got 2"),
     ],
 )
