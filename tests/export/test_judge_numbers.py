@@ -165,7 +165,7 @@ POSSIBLE: dict[str, list[dict[str, Any]]] = {
 """What a judge of two classes may answer, by the end of the column's name."""
 
 
-@pytest.mark.parametrize("answer_from", [0.0, 0.55, 0.6, 0.7, 2.0])
+@pytest.mark.parametrize("answer_from", [0.0, 0.551, 0.6, 0.713, 2.0])
 @pytest.mark.parametrize(
     ("decision", "kind"),
     [
@@ -175,14 +175,23 @@ POSSIBLE: dict[str, list[dict[str, Any]]] = {
         pytest.param({"rule": "mean", "whole": 32767, "gains": [3, 1]}, "probabilities", id="gains"),
     ],
 )
-@pytest.mark.parametrize("source", ["mean", "shares"])
+@pytest.mark.parametrize(
+    ("source", "calibration"),
+    [
+        ("mean", None),
+        ("shares", None),
+        ("mean", {"power": 1.0, "factors": [1.0, 0.3]}),
+        ("shares", {"power": 1.8, "factors": [1.0, 1.0]}),
+        ("shares", {"power": 0.4, "factors": [1.0, 1.0]}),
+    ],
+)
 def test_nobody_is_asked_further_exactly_when_no_answers_could_change_the_outcome(
-    decision: dict[str, Any], kind: str, source: str, answer_from: float
+    decision: dict[str, Any], kind: str, *, source: str, calibration: Any, answer_from: float
 ) -> None:
     ends = POSSIBLE[kind]
     policy: dict[str, Any] = {
         "kind": "judges", "classes": ["no", "yes"], "order": [3, 0, 1, 2], "decision": decision,
-        "probabilities": source, "answer_from": answer_from, "reject_label": "?",
+        "probabilities": source, "calibration": calibration, "answer_from": answer_from, "reject_label": "?",
         "judges": [
             {"name": name, "columns": [name + end for end in ends[0]], "may_abstain": True, "price": 1.0}
             for name in "abbc"

@@ -123,23 +123,30 @@ def _settled(policy: Any, asked: dict[int, Opinion]) -> bool:
     """Whether the outcome is the same for each class of which all who are left may be sure.
 
     Nothing makes a class win, and probable, more than that, and nothing makes it less probable than that of
-    another one. So no other answers change the outcome either. With a power below 1 and several classes a
-    mixture of the others may make an answer less probable; then it is settled when all have answered.
+    another one: so no other answers change the outcome either. With a power below 1 nothing is worse than
+    that all other classes are equal. Of calibrated means next to the least probability rounding may decide.
     """
+    if len(asked) == len(policy["judges"]):
+        return True
     classes, outcomes = range(len(policy["classes"])), set()
+    fitted, least = policy.get("calibration"), policy["answer_from"]
+    rounds = fitted and policy["probabilities"] == "mean" and least > 0
     for k in classes:
         sure = [float(place == k) for place in classes]
-        every = [asked.get(place, sure) for place in range(len(policy["judges"]))]
-        told = _voted(policy, every)
-        outcomes.add(told["label"] if told["answered"] else None)
-    fitted = policy.get("calibration")
-    if fitted and fitted["power"] < 1 and len(classes) > 2 and policy["guarantee"]:
-        return outcomes == {None} or len(asked) == len(policy["judges"])
+        label, shares = _decided(policy, [asked.get(place, sure) for place in range(len(policy["judges"]))])
+        if fitted and fitted["power"] < 1 and label != k:
+            other = (1 - shares[label]) / (len(classes) - 1)
+            shares = [shares[label] if place == label else other for place in classes]
+        probability = _calibrated(fitted, shares)[label]
+        if rounds and abs(probability - least) <= 1e-9:
+            return False
+        outcomes.add(label if probability >= least else None)
     return len(outcomes) == 1
 
 
 def _voted(policy: dict[str, Any], answers: list[Opinion]) -> dict[str, Any]:
-    label, probabilities = _decided(policy, answers)
+    label, shares = _decided(policy, answers)
+    probabilities = _calibrated(policy.get("calibration"), shares)
     confident = probabilities[label] >= policy["answer_from"]
     return _told(policy, label if confident else None, probabilities, probabilities[label])
 
@@ -249,10 +256,11 @@ def _decided(policy: Any, answers: list[Opinion]) -> tuple[int, list[float]]:
         shares = [_total([one[k] for one in asked]) / len(asked) for k in classes]
     elif policy["probabilities"] == "shares":
         shares = [(share * len(asked) + 1) / (len(asked) + len(classes)) for share in shares]
-    return label, _calibrated(policy.get("calibration"), shares)
+    return label, shares
 
 
 def _calibrated(fitted: Any, shares: list[float]) -> list[float]:
+    """Return a power of each share, times the factor of its class, in all 1."""
     if fitted is None:
         return shares
     raised = [

@@ -53,7 +53,7 @@ def test_the_range_of_votes_is_that_of_all_completions(data: st.DataObject, n_le
 
     assert most[0] == pytest.approx(max(score for _, score in ends), abs=1e-12)
     if len(winners) == 1 and n_left and n_classes > 2 and power < 1:
-        assert least[0] == 0  # nothing is said
+        assert least[0] <= min(score for _, score in ends) + 1e-12  # it may be less than it can become
     elif len(winners) == 1:
         assert least[0] == pytest.approx(min(score for _, score in ends), abs=1e-12)
 

@@ -12,7 +12,8 @@ from shortlist.ensembles.votes.vote_probabilities import smoothed_shares, stretc
 
 MEAN_ROUNDING = 1e-9
 """Means that are nearer to the least probability of an answer than this are added up again as
-``predict_proba`` adds them: floating-point sums depend on their order."""
+``predict_proba`` adds them: floating-point sums depend on their order. Calibrated ones wait for all members.
+"""
 
 
 class ScoreRange(NamedTuple):
@@ -76,6 +77,14 @@ class AnswerScores:
         """
         return calibrated_range(self._scores(counted, n_left), self.calibration, is_open=n_left > 0)
 
+    def margin(self, least: float, n_left: int) -> float:
+        """Return how far both ends must be from the least probability to be told apart from it.
+
+        The quotients of calibrated means may be less by rounding than at the end where they are least.
+        """
+        rounds = self.by_mean and self.calibration is not None
+        return MEAN_ROUNDING if rounds and n_left and least > 0 else 0.0
+
     def _scores(self, counted: NDArray[Any], n_left: int) -> ScoreRange:
         """Return the same of the mean or the shares, before these are calibrated."""
         if self.by_mean:
@@ -102,8 +111,8 @@ def calibrated_range(found: ScoreRange, calibration: Calibration | None, *, is_o
     """Return between which numbers probabilities will be, from the range of what they are made of.
 
     A class is most probable where all who are left are sure of it, and least where they are sure of one other
-    class. The latter does not hold of three classes or more and a power below 1, where a mixture of the
-    others may make it less probable; then nothing is said of the least while somebody is left.
+    class, as a power of at least 1 is convex. A smaller power is concave: then nothing is worse than that all
+    other classes are equal, which may be more than those who are left can do.
     """
     if calibration is None:
         return found
@@ -114,10 +123,13 @@ def calibrated_range(found: ScoreRange, calibration: Calibration | None, *, is_o
         ends[:, sure] = found.most[:, sure]
         probabilities = calibration.of(ends)
         most[:, sure] = probabilities[:, sure]
-        others = np.arange(n_classes) != sure
-        least[:, others] = np.minimum(least[:, others], probabilities[:, others])
-    if is_open and n_classes > 2 and calibration.power < 1:
-        least[:] = 0
+        if is_open and n_classes > 2 and calibration.power < 1:
+            even = np.repeat((1 - found.least[:, [sure]]) / (n_classes - 1), n_classes, axis=1)
+            even[:, sure] = found.least[:, sure]
+            least[:, sure] = calibration.of(even)[:, sure]
+        else:
+            others = np.arange(n_classes) != sure
+            least[:, others] = np.minimum(least[:, others], probabilities[:, others])
     return ScoreRange(least, most)
 
 

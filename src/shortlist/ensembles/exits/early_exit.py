@@ -125,7 +125,8 @@ def ask_in_order(asking: Asking, n_rows: int, ask: AskMember) -> SettledRows:
     The outcome is the class that wins, or that none is probable enough. It is settled where it is the same
     for each class of which all who are left may be sure: nothing makes a class win, and probable, more than
     that, and nothing makes the winner less probable than that of another class. As these answers are
-    possible, no exit that is never wrong asks fewer.
+    possible, no exit that is never wrong asks fewer. Only what is calibrated may wait for more: means next to
+    the least probability, and shares of votes of several classes with a power below 1.
     """
     tallying, scores, copies = asking.tallying, asking.scores, asking.copies
     by_mean = scores is not None and scores.by_mean
@@ -144,8 +145,9 @@ def ask_in_order(asking: Asking, n_rows: int, ask: AskMember) -> SettledRows:
                 near = np.flatnonzero(apart <= MEAN_ROUNDING)
                 exact = range_of_means(known[is_open[near]], copies, is_left, scores.calibration)
                 lowest[near], highest[near] = exact.of_answer(may_win[near])
-            reaches = leaves & (lowest >= asking.least)
-            leaves = reaches | (highest < asking.least)
+            margin = scores.margin(asking.least, n_left)
+            reaches = leaves & (lowest >= asking.least + margin)
+            leaves = reaches | (highest < asking.least - margin)
         answered[is_open[reaches]] = True
         is_open = is_open[~leaves]
         if not len(is_open):

@@ -110,7 +110,7 @@ def least_calls(
         member = asking.order[place]
         totals = totals - added[:, member]
         if counted is not None and scored is not None:
-            counted = counted - asking.copies[member] * scored[:, member]
+            counted = np.maximum(0, counted - asking.copies[member] * scored[:, member])  # but for rounding
         for rival in range(tallying.n_classes):
             # all who come later answer for the rival, who wins if that is more, or as much and comes first
             turned, probable = totals.copy(), None if counted is None else counted.copy()
