@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import EvolutionaryEnsembleClassifier
@@ -22,8 +22,7 @@ from shortlist.multistage.subclassifiers.stage_calls import (
 
 pytestmark = pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
 
-X, Y = load_iris(return_X_y=True)
-X = X[:, [0, 2, 3]]
+X, Y = make_classification(160, 3, n_informative=3, n_redundant=0, class_sep=0.8, flip_y=0.2, random_state=0)
 PRUNED = ExactPruner(
     objective="log-loss", n_classifiers=4, max_size=3, pruning_rows="held-out", refit=False, random_state=0
 )
@@ -65,7 +64,7 @@ def test_a_classifier_that_says_nothing_of_members_is_asked_itself() -> None:
 def test_what_calls_cost_is_added_up_member_by_member_and_row_by_row(prices: Any, method: str) -> None:
     clf = MultiStageClassifier(
         subclassifier=ExactPruner(**PRUNED.get_params() | {"member_costs": prices, "max_cost": prices and 9}),
-        confidence=0.8,
+        confidence=0.7,
         objectives=("coverage", "conclusive_accuracy", "evaluation_cost"), call_cost=0.3, method=method,
         call_cost_per_feature=0.1, max_stages=2, random_state=0,
     ).fit(X, Y)  # fmt: skip
