@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.arrays import Mask
+from shortlist.ensembles.goals.class_weights import class_weights
 from shortlist.ensembles.goals.diversity import CREDIT_SLACK, diversity_limits
 from shortlist.ensembles.goals.margin_worth import MarginUtility, utility_scale
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
@@ -21,9 +22,10 @@ from shortlist.ensembles.search import tabu_search
 from shortlist.ensembles.search._limit_kernels import missed_after
 from shortlist.ensembles.search._threshold_kernels import WINDOW, worth_after
 from shortlist.ensembles.search._walk_kernels import rate_flips
-from shortlist.ensembles.search.search_rows import threshold_search_rows
+from shortlist.ensembles.search.search_rows import class_search_rows, threshold_search_rows
 from shortlist.ensembles.search.tabu_search import FoundSelection, TabuSettings, search_selection
 from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows, tally
+from shortlist.ensembles.votes.class_votes import class_votes
 from shortlist.errors import BadInputError
 from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
@@ -445,6 +447,18 @@ def test_limits_missed_within_the_slack_are_kept() -> None:
         walker.go_to(pair.astype(np.uint8))
         assert (walker.scalars[entries.MISSED] == 0) == kept
         assert limits.satisfied_by(pair) == kept
+
+
+def test_the_clock_is_looked_at_more_often_with_many_classes() -> None:
+    codes = np.random.default_rng(0).integers(0, 8, (160, 5)).astype(np.uint8)
+    blocks = []
+    for n_classes in (8, 19, 40, 200):
+        votes = class_votes(codes, np.resize(np.arange(8, dtype=np.uint8), 160), n_classes=n_classes)
+        counted = class_search_rows(votes, class_weights("accuracy", votes), None)
+        walker = tabu_search._Walker(counted, selection_limits(5), settings=TabuSettings(), seed=0)
+        blocks.append(walker.block)
+
+    assert blocks == [5000, 5000, 1250, 250]
 
 
 def test_negative_numbers_are_refused() -> None:

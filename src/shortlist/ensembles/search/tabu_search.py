@@ -24,6 +24,9 @@ from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import ClassVotes
 from shortlist.runs.budget import Budget
 
+USUAL_CLASSES = 10
+"""With more classes than twice as many a step takes longer in proportion, as it looks for rivals in each."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TabuSettings:
@@ -239,7 +242,9 @@ class _Walker:
             ratings=np.zeros((5, n), dtype=np.int64),
             choices=np.zeros((2, entries.PICK_SCORE + 1), dtype=np.int64),
         )
-        self.block = max(1, settings.work // max(1, self.rows.votes.size))
+        n_classes = counted.tally.shape[1] if len(self.rows.labels) else 2
+        read = self.rows.votes.size * max(1, n_classes // USUAL_CLASSES)  # a step looks for rivals too
+        self.block = max(1, settings.work // max(1, read))
         kernels.settle(self.rows, self.limits, self.state)
 
     def go_to(self, mask: NDArray[np.uint8]) -> None:
