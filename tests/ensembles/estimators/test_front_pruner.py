@@ -217,6 +217,16 @@ def test_of_a_front_that_was_stopped_verify_says_whose_the_bound_is(first: str) 
     assert "exact pruning before the walk says that none" in said
 
 
+def test_a_study_of_losses_belongs_to_its_question(tmp_path: Path) -> None:
+    pruner = FrontPruner(trees(), objectives=["min log-loss", "min size"], random_state=0)
+    with open_study(tmp_path / "s.db") as study:
+        first = pruner.fit(X[90:], NAMES[90:], study=study).front_.points.tolist()
+        again = pruner.fit(X[90:], NAMES[90:], study=study).front_.points.tolist()
+        with pytest.raises(BadInputError, match="another question"):
+            pruner.set_params(objectives=["min brier", "min size"]).fit(X[90:], NAMES[90:], study=study)
+    assert first == again
+
+
 def shares_of_judges() -> pd.DataFrame:
     """Probabilities of two judges, one of whom abstains on some rows."""
     ill = np.random.default_rng(0).uniform(0.1, 0.9, (2, len(Y)))

@@ -66,6 +66,44 @@ def test_a_walk_goes_on_where_it_was_kept_and_looks_at_nothing_twice(by: int | N
         assert (again.nodes, points(again)) == (whole.nodes, points(whole))
 
 
+def test_sizes_that_were_looked_at_before_are_left_out_and_no_point_is_lost() -> None:
+    whole = walk_front(problem(), Budget())
+    small = walk_front(problem(), Budget(), by=1, max_nodes=whole.nodes // 2)
+    assert 1 < small.final_to < 11
+
+    rest = walk_front(problem(), Budget(), by=0, above=small.final_to, starts=small.found)
+
+    assert rest.complete
+    assert points(rest) == points(whole)
+    assert rest.nodes < walk_front(problem(), Budget(), by=0, starts=small.found).nodes
+
+
+@pytest.mark.parametrize(
+    "objectives",
+    [
+        ("max accuracy", "min cost", "min size"),
+        ("max balanced-accuracy", "min cost"),
+        ("max accuracy", "max recall", "max specificity", "min size"),
+        ("max true-positives", "max true-negatives"),
+        ("min cost", "min size"),
+    ],
+)
+def test_the_walk_finds_what_every_committee_and_threshold_says(objectives: tuple[str, ...]) -> None:
+    asked = problem(objectives, 9)
+    every = []
+    for number in range(1, 2**9):
+        mask = np.array([number >> k & 1 for k in range(9)], dtype=bool)
+        every += [asked.point(mask, threshold).tolist() for threshold in range(int(mask.sum()) + 1)]
+    vectors = np.unique(np.array(every), axis=0)
+    no_better = np.all(vectors[:, None] >= vectors[None], axis=2).sum(axis=1) > 1  # than another one
+
+    walked = walk_front(asked, Budget())
+
+    assert points(walked) == {tuple(vector) for vector in vectors[~no_better].tolist()}
+    for one in walked.found:
+        assert one.point.tolist() == asked.point(one.mask, one.threshold).tolist()
+
+
 def test_a_proved_sum_of_two_values_saves_nodes_and_loses_no_point() -> None:
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, 60)

@@ -1,5 +1,6 @@
 """Fronts of means of probabilities against every subset, and what is claimed where a limit ends the walk."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,13 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.ensembles.averaging import _kernels as averaging
-from shortlist.ensembles.fronts.mean_front import MOST_ROWS_OF_LOSSES, mean_front, mean_front_problem
+from shortlist.ensembles.fronts import mean_front as mean_fronts
+from shortlist.ensembles.fronts.mean_front import mean_front
+from shortlist.ensembles.fronts.mean_front_problem import mean_front_problem
 from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.votes.soft_votes import SoftVotes
-from shortlist.errors import BadInputError
 from shortlist.results.front import Front
+from shortlist.runs import open_study
 from shortlist.runs.budget import Budget
+from shortlist.runs.studies.study import KeepSettings
+from shortlist.runs.studies.summary import summary
 from tests.ensembles import mean_oracles, oracles
 
 NAMES = ("min log-loss", "min brier", "max accuracy", "min cost", "min size")
@@ -103,19 +108,6 @@ def test_a_limit_leaves_final_sizes_and_a_bound_on_what_is_missing(names: list[s
     assert bound["at_least"] <= min(point[0] for point in minimised(whole)) + 1e-9
 
 
-def test_objectives_that_count_votes_and_sums_that_are_too_large_are_refused() -> None:
-    votes = mean_oracles.random_pool(12, 3, 2)
-    with pytest.raises(BadInputError, match="log-loss goes with objectives of members and with max accuracy"):
-        mean_front_problem(votes, ["min log-loss", "max recall"])
-    with pytest.raises(BadInputError, match="limits of a front must be on the size"):
-        mean_front_problem(votes, ["min log-loss", "min size"], limits=selection_limits(3, min_size=0))
-    many = SoftVotes(np.repeat(votes.shares, 5_000, axis=0), np.repeat(votes.labels, 5_000))
-    with pytest.raises(BadInputError, match=r"must have at most 47,662 rows that prune, .* 60,000"):
-        mean_front_problem(many, ["min log-loss", "min size"])
-    assert MOST_ROWS_OF_LOSSES == 47_662
-    assert mean_front_problem(many, ["max accuracy", "min size"]).n_values == 1  # whole numbers
-
-
 def test_committees_may_have_more_members_than_calls_may_be_nested() -> None:
     votes = mean_oracles.random_pool(4, 1_010, 2)
     names, classes = np.array([f"m{k}" for k in range(1_010)]), np.array(["no", "yes"])
@@ -140,9 +132,41 @@ def test_time_that_ends_while_tangents_are_looked_for_ends_the_walk(monkeypatch:
         now[0] = 100.0
         return look(*given)
 
-    monkeypatch.setattr("shortlist.ensembles.fronts.mean_front.better_tangents", slow)
+    monkeypatch.setattr("shortlist.ensembles.fronts.mean_walk.better_tangents", slow)
     front = mean_front(problem, Budget(10.0, clock=lambda: now[0]))
 
     assert looks == [0.0]
     assert front.extras["n_nodes"] == 0
     assert front.proof.limit == "10 s"
+
+
+@pytest.mark.parametrize("stop", [1, 8])
+def test_a_front_that_is_killed_goes_on_from_its_study_and_proves_no_bound_twice(
+    stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = mean_front_problem(
+        mean_oracles.random_pool(30, 9, 2), ["min log-loss", "min brier", "min size"]
+    )
+    whole = mean_front(problem, Budget(nodes=5))
+    n_told = 0
+
+    def kill(news: Any) -> None:
+        nonlocal n_told
+        n_told += news.stage == "walking"
+        if n_told == stop:
+            raise KeyboardInterrupt
+
+    with open_study(tmp_path / "s.db", keeping=KeepSettings(0.0, 1.0)) as study:
+        with pytest.raises(KeyboardInterrupt):
+            mean_front(problem, Budget(nodes=5, study=study, report=kill))
+        assert study.kept(mean_fronts.MEAN_WALK) is not None
+        monkeypatch.setattr(mean_fronts, "prune_means", None)
+
+        resumed = mean_front(problem, Budget(nodes=5, study=study))
+
+        assert study.kept("bounds") is study.kept(mean_fronts.MEAN_WALK) is None
+    assert resumed.points.tolist() == whole.points.tolist()
+    assert resumed.decisions.tolist() == whole.decisions.tolist()
+    assert resumed.extras == whole.extras
+    walk = next(stage for stage in summary(tmp_path / "s.db").stages if stage.name == "walking committees")
+    assert (walk.total, walk.done) == (1, 1)

@@ -20,12 +20,8 @@ from shortlist.ensembles.fronts.committee_problem import (
     committee_problem,
     read_objectives,
 )
-from shortlist.ensembles.fronts.mean_front import (
-    check_rows_of_losses,
-    mean_front,
-    mean_front_problem,
-    mean_selection,
-)
+from shortlist.ensembles.fronts.mean_front import mean_front, mean_selection
+from shortlist.ensembles.fronts.mean_front_problem import check_rows_of_losses, mean_front_problem
 from shortlist.ensembles.fronts.member_prices import member_bytes, member_times
 from shortlist.ensembles.goals.class_weights import decision_table, weights_of
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES

@@ -10,189 +10,28 @@ as there are beside L are. By plurality it is right where no rival has more vote
 first.
 """
 
-from typing import Annotated, NamedTuple
-
 import numpy as np
 
-from shortlist._bits import Words, WordTable, popcount
+from shortlist._bits import popcount
 from shortlist._jit import kernel
-from shortlist.arrays import ByteTable, Longs, LongTable, Whole
-
-SIZE, DEPTH, NODES, DONE, N_POINTS, HAS_THRESHOLD = range(6)
-"""Entries of `scalars`: members of a committee, members chosen now, nodes so far, whether the walk is over,
-points in the archive, and whether a threshold decides.
-"""
-
-
-class CommitteeRows(NamedTuple):
-    """Who is right on which rows, and what right rows and members count for."""
-
-    right: WordTable
-    """Rows that a member is right on, ``(n_members, n_words)``; the rows of each class begin with a word of
-    their own.
-    """
-    left: Annotated[Words, 3]
-    """Rows that at least q of the members from k on are right on, ``(n_members + 1, most + 1, n_words)``."""
-    rival: Annotated[Words, 3]
-    """Rows of other classes that a member gives to class c, ``(n_members, n_rivals, n_words)``; no class with
-    a threshold.
-    """
-    tied: WordTable
-    """Rows whose class comes after c, ``(n_rivals, n_words)``: a tie with c is lost there."""
-    full: Words
-    """All rows."""
-    starts: Longs
-    """The first word of each class, and the end."""
-    gains: LongTable
-    """What a right row of each class adds, ``(n_values, n_classes)``, at least 0."""
-    caps: Longs
-    """What no committee can exceed in each value, and with two values in their sum, ``(n_values + 1,)``."""
-    prices: LongTable
-    """What each member adds to each objective of members, ``(n_prices, n_members)``, at least 0."""
-    least: Annotated[Longs, 3]
-    """The least that r of the members from k on add, ``(n_prices, n_members + 1, most + 1)``."""
-    budgets: Longs
-    """The most that each objective of members may come to, ``(n_prices,)``."""
-
-
-class CommitteeWalk(NamedTuple):
-    """Where a walk is."""
-
-    chosen: Longs
-    """The members, in increasing order, ``(most + 1,)``; the one at the depth is tried next."""
-    counts: Annotated[Words, 3]
-    """Rows that at least q of the first d members are right on, ``(most + 1, most + 2, n_words)``."""
-    rivals: Annotated[Words, 3]
-    """The same of votes for each rival, ``(most + 1, n_rivals * (most + 2), n_words)``."""
-    spent: LongTable
-    """What the first d members add to each objective of members, ``(most + 1, n_prices)``."""
-    room: LongTable
-    """Right rows of each class for each q, ``(most + 2, n_classes)``."""
-    point: Longs
-    """The vector that is looked at."""
-    scalars: Longs
-    """See the numbers above."""
-
-
-class CommitteeArchive(NamedTuple):
-    """Points that no other point here dominates, all minimised."""
-
-    points: LongTable
-    """Vectors: minus the values, then the objectives of members."""
-    members: ByteTable
-    """The committee of each."""
-    thresholds: Longs
-    """The threshold of each."""
-    order: Longs
-    """Points in the order in which they are looked at: those that dominate much come first."""
-
-
-@kernel("boolean(int64[::1], CommitteeArchive, int64[::1])")
-def is_dominated(point: Longs, archive: CommitteeArchive, scalars: Longs) -> bool:
-    """Whether a point of the archive is at least as good everywhere; it then comes earlier from now on."""
-    width = len(point)
-    for place in range(scalars[N_POINTS]):
-        i = archive.order[place]
-        worse = False
-        for j in range(width):
-            if archive.points[i, j] > point[j]:
-                worse = True
-                break
-        if not worse:
-            before = place // 2
-            archive.order[place], archive.order[before] = archive.order[before], i
-            return True
-    return False
-
-
-@kernel("boolean(CommitteeRows, CommitteeWalk, CommitteeArchive)")
-def is_covered(rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchive) -> bool:
-    """Whether points of the archive dominate all that the point that is looked at may stand for.
-
-    Two values that cannot both be reached stand for the pairs that add up to what both can come to.
-    """
-    point, excess = walk.point, np.int64(0)
-    if rows.gains.shape[0] == 2:
-        excess = max(np.int64(0), -point[0] - point[1] - rows.caps[2])
-    first, second = point[0], point[1]
-    covered = True
-    for given_up in range(excess + 1):
-        if excess:
-            point[0], point[1] = first + given_up, second + excess - given_up
-        if not is_dominated(point, archive, walk.scalars):
-            covered = False
-            break
-    point[0], point[1] = first, second
-    return covered
-
-
-@kernel("void(int64, CommitteeWalk, CommitteeArchive)")
-def keep_point(threshold: Whole, walk: CommitteeWalk, archive: CommitteeArchive) -> None:
-    """Put the point that is looked at into the archive, and drop what it dominates."""
-    n, width = walk.scalars[N_POINTS], len(walk.point)
-    kept = np.int64(0)
-    for i in range(n):
-        worse = True
-        for j in range(width):
-            if archive.points[i, j] < walk.point[j]:
-                worse = False
-                break
-        if not worse:
-            if kept < i:
-                for j in range(width):
-                    archive.points[kept, j] = archive.points[i, j]
-                for k in range(archive.members.shape[1]):
-                    archive.members[kept, k] = archive.members[i, k]
-                archive.thresholds[kept] = archive.thresholds[i]
-            kept += 1
-    for j in range(width):
-        archive.points[kept, j] = walk.point[j]
-    for k in range(archive.members.shape[1]):
-        archive.members[kept, k] = 0
-    for d in range(walk.scalars[SIZE]):
-        archive.members[kept, walk.chosen[d]] = 1
-    archive.thresholds[kept] = threshold
-    walk.scalars[N_POINTS] = kept + 1
-    if kept < n:  # places have moved
-        for place in range(kept + 1):
-            archive.order[place] = place
-    else:
-        archive.order[kept] = kept
-
-
-@kernel("void(int64, CommitteeRows, CommitteeWalk)")
-def add_member(k: int, rows: CommitteeRows, walk: CommitteeWalk) -> None:
-    """Count the votes of the members so far and of k."""
-    d, n_words = walk.scalars[DEPTH], rows.right.shape[1]
-    old, new = walk.counts[d], walk.counts[d + 1]
-    for w in range(n_words):
-        vote = rows.right[k, w]
-        for q in range(d + 1, 0, -1):
-            new[q, w] = old[q, w] | (old[q - 1, w] & vote)
-    most = walk.counts.shape[1]
-    for c in range(rows.rival.shape[1]):
-        first = c * most
-        before, after = walk.rivals[d], walk.rivals[d + 1]
-        for w in range(n_words):
-            vote = rows.rival[k, c, w]
-            for q in range(d + 1, 0, -1):
-                after[first + q, w] = before[first + q, w] | (before[first + q - 1, w] & vote)
-    for j in range(rows.prices.shape[0]):
-        walk.spent[d + 1, j] = walk.spent[d, j] + rows.prices[j, k]
-
-
-@kernel("uint64(int64, int64, int64, int64, int64, CommitteeRows, CommitteeWalk)")
-def in_reach(
-    q: int, w: int, d: int, left: int, k: int, rows: CommitteeRows, walk: CommitteeWalk
-) -> np.uint64:
-    """Return the rows of a word that at least q of d members and of `left` more from k on may be right on."""
-    if q <= 0:
-        return np.uint64(rows.full[w])
-    found = walk.counts[d, q, w] if q <= d else np.uint64(0)
-    for more in range(1, min(left, q) + 1):
-        if q - more <= d:
-            found |= walk.counts[d, q - more, w] & rows.left[k, more, w]
-    return np.uint64(found)
+from shortlist.ensembles.fronts._last_kernels import pass_by, try_last, write_totals
+from shortlist.ensembles.fronts._state_kernels import (
+    DEPTH,
+    DONE,
+    HAS_THRESHOLD,
+    N_OPEN,
+    N_POINTS,
+    NODES,
+    SIZE,
+    STALE,
+    CommitteeArchive,
+    CommitteeRows,
+    CommitteeWalk,
+    add_member,
+    in_reach,
+    is_covered,
+    keep_point,
+)
 
 
 @kernel("void(int64, int64, int64, CommitteeRows, CommitteeWalk)")
@@ -230,29 +69,14 @@ def count_by_votes(d: int, left: int, k: int, rows: CommitteeRows, walk: Committ
             walk.room[q, c] = total
 
 
-@kernel("void(int64, CommitteeRows, CommitteeWalk)")
-def write_values(threshold: Whole, rows: CommitteeRows, walk: CommitteeWalk) -> None:
-    """Write the values of a threshold into the point that is looked at."""
-    n_values, n_classes = rows.gains.shape
-    size = walk.scalars[SIZE]
-    for j in range(n_values):
-        value = np.int64(0)
-        if walk.scalars[HAS_THRESHOLD]:
-            value = (
-                rows.gains[j, 0] * walk.room[size - threshold, 0]
-                + rows.gains[j, 1] * walk.room[threshold + 1, 1]
-            )
-        else:
-            for c in range(n_classes):
-                value += rows.gains[j, c] * walk.room[0, c]
-        walk.point[j] = -min(value, rows.caps[j])
-
-
 @kernel("boolean(int64, int64, int64, CommitteeRows, CommitteeWalk, CommitteeArchive)")
 def visit(
     d: int, left: int, k: int, rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchive
 ) -> bool:
-    """Whether what can still come of the first d members is worth a look; whole committees are kept."""
+    """Whether what can still come of the first d members is worth a look.
+
+    Committees that are whole are kept by plurality; those with a threshold have two members to come or more.
+    """
     n_values, scalars = rows.gains.shape[0], walk.scalars
     for j in range(rows.prices.shape[0]):
         walk.point[n_values + j] = walk.spent[d, j] + rows.least[j, k, left]
@@ -260,39 +84,28 @@ def visit(
             return False
     if not scalars[HAS_THRESHOLD]:
         count_by_plurality(d, left, k, rows, walk)
-        write_values(np.int64(0), rows, walk)
+        for j in range(n_values):
+            value = np.int64(0)
+            for c in range(rows.gains.shape[1]):
+                value += rows.gains[j, c] * walk.room[0, c]
+            walk.point[j] = -min(value, rows.caps[j])
         if is_covered(rows, walk, archive):
             return False
         if not left:
             keep_point(np.int64(0), walk, archive)
         return True
     count_by_votes(d, left, k, rows, walk)
-    size = scalars[SIZE]
-    if n_values == 1:  # the best threshold is the only one that matters; of equals that nearest to the middle
-        best, most = np.int64(0), np.int64(-1)
-        for threshold in range(size + 1):
-            value = (
-                rows.gains[0, 0] * walk.room[size - threshold, 0]
-                + rows.gains[0, 1] * walk.room[threshold + 1, 1]
-            )
-            nearer = abs(2 * threshold - size) < abs(2 * best - size)
-            if value > most or (value == most and nearer):
-                best, most = np.int64(threshold), value
-        write_values(best, rows, walk)
-        if is_covered(rows, walk, archive):
-            return False
-        if not left:
-            keep_point(best, walk, archive)
-        return True
-    found = False
+    size, best = scalars[SIZE], np.int64(0)
     for threshold in range(size + 1):
-        write_values(np.int64(threshold), rows, walk)
-        if not is_covered(rows, walk, archive):
-            found = True
-            if left:
-                break
-            keep_point(np.int64(threshold), walk, archive)
-    return found
+        write_totals(walk.room[size - threshold, 0], walk.room[threshold + 1, 1], rows, walk)
+        if n_values == 1:  # the best threshold is the only one that matters
+            best = min(best, walk.point[0])
+        elif not is_covered(rows, walk, archive):
+            return True
+    if n_values == 1:
+        walk.point[0] = best
+        return not is_covered(rows, walk, archive)
+    return False
 
 
 @kernel("void(int64, CommitteeRows, CommitteeWalk, CommitteeArchive)")
@@ -301,8 +114,10 @@ def walk_committees(
 ) -> None:
     """Go on with a walk for so many nodes, or until the archive is nearly full."""
     chosen, scalars = walk.chosen, walk.scalars
-    n, size = rows.right.shape[0], scalars[SIZE]
-    end = scalars[NODES] + n_nodes
+    n, size, by_votes = rows.right.shape[0], scalars[SIZE], scalars[HAS_THRESHOLD]
+    end, scalars[STALE], walk.news[1, N_OPEN] = scalars[NODES] + n_nodes, 1, size + 1
+    for threshold in range(size + 1):
+        walk.open[1, threshold] = threshold
     while scalars[NODES] < end and scalars[N_POINTS] + size + 1 < len(archive.order):
         d = scalars[DEPTH]
         k = chosen[d]
@@ -313,11 +128,19 @@ def walk_committees(
             scalars[DEPTH] = d - 1
             chosen[d - 1] += 1
             continue
-        scalars[NODES] += 1
-        add_member(k, rows, walk)
         left = size - d - 1
-        if visit(d + 1, left, k + 1, rows, walk, archive) and left:
+        if by_votes and not left:
+            if try_last(end, rows, walk, archive):
+                chosen[d] = n
+            continue
+        if by_votes and left == 1 and pass_by(end, rows, walk, archive):
+            continue
+        scalars[NODES] += 1
+        add_member(chosen[d], rows, walk)
+        if ((by_votes and left == 1) or visit(d + 1, left, k + 1, rows, walk, archive)) and left:
             scalars[DEPTH] = d + 1
-            chosen[d + 1] = k + 1
+            chosen[d + 1] = chosen[d] + 1
+            if left == 2:
+                scalars[STALE] = 1
         else:
             chosen[d] += 1

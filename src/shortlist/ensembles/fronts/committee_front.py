@@ -1,38 +1,32 @@
 """The front of an ensemble: all committees that no other dominates, or some of them and what may be missing.
 
 First exact pruning proves how large each value can be at all, which lets the walk give up early. The walk
-goes from small committees to large ones, and from cheap ones to dear ones. What it has passed is final. Where
-it does not come to an end, a search adds good committees of other sizes, which are not proved, and the proof
-says how far any committee can be ahead of the points that are there.
+goes from small committees to large ones. What it has passed is final. Where it does not come to an end, a
+search adds good committees of other sizes, which are not proved. Then the walk goes from cheap committees to
+dear ones, larger than those that it has seen. The proof says how far any committee can be ahead of the points
+that are there.
 """
 
 import dataclasses
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
-from shortlist._words import counted
 from shortlist.arrays import Mask
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
 from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds
-from shortlist.ensembles.fronts.front_walk import Committee, WalkedFront, walk_front
+from shortlist.ensembles.fronts.front_walk import Committee, walk_front
+from shortlist.ensembles.fronts.kept_front import BOUND_UNIT, kept_bounds, note_end, only_best
 from shortlist.ensembles.goals.class_weights import ClassWeights
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.pruning.pruning import prune_exactly
 from shortlist.ensembles.search.tabu_search import search_selection
 from shortlist.ensembles.votes.binary_votes import Votes
-from shortlist.pareto.dominance import nondominated_unique
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
-from shortlist.runs.studies.study import StageNote
+from shortlist.runs.studies.checkpoints import Checkpoint
 
-CAPS_SHARE, WALK_SHARE = 0.2, 0.85
-"""Parts of the time limit at which proofs of the largest values end, and walks."""
-
-BOUND_UNIT, WALK_STAGE = "bounds", "walking committees"
-"""What a study calls the proofs of the largest values, and the stage of the walks."""
+CAPS_SHARE, SEARCH_SHARE = 0.2, 0.15
+"""Parts of the time limit that proofs of the largest values have, and the search, which hardly ever needs it."""
 
 FEW_COMMITTEES = 2**16
 """Up to so many the walk is over before a proof has begun."""
@@ -88,24 +82,30 @@ def committee_front(
     """
     budget = budget or Budget()
     budget.tell("bounding")
-    caps = _kept_bounds(problem, budget)
-    known, final = list(caps.found), dict[int, int]()
-    walked = None
+    caps = kept_bounds(
+        budget, problem.n_classifiers, problem.point,
+        lambda: _bound_values(problem, budget.until(CAPS_SHARE)),
+    )  # fmt: skip
+    known, final, looked_to = list(caps.found), dict[int, int](), 0
+    walked, is_searched = None, False
     for by, share in _turns(problem):
         walked = walk_front(
-            problem, budget.until(share), starts=known, by=by, caps=caps.highest, max_nodes=max_nodes,
+            problem, budget.until(share), starts=known, by=by, above=looked_to, caps=caps.highest,
+            max_nodes=max_nodes,
             on_nodes=lambda _, n_points: budget.tell("walking", value=n_points),
             checkpoint=Checkpoint(_walk_key(problem, by), budget.study),
         )  # fmt: skip
         known = walked.found
         if by is not None:
             final[by] = walked.final_to
+            looked_to = walked.final_to if problem.is_size(by) else looked_to
         if walked.complete or budget.stopped:
             break
+        if not is_searched:
+            known = only_best([*known, *_searched(problem, budget.until(share + SEARCH_SHARE))])
+            is_searched = True
     assert walked is not None, "there is a turn at least"
-    _note_end(problem, walked, budget)
-    if not walked.complete:
-        known = _only_best([*known, *_searched(problem, budget)])
+    note_end(walked, [BOUND_UNIT, *(_walk_key(problem, by) for by, _ in _turns(problem))], budget.study)
     looked = LookedAt(problem, caps, final, walked.complete, walked.nodes)
     numbers = [str(number) for number in range(problem.n_classifiers)]
     return looked.front(known, budget, numbers if names is None else list(names))
@@ -116,48 +116,17 @@ def _walk_key(problem: CommitteeProblem, by: int | None) -> str:
     return "walk" if by is None else f"walk by {problem.objectives[problem.n_values + by].name}"
 
 
-def _note_end(problem: CommitteeProblem, walked: WalkedFront, budget: Budget) -> None:
-    """Tell a study how far the walk is; where it is over, nothing is left to go on from."""
-    best = counted(len(walked.found), "point")
-    budget.study.tell(StageNote(WALK_STAGE, 1, int(walked.complete), int(not walked.complete), best))
-    if walked.complete:
-        budget.study.drop([BOUND_UNIT, *(_walk_key(problem, by) for by, _ in _turns(problem))])
-
-
-def _kept_bounds(problem: CommitteeProblem, budget: Budget) -> ValueBounds:
-    """Return how large values can be, as a study knows it or as is proved now."""
-    checkpoint = Checkpoint(BOUND_UNIT, budget.study)
-    if (last := checkpoint.last()) is not None:
-        found = [
-            Committee(mask, threshold, problem.point(mask, threshold))
-            for mask, threshold in zip(
-                last.arrays["members"], last.arrays["thresholds"].tolist(), strict=True
-            )
-        ]
-        return ValueBounds(last.arrays["highest"], tuple(last.facts["proved_by"]), found)
-    bounds = _bound_values(problem, budget.until(CAPS_SHARE))
-    if not budget.cancellation.cancelled:
-        masks = np.array([one.mask for one in bounds.found], dtype=bool)
-        state = KeptState(
-            {
-                "highest": bounds.highest,
-                "members": masks.reshape(-1, problem.n_classifiers),
-                "thresholds": np.array([one.threshold for one in bounds.found], dtype=np.int64),
-            },
-            {"proved_by": list(bounds.proved_by)},
-        )
-        checkpoint.keep(lambda: state, now=True)
-    return bounds
-
-
 def _turns(problem: CommitteeProblem) -> list[tuple[int | None, float]]:
-    """Return what the walks go by, the size first, and when each ends."""
+    """Return what the walks go by, the size first, and when each ends; the search comes after the first."""
     n = len(problem.prices)
+    width = (1 - SEARCH_SHARE - CAPS_SHARE) / max(1, n)
     if not n:
-        return [(None, WALK_SHARE)]
+        return [(None, CAPS_SHARE + width)]
     ordered = sorted(range(n), key=lambda price: not problem.is_size(price))
-    width = (WALK_SHARE - CAPS_SHARE) / n
-    return [(price, CAPS_SHARE + (turn + 1) * width) for turn, price in enumerate(ordered)]
+    return [
+        (price, CAPS_SHARE + (turn + 1) * width + (SEARCH_SHARE if turn else 0.0))
+        for turn, price in enumerate(ordered)
+    ]
 
 
 def _bound_values(problem: CommitteeProblem, budget: Budget) -> ValueBounds:
@@ -182,7 +151,7 @@ def _bound_values(problem: CommitteeProblem, budget: Budget) -> ValueBounds:
         found += _every_threshold(problem, result.mask)
     if problem.n_values == 1:
         highest[1] = highest[0]
-    return ValueBounds(highest, tuple(proved_by), _only_best(found))
+    return ValueBounds(highest, tuple(proved_by), only_best(found))
 
 
 def _together(problem: CommitteeProblem) -> Weights | ClassWeights:
@@ -200,14 +169,6 @@ def _every_threshold(problem: CommitteeProblem, mask: Mask) -> list[Committee]:
         return []
     thresholds = range(int(mask.sum()) + 1) if problem.has_threshold else range(1)
     return [Committee(mask, threshold, problem.point(mask, threshold)) for threshold in thresholds]
-
-
-def _only_best(committees: Sequence[Committee]) -> list[Committee]:
-    """Return those that no other dominates, of equal ones the first."""
-    if not committees:
-        return []
-    kept = nondominated_unique(np.array([committee.point for committee in committees]))
-    return [committees[i] for i in np.flatnonzero(kept).tolist()]
 
 
 def _searched(problem: CommitteeProblem, budget: Budget) -> Iterator[Committee]:

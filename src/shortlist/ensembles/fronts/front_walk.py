@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from shortlist._bits import Words, pack
 from shortlist.arrays import Mask
-from shortlist.ensembles.fronts import _walk_kernels as kernels
+from shortlist.ensembles.fronts import _state_kernels as records
+from shortlist.ensembles.fronts._walk_kernels import walk_committees
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.errors import SolverError
@@ -85,6 +86,7 @@ def walk_front(
     *,
     starts: Sequence[Committee] = (),
     by: int | None = None,
+    above: int = 0,
     caps: Caps | None = None,
     max_nodes: int | None = None,
     room: int = FIRST_ROOM,
@@ -104,6 +106,8 @@ def walk_front(
         What is known already.
     by : int, optional
         The objective of members that the walk goes by; without one nothing is final before the end.
+    above : int
+        Members; all committees of no more were looked at before, and what came of them is in `starts`.
     caps : ndarray of int64, shape (n_values + 1,), optional
         What no committee can exceed in each value, and with two values in their sum, as proved elsewhere.
     max_nodes : int, optional
@@ -137,7 +141,7 @@ def walk_front(
     walker.take(found)
     final_to, by_size = -1, by is not None and problem.is_size(by)
     for upto in _budgets(problem, by):
-        for size in range(problem.limits.min_size, problem.limits.max_size + 1):
+        for size in range(max(problem.limits.min_size, above + 1), problem.limits.max_size + 1):
             if walker.cheapest(size) > upto:
                 break
             for _ in walker.walk(size, upto):
@@ -151,7 +155,6 @@ def walk_front(
                 final_to = size
         if by is not None:
             final_to = upto
-    checkpoint.keep(walker.state, now=True)
     return WalkedFront(walker.found(), final_to, complete=True, nodes=walker.nodes)
 
 
@@ -191,22 +194,22 @@ class _Walker:
         prices = problem.prices / np.maximum(1, problem.prices.sum(axis=1, keepdims=True))
         self.order = np.argsort(prices.sum(axis=0), kind="stable")
         self.planes = _planes(problem, self.order)
-        self.scalars = np.zeros(kernels.HAS_THRESHOLD + 1, dtype=np.int64)
-        self.scalars[kernels.HAS_THRESHOLD] = problem.has_threshold
+        self.scalars = np.zeros(records.STALE + 1, dtype=np.int64)
+        self.scalars[records.HAS_THRESHOLD] = problem.has_threshold
 
     @property
     def n_points(self) -> int:
         """Points in the archive."""
-        return int(self.scalars[kernels.N_POINTS])
+        return int(self.scalars[records.N_POINTS])
 
     def cheapest(self, size: int) -> int:
         """Return the least that so many members come to in the objective that the walk goes by."""
         return 0 if self.by is None else int(np.sort(self.problem.prices[self.by])[:size].sum())
 
-    def make_room(self, n: int, old: kernels.CommitteeArchive | None = None) -> None:
+    def make_room(self, n: int, old: records.CommitteeArchive | None = None) -> None:
         """Make room for so many points, and keep those that there are."""
         width = len(self.problem.objectives)
-        self.archive = kernels.CommitteeArchive(
+        self.archive = records.CommitteeArchive(
             np.zeros((n, width), dtype=np.int64),
             np.zeros((n, self.problem.n_classifiers), dtype=np.uint8),
             np.zeros(n, dtype=np.int64),
@@ -226,7 +229,7 @@ class _Walker:
                 n = self.n_points
                 self.archive.points[n], self.archive.thresholds[n] = start.point, start.threshold
                 self.archive.members[n] = start.mask[self.order]
-                self.scalars[kernels.N_POINTS] = n + 1
+                self.scalars[records.N_POINTS] = n + 1
 
     def walk(self, size: int, upto: int) -> Iterator[None]:
         """Walk over all committees of a size that come to no more than a budget; yield now and then.
@@ -236,33 +239,33 @@ class _Walker:
         if (upto, size) < (self.place.upto, self.place.size):
             return
         rows, walk = self._arrays(size, upto)
-        self.scalars[kernels.SIZE], self.scalars[kernels.DEPTH] = size, 0
-        self.scalars[kernels.DONE] = self.scalars[kernels.NODES] = 0
+        self.scalars[records.SIZE], self.scalars[records.DEPTH] = size, 0
+        self.scalars[records.DONE] = self.scalars[records.NODES] = 0
         if (upto, size) == (self.place.upto, self.place.size):
             self._go_on(rows, walk)
         self.place, self.chosen = _Place(upto, size, 0, ()), walk.chosen
         n_words = len(rows.full) * (1 + rows.rival.shape[1])
         block = max(1, BLOCK_WORK // (n_words * (size + 1)))
-        while not self.scalars[kernels.DONE]:
-            nodes = self.nodes + int(self.scalars[kernels.NODES])
+        while not self.scalars[records.DONE]:
+            nodes = self.nodes + int(self.scalars[records.NODES])
             left = block if self.max_nodes is None else min(block, self.max_nodes - nodes)
             if left <= 0 or self.budget.stopped:
                 self.stopped = True
                 break
             if self.n_points + size + 1 >= len(self.archive.order):
                 self.make_room(2 * len(self.archive.order), self.archive)
-            kernels.walk_committees(left, rows, walk, self.archive)
+            walk_committees(left, rows, walk, self.archive)
             yield
-        self.nodes += int(self.scalars[kernels.NODES])
-        self.scalars[kernels.NODES] = 0
+        self.nodes += int(self.scalars[records.NODES])
+        self.scalars[records.NODES] = 0
 
-    def _go_on(self, rows: kernels.CommitteeRows, walk: kernels.CommitteeWalk) -> None:
+    def _go_on(self, rows: records.CommitteeRows, walk: records.CommitteeWalk) -> None:
         """Put a walk where it was kept."""
         walk.chosen[: len(self.place.chosen)] = self.place.chosen
         for depth in range(self.place.depth):
-            self.scalars[kernels.DEPTH] = depth
-            kernels.add_member(int(walk.chosen[depth]), rows, walk)
-        self.scalars[kernels.DEPTH] = self.place.depth
+            self.scalars[records.DEPTH] = depth
+            records.add_member(int(walk.chosen[depth]), rows, walk)
+        self.scalars[records.DEPTH] = self.place.depth
 
     def state(self) -> KeptState:
         """Return what was found, and where the walk is; to be asked between its blocks."""
@@ -277,8 +280,8 @@ class _Walker:
             {
                 "upto": place.upto,
                 "size": place.size,
-                "depth": int(self.scalars[kernels.DEPTH]),
-                "nodes": self.nodes + int(self.scalars[kernels.NODES]),
+                "depth": int(self.scalars[records.DEPTH]),
+                "nodes": self.nodes + int(self.scalars[records.NODES]),
             },
         )
 
@@ -298,7 +301,7 @@ class _Walker:
         mask[self.order] = members.astype(bool)
         return Committee(mask, threshold, self.problem.point(mask, threshold))
 
-    def _arrays(self, size: int, upto: int) -> tuple[kernels.CommitteeRows, kernels.CommitteeWalk]:
+    def _arrays(self, size: int, upto: int) -> tuple[records.CommitteeRows, records.CommitteeWalk]:
         """Return what the kernel reads and where it is, for a size."""
         problem, (right, rival, tied, full, starts) = self.problem, self.planes
         n_words = len(full)
@@ -307,7 +310,7 @@ class _Walker:
         budgets = problem.budgets.copy()
         if self.by is not None:
             budgets[self.by] = min(budgets[self.by], upto)
-        rows = kernels.CommitteeRows(
+        rows = records.CommitteeRows(
             right, _suffixes(right, full, size), rival, tied, full, starts, problem.gains,
             self.caps, prices, _least(prices, size), budgets,
         )  # fmt: skip
@@ -315,10 +318,12 @@ class _Walker:
         counts[:, 0] = full
         rivals = np.zeros((size + 1, rival.shape[1] * (size + 2), n_words), dtype=np.uint64)
         rivals[:, :: size + 2] = np.uint64(2**64 - 1)
-        walk = kernels.CommitteeWalk(
+        walk = records.CommitteeWalk(
             np.zeros(size + 1, dtype=np.int64), counts, rivals,
             np.zeros((size + 1, n_prices), dtype=np.int64),
             np.zeros((size + 2, n_classes), dtype=np.int64),
+            np.zeros((2, size + 1, n_words), dtype=np.uint64), np.zeros((2, size + 1, 2), dtype=np.int64),
+            np.zeros((2, size + 1), dtype=np.int64), np.zeros((2, 2), dtype=np.int64),
             np.zeros(len(problem.objectives), dtype=np.int64), self.scalars,
         )  # fmt: skip
         return rows, walk
