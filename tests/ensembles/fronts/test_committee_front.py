@@ -157,6 +157,21 @@ def test_a_walk_that_a_limit_ends_has_points_that_the_whole_one_has_too_and_says
     assert known
 
 
+@pytest.mark.parametrize("max_nodes", [30, 300, 1_000])
+def test_the_walk_by_price_goes_on_where_that_by_size_ended_and_loses_no_point(max_nodes: int) -> None:
+    problem = hard(12, ("max accuracy", "min cost", "min size"))
+    whole = committee_front(problem)
+
+    cut = committee_front(problem, Budget(nodes=1), max_nodes=max_nodes)
+
+    size, cost = cut.extras["final_to"]["size"], cut.extras["final_to"]["cost"]
+    assert 1 <= size < 12
+    final = (cut.values[:, 2] <= size) | (cut.values[:, 1] <= cost)
+    assert final.tolist() == cut.extras["proved"]
+    proved = {tuple(point) for point in cut.values[final].tolist()}
+    assert proved == {tuple(point) for point in whole.values.tolist() if point[2] <= size or point[1] <= cost}
+
+
 def test_what_a_cut_walk_says_may_be_missing_is_enough_for_every_point_of_the_whole_front() -> None:
     problem = hard(12, ("max accuracy", "min cost", "min size"))
     whole = committee_front(problem)

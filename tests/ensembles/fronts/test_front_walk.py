@@ -66,18 +66,6 @@ def test_a_walk_goes_on_where_it_was_kept_and_looks_at_nothing_twice(by: int | N
         assert (again.nodes, points(again)) == (whole.nodes, points(whole))
 
 
-def test_sizes_that_were_looked_at_before_are_left_out_and_no_point_is_lost() -> None:
-    whole = walk_front(problem(), Budget())
-    small = walk_front(problem(), Budget(), by=1, max_nodes=whole.nodes // 2)
-    assert 1 < small.final_to < 11
-
-    rest = walk_front(problem(), Budget(), by=0, above=small.final_to, starts=small.found)
-
-    assert rest.complete
-    assert points(rest) == points(whole)
-    assert rest.nodes < walk_front(problem(), Budget(), by=0, starts=small.found).nodes
-
-
 @pytest.mark.parametrize(
     "objectives",
     [

@@ -80,7 +80,7 @@ def find_pivotal(left: int, first: Whole, rows: CommitteeRows, walk: CommitteeWa
 
 @kernel("int64(CommitteeWalk, CommitteeArchive)")
 def beaten_value(walk: CommitteeWalk, archive: CommitteeArchive) -> np.int64:
-    """Return the largest value that a point of the archive has at no more than the prices that are looked at."""
+    """Return the largest value that a point of the archive has at no more than the prices looked at."""
     beaten = np.int64(-1)
     for i in range(walk.scalars[N_POINTS]):
         if -archive.points[i, 0] > beaten:
@@ -119,7 +119,7 @@ def find_open(
 
 
 @kernel("int64(int64, int64, int64, int64, CommitteeRows, CommitteeWalk)")
-def right_rows(
+def rows_with(
     left: int, threshold: Whole, c: int, k: int, rows: CommitteeRows, walk: CommitteeWalk
 ) -> np.int64:
     """Count the rows of a class that may be right with a member."""
@@ -167,8 +167,8 @@ def try_member(
     best, least = np.int64(-1), np.int64(1)
     for place in range(walk.news[left, N_OPEN]):
         threshold = walk.open[left, place]
-        first_rows = right_rows(left, threshold, 0, k, rows, walk)
-        write_totals(first_rows, right_rows(left, threshold, 1, k, rows, walk), rows, walk)
+        first_rows = rows_with(left, threshold, 0, k, rows, walk)
+        write_totals(first_rows, rows_with(left, threshold, 1, k, rows, walk), rows, walk)
         if n_values == 1:
             nearer = abs(2 * threshold - size) < abs(2 * best - size)
             if walk.point[0] < least or (walk.point[0] == least and nearer):
@@ -188,7 +188,10 @@ def try_member(
 
 @kernel("boolean(int64, CommitteeRows, CommitteeWalk, CommitteeArchive)")
 def pass_by(end: Whole, rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchive) -> bool:
-    """Pass by last members but one of whom nothing can come, up to so many nodes; whether nobody else is next."""
+    """Pass by last members but one of whom nothing can come, up to so many nodes.
+
+    Return whether there is nobody to go on with.
+    """
     chosen, scalars, news = walk.chosen, walk.scalars, walk.news
     n, d = rows.right.shape[0] - 1, scalars[DEPTH]
     if scalars[STALE]:

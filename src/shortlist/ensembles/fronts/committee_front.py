@@ -25,8 +25,8 @@ from shortlist.results.objective import Objective, Sense
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies.checkpoints import Checkpoint
 
-CAPS_SHARE, SEARCH_SHARE = 0.2, 0.15
-"""Parts of the time limit that proofs of the largest values have, and the search, which hardly ever needs it."""
+CAPS_SHARE, SEARCHED_SHARE = 0.2, 0.15
+"""Parts of the time limit that proofs of the largest values may take, and the search."""
 
 FEW_COMMITTEES = 2**16
 """Up to so many the walk is over before a proof has begun."""
@@ -86,11 +86,11 @@ def committee_front(
         budget, problem.n_classifiers, problem.point,
         lambda: _bound_values(problem, budget.until(CAPS_SHARE)),
     )  # fmt: skip
-    known, final, looked_to = list(caps.found), dict[int, int](), 0
+    known, final, larger = list(caps.found), dict[int, int](), problem
     walked, is_searched = None, False
     for by, share in _turns(problem):
         walked = walk_front(
-            problem, budget.until(share), starts=known, by=by, above=looked_to, caps=caps.highest,
+            larger, budget.until(share), starts=known, by=by, caps=caps.highest,
             max_nodes=max_nodes,
             on_nodes=lambda _, n_points: budget.tell("walking", value=n_points),
             checkpoint=Checkpoint(_walk_key(problem, by), budget.study),
@@ -98,11 +98,11 @@ def committee_front(
         known = walked.found
         if by is not None:
             final[by] = walked.final_to
-            looked_to = walked.final_to if problem.is_size(by) else looked_to
+            larger = _larger_than(problem, walked.final_to) if problem.is_size(by) else larger
         if walked.complete or budget.stopped:
             break
         if not is_searched:
-            known = only_best([*known, *_searched(problem, budget.until(share + SEARCH_SHARE))])
+            known = only_best([*known, *_searched(problem, budget.until(share + SEARCHED_SHARE))])
             is_searched = True
     assert walked is not None, "there is a turn at least"
     note_end(walked, [BOUND_UNIT, *(_walk_key(problem, by) for by, _ in _turns(problem))], budget.study)
@@ -119,14 +119,20 @@ def _walk_key(problem: CommitteeProblem, by: int | None) -> str:
 def _turns(problem: CommitteeProblem) -> list[tuple[int | None, float]]:
     """Return what the walks go by, the size first, and when each ends; the search comes after the first."""
     n = len(problem.prices)
-    width = (1 - SEARCH_SHARE - CAPS_SHARE) / max(1, n)
+    width = (1 - SEARCHED_SHARE - CAPS_SHARE) / max(1, n)
     if not n:
         return [(None, CAPS_SHARE + width)]
     ordered = sorted(range(n), key=lambda price: not problem.is_size(price))
     return [
-        (price, CAPS_SHARE + (turn + 1) * width + (SEARCH_SHARE if turn else 0.0))
+        (price, CAPS_SHARE + (turn + 1) * width + (SEARCHED_SHARE if turn else 0.0))
         for turn, price in enumerate(ordered)
     ]
+
+
+def _larger_than(problem: CommitteeProblem, size: int) -> CommitteeProblem:
+    """Return the problem of the committees that have more members than those that were looked at."""
+    least = max(problem.limits.min_size, size + 1)
+    return dataclasses.replace(problem, limits=dataclasses.replace(problem.limits, min_size=least))
 
 
 def _bound_values(problem: CommitteeProblem, budget: Budget) -> ValueBounds:

@@ -86,7 +86,6 @@ def walk_front(
     *,
     starts: Sequence[Committee] = (),
     by: int | None = None,
-    above: int = 0,
     caps: Caps | None = None,
     max_nodes: int | None = None,
     room: int = FIRST_ROOM,
@@ -106,8 +105,6 @@ def walk_front(
         What is known already.
     by : int, optional
         The objective of members that the walk goes by; without one nothing is final before the end.
-    above : int
-        Members; all committees of no more were looked at before, and what came of them is in `starts`.
     caps : ndarray of int64, shape (n_values + 1,), optional
         What no committee can exceed in each value, and with two values in their sum, as proved elsewhere.
     max_nodes : int, optional
@@ -141,7 +138,7 @@ def walk_front(
     walker.take(found)
     final_to, by_size = -1, by is not None and problem.is_size(by)
     for upto in _budgets(problem, by):
-        for size in range(max(problem.limits.min_size, above + 1), problem.limits.max_size + 1):
+        for size in range(problem.limits.min_size, problem.limits.max_size + 1):
             if walker.cheapest(size) > upto:
                 break
             for _ in walker.walk(size, upto):

@@ -1,7 +1,7 @@
-"""The front of committees that answer by the mean of their probabilities: log loss, Brier score, right rows.
+"""The front of committees that answer by a mean of probabilities: log loss, Brier score, right rows.
 
-The best value that each loss can have is proved first. Then committees are walked, size after size, and a size
-that has been walked is final where the size matters.
+The best value that each loss can have is proved first. Then committees are walked, size after size, and
+a size that has been walked is final where the size matters.
 """
 
 from collections.abc import Callable, Iterator, Sequence

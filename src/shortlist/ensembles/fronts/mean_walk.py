@@ -33,7 +33,7 @@ from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
 TANGENT_STEPS, AIMED_BELOW = 200, (0.5, 0.1, 0.02)
 """Steps that look for the tangents of a size, and how far below the last bound a row may be aimed at."""
 
-NOBODY = -1
+NOT_TRIED = -1
 """In place of a member that was tried last, where none has been."""
 
 
@@ -110,7 +110,7 @@ class _Branches:
     points: NDArray[np.int64]
     first: int
     open: Iterator[int]
-    tried: int = NOBODY
+    tried: int = NOT_TRIED
 
 
 class _MeanWalker:
