@@ -47,7 +47,8 @@ def test_members_are_those_of_the_function_and_the_mean_weighs_them(
 
     each = class_probabilities(pool, X[180:])
     mean = (each * copies[None, :, None]).sum(axis=1) / copies.sum()
-    assert fitted.predict_proba(X[180:]) == pytest.approx(mean)
+    assert fitted.calibration_ is not None
+    assert fitted.predict_proba(X[180:]) == pytest.approx(fitted.calibration_.of(mean))
     assert fitted.accuracy_ == (fitted.predict(X[110:180]) == Y[110:180]).mean()
     assert np.array_equal(fitted.predict_early(X[180:]).labels, fitted.predict(X[180:]))
 

@@ -15,6 +15,7 @@ from shortlist.ensembles.exits.exit_report import exit_report
 from shortlist.ensembles.pools.class_probabilities import class_probabilities
 from shortlist.ensembles.pools.refit import cross_fit, deal_folds, refit_members
 from shortlist.ensembles.studies.holdout import prune_table
+from shortlist.ensembles.votes.calibration import fitted_factors
 from shortlist.ensembles.votes.soft_votes import WHOLE, whole_shares
 from shortlist.saved_models import SavedModel, load_model, save_model
 from shortlist.tables.splits import keep_rows_apart
@@ -48,11 +49,15 @@ def test_members_are_chosen_by_answers_out_of_fold(folded: ExactPruner) -> None:
     assert folded.status_ is Status.OPTIMAL
     assert folded.counted_on == "out-of-fold answers of 240 rows"
     refitted = refit_members(pool.subset(folded.selection_), X, Y, seed=4)
-    assert np.array_equal(folded.predict_proba(X), class_probabilities(refitted, X).mean(axis=1))
+    calibration = fitted_factors(table[:, folded.selection_].mean(axis=1), Y)  # by answers out of fold, too
+    mean = class_probabilities(refitted, X).mean(axis=1)
+    assert folded.calibration_ == calibration
+    assert np.array_equal(folded.predict_proba(X), calibration.of(mean))
 
 
 def test_without_a_refit_members_answer_as_the_pool_has_them() -> None:
-    pruned = ExactPruner(pruning_rows="out-of-fold", n_classifiers=4, refit=False, random_state=0).fit(X, Y)
+    made = ExactPruner(pruning_rows="out-of-fold", n_classifiers=4, refit=False, random_state=0)
+    pruned = made.set_params(probabilities="mean").fit(X, Y)
     pool = make_pool(X, Y, n_classifiers=4, random_state=0).subset(pruned.selection_)
 
     assert np.array_equal(pruned.predict_proba(X), class_probabilities(pool, X).mean(axis=1))

@@ -56,7 +56,8 @@ def test_members_vote_with_one_vote_each(pruner: RulePruner, pool: Any) -> None:
     assert np.flatnonzero(fitted.selection_).tolist() == sorted(fitted.members_)
     assert len(fitted.pool_) == len(fitted.members_)
     smoothed = (votes + 1) / (len(fitted.members_) + 3)  # one vote more for each class
-    assert fitted.predict_proba(X[150:]) == pytest.approx(smoothed)
+    assert fitted.calibration_ is not None
+    assert fitted.predict_proba(X[150:]) == pytest.approx(fitted.calibration_.of(smoothed))
     assert (fitted.predict(X[150:]) == votes.argmax(axis=1)).all()
     assert fitted.accuracy_ == pytest.approx((fitted.predict(X[150:]) == Y[150:]).mean())
 
