@@ -27,7 +27,9 @@ ROWS_PER_NUMBER = 5
 """So many rows each, on average, are enough."""
 
 
-def read_table(source: str | Path, notes: list[str] | None = None) -> "pd.DataFrame":
+def read_table(
+    source: str | Path, notes: list[str] | None = None, *, words: Sequence[str] = ()
+) -> "pd.DataFrame":
     """Read a table from a file, from standard input (``-``), or a known one (``example:NAME``).
 
     Known are the tables that scikit-learn ships, and the public sets that were fetched. Their class is in the
@@ -39,6 +41,8 @@ def read_table(source: str | Path, notes: list[str] | None = None) -> "pd.DataFr
         What to read; see :func:`shortlist.tables.files.read_table_file` for the formats.
     notes : list of str, optional
         Gets a sentence for everything that a reader of the answer should know about how the file was read.
+    words : sequence of str, default=()
+        Columns of a file that are text, even if they look like numbers.
 
     Raises
     ------
@@ -53,7 +57,7 @@ def read_table(source: str | Path, notes: list[str] | None = None) -> "pd.DataFr
     else:
         from shortlist.tables.files import read_table_file
 
-        table = read_table_file(source, notes)
+        table = read_table_file(source, notes, words=words)
     table.attrs[FILE] = name
     return table
 

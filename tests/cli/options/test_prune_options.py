@@ -72,3 +72,12 @@ def test_prices_of_judges_with_needs_are_refused_and_an_empty_column_is_none(tmp
         read_judge_costs(file)
     file.write_text("name,cost,needs\na,1,\n")
     assert read_judge_costs(file) == {"a": 1.0}
+
+
+def test_names_in_files_of_prices_are_words_and_never_gaps(tmp_path: Path) -> None:
+    file = tmp_path / "prices.csv"
+    file.write_text("name,cost\n007,1\n1e3,2\n")
+    assert read_judge_costs(file) == {"007": 1.0, "1e3": 2.0}
+    file.write_text("name,cost\na,1\nNA,2\n")
+    with pytest.raises(BadFileError, match="line 3: a price must have a name, got a gap"):
+        read_judge_costs(file)

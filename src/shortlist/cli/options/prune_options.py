@@ -538,7 +538,7 @@ def read_judge_costs(path: Path) -> dict[str, float]:
     from shortlist.errors import BadFileError
     from shortlist.tables.learning import read_table
 
-    table = read_table(path)
+    table = read_table(path, words=["name"])
     if "needs" in table.columns and table["needs"].dropna().astype(str).str.strip().any():
         raise BadFileError(
             f"{path} must price judges that need nothing else, as committees add prices up, "
@@ -551,6 +551,12 @@ def read_judge_costs(path: Path) -> dict[str, float]:
             f"{path} must have the columns name and cost, got {all_of(table.columns)}. Add {all_of(absent)}."
         )
     costs: dict[str, float] = {}
+    nameless = table["name"].isna().to_numpy()
+    if nameless.any():
+        raise BadFileError(
+            f"{path}, line {int(nameless.argmax()) + 2}: a price must have a name, got a gap, as cells such "
+            "as NA are. Name it otherwise, here and in the table."
+        )
     for line, (name, text) in enumerate(zip(table["name"].astype(str), table["cost"], strict=True), start=2):
         if name in costs:
             raise BadFileError(f"{path}, line {line}: {name!r} has a cost already. Leave out one of the two.")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shortlist._words import counted
 from shortlist.cli.text.measured_table import measured_facts, print_measured
 from shortlist.cli.text.output import finite
 from shortlist.results.proof_words import stopped_by
@@ -156,7 +157,8 @@ def _choice_text(choice: dict[str, Any]) -> str:
     """Say what objective was chosen, and why."""
     setting = choice["setting"]
     most = setting["max_size"]
-    sizes = f"{most} members" if setting["min_size"] == most else f"at most {most} members"
+    least = "" if setting["min_size"] == most else "at most "
+    sizes = f"{least}{counted(most, 'member')}"
     what = f"objective {setting['second'] or 'alone'}, {sizes}"
     if not choice["tried"]:
         return f"Taken without a comparison: {what}; {choice['reason']}."

@@ -16,8 +16,7 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.exact import MOST_DECIMALS, as_fraction, as_integers
 from shortlist.multistage.problem.needs import shared_needs
 from shortlist.pickles import saved_from
-from shortlist.tables.files import read_table_file
-from shortlist.tables.learning import EXAMPLE_PREFIX, read_table
+from shortlist.tables.learning import read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -287,9 +286,7 @@ def _word(told: Any) -> str:
 
 def _prices_of(path: str | Path, notes: list[str] | None) -> "pd.DataFrame":
     """Read a table of prices, of a file or an example."""
-    if str(path).startswith(EXAMPLE_PREFIX):
-        return read_table(path)
-    return read_table_file(path, notes, words=["group", "feature", "test", "name"])
+    return read_table(path, notes, words=["group", "feature", "test", "name"])
 
 
 def _paid_once(
