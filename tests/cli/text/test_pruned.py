@@ -3,13 +3,15 @@
 import json
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from shortlist import SelectiveClassifier
 from shortlist.cli.options.prune_options import MethodOptions
 from shortlist.cli.text.pruned import print_pruned, pruned_facts
-from shortlist.ensembles import ExactPruner, OrderedPruner
+from shortlist.ensembles import ExactPruner, OrderedPruner, Pool
 from shortlist.ensembles.exits.exit_report import exit_report
 from shortlist.ensembles.studies.holdout import PrunedTable, prune_table
 
@@ -72,6 +74,19 @@ def test_a_rule_proves_nothing_and_says_so(capsys: pytest.CaptureFixture[str]) -
     assert "the class with most votes wins." in said
     assert facts["proof"]["sentence"] in said
     assert "Saved" not in said
+
+
+@pytest.mark.parametrize("may_abstain", [True, False])
+def test_a_rule_names_a_threshold_only_where_no_vote_may_be_missing(may_abstain: bool) -> None:
+    truth = np.random.default_rng(0).permutation(np.resize(["no", "yes"], 60))
+    turned = np.where(truth == "yes", "no", "yes")
+    answers = pd.DataFrame({f"j{k}": np.where(np.arange(60) % (k + 3), truth, turned) for k in range(5)})
+    judges = Pool.from_answers(answers, truth, may_abstain=may_abstain)
+    ruled = prune_table(answers, truth, OrderedPruner(judges, rule="full", random_state=0))
+
+    facts = pruned_facts(ruled, MethodOptions(method="full"), "auto", None)
+
+    assert (facts["positive"], facts["threshold"]) == ((None, None) if may_abstain else ("yes", 2))
 
 
 def test_limits_that_nothing_meets_are_an_answer(capsys: pytest.CaptureFixture[str]) -> None:

@@ -74,10 +74,12 @@ def _choice_facts(choice: "Choice") -> dict[str, Any]:
 
 def _rule_facts(pruned: "PrunedTable", method: str, stop: str) -> dict[str, Any]:
     """Return what a rule found; it proves nothing."""
+    from shortlist.ensembles.pools.judges import votes_may_be_missing
     from shortlist.ensembles.pruning.evidence import evidence_of_rule
 
     pruner: Any = pruned.pruner
-    binary = len(pruner.classes_) == 2
+    # of two classes too the one with most votes wins where votes may be missing
+    binary = len(pruner.classes_) == 2 and not votes_may_be_missing(pruner.pool_.classifiers)
     counted_from = "probabilities" if pruner.averages else "votes"
     return {
         "method": method,

@@ -312,6 +312,11 @@ def abstain_somewhere(classifiers: Sequence[Any], X: Any) -> bool:
     return any(isinstance(one, Judge) and one.abstains(X).any() for one in classifiers)
 
 
+def votes_may_be_missing(classifiers: Sequence[Any]) -> bool:
+    """Whether any of them is a judge who need not answer every row."""
+    return any(isinstance(one, Judge) and one.may_abstain for one in classifiers)
+
+
 def columns_asked(classifiers: Sequence[Any]) -> tuple[str, ...]:
     """Return the columns that judges answer in, each once; none where somebody is no judge."""
     judges = [one for one in classifiers if isinstance(one, Judge)]
