@@ -1,4 +1,3 @@
-import functools
 import math
 import pickle
 from collections.abc import Callable
@@ -198,7 +197,11 @@ def test_windows_find_a_front_of_what_they_measured(
     options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few = WindowOptions(width=3, n_new=1, n_weightings=2, tries=1, kicks=1)
-    monkeypatch.setattr(method_choice, "search_windows", functools.partial(search_windows, options=few))
+    monkeypatch.setattr(
+        method_choice,
+        "search_windows",
+        lambda problem, _, budget: search_windows(problem, few, budget=budget),
+    )
     X, y = make_classification(240, 11, n_informative=5, n_redundant=2, n_classes=3, random_state=2)
     common: dict[str, Any] = {"method": "windows", "max_stages": 3, "random_state": 0}
     clf = MultiStageClassifier(**common | options).fit(X, y)
