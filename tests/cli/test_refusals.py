@@ -45,7 +45,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--voting", "hard", "--method", "greedy-means"], "--voting must be auto or soft with the method"),
     ],
     "--probabilities": [
-        (["--probabilities", "x"], "--probabilities must be one of auto, mean or shares, got 'x'"),
+        (["--probabilities", "x"], "--probabilities must be one of auto, calibrated-mean, calibrated-shares, cross-validated, mean or"),
     ],
     "--methods": [
         (["--methods", "uwa,kapa"], "got 'kapa'. Did you mean 'kappa'?"),

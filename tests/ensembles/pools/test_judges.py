@@ -178,7 +178,8 @@ def test_probabilities_of_judges_are_averaged(voting: str) -> None:
         table |= {f"{judge}:1": share, f"{judge}:0": 1 - share}
     X = pd.DataFrame(table)
     pool = Pool.from_answers(X, truth, costs=dict.fromkeys("abcde", 1.0))
-    fitted = ExactPruner(pool, voting=voting, max_cost=3, node_limit=500, time_limit_s=None).fit(X, truth)
+    how: dict[str, Any] = {"voting": voting, "probabilities": "mean", "random_state": 0}
+    fitted = ExactPruner(pool, max_cost=3, node_limit=500, time_limit_s=None, **how).fit(X, truth)
 
     mean = class_probabilities(fitted.pool_, X).mean(axis=1)
     assert len(fitted.pool_) <= 3
