@@ -245,7 +245,7 @@ def _prepared(pool: Any, names: tuple[str, ...]) -> Any:
 def _decision(pruner: Any) -> dict[str, Any]:
     """Return how members decide."""
     if pruner.averages:
-        return {"rule": "mean", "whole": WHOLE, "gains": np.asarray(pruner.gains_).tolist()}
+        return {"rule": "mean", "whole": WHOLE, "gains": np.asarray(pruner.decision_gains).tolist()}
     threshold = getattr(pruner, "threshold_", None)
     if threshold is None:
         return {"rule": "plurality"}

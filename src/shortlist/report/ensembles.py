@@ -190,7 +190,7 @@ def _proof_facts(pruner: ExactPruner) -> list[tuple[str, str]]:
         else f"{pruner.positive_} when more than {pruner.threshold_} of them vote so"
     )
     if pruner.averages:
-        decision = mean_rule(pruner.gains_, pruner.classes_)
+        decision = mean_rule(pruner.decision_gains, pruner.classes_)
     return [
         ("decision", decision),
         (result.objective.name, f"{result.value:.6g} on the {pruner.counted_on}"),
@@ -262,7 +262,7 @@ def _decided(pruner: Any, codes: ClassCodes) -> ClassCodes:
     """Return what the ensemble decides on the rows that pruned."""
     chosen = codes[:, pruner.selection_]
     if pruner.averages:
-        return decided_by_mean(pruner.validation_.shares[:, taken_places(pruner)], pruner.gains_)
+        return decided_by_mean(pruner.validation_.shares[:, taken_places(pruner)], pruner.decision_gains)
     if pruner.threshold_ is None:
         return plurality(class_tally(chosen, len(pruner.classes_)))
     positive = int(np.flatnonzero(pruner.classes_ == pruner.positive_)[0])

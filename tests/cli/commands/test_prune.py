@@ -82,7 +82,7 @@ def test_the_report_for_people_names_the_proof_and_the_rules(folder: Path) -> No
     run = shortlist("prune", "patients.csv", "--target", "outcome", *QUICK, cwd=folder)
     assert run.returncode == 0, run.stderr
     for words in (
-        "5 of 10 classifiers; the class with the largest mean probability wins",
+        "5 of 10 classifiers; well wins where its mean probability is above 0.",
         "the log loss of a tenth of the pool did best on other tables",
         "the tangents of the certificate prove that no selection of exactly 5 members is below",
         "fitted again on 360 rows",

@@ -222,7 +222,7 @@ def test_what_is_proved_of_decisions_by_the_mean_is_not_shifted(objective: str, 
     plain = ExactPruner(pool, **given).fit(X[120:], Y[120:])
     shifted = ExactPruner(pool, probabilities="calibrated-mean", **given).fit(X[120:], Y[120:])
     assert plain.probabilities_ == "mean"
-    assert plain.gains_.tolist() == shifted.gains_.tolist()
+    assert plain.decision_gains.tolist() == shifted.decision_gains.tolist()
     assert np.array_equal(plain.predict(X), shifted.predict(X))
     assert not np.array_equal(plain.predict_proba(X), shifted.predict_proba(X))
     assert (plain.result_.decisions == shifted.result_.decisions).all()

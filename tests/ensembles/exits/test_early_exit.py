@@ -103,7 +103,7 @@ def test_who_is_taken_several_times_is_asked_and_paid_once(pruner: Any) -> None:
 
     assert sorted(found.order) == members
     assert (found.labels == fitted.predict(table)).all()
-    weights = fitted.gains_ / fitted.gains_.max()
+    weights = fitted.decision_gains / fitted.decision_gains.max()
     parts = {
         name: np.rint(np.rint(table[[f"{name}:a", f"{name}:b"]].to_numpy() * 32767) * weights)
         for name in members

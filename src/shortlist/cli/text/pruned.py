@@ -211,7 +211,7 @@ def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | Non
         else f"positive when more than {facts['threshold']} of them vote so"
     )
     if pruned.pruner.averages:
-        decision = mean_rule(pruned.pruner.gains_, pruned.pruner.classes_)
+        decision = mean_rule(pruned.pruner.decision_gains, pruned.pruner.classes_)
     who = "judges" if "ask" in facts else "classifiers"
     copies = len(pruned.pruner.pool_) - facts["size"]
     more = f", with {len(pruned.pruner.pool_)} copies in all" if copies else ""

@@ -195,7 +195,7 @@ class PoolPruner(EnsembleClassifier):
         if not self.averages:
             scores = self._vote_scores(X)
             return np.asarray(self.classes_[scores.argmax(axis=1)])
-        return np.asarray(self.classes_[decided_by_mean(whole_shares(self._asked(X)), self.gains_)])
+        return np.asarray(self.classes_[decided_by_mean(whole_shares(self._asked(X)), self.decision_gains)])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return how probable every class is, ``(n_samples, n_classes)``; the columns follow ``classes_``.
@@ -261,15 +261,23 @@ class PoolPruner(EnsembleClassifier):
 
         return np.asarray(out_of_fold(self._members_as_chosen, X, ask))
 
+    @property
+    def decision_gains(self) -> NDArray[np.int64]:
+        """What means are multiplied by before the largest decides, ``(n_classes,)``.
+
+        What being right on each class gains, times the factors of a calibrated mean, where these may decide.
+        """
+        is_shifted = self.probabilities_ == CALIBRATED_MEAN and not self.decisions_are_proved
+        if not is_shifted or self.calibration_ is None:
+            return self.gains_
+        return times_factors(self.gains_, self.calibration_.factors)
+
     def _take_calibration(self, rows: PruningRows, seed: int) -> None:
-        """Fit what turns scores into probabilities; means that are calibrated decide where they may."""
+        """Fit what turns scores into probabilities, on the rows that pruned."""
         if not len(self.pool_):
             return
         found = self.calibrate(rows.X, np.searchsorted(self.classes_, rows.y), seed=seed)
         self.probabilities_, self.calibration_, self.probability_losses_ = found
-        is_free = self.averages and not self.decisions_are_proved
-        if is_free and self.probabilities_ == CALIBRATED_MEAN and self.calibration_ is not None:
-            self.gains_ = times_factors(self.gains_, self.calibration_.factors)
 
     def scores_by(self, X: Any, source: str) -> NDArray[np.float64]:
         """Return what probabilities are made of, before they are calibrated, ``(n_samples, n_classes)``."""

@@ -165,9 +165,8 @@ class ExactPruner(PoolPruner):
         Positive where more than this many members vote so; None with more than two classes, where a plurality
         decides, and where probabilities are averaged.
     gains_ : ndarray of int64, shape (n_classes,)
-        Where probabilities are averaged, what the means of the classes are multiplied by before the largest
-        decides: what being right on each gains, which with ``accuracy`` is equal, and times the factors of a
-        calibrated mean.
+        Where probabilities are averaged, what being right on each class gains. The means are multiplied by it
+        before the largest decides, and by the factors of a calibrated mean. With ``accuracy`` it is equal.
     probabilities_ : str
         Where ``predict_proba`` comes from: one of the four that `probabilities` names.
     calibration_ : Calibration or None
@@ -607,13 +606,12 @@ class ExactPruner(PoolPruner):
 
     def _take_calibration(self, rows: PruningRows, seed: int) -> None:
         """Fit what turns scores into probabilities, and count decisions again where it shifts them."""
-        before = self.gains_
         super()._take_calibration(rows, seed)
-        if self.voting_ == SOFT and self.gains_ is not before:
+        if self.voting_ == SOFT and self.decision_gains is not self.gains_:
             assert self.validation_.shares is not None, "means were chosen"
             truth = np.searchsorted(self.classes_, rows.y).astype(np.uint8)
             votes = SoftVotes(self.validation_.shares, truth).repeated(self.max_copies)
-            decisions = mean_decisions(votes, self.result_.mask, self.gains_)
+            decisions = mean_decisions(votes, self.result_.mask, self.decision_gains)
             self.result_ = dataclasses.replace(self.result_, decisions=decisions)
 
     def _take(self, rows: PruningRows, result: Any, choice: Choice | None) -> None:

@@ -83,7 +83,7 @@ class RulePruner(PoolPruner):
         self._take(pool, X_pruning, truth, seed)
         self._take_calibration(rows, seed)
         if self.averages:
-            decided = decided_by_mean(class_shares(self.pool_, X_pruning), self.gains_)
+            decided = decided_by_mean(class_shares(self.pool_, X_pruning), self.decision_gains)
             self.accuracy_ = float(np.mean(decided == truth))
         return self
 

@@ -65,7 +65,7 @@ def taken_places(committee: Any) -> NDArray[np.intp]:
 def tallying_of(committee: Any) -> Tallying:
     """Return how a fitted committee adds up answers."""
     if committee.averages:
-        return by_mean(committee.gains_)
+        return by_mean(committee.decision_gains)
     threshold = getattr(committee, "threshold_", None)
     return by_votes(len(committee.classes_)) if threshold is None else by_threshold(threshold)
 

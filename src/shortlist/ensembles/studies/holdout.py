@@ -314,9 +314,13 @@ def _rules(pruner: Any, pool: Pool, asked: _Asked) -> dict[str, tuple[int, Ask]]
     if asked.votes is None:
         alone = np.count_nonzero(asked.right, axis=0)
         rules = {"pruned": pruner.pool_, "full": pool, "best_single": pool.subset([int(alone.argmax())])}
-        by = partial(_by_mean, gains=pruner.gains_) if pruner.averages else _by_plurality
+        plain = partial(_by_mean, gains=pruner.gains_) if pruner.averages else _by_plurality
+        own = partial(_by_mean, gains=pruner.decision_gains) if pruner.averages else _by_plurality
         # who is taken several times is one member, and asked once
-        return {name: (len(set(map(id, one.classifiers))), by(one)) for name, one in rules.items()}
+        return {
+            name: (len(set(map(id, one.classifiers))), (own if name == "pruned" else plain)(one))
+            for name, one in rules.items()
+        }
     single = pool.subset([_best_single(asked.votes, pruner.goal)])
     return {
         "pruned": (len(pruner.pool_), _by_threshold(pruner.pool_, pruner.threshold_, pruner.positive_)),
