@@ -96,7 +96,7 @@ NOT_TYPED = {
     "report", "following", "cancellation", "work", "literals", "attributes", "kwargs", "options", "costs_given", "tables", "methods",
     "fields", "n_rows", "sense", "problem", "truth", "unsupported", "warnings", "notes",
     "given", "requirements", "side_files", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
-    "features", "kind", "budget", "n_explained", "products", "rng", "first", "second",
+    "features", "kind", "budget", "n_explained", "products", "rng", "first", "second", "words",
 }  # fmt: skip
 """Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
 
