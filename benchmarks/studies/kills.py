@@ -34,9 +34,12 @@ MODEL = """features
 """
 ASKED = ["m.uvl", "--objectives", "min cost, max selected", "--default", "cost=0"]
 IRIS, CANCER = "example:iris", "example:breast-cancer"
+VOTES, MEANS = "max accuracy, min size", "min log-loss, max accuracy, min size"
 COMMANDS = {
     "prune": ["prune", IRIS, "--classifiers", "10", "--objective", "auto", "--workers", "1"],
     "prune --methods": ["prune", IRIS, "--methods", "uwa,full", "--folds", "6", "--classifiers", "5"],
+    "prune, front of votes": ["prune", CANCER, "--classifiers", "30", "--objectives", VOTES],
+    "prune, front of means": ["prune", CANCER, "--classifiers", "16", "--objectives", MEANS],
     "stage, evolution": ["stage", CANCER, "--method", "emsco", "--population", "40", "--generations", "30"],
     "stage, enumeration": ["stage", "example:wine", "--method", "enumerate", "--max-stages", "3"],
     "stage --methods": ["stage", IRIS, "--methods", "emsco,single", "--seeds", "10"],

@@ -283,15 +283,22 @@ class FrontPruner(ExactPruner):
     ) -> dict[str, NDArray[np.float64]]:
         """Return what each member adds to costs, and bind the study to it.
 
-        Times are those that the study knows, as they would differ when measured again.
+        Times and bytes are those that the study knows: they would differ when measured again, bytes a little,
+        as members that were kept do not share what those just fitted share.
         """
         kept = study.kept(MEASURED_PRICES) or {}
         study.bind(price_settings(kept))  # before they were bound, studies kept all prices
-        prices = {"cost": self._costs, "bytes": member_bytes}
-        found = {name: price(pool) for name, price in prices.items() if name in names}
-        if "time" in names:
-            found["time"] = np.array(kept["time"]) if "time" in kept else member_times(pool, X)
-            study.keep(MEASURED_PRICES, lambda: {"time": found["time"].tolist()}, now=True)
+        measures = {"time": lambda: member_times(pool, X), "bytes": lambda: member_bytes(pool)}
+        found = {
+            name: np.array(kept[name]) if name in kept else measure()
+            for name, measure in measures.items()
+            if name in names
+        }
+        if found:
+            measured = {name: prices.tolist() for name, prices in found.items()}
+            study.keep(MEASURED_PRICES, lambda: measured, now=True)
+        if "cost" in names:
+            found["cost"] = self._costs(pool)
         study.bind(price_settings(found))
         return found
 
