@@ -1,7 +1,7 @@
 """The front of a pool's committees, and one of them that predicts, as a scikit-learn estimator."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -288,7 +288,10 @@ class FrontPruner(ExactPruner):
         """
         kept = study.kept(MEASURED_PRICES) or {}
         study.bind(price_settings(kept))  # before they were bound, studies kept all prices
-        measures = {"time": lambda: member_times(pool, X), "bytes": lambda: member_bytes(pool)}
+        measures: dict[str, Callable[[], NDArray[np.float64]]] = {
+            "time": lambda: member_times(pool, X),
+            "bytes": lambda: member_bytes(pool),
+        }
         found = {
             name: np.array(kept[name]) if name in kept else measure()
             for name, measure in measures.items()
