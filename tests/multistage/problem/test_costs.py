@@ -42,7 +42,8 @@ def test_a_mapping_is_read_by_name() -> None:
 @pytest.mark.parametrize(
     ("costs", "sentence"),
     [
-        ({"a": 1, "b": 2}, "feature_costs must price every feature, got none for 'c'"),
+        ({"a": 1}, "feature_costs must price every feature, got none for b and c. Add each price, or 0."),
+        ({"a": 1, "b": 1e-10, "c": 3}, "the cost of 'b' must keep its first 9 digits .*, got 1e-10"),
         ({"a": 1, "b": 2, "c": 3, "d": 4}, "feature_costs must name columns of the table, got 'd'"),
         ({"a": 1, "b": -2, "c": 3}, "the cost of 'b' must be a number of at least 0, got -2"),
         ({"a": 1, "b": float("nan"), "c": 3}, "the cost of 'b' must be a number"),
@@ -53,6 +54,11 @@ def test_a_mapping_is_read_by_name() -> None:
 def test_bad_prices_are_refused(costs: object, sentence: str) -> None:
     with pytest.raises(BadInputError, match=sentence):
         feature_costs(costs, NAMES)  # type: ignore[arg-type]  # bad on purpose
+
+
+def test_prices_that_were_computed_are_kept_as_what_was_meant() -> None:
+    costs = feature_costs([0.1 + 0.2, 1 / 3, 1e-9], NAMES)
+    assert [int(price) * 10**9 // costs.scale for price in costs.prices] == [3 * 10**8, 333333333, 1]
 
 
 def test_bad_groups_are_refused() -> None:
@@ -77,7 +83,7 @@ def test_a_file_with_group_discounts_gives_the_shared_first_price(tmp_path: Path
     [
         ("name,price\na,1\n", "must have the columns feature and cost"),
         ("feature,cost\na,1\na,2\nb,1\nc,1\n", "must name each feature once, got 'a' twice"),
-        ("feature,cost\na,1\nb,1\n", "got none for 'c'"),
+        ("feature,cost\na,1\nb,1\n", "got none for c"),
         ("feature,cost,discount_cost,group\na,3,1,A\nb,3,2,A\nc,1,1,\n", "every test must save the same"),
         ("", "is empty"),
     ],

@@ -329,7 +329,7 @@ def _by_feature(costs: Mapping[str, Any] | Sequence[float] | None, names: tuple[
         missing = [name for name in names if name not in given]
         if missing:
             raise BadInputError(
-                f"feature_costs must price every feature, got none for {missing[0]!r}. Add its price, or 0."
+                f"feature_costs must price every feature, got none for {all_of(missing)}. Add each price, or 0."
             )
         return {name: given[name] for name in names}
     if isinstance(costs, str) or not hasattr(costs, "__len__"):
@@ -372,4 +372,10 @@ def _price(what: str, cost: Any) -> Fraction:
     if exact is None or exact < 0:
         got = f"{cost}" if isinstance(cost, Number) else f"{cost!r}"
         raise BadInputError(f"{what} must be a number of at least 0, got {got}. Mend or drop the entry.")
-    return exact.limit_denominator(10**MOST_DECIMALS)
+    kept = exact.limit_denominator(10**MOST_DECIMALS)
+    if abs(kept - exact) * 10**MOST_DECIMALS > exact:
+        raise BadInputError(
+            f"{what} must keep its first {MOST_DECIMALS} digits when it is rounded to parts of at most "
+            f"10^{MOST_DECIMALS}, got {cost}. Tell all prices in a smaller unit, as cents for dollars."
+        )
+    return kept
