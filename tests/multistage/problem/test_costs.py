@@ -42,7 +42,7 @@ def test_a_mapping_is_read_by_name() -> None:
 @pytest.mark.parametrize(
     ("costs", "sentence"),
     [
-        ({"a": 1}, "feature_costs must price every feature, got none for b and c. Add each price, or 0."),
+        ({"a": 1}, "feature_costs must price every feature, got none for 'b' and 'c'. Add each price, or 0."),
         ({"a": 1, "b": 1e-10, "c": 3}, "the cost of 'b' must keep its first 9 digits .*, got 1e-10"),
         ({"a": 1, "b": 2, "c": 3, "d": 4}, "feature_costs must name columns of the table, got 'd'"),
         ({"a": 1, "b": -2, "c": 3}, "the cost of 'b' must be a number of at least 0, got -2"),
@@ -83,7 +83,7 @@ def test_a_file_with_group_discounts_gives_the_shared_first_price(tmp_path: Path
     [
         ("name,price\na,1\n", "must have the columns feature and cost"),
         ("feature,cost\na,1\na,2\nb,1\nc,1\n", "must name each feature once, got 'a' twice"),
-        ("feature,cost\na,1\nb,1\n", "got none for c"),
+        ("feature,cost\na,1\nb,1\n", "got none for 'c'"),
         ("feature,cost,discount_cost,group\na,3,1,A\nb,3,2,A\nc,1,1,\n", "every test must save the same"),
         ("", "is empty"),
     ],
