@@ -413,3 +413,21 @@ def test_a_model_from_before_there_was_a_choice_votes(pool: Any) -> None:
 
     assert np.array_equal(pruned.predict(X), expected)
     assert pruned.get_params()["voting"] == "hard"
+
+
+@pytest.mark.parametrize(
+    ("voting", "objective", "source"), [("hard", "accuracy", "shares"), ("soft", "log-loss", "mean")]
+)
+def test_models_from_before_calibration_answer_as_they_did(
+    voting: str, objective: str, source: str, pool: Any
+) -> None:
+    made = ExactPruner(pool, voting=voting, objective=objective, node_limit=20)
+    old, plain = (
+        made.fit(X[120:], Y[120:]),
+        clone(made).set_params(probabilities=source).fit(X[120:], Y[120:]),
+    )
+    for name in ("probabilities_", "calibration_", "probability_losses_"):
+        del old.__dict__[name]
+    assert np.array_equal(old.predict_proba(X), plain.predict_proba(X))
+    assert np.array_equal(old.predict(X), plain.predict(X))
+    assert verify(old, X[120:], Y[120:]).failures == ()
