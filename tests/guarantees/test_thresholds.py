@@ -160,3 +160,9 @@ def test_p_values_and_the_threshold_are_those_of_mapie_on_the_same_thresholds(se
     found = promise(thresholds, planned, counts, demand)
     assert found.threshold == (tested[passed[-1]] if len(passed) else np.inf)
     assert found.threshold <= np.min(theirs.valid_predict_params, initial=np.inf)
+
+
+def test_no_threshold_lies_between_scores_that_differ_in_their_last_bits() -> None:
+    scores = np.array([0.25, 0.5, np.nextafter(0.5, 1), 0.5 + 1e-12, 0.75])
+    found = possible_thresholds(np.repeat(scores, 10))
+    assert found.tolist() == pytest.approx([0.625, 0.375, 0.0])

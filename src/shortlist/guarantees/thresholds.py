@@ -18,6 +18,8 @@ from shortlist.guarantees.tails import Demand, most_wrong, tail
 
 MOST_THRESHOLDS = 50
 """Thresholds are at least so fine a part of the rows apart that there are at most about this many."""
+SAME_SCORE = 1e-9
+"""Scores that are nearer to each other than this are one: other sums of the same numbers may differ so."""
 WORSE = 1.5
 """New rows are taken to be so much more often wrong than those that chose, when the first threshold is
 chosen. It changes how many rows are answered, never whether the promise holds."""
@@ -44,7 +46,8 @@ class AnswerCounts(NamedTuple):
 def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return thresholds between scores, the most cautious first; the last one, 0, takes every row.
 
-    Each lies in the middle between two scores, so that the last bit of a score decides nothing.
+    Each lies in the middle between two scores that are more than :data:`SAME_SCORE` apart, so that the last
+    bits of a score decide nothing, whoever computes it.
 
     Parameters
     ----------
@@ -57,8 +60,12 @@ def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     [0.875, 0.625, 0.0]
     """
     values, counts = np.unique(scores, return_counts=True)
-    values, above = values[::-1], np.cumsum(counts[::-1])
-    middles = np.append((values[:-1] + values[1:]) / 2, 0.0) if len(values) else np.zeros(1)
+    if not len(values):
+        return np.zeros(1)
+    starts = np.flatnonzero(np.append(True, np.diff(values) > SAME_SCORE))
+    lowest, highest = values[starts], values[np.append(starts[1:], len(values)) - 1]
+    above = np.cumsum(np.add.reduceat(counts, starts)[::-1])
+    middles = np.append(((lowest[1:] + highest[:-1]) / 2)[::-1], 0.0)
     kept, last = [], 0
     for place in range(len(middles) - 1):
         if (above[place] - last) * MOST_THRESHOLDS >= len(scores):

@@ -5,6 +5,7 @@ import itertools
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
@@ -14,7 +15,15 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shortlist import BadInputError, Status
-from shortlist.ensembles import BackfittingPruner, ExactPruner, MarginPruner, OrderedPruner, make_pool, verify
+from shortlist.ensembles import (
+    BackfittingPruner,
+    ExactPruner,
+    MarginPruner,
+    OrderedPruner,
+    Pool,
+    make_pool,
+    verify,
+)
 from shortlist.ensembles.pools.class_probabilities import class_probabilities
 from shortlist.ensembles.votes.soft_votes import WHOLE, whole_shares
 from shortlist.saved_models import SavedModel, load_model, save_model
@@ -121,7 +130,12 @@ def test_auto_of_means_is_the_log_loss_of_few_members_that_decide_by_the_metric(
     objective: str, pool: Any
 ) -> None:
     uneven = np.flatnonzero((Y == 1) | (np.arange(240) % 3 == 0))[40:]
-    given: dict[str, Any] = {"voting": "soft", "objective": objective, "probabilities": "mean"}
+    given: dict[str, Any] = {
+        "voting": "soft",
+        "objective": objective,
+        "probabilities": "mean",
+        "random_state": 0,
+    }
     pruned = ExactPruner(pool, **given).fit(X[uneven], Y[uneven])
 
     table, (no, yes) = class_probabilities(pool, X[uneven]), np.bincount(Y[uneven])
@@ -169,7 +183,7 @@ def test_auto_votes_where_a_classifier_has_no_probabilities() -> None:
 def test_probabilities_come_from_whom_the_user_names(kind: str, voting: str, pool: Any) -> None:
     kinds = {"order": OrderedPruner, "margins": MarginPruner, "backfitting": BackfittingPruner}
     made: Any = ExactPruner(objective="accuracy", node_limit=20) if kind == "exact" else kinds[kind]()
-    made.set_params(pool=pool, voting=voting)
+    made.set_params(pool=pool, voting=voting, random_state=0)
     fitted = {
         name: clone(made).set_params(probabilities=name).fit(X[120:], Y[120:])
         for name in ("auto", "mean", "shares", "calibrated-mean", "calibrated-shares")
@@ -210,7 +224,7 @@ def test_folds_of_the_rows_that_prune_choose_where_probabilities_come_from(votin
     assert pruned.probability_losses_[pruned.probabilities_] == best
 
     voters = [LinearSVC().fit(X[:120], Y[:120]), DecisionTreeClassifier(random_state=0).fit(X[:120], Y[:120])]
-    by_votes = ExactPruner(voters, objective="accuracy", probabilities="cross-validated").fit(
+    by_votes = ExactPruner(voters, objective="accuracy", probabilities="cross-validated", random_state=0).fit(
         X[120:], Y[120:]
     )
     assert set(by_votes.probability_losses_) == {"shares", "calibrated-shares"}
@@ -229,7 +243,9 @@ def test_what_is_proved_of_decisions_by_the_mean_is_not_shifted(objective: str, 
 
 
 def test_where_a_loss_is_proved_the_calibrated_mean_decides_and_its_decisions_are_told(pool: Any) -> None:
-    pruned = ExactPruner(pool, voting="soft", objective="log-loss", node_limit=20).fit(X[120:], Y[120:])
+    pruned = ExactPruner(pool, voting="soft", objective="log-loss", node_limit=20, random_state=0).fit(
+        X[120:], Y[120:]
+    )
     plain = clone(pruned).set_params(probabilities="mean").fit(X[120:], Y[120:])
     assert pruned.probabilities_ == "calibrated-mean"
     assert (pruned.objective_value_, pruned.bound_) == (plain.objective_value_, plain.bound_)
@@ -421,7 +437,7 @@ def test_a_model_from_before_there_was_a_choice_votes(pool: Any) -> None:
 def test_models_from_before_calibration_answer_as_they_did(
     voting: str, objective: str, source: str, pool: Any
 ) -> None:
-    made = ExactPruner(pool, voting=voting, objective=objective, node_limit=20)
+    made = ExactPruner(pool, voting=voting, objective=objective, node_limit=20, random_state=0)
     old, plain = (
         made.fit(X[120:], Y[120:]),
         clone(made).set_params(probabilities=source).fit(X[120:], Y[120:]),
@@ -431,3 +447,18 @@ def test_models_from_before_calibration_answer_as_they_did(
     assert np.array_equal(old.predict_proba(X), plain.predict_proba(X))
     assert np.array_equal(old.predict(X), plain.predict(X))
     assert verify(old, X[120:], Y[120:]).failures == ()
+
+
+def test_a_committee_of_nobody_keeps_no_calibration_of_another_fit() -> None:
+    rows = pd.DataFrame({"a": [1, 0, 1, 0] * 5, "b": [0, 1, 1, 0] * 5})
+    truth = rows["a"].to_numpy()
+    pruner = ExactPruner(
+        Pool.from_answers(rows, truth), objective={"tp": 1, "fp": -9}, min_size=0, node_limit=50
+    )
+    pruner.fit(rows, truth)
+    assert pruner.calibration_ is not None
+    pruner.fit(rows, np.array([1, 0, 0, 0, 0] * 4))
+    assert not len(pruner.pool_)
+    assert pruner.probabilities_ == "shares"
+    assert pruner.__dict__["calibration_"] is None
+    assert verify(pruner, rows, np.array([1, 0, 0, 0, 0] * 4)).failures == ()

@@ -32,4 +32,6 @@ def test_a_calibration_that_was_changed_is_told(pruner: Any) -> None:
     fitted.calibration_ = dataclasses.replace(kept, factors=tuple(np.array(kept.factors) * [1, 0.9]))
     assert "calibrate the probabilities otherwise" in verify(fitted, X[80:], Y[80:]).failures[0]
     fitted.calibration_ = None
+    assert other_calibration(fitted, X[80:], Y[80:])
+    fitted.probabilities_ = "mean"
     assert other_calibration(fitted, X[80:], Y[80:]) == []

@@ -65,7 +65,7 @@ class MethodOptions:
             help="What predict gives as scores, and a promise goes by: mean, of the members' probabilities; "
             "shares, of their votes, with one vote more for each class; calibrated-mean or "
             "calibrated-shares, fitted on the rows that prune; cross-validated, the best of the four there; "
-            "auto: a calibrated one."
+            "auto: calibrated, but where the objective counts decisions by the mean."
         ),
     ] = "auto"
     stop: Annotated[

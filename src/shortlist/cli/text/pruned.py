@@ -119,7 +119,9 @@ def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
         **({"ask": {"columns": list(columns), "cost": asking_cost(pruned.pruner.pool_)}} if columns else {}),
         "size": len(members),
         "probabilities": pruned.pruner.probabilities_,
-        "probability_losses": dict(pruned.pruner.probability_losses_),
+        "probability_losses": {
+            name: finite(loss) for name, loss in pruned.pruner.probability_losses_.items()
+        },
         "copies": [int(n) for n in getattr(pruned.pruner, "copies_", pruned.pruner.selection_) if n],
         "rows": pruned.n_rows,
         "only_answer": {

@@ -222,6 +222,16 @@ class PoolPruner(EnsembleClassifier):
             What `probabilities` may be; by default what it is.
         seed : int
             Of the folds where cross-validation chooses.
+
+        Returns
+        -------
+        FittedSource
+            Which of the four it is, the calibration or None, and the losses in folds, if these chose.
+
+        Raises
+        ------
+        BadInputError
+            If means are asked for and a member gives no probabilities.
         """
         wanted = source or self.probabilities
         if wanted == AUTO:
@@ -267,20 +277,20 @@ class PoolPruner(EnsembleClassifier):
 
         What being right on each class gains, times the factors of a calibrated mean, where these may decide.
         """
-        is_shifted = self.probabilities_ == CALIBRATED_MEAN and not self.decisions_are_proved
-        if not is_shifted or self.calibration_ is None:
+        is_free = self.averages and not self.decisions_are_proved
+        if not is_free or self.probabilities_ != CALIBRATED_MEAN or self.calibration_ is None:
             return self.gains_
         return times_factors(self.gains_, self.calibration_.factors)
 
     def _take_calibration(self, rows: PruningRows, seed: int) -> None:
-        """Fit what turns scores into probabilities, on the rows that pruned."""
-        if not len(self.pool_):
-            return
-        found = self.calibrate(rows.X, np.searchsorted(self.classes_, rows.y), seed=seed)
+        """Fit what turns scores into probabilities, on the rows that pruned; nobody's are not calibrated."""
+        found = FittedSource(SHARES, None, {})
+        if len(self.pool_):
+            found = self.calibrate(rows.X, np.searchsorted(self.classes_, rows.y), seed=seed)
         self.probabilities_, self.calibration_, self.probability_losses_ = found
 
     def scores_by(self, X: Any, source: str) -> NDArray[np.float64]:
-        """Return what probabilities are made of, before they are calibrated, ``(n_samples, n_classes)``."""
+        """Return what probabilities are made of, ``(n_samples, n_classes)``: ``"mean"`` or ``"shares"``."""
         if source == MEAN:
             return np.asarray(self._asked(X).mean(axis=1))
         return smoothed_shares(self._vote_scores(X), len(self.pool_))

@@ -113,7 +113,7 @@ class ExactPruner(PoolPruner):
     probabilities : str, default="auto"
         Where ``predict_proba`` comes from. ``"mean"``: the mean of the members' probabilities.
         ``"calibrated-mean"``: that, times a factor of each class that is fitted on the rows that prune, which
-        then decides too, unless `objective` counts decisions by the mean as it is. ``"shares"``: the shares
+        decides too where means do, unless `objective` counts their decisions. ``"shares"``: the shares
         of the members' votes, of which every class has one more. ``"calibrated-shares"``: a power of these
         that is fitted there, too. ``"cross-validated"``: whichever of the four has the least log loss in five
         folds of these rows. ``"auto"``: calibrated shares where votes decide, the calibrated mean where the

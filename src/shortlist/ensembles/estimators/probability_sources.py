@@ -98,8 +98,3 @@ def loss_in_folds(source: str, scores: Floats, labels: NDArray[np.integer], seed
             held = fold_of == fold
             found[held] = fit(scores[~held], labels[~held]).of(scores[held])
     return float(log_loss(labels, found, labels=np.arange(scores.shape[1])))
-
-
-def scored_by_mean(source: str) -> bool:
-    """Whether a source goes by the members' probabilities, and not by their votes."""
-    return source in MEANS

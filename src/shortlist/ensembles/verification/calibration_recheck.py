@@ -6,6 +6,7 @@ import numpy as np
 
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.base import PoolPruner
+from shortlist.ensembles.estimators.probability_sources import MEAN, SHARES
 
 MOST_APART = 1e-3
 """By how much power and factors may differ: another machine may round members' probabilities otherwise."""
@@ -23,12 +24,16 @@ def other_calibration(model: Any, rows: Any, classes: Labels) -> list[str]:
     classes : ndarray of shape (n_recorded,)
         Their classes.
     """
-    if not isinstance(model, PoolPruner) or model.calibration_ is None:
-        return []
+    if not isinstance(model, PoolPruner) or model.probabilities_ in {"", MEAN, SHARES}:
+        return []  # a model from before there was a calibration does not name its source
     again = model.calibrate(rows, np.searchsorted(model.classes_, classes), source=model.probabilities_)
     kept, found = model.calibration_, again.calibration
-    if found is not None and np.allclose(
-        [kept.power, *kept.factors], [found.power, *found.factors], rtol=MOST_APART, atol=MOST_APART
+    if (
+        kept is not None
+        and found is not None
+        and np.allclose(
+            [kept.power, *kept.factors], [found.power, *found.factors], rtol=MOST_APART, atol=MOST_APART
+        )
     ):
         return []
     return ["the rows that pruned calibrate the probabilities otherwise than the model does"]

@@ -46,7 +46,10 @@ class Calibration:
     def of(self, scores: Floats) -> Floats:
         """Return the probabilities for scores from 0 to 1, ``(..., n_classes)``, one of each row above 0."""
         raised = scores**self.power * np.asarray(self.factors)
-        return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
+        total = np.zeros(raised.shape[:-1])
+        for label in range(raised.shape[-1]):  # one after the other, as readers of policies add up
+            total += raised[..., label]
+        return np.asarray(raised / total[..., None])
 
 
 def fitted_power(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
