@@ -732,3 +732,15 @@ def test_a_comparison_takes_no_kind_of_scores(folder: Path) -> None:
         assert "--probabilities" in run.stderr
     run = shortlist("prune", "patients.csv", "--probabilities", "votes", cwd=folder)
     assert "--probabilities must be" in run.stderr
+
+
+def test_folds_of_few_rows_choose_scores_and_the_json_says_so(tmp_path: Path) -> None:
+    (tmp_path / "few.csv").write_text("truth,a,b\n1,1,0\n0,0,0\n1,1,1\n0,1,0\n1,0,1\n")
+    told = shortlist(
+        "prune", "few.csv", "--answers", "--target", "truth", "--objective", "accuracy",
+        "--probabilities", "cross-validated", "--json", "--no-study", cwd=tmp_path,
+    )  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    facts = json.loads(told.stdout)
+    assert facts["probabilities"] == "shares"
+    assert facts["probability_losses"]["calibrated-shares"] is None
