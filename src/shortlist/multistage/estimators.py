@@ -631,7 +631,11 @@ class MultiStageClassifier(TableClassifier):
                 given.pop(later)
         settings = given | {"random_state": seed, "feature_costs": self.costs_.as_settings()}
         if "evaluation_cost" in self.objectives and counts_members(self.subclassifier):
-            settings["evaluation_cost"] = "of members"  # studies are older than that
+            # studies from before members were counted name the objective alone, and are refused
+            settings["objectives"] = [
+                "evaluation_cost of members" if name == "evaluation_cost" else name
+                for name in self.objectives
+            ]
         return as_settings(settings) | {"the rows": digest_of_arrays(arrays)}
 
     def _search(self, budget: Budget, rows: StageRows) -> None:

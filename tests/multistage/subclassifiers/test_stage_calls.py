@@ -1,6 +1,7 @@
 """Whom calls of stages ask, and what that costs."""
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import EvolutionaryEnsembleClassifier
 from shortlist.ensembles import ExactPruner, OrderedPruner
+from shortlist.errors import BadInputError
 from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.predict.prediction import decide_known
 from shortlist.multistage.subclassifiers.stage_calls import (
@@ -19,6 +21,7 @@ from shortlist.multistage.subclassifiers.stage_calls import (
     member_costs,
     most_asked,
 )
+from shortlist.runs import open_study
 
 pytestmark = pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
 
@@ -103,3 +106,13 @@ def test_one_ensemble_for_all_subsets_asks_its_members_while_it_searches() -> No
     n_members = len(shared._model.estimator.asked_)
     assert shared.asked(np.arange(2)).tolist() == [[n_members]] * 2
     assert n_members in {2, 3}
+
+
+def test_a_study_from_before_members_were_counted_is_of_another_question(tmp_path: Path) -> None:
+    made = MultiStageClassifier(
+        subclassifier=PRUNED, objectives=("coverage", "evaluation_cost"), max_stages=1, random_state=0
+    )
+    with open_study(tmp_path / "s.db") as study:
+        study.bind({"objectives": ["coverage", "evaluation_cost"]})  # as it was noted then
+        with pytest.raises(BadInputError, match="objectives was .* there and is .* of members"):
+            made.fit(X, Y, study=study)

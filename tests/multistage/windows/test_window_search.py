@@ -198,3 +198,15 @@ def test_weights_begin_with_equal_ones_and_stay_within_their_range(seed: int) ->
     assert weights.min() >= 1 / 16
     assert weights.max() <= 16
     assert (weights == drawn_weightings(3, 50, seed)).all()
+
+
+def test_a_study_by_other_windows_keeps_what_it_found_and_begins_its_rounds_anew(tmp_path: Path) -> None:
+    other = dataclasses.replace(NARROW, n_weightings=NARROW.n_weightings + 2)
+    with open_study(tmp_path / "s.db") as study:
+        before = search_windows(wide_problem(), other, budget=Budget(seed=1, study=study))
+        found = search_windows(wide_problem(), NARROW, budget=Budget(seed=1, study=study))
+    assert found.proof.limit == ""
+    assert found.n_windows > 0
+    now = fixed_merits(wide_problem(), found.measures)
+    for merits in fixed_merits(wide_problem(), before.measures):
+        assert (now >= merits).all(axis=1).any()
