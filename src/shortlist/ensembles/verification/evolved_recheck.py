@@ -10,6 +10,7 @@ from shortlist.ensembles.goals.class_weights import class_weights
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.proofs.certificate import plain_class_problem
 from shortlist.ensembles.pruning.evidence import certified_by, evidence_of_step
+from shortlist.ensembles.verification.problem_check import other_problem
 from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows
 
 if TYPE_CHECKING:
@@ -47,15 +48,7 @@ def recheck_step(
     limits = selection_limits(len(step.candidates), max_size=model.max_members)
     meant = plain_class_problem(class_weights("accuracy", votes), limits)
     verdict = check_class_certificate(certificate, codes.tolist(), list(truth), len(model.classes_))
-    failures = [
-        *counted["failures"],
-        *verdict.failures,
-        *(
-            f"the certificate is about other {field} than the model's options mean"
-            for field, what in meant.items()
-            if certificate.get(field) != what
-        ),
-    ]
+    failures = [*counted["failures"], *verdict.failures, *other_problem(certificate, meant)]
     n_rows, bound = len(codes), verdict.bound
     if bound is not None and bound < n_rows - round(result.error * n_rows):
         failures.append("the members are right on more rows than the certificate allows any choice")

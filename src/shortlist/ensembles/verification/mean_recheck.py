@@ -16,6 +16,7 @@ from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import CrossFittedPool, out_of_fold
 from shortlist.ensembles.pruning.evidence import certified_by, evidence_of, selections_meant
 from shortlist.ensembles.pruning.soft_pruning import soft_goal
+from shortlist.ensembles.verification.problem_check import other_problem
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.ensembles.votes.soft_votes import Shares, SoftVotes
 
@@ -88,11 +89,7 @@ def recheck_means(
         verdict = check_mean_certificate(certificate, *plain)
     failures = list(verdict.failures)
     if certificate is not None:
-        failures += [
-            f"the certificate is about other {field} than the model's options mean"
-            for field, what in meant.items()
-            if certificate.get(field) != what
-        ]
+        failures += other_problem(certificate, meant)
         if certificate.get("members") != members:
             failures.append("the certificate is about other members than the model's")
     sign = -1 if goal.objective.sense == "min" else 1

@@ -51,6 +51,7 @@ from shortlist.ensembles.verification.mean_recheck import (
     recheck_means,
     rows_of,
 )
+from shortlist.ensembles.verification.problem_check import other_problem
 from shortlist.ensembles.verification.row_check import find_recorded_rows
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
@@ -423,11 +424,7 @@ def _contradictions(pruner: ExactPruner, certificate: Certificate, meant: dict[s
 
     A proof of another problem proves nothing.
     """
-    failures = [
-        f"the certificate is about other {field} than the model's options mean"
-        for field, what in meant.items()
-        if certificate.get(field) != what
-    ]
+    failures = other_problem(certificate, meant)
     members = np.flatnonzero(pruner.selection_).tolist()
     found = certificate.get("members"), certificate.get("threshold")
     if (members, getattr(pruner.result_, "threshold", None)) != found:
