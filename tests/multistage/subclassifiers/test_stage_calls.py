@@ -114,5 +114,5 @@ def test_a_study_from_before_members_were_counted_is_of_another_question(tmp_pat
     )
     with open_study(tmp_path / "s.db") as study:
         study.bind({"objectives": ["coverage", "evaluation_cost"]})  # as it was noted then
-        with pytest.raises(BadInputError, match="objectives was .* there and is .* of members"):
+        with pytest.raises(BadInputError, match=r"objectives was .* there and is .* of members"):
             made.fit(X, Y, study=study)
