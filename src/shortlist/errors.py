@@ -78,5 +78,9 @@ class FitsStoppedError(ShortlistError):
     """Fitting was cancelled before every classifier that a method asked for was fitted."""
 
 
+class RoughSearchWarning(UserWarning):
+    """A search of stage assignments did less than it was asked for, or saw only some of the rows."""
+
+
 class LowCoverageWarning(UserWarning):
     """A chosen stage assignment rejects more rows than it answers."""

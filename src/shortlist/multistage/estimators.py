@@ -17,6 +17,7 @@ from shortlist.errors import (
     AcquisitionError,
     BadInputError,
     LowCoverageWarning,
+    RoughSearchWarning,
     UnmetChoiceError,
 )
 from shortlist.guarantees.guarantee import Guarantee
@@ -350,6 +351,8 @@ class MultiStageClassifier(TableClassifier):
         -----
         LowCoverageWarning
             If the point answers less than half of the rows that judged, and rejected rows get no class.
+        RoughSearchWarning
+            If the search saw only some of the rows, or windows were searched for want of time to enumerate.
         """
         for chosen in (
             "point_",
@@ -391,7 +394,7 @@ class MultiStageClassifier(TableClassifier):
             )
         self.use(choose_point(self.front_, self.pick, self.limits))
         for note in self.notes_:
-            kind = UserWarning if note in self._doubts else LowCoverageWarning
+            kind = RoughSearchWarning if note in self._doubts else LowCoverageWarning
             warnings.warn(note, kind, stacklevel=2)
         return self
 

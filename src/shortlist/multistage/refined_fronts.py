@@ -61,7 +61,7 @@ def refined_front(
     own : Subclassifiers
         What fits and judges as it is meant: on all rows, a classifier for each subset.
     found : Front
-        What was found; its method, its seconds and its limit are taken over.
+        What was found; its method, its seconds, its limit and its extras are taken over, without ``n_tied``.
 
     Returns
     -------
@@ -82,7 +82,10 @@ def refined_front(
     first = np.sort(first)
     best = first[nondominated_rows(*refined.comparable(measures[first]))]
     largest = dict(zip(refined.names, changes.tolist(), strict=True))
-    facts = {"n_searched_points": len(assignments), "largest_change": largest}
+    how = {
+        name: fact for name, fact in found.extras.items() if name != "n_tied"
+    }  # ties are of all that were found
+    facts = how | {"n_searched_points": len(assignments), "largest_change": largest}
     front = refined.front(
         assignments[best], measures[best], Proof(ProofKind.APPROXIMATE, limit=found.proof.limit),
         method=found.method, seconds=found.seconds, extras=facts,

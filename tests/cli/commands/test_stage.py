@@ -624,3 +624,44 @@ def test_people_read_how_many_classifiers_were_fitted(folder: Path) -> None:
     )  # fmt: skip
     assert "15 classifiers of type RandomForestClassifier fitted." in run.stdout
     assert "asks" not in run.stdout  # a forest is one classifier
+
+
+@pytest.fixture(scope="module")
+def narrow(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table of five columns, two of which say nothing."""
+    folder = tmp_path_factory.mktemp("narrow")
+    X, y = make_classification(160, 5, n_informative=3, n_redundant=0, random_state=0)
+    pd.DataFrame(X, columns=list("abcde")).assign(y=y).to_csv(folder / "narrow.csv", index=False)
+    return folder
+
+
+SEARCHED = {
+    "windows": ([], "windows", ["n_windows", "n_rounds"]),
+    "emsco": (
+        ["--population", "8", "--generations", "2"], "evolution",
+        ["n_generations", "n_evaluations", "n_chromosomes", "stopped"],
+    ),
+}  # fmt: skip
+MEASURED_ANEW = {
+    "sampled": ["--sample-rows", "40"],
+    "shared": ["--share-fits", "--subclassifier", "forest", "--ensemble-size", "1"],
+}
+
+
+@pytest.mark.parametrize("how", MEASURED_ANEW)
+@pytest.mark.parametrize("method", SEARCHED)
+def test_a_front_that_is_measured_anew_tells_how_it_was_searched(narrow: Path, method: str, how: str) -> None:
+    given, key, names = SEARCHED[method]
+    common = [
+        "stage", "narrow.csv", "--target", "y", "--workers", "1", "--method", method, *given, "--max-stages", "2",
+        "--objectives", "coverage,conclusive_accuracy", *MEASURED_ANEW[how],
+    ]  # fmt: skip
+    run = shortlist(*common, "--json", cwd=narrow)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert (facts["method"], facts["proof"], list(facts[key])) == (method, "approximate", names)
+    people = shortlist(*common, cwd=narrow)
+    assert people.returncode == 0, people.stderr
+    counted = {"windows": "of features looked through", "emsco": "2 generations, "}[method]
+    assert counted in people.stdout
+    assert people.stderr.count("the search saw ") == (how == "sampled")

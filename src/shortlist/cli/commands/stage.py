@@ -280,11 +280,12 @@ def _staged(
     """
     import warnings
 
-    from shortlist.errors import LowCoverageWarning, UnmetChoiceError
+    from shortlist.errors import LowCoverageWarning, RoughSearchWarning, UnmetChoiceError
     from shortlist.multistage.holdout import stage_table
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LowCoverageWarning)  # it is among the notes
+        for among_the_notes in (LowCoverageWarning, RoughSearchWarning):
+            warnings.simplefilter("ignore", among_the_notes)
         try:
             return stage_table(X, labels, classifier, seed=seed, **run), None
         except UnmetChoiceError as error:
