@@ -306,3 +306,26 @@ def test_other_rows_of_judges_are_said_to_be_others_whatever_they_answer_there(t
     assert same.returncode == 0, same.stderr
     assert (other.returncode, other.stderr) == (1, "")
     assert other.stdout.startswith("NOT AS CLAIMED: these are not the rows that the model was made from: ")
+
+
+def test_a_label_that_is_no_class_is_named_with_its_row_of_the_table(tmp_path: Path) -> None:
+    truth = np.random.default_rng(0).permutation(np.resize(["no", "yes"], 60))
+    others = np.where(truth == "no", "yes", "no")
+    table = pd.DataFrame({f"j{k}": np.where(np.arange(60) % (k + 3), truth, others) for k in range(3)})
+    table = table.assign(target=truth)
+    table.to_csv(tmp_path / "answers.csv", index=False)
+    told = ["--answers", "--objective", "accuracy", "--no-study", "--out", "judges.joblib"]
+    assert shortlist("prune", "answers.csv", *told, cwd=tmp_path).returncode == 0
+    pruned_on = load_model(tmp_path / "judges.joblib").estimator.validation_.rows
+    place = int(pruned_on[-1])
+    assert place != len(pruned_on) - 1, "the record has its rows in another order"
+    table.loc[place, "j0"] = "maybe"
+    table.to_csv(tmp_path / "maybe.csv", index=False)
+
+    run = shortlist("verify", "judges.joblib", "maybe.csv", cwd=tmp_path)
+
+    assert (run.returncode, run.stderr) == (1, "")
+    rows, answer = run.stdout.splitlines()
+    assert rows.startswith("NOT AS CLAIMED: these are not the rows that the model was made from: 1 of the ")
+    assert f"(row {place + 1}, counted from 1)" in rows
+    assert answer == f"NOT AS CLAIMED: judge 'j0' must answer no or yes, got 'maybe' in row {place + 1}."

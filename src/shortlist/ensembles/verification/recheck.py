@@ -52,7 +52,7 @@ from shortlist.ensembles.verification.mean_recheck import (
     rows_of,
 )
 from shortlist.ensembles.verification.problem_check import other_problem
-from shortlist.ensembles.verification.row_check import find_recorded_rows
+from shortlist.ensembles.verification.row_check import find_recorded_rows, unusable_answers
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.errors import BadInputError
@@ -207,7 +207,9 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None 
         if wrong.any()
         else []
     )
-    votes = _votes_of(model, record, rows, pool)
+    if not failures and found.n_changed:
+        failures = unusable_answers(_asked(model, pool), X)
+    votes = None if failures else _votes_of(model, record, rows, pool)
     if not failures:
         failures = _other_answers(model, record, votes, rows, pool) or other_calibration(model, rows, classes)
     if failures:
@@ -256,6 +258,13 @@ def _checked_pool(model: "Model", pool: Pool | CrossFittedPool, n_classifiers: i
         "members were chosen by answers out of fold, which the pool that was given cannot repeat. Leave pool "
         "out, or pass the CrossFittedPool that they were chosen from."
     )
+
+
+def _asked(model: "Model", pool: Pool | CrossFittedPool | None) -> tuple[Any, ...]:
+    """Return the classifiers that answer the rows again; none of an evolved ensemble, which has no pool."""
+    if pool is None or not isinstance(model, ExactPruner):
+        pool = getattr(model, "pool_", None)
+    return () if pool is None else tuple(whole_pool(pool).classifiers)
 
 
 def _about_members(model: "Model") -> Iterator[str]:

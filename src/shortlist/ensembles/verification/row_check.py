@@ -1,5 +1,6 @@
 """Whether a table holds the rows that a model was made from, where, and which of them differ."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,8 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows
+from shortlist.ensembles.pools.judges import columns_asked
+from shortlist.errors import BadInputError
 from shortlist.tables.fingerprints import match_rows, table_fingerprint
 
 MOST_NAMED = 5
@@ -68,6 +71,29 @@ def find_recorded_rows(record: RecordedRows, X: Any, y: Any, *, called: str) -> 
         )
     rows = "" if n_now == n_before else f"the table has {n_now:,} rows in place of {n_before:,}, and "
     return FoundRows(None, f"{rows}{which} are not in it ({_named(lost)} of the table that it was made from)")
+
+
+def unusable_answers(classifiers: Sequence[Any], X: Any) -> list[str]:
+    """Say which answer of judges in a table cannot be one, such as a class that there is not.
+
+    Judges are asked about the table as it stands, so that the sentence names a row of the table.
+
+    Parameters
+    ----------
+    classifiers : sequence of classifiers
+        Of those who are no judges, nothing is said.
+    X : DataFrame of shape (n_samples, n_features)
+        The table; one that lacks columns of the judges is passed over.
+    """
+    columns = columns_asked(classifiers)
+    if not columns or not set(columns) <= set(getattr(X, "columns", ())):
+        return []
+    try:
+        for judge in classifiers:
+            judge.class_codes(X)
+    except BadInputError as error:
+        return [str(error).rpartition(". ")[0]]  # what to do about it comes last
+    return []
 
 
 def _other_table(missing: NDArray[np.intp], extra: NDArray[np.intp]) -> str:
