@@ -1,6 +1,7 @@
 """Any scikit-learn classifier with probabilities as the classifier of every feature subset."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,12 @@ from shortlist.multistage.problem.reject_rules import RejectRule, confident_answ
 from shortlist.multistage.subclassifiers.stage_calls import asked_by_price, member_costs, most_asked
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows, SubsetPlaces
 from shortlist.pickles import saved_from
-from shortlist.runs import Budget, Unit, Work, run_units
+from shortlist.runs import Budget, Progress, Unit, Work, run_units
+from shortlist.runs.clock import seconds_now
 from shortlist.runs.workers import Where
+
+WORKERS_AFTER_S = 5.0
+"""Seconds of fits in this process before other processes are started, which takes about as long."""
 
 
 class ForeignSubclassifiers:
@@ -23,6 +28,9 @@ class ForeignSubclassifiers:
 
     Every fitted clone is kept, so that predictions come from the very models that made the bits. Seeds that
     the classifier leaves open are that of the budget.
+
+    Processes of this machine are started only after `workers_after_s` seconds of fits in this one; a cluster
+    that is named gets all of them. Who fits decides nothing of what is fitted.
     """
 
     def __init__(
@@ -31,6 +39,7 @@ class ForeignSubclassifiers:
         estimator: Any,
         *,
         n_jobs: Where = 1,
+        workers_after_s: float = WORKERS_AFTER_S,
         capacity: int = 200_000,
         dense: bool | None = None,
         budget: Budget | None = None,
@@ -42,6 +51,8 @@ class ForeignSubclassifiers:
             )
         self.rows = rows
         self.n_jobs = n_jobs
+        self.workers_after_s = workers_after_s
+        self.seconds_here = 0.0
         self.budget = budget or Budget()
         self.estimator = seeded(estimator, self.budget.seed)
         self.most_asked = most_asked(self.estimator)
@@ -68,12 +79,10 @@ class ForeignSubclassifiers:
         ]
         done = 0
         try:
-            where = self.n_jobs if isinstance(self.n_jobs, str) or len(units) > 1 else 1
-            work = Work(where, report=self.budget.report, cancellation=self.budget.cancellation)
             if not self.budget.stopped:
                 # one small fit after the other: threads within a fit would wait for each other
                 with threadpool_limits(limits=1):
-                    for key, model in run_units(units, work, stage="fitting subclassifiers"):
+                    for key, model in self._fitted(units):
                         if int(key) != slots[new[done]]:  # a cancellation left out one before it
                             break
                         self._models[int(key)] = model
@@ -87,6 +96,34 @@ class ForeignSubclassifiers:
         if done < len(new):
             raise FitsStoppedError(STOPPED)
         return slots
+
+    def _fitted(self, units: Sequence[Unit]) -> Iterator[tuple[str, "ForeignModel"]]:
+        """Yield key and model in order: fits in this process, and those of others once these pay."""
+        n_here = 0
+        if not isinstance(self.n_jobs, str) and not self._workers_pay(len(units)):
+            before = seconds_now()
+            for fitted in self._run(units, 1):
+                yield fitted
+                n_here += 1
+                self.seconds_here, before = self.seconds_here + seconds_now() - before, seconds_now()
+                if self._workers_pay(len(units) - n_here):
+                    break
+            else:
+                return
+        yield from self._run(units, self.n_jobs, after=n_here)
+
+    def _workers_pay(self, n_left: int) -> bool:
+        """Whether so many fits are better left to workers."""
+        return self.n_jobs != 1 and n_left > 1 and self.seconds_here >= self.workers_after_s
+
+    def _run(self, units: Sequence[Unit], where: Where, *, after: int = 0) -> Iterator[tuple[str, Any]]:
+        """Run the units after some that are fitted, and tell how many of all are."""
+
+        def tell(progress: Progress) -> None:
+            self.budget.report(replace(progress, done=progress.done + after, total=len(units)))
+
+        work = Work(where, report=tell, cancellation=self.budget.cancellation)
+        return run_units(units[after:], work, stage="fitting subclassifiers")
 
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
         """Write into ``bits[slot]`` who is confident and who is confident and right."""
