@@ -135,8 +135,8 @@ class OrderedPruner(PluralityPruner):
     probabilities : str, default="auto"
         Where ``predict_proba`` comes from. ``"mean"``: the mean of the members' probabilities.
         ``"calibrated-mean"``: that, times a factor of each class that is fitted on the rows that prune, which
-        decides too where means do. ``"shares"``: the shares of the members' votes, of which every class has one
-        more. ``"calibrated-shares"``: a power of these that is fitted there, too. ``"cross-validated"``:
+        decides too where means do. ``"shares"``: the shares of the members' votes, of which every class has
+        one more. ``"calibrated-shares"``: a power of these that is fitted there, too. ``"cross-validated"``:
         whichever of the four has the least log loss in five folds of these rows. ``"auto"``: calibrated
         shares where votes decide, otherwise the calibrated mean.
     n_classifiers : int, default=100
