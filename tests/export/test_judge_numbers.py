@@ -11,6 +11,7 @@ from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -227,6 +228,48 @@ def test_nobody_is_asked_further_exactly_when_no_answers_could_change_the_outcom
             known = {column: value for column, value in row.items() if column[0] in "cab"[:n_asked]}
             is_over = len(outcomes[str(known)]) == 1
             assert (reader.next_judge(policy, known) is None) == is_over
+
+
+def of_means(n_judges: int, classes: list[str], order: list[int], answer_from: float) -> dict[str, Any]:
+    """A policy of judges whose means decide, and are the probabilities."""
+    return {
+        "kind": "judges", "classes": classes, "order": order, "answer_from": answer_from, "reject_label": "?",
+        "decision": {"rule": "mean", "whole": 32767, "gains": [1] * len(classes)}, "probabilities": "mean",
+        "judges": [
+            {"name": name, "columns": [f"{name}:{label}" for label in classes], "may_abstain": False, "price": 1}
+            for name in (f"j{place}" for place in range(n_judges))
+        ],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "asks"), [([0.7, 0.8, 0.9], "j3"), ([0.9, 0.8, 0.7], None)])
+def test_next_to_the_least_probability_means_are_added_up_in_the_order_of_the_judges(
+    said: list[float], asks: str | None
+) -> None:
+    least = (0.9 + 0.8 + 0.7) / 4
+    assert least > (0.7 + 0.8 + 0.9) / 4  # by a bit
+    policy = of_means(4, ["no", "yes"], [2, 1, 0, 3], least)
+    row = {f"j{place}:no": share for place, share in enumerate(said)}
+    row |= {f"j{place}:yes": 1 - share for place, share in enumerate(said)}
+    assert reader.next_judge(policy, row) == asks
+    told = reader.answer(policy, row | {"j3:no": 0.0, "j3:yes": 1.0})
+    assert told["answered"] == (asks is None)
+
+
+@pytest.mark.parametrize("answer_from", [0.0, 0.6])
+def test_what_a_row_costs_grows_with_judges_and_classes_alone(
+    answer_from: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n_judges, classes = 30, list("abcdefgh")
+    policy = of_means(n_judges, classes, list(range(n_judges)), answer_from)
+    drawn = np.random.default_rng(0).dirichlet(np.ones(len(classes)), n_judges)
+    drawn[:, 0] += 1.0
+    columns = [column for judge in policy["judges"] for column in judge["columns"]]
+    row = dict(zip(columns, (drawn / drawn.sum(axis=1, keepdims=True)).ravel().tolist(), strict=True))
+    count = Mock(wraps=reader._counted)
+    monkeypatch.setattr(reader, "_counted", count)
+    assert len(reader.answer(policy, row)["asked"]) > n_judges // 3
+    assert count.call_count <= 4 * n_judges + len(classes)  # two ends a place, and each answer twice
 
 
 def test_answers_that_cannot_be_are_refused() -> None:

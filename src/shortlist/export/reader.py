@@ -32,11 +32,8 @@ def load(path: str) -> dict[str, Any]:
             policy = json.load(file, parse_constant=refuse)
         except (json.JSONDecodeError, UnicodeDecodeError):
             policy = None
-    if (
-        not isinstance(policy, dict)
-        or policy.get("format") != "shortlist-policy"
-        or policy.get("version") != 1
-    ):
+    wanted = ("shortlist-policy", 1)
+    if not isinstance(policy, dict) or (policy.get("format"), policy.get("version")) != wanted:
         raise ValueError(f"{path} must be a policy of Shortlist, version 1.")
     return policy
 
@@ -57,14 +54,12 @@ def answer(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str] 
 
 def next_judge(policy: dict[str, Any], row: dict[str, Any]) -> str | None:
     """Name the judge to ask next, where the row has the columns of those asked already; None: nobody."""
-    asked = _asked(policy, row)
-    left = [place for place in policy["order"] if place not in asked]
-    return None if _settled(policy, asked) else policy["judges"][left[0]]["name"]
+    asked, settled = _asked(policy, row)
+    return None if settled else policy["judges"][policy["order"][len(asked)]]["name"]
 
 
 def _judged(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
-    asked = _asked(policy, row)
-    settled = _settled(policy, asked)
+    asked, settled = _asked(policy, row)
     answers: list[Opinion] = []
     for place, judge in enumerate(policy["judges"]):
         spared = settled and place not in asked and judge["columns"][0] not in row
@@ -75,18 +70,20 @@ def _judged(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
     return told if None in prices else told | {"cost": _total([prices[place] for place in asked])}
 
 
-def _asked(policy: dict[str, Any], row: dict[str, Any]) -> dict[int, Opinion]:
-    """Return what those answer who are asked, by place, in the order in which they are."""
+def _asked(policy: dict[str, Any], row: dict[str, Any]) -> tuple[dict[int, Opinion], bool]:
+    """Return what those answer who are asked, by place, in that order; and whether that settles the row."""
     asked: dict[int, Opinion] = {}
-    last, known = None, None
+    last, known, sums = None, None, _summed(policy, [])
     for place in policy["order"]:
         judge = policy["judges"][place]
         if last is None or judge["columns"] != last["columns"]:  # otherwise a copy, who has answered
-            if _settled(policy, asked) or judge["columns"][0] not in row:
-                break
+            settled = _settled(policy, asked, sums)
+            if settled or judge["columns"][0] not in row:
+                return asked, settled
             last, known = judge, _judge(policy, judge, row)
         asked[place] = known
-    return asked
+        sums = _counted(policy, sums, known)
+    return asked, True
 
 
 def _judge(policy: dict[str, Any], judge: Any, row: dict[str, Any]) -> Opinion:
@@ -119,33 +116,36 @@ def _text(label: Any) -> str:
     return str(int(number)) if number.is_integer() else str(label)
 
 
-def _settled(policy: Any, asked: dict[int, Opinion]) -> bool:
+def _settled(policy: Any, asked: dict[int, Opinion], sums: list[list[float]]) -> bool:
     """Whether the outcome is the same for each class of which all who are left may be sure.
 
     Nothing makes a class win, and probable, more than that, and nothing makes it less probable than that of
     another one: so no other answers change the outcome either. With a power below 1 nothing is worse than
-    that all other classes are equal. Of calibrated means next to the least probability rounding may decide.
+    that all other classes are equal. Of calibrated means next to the least probability rounding may decide;
+    other means are added up there as they will be. `sums` are of what has been counted, in any order.
     """
-    if len(asked) == len(policy["judges"]):
-        return True
-    classes, outcomes = range(len(policy["classes"])), set()
+    n, classes, outcomes = len(policy["judges"]), range(len(policy["classes"])), set()
     fitted, least = policy.get("calibration"), policy["answer_from"]
-    rounds = fitted and policy["probabilities"] == "mean" and least > 0
-    for k in classes:
+    for k in sorted(classes, key=lambda k: -sums[1][k]):  # the first two mostly tell
         sure = [float(place == k) for place in classes]
-        label, shares = _decided(policy, [asked.get(place, sure) for place in range(len(policy["judges"]))])
+        label, shares = _decided(policy, _counted(policy, sums, sure, n - len(asked)), n)
         if fitted and fitted["power"] < 1 and label != k:
             other = (1 - shares[label]) / (len(classes) - 1)
             shares = [shares[label] if place == label else other for place in classes]
         probability = _calibrated(fitted, shares)[label]
-        if rounds and abs(probability - least) <= 1e-9:
-            return False
+        if policy["probabilities"] == "mean" and least > 0 and abs(probability - least) <= 1e-9:
+            if fitted:
+                return False
+            in_turn = _summed(policy, [asked.get(place, sure) for place in range(n)])
+            probability = _decided(policy, in_turn, n)[1][label]
         outcomes.add(label if probability >= least else None)
-    return len(outcomes) == 1
+        if len(outcomes) > 1:
+            return False
+    return True
 
 
 def _voted(policy: dict[str, Any], answers: list[Opinion]) -> dict[str, Any]:
-    label, shares = _decided(policy, answers)
+    label, shares = _decided(policy, _summed(policy, answers), len(answers))
     probabilities = _calibrated(policy.get("calibration"), shares)
     confident = probabilities[label] >= policy["answer_from"]
     return _told(policy, label if confident else None, probabilities, probabilities[label])
@@ -238,24 +238,44 @@ def _member(policy: Any, member: Any, columns: list[float]) -> list[float]:
     return [one / total for one in probabilities]
 
 
-def _decided(policy: Any, answers: list[Opinion]) -> tuple[int, list[float]]:
-    decision, classes = policy["decision"], range(len(policy["classes"]))
-    asked = [_or_equal(one, len(classes)) for one in answers]
+def _summed(policy: Any, answers: list[Opinion]) -> list[list[float]]:
+    """Return by class the votes, the parts that decide, and the probabilities, in the order of answers."""
+    sums = [[0.0] * len(policy["classes"])] * 3
+    for one in answers:
+        sums = _counted(policy, sums, one)
+    return sums
+
+
+def _counted(policy: Any, sums: list[list[float]], one: Opinion, times: int = 1) -> list[list[float]]:
+    """Return such sums with what one answer adds, as often as `times`."""
+    rule, n_classes = policy["decision"]["rule"], len(policy["classes"])
+    shares = [1 / n_classes] * n_classes if one is None else one
+    votes = [0] * n_classes
+    if one is not None and rule == "threshold":
+        votes = [int(share > 0.5) for share in one]
+    elif one is not None:
+        votes[int(one[1] > 0.5) if n_classes == 2 else one.index(max(one))] = 1
+    added: Any = (votes, _parts(policy["decision"], shares) if rule == "mean" else votes, shares)
+    return [[a + times * b for a, b in zip(x, y, strict=True)] for x, y in zip(sums, added, strict=True)]
+
+
+def _decided(policy: Any, sums: list[list[float]], n: int) -> tuple[int, list[float]]:
+    """Return the class that wins, and what makes it probable, by the sums of what `n` answers add."""
+    decision, (votes, scores, probabilities) = policy["decision"], sums
+    classes = range(len(policy["classes"]))
     if decision["rule"] == "threshold":
-        k, limit, n = decision["positive"], decision["threshold"], len(asked)
-        votes, middle = sum(_is_for(one, k) for one in answers), limit + 0.5
-        above = 0.5 + (votes - middle) / (2 * max(0.5, n - middle))
-        share = votes / (2 * middle) if votes <= limit else above
-        shares = [share if place == k else 1 - share for place in classes]
+        k, middle = decision["positive"], decision["threshold"] + 0.5
+        above = 0.5 + (votes[k] - middle) / (2 * max(0.5, n - middle))
+        share = votes[k] / (2 * middle) if votes[k] < middle else above
+        scores = shares = [share if place == k else 1 - share for place in classes]
     else:
-        chosen = _chosen(answers, len(classes)) or [0]
-        shares = [chosen.count(place) / len(chosen) for place in classes]
-    scores = _sums_of_parts(decision, asked) if decision["rule"] == "mean" else shares
+        cast = sum(votes)  # where all abstain the first class wins
+        shares = [one / cast for one in votes] if cast else [1.0, *votes[1:]]
     label = max(classes, key=lambda k: (scores[k], -k))
     if policy["probabilities"] == "mean":
-        shares = [_total([one[k] for one in asked]) / len(asked) for k in classes]
+        shares = [one / n for one in probabilities]
     elif policy["probabilities"] == "shares":
-        shares = [(share * len(asked) + 1) / (len(asked) + len(classes)) for share in shares]
+        shares = [(share * n + 1) / (n + len(classes)) for share in shares]
     return label, shares
 
 
@@ -263,38 +283,20 @@ def _calibrated(fitted: Any, shares: list[float]) -> list[float]:
     """Return a power of each share, times the factor of its class, in all 1."""
     if fitted is None:
         return shares
-    raised = [
-        share ** fitted["power"] * factor for share, factor in zip(shares, fitted["factors"], strict=True)
-    ]
-    return [one / _total(raised) for one in raised]
+    power, pairs = fitted["power"], zip(shares, fitted["factors"], strict=True)
+    raised = [share**power * factor for share, factor in pairs]
+    total = _total(raised)
+    return [one / total for one in raised]
 
 
-def _or_equal(one: Opinion, n_classes: int) -> list[float]:
-    return [1 / n_classes] * n_classes if one is None else one
-
-
-def _is_for(one: Opinion, k: int) -> bool:
-    return one is not None and one[k] > 0.5
-
-
-def _chosen(answers: list[Opinion], n_classes: int) -> list[int]:
-    some = [one for one in answers if one is not None]
-    return [int(one[1] > 0.5) if n_classes == 2 else one.index(max(one)) for one in some]
-
-
-def _sums_of_parts(decision: Any, asked: list[list[float]]) -> list[float]:
-    parts, gains = decision["whole"], decision["gains"]
-    whole = [[round(p * parts) for p in one] for one in asked]
+def _parts(decision: Any, shares: list[float]) -> list[int]:
+    whole, gains = decision["whole"], decision["gains"]
+    parts = [round(share * whole) for share in shares]
     if len(gains) == 2:
-        seconds = [
-            round(one[1] * parts) - (one[1] == 0.5) for one in asked
-        ]  # a half leans to the first class
-        whole = [[parts - second, second] for second in seconds]
-    if len(set(gains)) > 1:
-        whole = [
-            [round(p * (gain / max(gains))) for p, gain in zip(one, gains, strict=True)] for one in whole
-        ]
-    return [sum(one[k] for one in whole) for k in range(len(gains))]
+        second = parts[1] - (shares[1] == 0.5)  # a half leans to the first class
+        parts = [whole - second, second]
+    most = max(gains)
+    return [round(one * (gain / most)) for one, gain in zip(parts, gains, strict=True)]
 
 
 def _score(model: Any, x: list[float]) -> list[float]:
@@ -349,9 +351,8 @@ def _highest(scores: list[float]) -> list[float]:
 
 
 def _total(values: list[float]) -> float:
-    return _dot(
-        values, [1.0] * len(values)
-    )  # from the first to the last: sum() of Python 3.12 rounds otherwise
+    """Add up from the first to the last: sum() of Python 3.12 rounds otherwise."""
+    return _dot(values, [1.0] * len(values))
 
 
 def _dot(row: list[float], x: list[float], start: float = 0.0) -> float:
@@ -474,9 +475,8 @@ def _names(policy: Any) -> list[str]:
         return [column for judge in policy["judges"] for column in judge["columns"]]
     names = [feature["name"] for feature in policy["features"]]
     if policy["kind"] == "stages":
-        names = [
-            names[place] for place in sorted({one for stage in policy["stages"] for one in stage["known"]})
-        ]
+        known = {one for stage in policy["stages"] for one in stage["known"]}
+        names = [names[place] for place in sorted(known)]
     return names
 
 
