@@ -329,8 +329,8 @@ def _by_feature(costs: Mapping[str, Any] | Sequence[float] | None, names: tuple[
         missing = [name for name in names if name not in given]
         if missing:
             raise BadInputError(
-                f"feature_costs must price every feature, got none for {all_of(map(repr, missing))}. Add each "
-                "price, or 0."
+                f"feature_costs must price every feature, got none for {all_of(map(repr, missing))}. "
+                "Add each price, or 0."
             )
         return {name: given[name] for name in names}
     if isinstance(costs, str) or not hasattr(costs, "__len__"):
