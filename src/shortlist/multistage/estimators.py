@@ -157,7 +157,7 @@ class MultiStageClassifier(TableClassifier):
     call_cost, call_cost_per_feature : float, default=1.0 and 0.0
         What calling a classifier costs, and per feature that it reads: for the objective
         ``"evaluation_cost"``. Of an ensemble of Shortlist every member is called, once; its ``member_costs``
-        stand in place of `call_cost`.
+        stand in place of `call_cost`, which an ExactPruner takes together with ``max_cost`` alone.
     positive : label or None, default=None
         Positive class for false positives; None: the last of two classes.
     removal : bool, default=False
@@ -187,7 +187,8 @@ class MultiStageClassifier(TableClassifier):
         Wall-clock limit of the search, in seconds, fits included. Where an enumeration has not fitted all
         feature subsets in half of it, windows are searched in the other half.
     n_jobs : int, str or None, default=None
-        Threads that fit and enumerate, or the address of a Dask scheduler whose workers do; None is one.
+        Threads that fit and enumerate, or the address of a Dask scheduler whose workers do; None is one. Each
+        `subclassifier` is fitted in this process at first, and by others after some seconds of that.
     random_state : int, RandomState or None, default=None
         Seed of the split and of the search.
 

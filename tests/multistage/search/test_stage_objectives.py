@@ -1,4 +1,5 @@
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -100,6 +101,9 @@ def test_equal_ratios_of_different_counts_are_one_vector_without_coverage() -> N
     assert vectors[0].tolist() == vectors[1].tolist() == [1, 2]
 
 
+CALLS = {"objectives": ("coverage", "evaluation_cost")}
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -107,7 +111,9 @@ def test_equal_ratios_of_different_counts_are_one_vector_without_coverage() -> N
         ({"objectives": ()}, "objectives must name at least one"),
         ({"penalties": {0: 1.5}}, "penalties must be at least 0 and at most 1, got 1.5"),
         ({"call_cost": -1}, "call_cost must be at least 0, got -1"),
-        ({"call_cost": 1e16}, "costs of calls must have fewer digits to stay exact"),
+        (CALLS | {"call_cost": 1e16}, r"call_cost must have fewer digits to stay exact, got 1e\+16. Round"),
+        (CALLS | {"call_cost": 1e30}, r"call_cost must have fewer digits to stay exact, got 1e\+30. Round"),
+        (CALLS | {"call_cost_per_feature": 1e16}, r"call_cost_per_feature must have fewer .* got 1e\+16. R"),
         ({"max_stages": 2}, "max_stages must be at most the number of features, 1, got 2"),
     ],
 )
@@ -117,6 +123,23 @@ def test_bad_options_are_refused(options: dict[str, object], sentence: str) -> N
 
     with pytest.raises(BadInputError, match=sentence):
         stage_problem(decisions, oracles.whole_costs(known.prices), **{"max_stages": 1, **options})  # type: ignore[arg-type]  # any option
+
+
+@pytest.mark.parametrize("member_costs", [None, (1.0, 1e30)])
+def test_digits_of_what_calls_cost_are_looked_at_only_where_they_are_an_objective(member_costs: Any) -> None:
+    known = oracles.Facts(1, (0, 1), {frozenset({0}): ((False, False),) * 2}, (7,))
+    told: Any = oracles.Told(known)
+    told.member_costs = member_costs
+    decisions = DecisionBits(told, RejectRule((0.75, 0.75)))
+    call_cost = 1e30 if member_costs is None else 1.0
+
+    problem = stage_problem(decisions, oracles.whole_costs(known.prices), max_stages=1, call_cost=call_cost)
+    assert problem.most_call_price == 0
+    name = "call_cost" if member_costs is None else "member_costs"
+    with pytest.raises(BadInputError, match=rf"^{name} must have fewer digits to stay exact, got 1e\+30\."):
+        stage_problem(
+            decisions, oracles.whole_costs(known.prices), max_stages=1, call_cost=call_cost, **CALLS
+        )
 
 
 def test_a_point_that_costs_nothing_does_not_decide_alone() -> None:

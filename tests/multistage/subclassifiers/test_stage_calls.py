@@ -1,5 +1,6 @@
 """Whom calls of stages ask, and what that costs."""
 
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,24 @@ def test_a_classifier_that_says_nothing_of_members_is_asked_itself() -> None:
 
     assert not counts_members(tree)
     assert (asked_by_price(tree, 1).tolist(), most_asked(tree), member_costs(tree)) == ([1], 1, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "got"),
+    [
+        (3.0, "3.0"), ("12", "'12'"), ({0: 1.0}, "{0: 1.0}"), ([], "[]"), ([1, "cheap", 2], "'cheap'"),
+        ([1, None], "None"), ([1, -2], "-2"), ([1, np.inf], "inf"), (np.array(2.0), "array(2.)"),
+    ],
+)  # fmt: skip
+def test_costs_of_members_that_are_no_list_of_numbers_are_refused_before_any_fit(
+    given: Any, got: str
+) -> None:
+    sentence = (
+        f"must be a list of finite numbers of at least 0, one for each classifier of its pool, got {got}. "
+    )
+    priced = clone(PRUNED).set_params(member_costs=given, max_cost=9)
+    with pytest.raises(BadInputError, match=re.escape(sentence)):
+        MultiStageClassifier(subclassifier=priced, random_state=0).fit(X, Y)
 
 
 @pytest.mark.parametrize("method", ["enumerate", "emsco"])

@@ -90,10 +90,14 @@ class GoalOptions:
         typer.Option(help="CLASS=NUMBER in [0, 1]: what an error about such a row takes from the accuracy."),
     ] = None
     call_cost: Annotated[
-        float, typer.Option(help="Cost of one call of a stage's classifier, for evaluation_cost.")
+        float,
+        typer.Option(
+            help="Cost of one call of a stage's classifier, for evaluation_cost; of pruned and evolved ones that "
+            "of each member asked."
+        ),
     ] = 1.0
     call_cost_per_feature: Annotated[
-        float, typer.Option(help="What such a call costs more per feature that it reads.")
+        float, typer.Option(help="What such a call, or member, costs more per feature that it reads.")
     ] = 0.0
 
     def arguments(self, labels: Any) -> dict[str, Any]:

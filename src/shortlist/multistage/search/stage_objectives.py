@@ -171,7 +171,7 @@ class StageProblem:
         """What a row pays for any call at most."""
         most = self.decisions.subclassifiers.most_asked
         dearest = np.sort(self.member_prices)[::-1][:most]
-        members = int(dearest.sum()) if len(self.member_prices) > 1 else most * int(dearest[0])
+        members = sum(dearest.tolist()) if len(self.member_prices) > 1 else most * int(dearest[0])
         return members + most * self.call_price_per_feature * self.n_features
 
     def fitted(self, assignments: NDArray[np.int8]) -> NDArray[np.int8]:
@@ -334,9 +334,10 @@ def stage_problem(
     positive : int, default=1
         Class number that false positives are called.
     call_cost, call_cost_per_feature : float
-        What calling a classifier costs, and per feature that it reads, for the objective ``evaluation_cost``.
-        Of an ensemble of Shortlist every member is called, and where it has ``member_costs``, these stand in
-        place of `call_cost`.
+        What calling a classifier costs, and per feature that it reads, for the objective ``evaluation_cost``;
+        without that objective they must be numbers, and no more is asked of them. Of an ensemble of Shortlist
+        every member is called. Its ``member_costs`` stand in place of `call_cost`; an ExactPruner takes them
+        together with ``max_cost`` alone.
     removal : bool, default=False
         Whether features may be left out of every stage (Sec. 5.1).
 
@@ -357,10 +358,18 @@ def stage_problem(
         [_part("penalties", (penalties or {}).get(label, 1.0), 1.0) for label in range(rows.n_classes)]
     )
     own = decisions.subclassifiers.member_costs
-    members = [_part("member_costs", cost, math.inf) for cost in (() if own is None else own)]
-    plain = [_part("call_cost", call_cost, math.inf)]
-    per_feature = _part("call_cost_per_feature", call_cost_per_feature, math.inf)
-    calls, call_scale = as_integers([*(members or plain), per_feature])
+    priced = [("call_cost", call_cost)] if own is None else [("member_costs", cost) for cost in own]
+    priced.append(("call_cost_per_feature", call_cost_per_feature))
+    _part("call_cost", call_cost, math.inf)
+    calls, call_scale = as_integers([_part(argument, value, math.inf) for argument, value in priced])
+    if "evaluation_cost" not in names:  # nobody asks what calls cost, however many digits that has
+        calls, call_scale = [0] * len(calls), 1
+    dearest, (argument, value) = max(zip(calls, priced, strict=True), key=lambda one: one[0])
+    unexact = (
+        f"{argument} must have fewer digits to stay exact, got {value}. Round it, or choose a larger unit."
+    )
+    if dearest >= LARGEST_INTEGER:
+        raise BadInputError(unexact)
     if unit * len(rows.validation_labels) >= 2**31:
         raise BadInputError("penalties must have fewer digits to stay exact. Round them.")
     problem = StageProblem(
@@ -377,7 +386,7 @@ def stage_problem(
         removal=removal,
     )
     if problem.most_call_price * k * problem.n_rows >= LARGEST_INTEGER:
-        raise BadInputError("costs of calls must have fewer digits to stay exact. Round them.")
+        raise BadInputError(unexact)
     return problem
 
 

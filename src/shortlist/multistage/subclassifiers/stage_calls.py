@@ -1,10 +1,13 @@
 """Whom a call of a stage's classifier asks: itself, or the members of an ensemble of Shortlist."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from shortlist.errors import BadInputError
+from shortlist.exact import as_fraction
 
 
 def counts_members(estimator: Any) -> bool:
@@ -13,8 +16,26 @@ def counts_members(estimator: Any) -> bool:
 
 
 def member_costs(estimator: Any) -> Sequence[float] | None:
-    """Return what asking each member costs, where an ensemble was given that; None: all cost alike."""
-    return getattr(estimator, "member_costs", None) if counts_members(estimator) else None
+    """Return what asking each member costs, where an ensemble was given that; None: all cost alike.
+
+    Raises
+    ------
+    BadInputError
+        If that is no list of costs.
+    """
+    given = getattr(estimator, "member_costs", None) if counts_members(estimator) else None
+    if given is None:
+        return None
+    listed = np.iterable(given) and not isinstance(given, str | bytes | Mapping)
+    costs = list(given) if listed else []
+    exact = [as_fraction(cost) for cost in costs]
+    wrong = [cost for cost, number in zip(costs, exact, strict=True) if number is None or number < 0]
+    if not costs or wrong:
+        raise BadInputError(
+            "member_costs of the subclassifier must be a list of finite numbers of at least 0, one for each "
+            f"classifier of its pool, got {(wrong or [given])[0]!r}. Mend it, or leave it out."
+        )
+    return costs
 
 
 def most_asked(estimator: Any) -> int:
