@@ -101,7 +101,7 @@ def test_equal_ratios_of_different_counts_are_one_vector_without_coverage() -> N
     assert vectors[0].tolist() == vectors[1].tolist() == [1, 2]
 
 
-CALLS = {"objectives": ("coverage", "evaluation_cost")}
+CALLS: dict[str, Any] = {"objectives": ("coverage", "evaluation_cost")}
 
 
 @pytest.mark.parametrize(

@@ -92,8 +92,8 @@ class GoalOptions:
     call_cost: Annotated[
         float,
         typer.Option(
-            help="Cost of one call of a stage's classifier, for evaluation_cost; of pruned and evolved ones that "
-            "of each member asked."
+            help="Cost of one call of a stage's classifier, for evaluation_cost; of a pruned or evolved one "
+            "that of each member that it asks."
         ),
     ] = 1.0
     call_cost_per_feature: Annotated[
