@@ -60,7 +60,7 @@ class Cluster:
 
     def on_each(self, call: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
         """Call a function once in every worker that there is."""
-        with Client(self.address, set_as_default=False) as client:  # type: ignore[no-untyped-call]  # Dask
+        with Client(self.address, set_as_default=False) as client:  # type: ignore[no-untyped-call]  # no types
             found: dict[str, Any] = client.run(call, *arguments)
         return found
 

@@ -82,9 +82,8 @@ def refined_front(
     first = np.sort(first)
     best = first[nondominated_rows(*refined.comparable(measures[first]))]
     largest = dict(zip(refined.names, changes.tolist(), strict=True))
-    how = {
-        name: fact for name, fact in found.extras.items() if name != "n_tied"
-    }  # ties are of all that were found
+    # ties are of all that were found
+    how = {name: fact for name, fact in found.extras.items() if name != "n_tied"}
     facts = how | {"n_searched_points": len(assignments), "largest_change": largest}
     front = refined.front(
         assignments[best], measures[best], Proof(ProofKind.APPROXIMATE, limit=found.proof.limit),

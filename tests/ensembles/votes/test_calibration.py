@@ -49,7 +49,7 @@ def test_no_other_factors_lose_less_and_classes_are_as_probable_as_they_are_freq
         other = Calibration(1.0, tuple(np.asarray(found.factors) * nudge))
         assert least <= loss(other, scores, labels) + 1e-6
     told = found.of(np.maximum(scores, 1e-3)).sum(axis=0)
-    assert told == pytest.approx(smoothed_targets(labels, n_classes).sum(axis=0), abs=1e-3)
+    assert told == pytest.approx(smoothed_targets(labels, n_classes).sum(axis=0), abs=1e-9)
     assert max(found.factors) == 1
 
 

@@ -189,9 +189,9 @@ class _MeanWalker:
         for place in branches.open:
             if branches.left == 1:
                 self._keep([*branches.members, place])
-            elif not self._covers(branches.points[place - branches.first][None])[
-                0
-            ]:  # by what was found since
+                continue
+            point = branches.points[place - branches.first]
+            if not self._covers(point[None])[0]:  # by what was found since
                 if self._enter(self._further(branches, place)):
                     branches.tried = place
                 return

@@ -15,6 +15,9 @@ LEAST_SCORE = 1e-3
 POWERS = (0.05, 20.0)
 """Between these a power is looked for; above 0, so that the largest score stays the largest."""
 
+LAST_STEPS = 3
+"""Newton's steps after the minimum is nearly found, so that a threshold is the same on every machine."""
+
 MOST_GAIN = 2**30
 """Into so many parts the largest gain is cut where gains have factors."""
 
@@ -104,8 +107,12 @@ def fitted_factors(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
         shifted = logs + np.append(0.0, shifts)
         return _loss(shifted, targets), (_shares(shifted) - targets).sum(axis=0)[1:]
 
-    start = np.zeros(scores.shape[1] - 1)
-    shifts = np.append(0.0, minimize(loss, start, jac=True, method="L-BFGS-B", tol=1e-9).x)
+    found = minimize(loss, np.zeros(scores.shape[1] - 1), jac=True, method="L-BFGS-B").x
+    for _ in range(LAST_STEPS):
+        shares = _shares(logs + np.append(0.0, found))[:, 1:]
+        curvature = np.diag(shares.sum(axis=0)) - shares.T @ shares
+        found = found - np.linalg.solve(curvature, (shares - targets[:, 1:]).sum(axis=0))
+    shifts = np.append(0.0, found)
     return Calibration(1.0, tuple(np.exp(shifts - shifts.max()).tolist()))
 
 
