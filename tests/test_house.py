@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -107,11 +106,6 @@ def test_no_line_is_longer_than_a_reader_sees() -> None:
     assert longest == []
 
 
-def test_no_room_is_crowded() -> None:
-    sizes = Counter(str(path.parent) for path in SOURCES if not path.stem.startswith("__"))
-    assert {room: size for room, size in sizes.items() if size > 12} == {}
-
-
 def test_no_kernel_takes_more_arguments_than_a_reader_can_hold() -> None:
     counts = {}
     for path in SOURCES:
@@ -124,34 +118,6 @@ def test_no_kernel_takes_more_arguments_than_a_reader_can_hold() -> None:
 
     assert len(counts) > 50
     assert {name: count for name, count in counts.items() if count > 8} == {}
-
-
-MOST_REPEATED_NAMES = 14
-"""How many public names may be defined in two modules or more."""
-
-
-def _defined(tree: ast.Module) -> Iterator[str]:
-    """Yield the names of functions, classes and constants at the top of a module."""
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.Assign):
-            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            yield node.target.id
-
-
-def test_few_names_are_defined_in_two_modules() -> None:
-    """The functions in cli/commands are left out, as they are named for what the user types."""
-    places: dict[str, set[str]] = {}
-    for path in SOURCES:
-        tree = ast.parse(path.read_text())
-        commands = {one.name for one in _functions(tree)} if "commands" in path.parts else set()
-        for name in _defined(tree):
-            if not name.startswith("_") and name not in {"app", "main", *commands}:
-                places.setdefault(name, set()).add(str(path.relative_to(ROOT / "src" / "shortlist")))
-    repeated = {name: sorted(found) for name, found in places.items() if len(found) > 1}
-    assert len(repeated) <= MOST_REPEATED_NAMES, repeated
 
 
 CLOCKS = re.compile(r"^\s*(import time\b|from time import)|\bdatetime\.(now|today)\(", flags=re.MULTILINE)

@@ -104,7 +104,7 @@ def _import_everything() -> None:
 
     opponents = OpponentsSize((SYNTHETIC30,), ("single", "co-t", "astc"), 3)
     size = EmscoSize((), (), 0, 0, 0, 0, (), 0, 0, opponents)
-    PAPERS["emsco"] = dataclasses.replace(EMSCO, plan=lambda folder, _quick: plan_emsco(folder, size))
+    PAPERS["emsco"] = dataclasses.replace(EMSCO, plan=lambda folder, _extent: plan_emsco(folder, size))
 
 
 def _begun(name: str, *more: str) -> int:

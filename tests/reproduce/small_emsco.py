@@ -8,4 +8,4 @@ from shortlist.reproduce.stage_opponents import SYNTHETIC30, OpponentsSize
 SIZE = EmscoSize(
     (), (), 0, 0, 0, 0, (), 0, 0, OpponentsSize((SYNTHETIC30,), ("single", "co-t", "astc"), 2)
 )  # fmt: skip
-SMALL_EMSCO = dataclasses.replace(EMSCO, plan=lambda folder, _quick: plan_emsco(folder, SIZE))
+SMALL_EMSCO = dataclasses.replace(EMSCO, plan=lambda folder, _extent: plan_emsco(folder, SIZE))

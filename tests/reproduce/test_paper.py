@@ -7,10 +7,12 @@ import pytest
 
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.reproduce.paper import (
+    Extent,
     Paper,
     Plan,
     Reproduction,
     ResultTable,
+    check_extent,
     fingerprints,
     how_to_get,
     reproduce,
@@ -41,7 +43,15 @@ def _plan(n_units: int, missing: tuple[str, ...] = ()) -> Plan:
     return Plan(tuple(Unit(str(i), _squared, (i,)) for i in range(n_units)), {"units": n_units}, missing)
 
 
-PAPER = Paper("squares", "Squares", lambda _folder, quick: _plan(2 if quick else 4), _summed)
+PAPER = Paper(
+    "squares",
+    "Squares",
+    lambda _folder, extent: _plan(2 if extent.scale == "small" else 4),
+    _summed,
+    {"sum": "the sum", "table-5": "the squares"},
+    ("even", "odd"),
+    frozenset({"folds"}),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +60,7 @@ def _no_calls() -> None:
 
 
 def test_tables_are_made_of_all_units() -> None:
-    found = reproduce(PAPER, PAPER.plan(None, False))
+    found = reproduce(PAPER, PAPER.plan(None, Extent("paper")))
     assert found.tables[0].rows == [{"sum": 14}]
     assert (found.n_done, found.n_wanted) == (4, 4)
     assert found.unit_seconds > 0
@@ -113,3 +123,33 @@ def test_sets_that_are_there_are_found_and_the_others_named(tmp_path: Path) -> N
     assert missing == (how_to_get("spambase"), how_to_get("musk-v1"))
     assert "shortlist datasets fetch spambase" in missing[0]
     assert "write musk_v1.csv into a folder" in missing[1]
+
+
+def test_only_the_tables_that_are_asked_for_are_made() -> None:
+    plan = PAPER.plan(None, Extent())
+    assert reproduce(PAPER, plan, tables=("table-5",)).tables == ()
+    assert [table.name for table in reproduce(PAPER, plan, tables=("sum",)).tables] == ["sum"]
+
+
+def test_a_bare_number_names_a_table() -> None:
+    extent = check_extent(PAPER, Extent("medium", ("5", "sum"), ("odd",), folds=2))
+    assert extent.tables == ("table-5", "sum")
+    assert extent.wants("table-5", "table-6")
+    assert not extent.wants("table-6")
+    assert (extent.of(("even",)), Extent().of(("even",))) == (("odd",), ("even",))
+
+
+@pytest.mark.parametrize(
+    ("extent", "said"),
+    [
+        (Extent("smal"), r"scale must be small, medium or paper, got 'smal'\. Did you mean 'small'\?"),
+        (Extent(tables=("6",)), "tables must be among sum or table-5 in squares, got 'table-6'"),
+        (Extent(sets=("even", "ood")), r"sets must be among .* in squares, got 'ood'\. Did you mean 'odd'\?"),
+        (Extent(folds=0), "folds must be above 0, got 0"),
+        (Extent(seeds=3), r"seeds has no use in squares, got 3\. Leave it out\."),
+        (Extent(classifiers=(40,)), "classifiers has no use in squares"),
+    ],
+)
+def test_an_extent_that_a_paper_does_not_have_is_refused(extent: Extent, said: str) -> None:
+    with pytest.raises(BadInputError, match=said):
+        check_extent(PAPER, extent)

@@ -10,7 +10,7 @@ from shortlist.multistage.baselines.budgeted_classifier import aggregate
 from shortlist.multistage.presets import PRESETS
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search.enumeration import enumerate_front
-from shortlist.reproduce.paper import Paper, Plan, ResultTable, Rows, fingerprints, sets_of
+from shortlist.reproduce.paper import Extent, Paper, Plan, ResultTable, Rows, fingerprints, sets_of
 from shortlist.reproduce.stage_opponents import (
     ALL_METHODS,
     SYNTHETIC30,
@@ -76,16 +76,37 @@ class EmscoSize:
     opponents: OpponentsSize
 
 
-FULL = EmscoSize(
+PAPER_SIZE = EmscoSize(
     tuple(SETS), (2, 3, 4), 5, 100, 300, 500, tuple(PAPER_EXAMPLE), 10, 150,
     OpponentsSize((*SETS, SYNTHETIC30), ALL_METHODS, 50),
 )  # fmt: skip
-QUICK = EmscoSize(
+SMALL_SIZE = EmscoSize(
     ("pima", "heart"), (2, 3), 1, 3, 300, 100, (0.6, 0.8, 0.95), 1, 60,
     OpponentsSize(
         ("pima", "heart", SYNTHETIC30), ("emsco", "greedy-miser", "astc", "co-t", "single"), 3, 50, 15
     ),
 )  # fmt: skip
+
+
+SIZES = {
+    "small": SMALL_SIZE,
+    "medium": dataclasses.replace(
+        PAPER_SIZE,
+        splits=2,
+        recall_seeds=10,
+        opponents=dataclasses.replace(PAPER_SIZE.opponents, seeds=5),
+    ),
+    "paper": PAPER_SIZE,
+}
+"""How much each scale measures."""
+
+
+def size_of(extent: Extent) -> EmscoSize:
+    """Return how much an extent measures."""
+    size = SIZES[extent.scale]
+    return dataclasses.replace(
+        size, sets=extent.of(size.sets), recall_seeds=extent.seeds or size.recall_seeds
+    )
 
 
 def plan_emsco(folder: Path | None, size: EmscoSize) -> Plan:
@@ -234,8 +255,11 @@ def _range(values: "pd.Series[int]") -> str:
 EMSCO = Paper(
     "emsco",
     "Hamilton and Fulp (2022): multi-stage classifiers by evolution",
-    lambda folder, quick: plan_emsco(folder, QUICK if quick else FULL),
+    lambda folder, extent: plan_emsco(folder, size_of(extent)),
     emsco_tables,
+    {"fronts": "complete fronts", "recall": "Figure 7"},
+    tuple(SETS),
+    frozenset({"seeds"}),
     (
         "The paper's splits are not public, so sizes of fronts need not be its own.",
         "The costs of Heart and Credit are 10^T here, where the paper prints 10Ti.",

@@ -12,7 +12,7 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.studies.method_comparison import Fold, measure_fold, stratified_folds
 from shortlist.ensembles.studies.ranks import rank_methods
-from shortlist.reproduce.paper import Paper, Plan, ResultTable, Rows, fingerprints, sets_of
+from shortlist.reproduce.paper import Extent, Paper, Plan, ResultTable, Rows, fingerprints, sets_of
 from shortlist.runs import Unit
 
 if TYPE_CHECKING:
@@ -54,8 +54,18 @@ class EvolutionSize:
     stumps: int = 200
 
 
-FULL = EvolutionSize(tuple(SETS), 10, 10, 500, 200)
-QUICK = EvolutionSize(("bcw", "bld", "pid", "cmc"), 10, 2, 200, 40, 50)
+SIZES = {
+    "small": EvolutionSize(("bcw", "bld", "pid", "cmc"), 10, 2, 200, 40, 50),
+    "medium": EvolutionSize(tuple(SETS), 10, 3, 500, 200),
+    "paper": EvolutionSize(tuple(SETS), 10, 10, 500, 200),
+}
+"""How much each scale measures."""
+
+
+def size_of(extent: Extent) -> EvolutionSize:
+    """Return how much an extent measures."""
+    size = SIZES[extent.scale]
+    return dataclasses.replace(size, sets=extent.of(size.sets), n_run=extent.folds or size.n_run)
 
 
 def eel_methods(size: EvolutionSize) -> dict[str, Any]:
@@ -157,8 +167,11 @@ def evolution_tables(rows: "pd.DataFrame") -> list[ResultTable]:
 EVOLUTION = Paper(
     "evolution",
     "Gagné, Sebag, Schoenauer and Tomassini (2007): ensembles from evolution, for free",
-    lambda folder, quick: plan_evolution(folder, QUICK if quick else FULL),
+    lambda folder, extent: plan_evolution(folder, size_of(extent)),
     evolution_tables,
+    {"errors": "test errors", "ranks": "mean ranks of the accuracy"},
+    tuple(SETS),
+    frozenset({"folds"}),
     (
         "The text at hand is a fragment without the paper's results, so no figure of it stands beside ours.",
         "The exponent of the fitness, the limits of the price classes of bos and the folds are not in it.",

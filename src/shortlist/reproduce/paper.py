@@ -1,11 +1,13 @@
 """One paper: units that measure, and tables that put what it reports beside what they measured."""
 
+import dataclasses
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from shortlist._words import any_of, did_you_mean
 from shortlist.datasets.registry import public_set
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.runs import Unit, Work, run_units
@@ -19,6 +21,49 @@ Rows: TypeAlias = list[dict[str, Any]]
 """What a unit measured: numbers and words by column, as JSON holds them."""
 
 
+SCALES = ("small", "medium", "paper")
+"""Two minutes, ninety minutes a paper on two cores, and what the paper printed."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Which part of a paper is measured, and how much of it.
+
+    What is left empty or None is as the scale has it.
+
+    Attributes
+    ----------
+    scale : str
+        One of :data:`SCALES`.
+    tables : tuple of str
+        Names of tables and figures, of :attr:`Paper.contents`; all of them if empty.
+    sets : tuple of str
+        Data sets or systems, of :attr:`Paper.sets`; those of the scale if empty.
+    classifiers : tuple of int
+        Numbers of classifiers in a pool, K.
+    folds, seeds : int, optional
+        How many folds of each set, and how many runs with different seeds.
+    time_limit_s : float, optional
+        Time limit of each exact method or program, in seconds.
+    """
+
+    scale: str = "small"
+    tables: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+    classifiers: tuple[int, ...] = ()
+    folds: int | None = None
+    seeds: int | None = None
+    time_limit_s: float | None = None
+
+    def wants(self, *tables: str) -> bool:
+        """Whether at least one of these tables and figures is asked for."""
+        return not self.tables or not set(self.tables).isdisjoint(tables)
+
+    def of(self, sets: Sequence[str]) -> tuple[str, ...]:
+        """Return the sets that are asked for, or else these."""
+        return self.sets or tuple(sets)
+
+
 @dataclass(frozen=True)
 class Plan:
     """What is to be measured.
@@ -26,9 +71,10 @@ class Plan:
     Attributes
     ----------
     units : tuple of Unit
-        Each returns :data:`Rows`.
+        Each returns :data:`Rows`. The key says the set, the fold, the size of the pool and whatever else an
+        extent can leave out, so that one study serves several extents of one scale.
     settings : mapping
-        What a study is bound to, as JSON holds it.
+        What a study is bound to, as JSON holds it: whatever changes what a unit measures.
     missing : tuple of str
         A sentence for each set that is not there.
     """
@@ -39,25 +85,73 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class ResultTable:
-    """One table of results.
+class Line:
+    """One line of a picture, or points of one kind.
 
     Attributes
     ----------
     name : str
-        What its files are called, without their ending.
+        What the legend calls it.
+    points : tuple of (float, float)
+        x and y.
+    band : tuple of (float, float)
+        Lower and upper end of an interval for each point; empty for none.
+    joined : bool
+        Whether the points are joined.
+    """
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    band: tuple[tuple[float, float], ...] = ()
+    joined: bool = True
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a figure draws.
+
+    Attributes
+    ----------
+    text : str
+        What one sees in it, in a sentence.
+    x, y : str
+        What the axes show, with units.
+    lines : tuple of Line
+        What is drawn.
+    """
+
+    text: str
+    x: str
+    y: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """One table of results, in the layout of the paper.
+
+    Attributes
+    ----------
+    name : str
+        What its files are called, without their ending: ``table-5`` or ``figure-7``.
     title : str
         What it shows, in a line.
     rows : list of dict
         The same columns in every row; None where there is nothing.
     note : str
         What a reader should know beside it.
+    differs : str
+        One sentence that says why our figures differ from the paper's; empty where they agree.
+    picture : Picture or None
+        The same as a picture, where the paper has a figure.
     """
 
     name: str
     title: str
     rows: Rows
     note: str = ""
+    differs: str = ""
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True)
@@ -71,18 +165,60 @@ class Paper:
     title : str
         Authors, year, and what it is about.
     plan : callable
-        Receives the folder with data, or None, and whether minutes are all there is; returns a :class:`Plan`.
-    tables : callable
-        Makes tables of the rows of finished units.
-    differs : tuple of str
-        Sentences: where this is not what the paper did, and why.
+        Receives the folder with data, or None, and an :class:`Extent`; returns a :class:`Plan`.
+    make_tables : callable
+        Makes the tables and figures, whatever the extent, of the rows of finished units.
+    contents : mapping of str to str
+        Every table and figure of the paper's results by its name, ``table-5`` or ``figure-7``, and what it shows.
+    sets : tuple of str
+        The names of its data sets or systems.
+    takes : frozenset of str
+        The fields of :class:`Extent` beyond scale, tables and sets that change what is measured.
+    deviations : tuple of str
+        Sentences: where this is not what the paper did, and why. The only such list of this paper.
     """
 
     name: str
     title: str
-    plan: Callable[[Path | None, bool], Plan]
-    tables: Callable[["pd.DataFrame"], list[ResultTable]]
-    differs: tuple[str, ...] = ()
+    plan: Callable[[Path | None, Extent], Plan]
+    make_tables: Callable[["pd.DataFrame"], list[ResultTable]]
+    contents: Mapping[str, str]
+    sets: tuple[str, ...]
+    takes: frozenset[str] = frozenset()
+    deviations: tuple[str, ...] = ()
+
+
+def check_extent(paper: Paper, extent: Extent) -> Extent:
+    """Return an extent that a paper can be measured in, with tables by their full names.
+
+    A bare number names a table: ``5`` is ``table-5``.
+
+    Raises
+    ------
+    BadInputError
+        If the scale, a table or a set is unknown, a number is too small, or the paper has no such limit.
+    """
+    if extent.scale not in SCALES:
+        raise BadInputError(
+            f"scale must be {any_of(SCALES)}, got {extent.scale!r}.{did_you_mean(extent.scale, SCALES)}"
+        )
+    tables = tuple(f"table-{name}" if name.isdecimal() else name for name in extent.tables)
+    for what, given, known in (("tables", tables, tuple(paper.contents)), ("sets", extent.sets, paper.sets)):
+        for name in given:
+            if name not in known:
+                raise BadInputError(
+                    f"{what} must be among {any_of(known)} in {paper.name}, got {name!r}."
+                    f"{did_you_mean(name, known)}"
+                )
+    for field_name in ("classifiers", "folds", "seeds", "time_limit_s"):
+        value = getattr(extent, field_name)
+        if value in {None, ()}:
+            continue
+        if field_name not in paper.takes:
+            raise BadInputError(f"{field_name} has no use in {paper.name}, got {value}. Leave it out.")
+        if min(value if isinstance(value, tuple) else (value,)) <= 0:
+            raise BadInputError(f"{field_name} must be above 0, got {value}.")
+    return dataclasses.replace(extent, tables=tables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +247,9 @@ class Reproduction:
     missing: tuple[str, ...] = field(default=())
 
 
-def reproduce(paper: Paper, plan: Plan, work: Work | None = None) -> Reproduction:
+def reproduce(
+    paper: Paper, plan: Plan, work: Work | None = None, *, tables: Sequence[str] = ()
+) -> Reproduction:
     """Run what is missing of a plan, and make the tables of the paper.
 
     Parameters
@@ -123,6 +261,8 @@ def reproduce(paper: Paper, plan: Plan, work: Work | None = None) -> Reproductio
     work : Work, optional
         Who works, the study that a later call goes on from, who is told of every unit, and a way to stop with
         the units that are finished.
+    tables : sequence of str, default=()
+        Names of the tables and figures to make, of :attr:`Paper.contents`; all of them if empty.
 
     Raises
     ------
@@ -146,8 +286,8 @@ def reproduce(paper: Paper, plan: Plan, work: Work | None = None) -> Reproductio
     if rows.empty:
         raise ShortlistError("the work was stopped before a unit was finished, so there is no table.")
     seconds = float(sum(one["seconds"] for one in finished))
-    tables = tuple(paper.tables(rows))
-    return Reproduction(tables, rows, len(finished), len(plan.units), seconds, plan.missing)
+    made = tuple(table for table in paper.make_tables(rows) if not tables or table.name in tables)
+    return Reproduction(made, rows, len(finished), len(plan.units), seconds, plan.missing)
 
 
 def _timed(call: Callable[..., Rows], *arguments: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from shortlist.methods.comparison import box_of, quality_of
 from shortlist.pareto.dominance import nondominated_unique
 from shortlist.products.configuration.found_front import find_front
 from shortlist.products.configuration.search_options import search_options
-from shortlist.reproduce.paper import Paper, Plan, ResultTable, Rows
+from shortlist.reproduce.paper import Extent, Paper, Plan, ResultTable, Rows
 from shortlist.reproduce.product_lines import (
     SYSTEMS,
     complete_points,
@@ -77,7 +77,7 @@ class ProductsSize:
 
 _JCS = ("diagram", "exact", "cwmoip", "epsilon-constraint")
 _PORTAL = ("diagram", "exact", "cwmoip")
-FULL = ProductsSize(
+PAPER_SIZE = ProductsSize(
     (
         *((("jcs", number), _JCS) for number in range(4)),
         *((("web-portal", number), _PORTAL) for number in range(4)),
@@ -91,7 +91,7 @@ FULL = ProductsSize(
 )
 """All systems; IBED with 30 seeds and the study's evaluations."""
 
-QUICK = ProductsSize(
+SMALL_SIZE = ProductsSize(
     (
         *((("jcs", number), _JCS) for number in range(4)),
         *((("web-portal", number), ("diagram",)) for number in range(4)),
@@ -100,7 +100,24 @@ QUICK = ProductsSize(
     2,
     5_000,
 )
-"""Some minutes."""
+SIZES = {
+    "small": SMALL_SIZE,
+    "medium": dataclasses.replace(PAPER_SIZE, n_seeds=5),
+    "paper": PAPER_SIZE,
+}
+"""How much each scale measures."""
+
+
+def size_of(extent: Extent) -> ProductsSize:
+    """Return how much an extent measures."""
+    size = SIZES[extent.scale]
+    names = extent.of(tuple(SYSTEMS))
+    return dataclasses.replace(
+        size,
+        complete=tuple(one for one in size.complete if one[0][0] in names),
+        solrep=tuple(one for one in size.solrep if one[0][0] in names),
+        n_seeds=extent.seeds or size.n_seeds,
+    )
 
 
 def plan_products(folder: Path | None, size: ProductsSize) -> Plan:
@@ -303,8 +320,16 @@ def _key(system: System, what: str) -> str:
 PRODUCTS = Paper(
     "products",
     "Xue and Li (2018): optimal products of software product lines, by integer programming",
-    lambda folder, quick: plan_products(folder, QUICK if quick else FULL),
+    lambda folder, extent: plan_products(folder, size_of(extent)),
     product_tables,
+    {
+        "table-3": "complete fronts",
+        "table-4": "IBED beside the complete fronts",
+        "table-5": "SolRep beside IBED",
+        "table-6": "seconds of SolRep",
+    },
+    tuple(SYSTEMS),
+    frozenset({"seeds"}),
     (
         (
             "The digits of the paper's tables are lost in the text at hand; figures of it are those that its "

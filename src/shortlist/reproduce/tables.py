@@ -33,17 +33,18 @@ def as_markdown(table: ResultTable) -> str:
         "| " + " | ".join(columns) + " |",
         "| " + " | ".join("---" if _is_text(table.rows, column) else "---:" for column in columns) + " |",
         *(
-            "| " + " | ".join(_shown(row.get(column)).replace("|", "\\|") for column in columns) + " |"
+            "| " + " | ".join(shown(row.get(column)).replace("|", "\\|") for column in columns) + " |"
             for row in table.rows
         ),
     ]
-    return "\n".join([*lines, *(["", table.note] if table.note else [])]) + "\n"
+    below = [text for text in (table.differs, table.note) if text]
+    return "\n".join([*lines, *(line for text in below for line in ("", text))]) + "\n"
 
 
 def as_text(table: ResultTable) -> str:
     """Return a table for the terminal."""
     columns = columns_of(table.rows)
-    cells = [columns, *([_shown(row.get(column)) for column in columns] for row in table.rows)]
+    cells = [columns, *([shown(row.get(column)) for column in columns] for row in table.rows)]
     widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
     left = [_is_text(table.rows, column) for column in columns]
     lines = [
@@ -53,14 +54,14 @@ def as_text(table: ResultTable) -> str:
         ).rstrip()
         for row in cells
     ]
-    return "\n".join([table.title, *lines, *([table.note] if table.note else [])])
+    return "\n".join([table.title, *lines, *(text for text in (table.differs, table.note) if text)])
 
 
 def _is_text(rows: Rows, column: str) -> bool:
     return any(isinstance(row.get(column), str) for row in rows)
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """Show a figure with four digits."""
     if value is None or value != value:  # noqa: PLR0124  # NaN
         return NOTHING

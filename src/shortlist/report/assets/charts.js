@@ -104,9 +104,13 @@ function lineChart(data, width) {
   const points = data.series.flatMap((one) => one.points);
   const x = ends(points.map(([at]) => at).filter((at) => !data.x.log || at > 0), 0);
   if (x[0] === x[1]) x[1] = x[0] + 1;
-  const y = data.y.range || ends(points.map(([, value]) => value), 0.05);
+  const y = data.y.range || ends([...points.map(([, value]) => value), ...data.series.flatMap((one) => (one.band || []).flat())], 0.05);
   const { parts, across, up } = axisFrame(data, width, height, top, x, y);
   data.series.forEach((one, i) => {
+    if (one.band) {
+      const edge = (side) => one.points.map(([at], k) => `${across(at).toFixed(1)},${up(one.band[k][side]).toFixed(1)}`);
+      parts.push(svgEl("polygon", { points: [...edge(0), ...edge(1).reverse()].join(" "), fill: groupColour(i), "fill-opacity": 0.18 }));
+    }
     const kept = one.points.filter(([at, value]) => value !== null && (!data.x.log || at > 0));
     let path = "";
     kept.forEach(([at, value], k) => {

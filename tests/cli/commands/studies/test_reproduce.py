@@ -29,7 +29,7 @@ PAPERS["emsco"] = SMALL_EMSCO
 
 @pytest.fixture
 def sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    smallest = dataclasses.replace(EVOLUTION, plan=lambda folder, _quick: plan_evolution(folder, SMALLEST))
+    smallest = dataclasses.replace(EVOLUTION, plan=lambda folder, _extent: plan_evolution(folder, SMALLEST))
     monkeypatch.setitem(PAPERS, "evolution", smallest)
     (tmp_path / "sets").mkdir()
     write_made_set(tmp_path / "sets", "bupa-liver-disorders")
@@ -41,7 +41,6 @@ def test_tables_are_printed_and_written_and_a_study_is_gone_on_from(sets: Path) 
     line = [
         "reproduce",
         "evolution",
-        "--quick",
         "--data",
         "sets",
         "--study",
@@ -92,7 +91,7 @@ def test_a_killed_reproduction_and_one_with_two_workers_give_the_tables_of_an_un
 
 
 def test_a_machine_without_any_of_the_data_is_told_how_to_get_it(sets: Path) -> None:
-    run = shortlist("reproduce", "evolution", "--quick", cwd=sets)
+    run = shortlist("reproduce", "evolution", cwd=sets)
     assert (run.returncode, run.stdout) == (2, "")
     assert "bupa-liver-disorders is missing: write bupa_liver_disorders.csv into a folder" in run.stderr
     assert "--data FOLDER" in run.stderr
@@ -110,10 +109,14 @@ def test_a_machine_without_any_of_the_data_is_told_how_to_get_it(sets: Path) -> 
         (["evolution", "--workers", "0"], "--workers must be"),
         (["evolution", "--out", "sets/bupa_liver_disorders.csv"], "--out must be a folder that can be made"),
         (["evolution", "--study", "s.txt"], "--study must end in .db"),
+        (["evolution", "--scale", "big"], "--scale must be small, medium or paper, got 'big'"),
+        (["evolution", "--tables", "errors,5"], "--tables must be among errors or ranks in evolution"),
+        (["evolution", "--seeds", "2"], "--seeds has no use in evolution"),
+        (["evolution", "--classifiers", "forty"], "--classifiers must be whole numbers with commas"),
     ],
 )
 def test_what_cannot_be_is_refused_before_the_work(sets: Path, arguments: list[str], said: str) -> None:
-    run = shortlist("reproduce", *arguments, "--quick", cwd=sets)
+    run = shortlist("reproduce", *arguments, cwd=sets)
     assert (run.returncode, run.stdout) == (2, "")
     assert said in run.stderr
 

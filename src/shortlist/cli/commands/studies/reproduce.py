@@ -1,21 +1,70 @@
 """`shortlist reproduce`: a paper's experiments run again, beside what it reports."""
 
+import dataclasses
 import functools
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shortlist.cli.options.groups import grouped
-from shortlist.cli.options.shared import Data, Json, WorkersOrAddress, check_shared
+from shortlist.cli.options.shared import Data, Json, ReportOut, WorkersOrAddress, check_shared
 from shortlist.cli.options.study_options import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
-    from shortlist.reproduce.paper import Paper, Reproduction
+    from shortlist.report.parts import Parts
+    from shortlist.reproduce.paper import Extent, Paper, Reproduction
 
 NAMES = ("pruning", "emsco", "products", "evolution")
 """Papers, as the user names them."""
+
+
+@dataclass(frozen=True)
+class ExtentOptions:
+    """Which part of a paper is measured, and how much of it."""
+
+    scale: Annotated[
+        str,
+        typer.Option(
+            help="How much is measured: small (two minutes), medium (up to 90 minutes on two cores) or paper "
+            "(everything as printed, which takes hours to months)."
+        ),
+    ] = "small"
+    tables: Annotated[
+        str | None, typer.Option(help="Tables and figures to make, such as '5,6,figure-7'; all by default.")
+    ] = None
+    sets: Annotated[
+        str | None, typer.Option(help="Data sets or systems to measure, such as 'e-shop,ecos'.")
+    ] = None
+    classifiers: Annotated[
+        str | None, typer.Option(help="Numbers of classifiers in a pool, such as '40,100'.")
+    ] = None
+    folds: Annotated[int | None, typer.Option(help="How many folds of each set are run.")] = None
+    seeds: Annotated[int | None, typer.Option(help="How many runs with different seeds.")] = None
+    time_limit: Annotated[
+        float | None, typer.Option(help="Time limit of each exact method or program, in seconds.")
+    ] = None
+
+    def read(self) -> "Extent":
+        """Return the extent that the options name."""
+        from shortlist.errors import BadInputError
+        from shortlist.reproduce.paper import Extent
+
+        sizes = _listed(self.classifiers)
+        if not all(size.isdecimal() for size in sizes):
+            raise BadInputError(
+                f"--classifiers must be whole numbers with commas between them, got {self.classifiers!r}."
+            )
+        return Extent(
+            self.scale, _listed(self.tables), _listed(self.sets), tuple(map(int, sizes)),
+            self.folds, self.seeds, self.time_limit,
+        )  # fmt: skip
+
+
+def _listed(text: str | None) -> tuple[str, ...]:
+    return tuple(word.strip() for word in (text or "").split(",") if word.strip())
 
 
 @grouped
@@ -24,10 +73,9 @@ def reproduce(
     paper: Annotated[str, typer.Argument(help="pruning, emsco, products or evolution.")],
     *,
     data: Data = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A part that takes minutes; the whole takes hours to months.")
-    ] = False,
+    extent: ExtentOptions,
     kept: StudyOptions,
+    report: ReportOut = None,
     out_folder: Annotated[
         str | None, typer.Option("--out", help="Folder for the tables as CSV and Markdown; made if need be.")
     ] = None,
@@ -35,29 +83,38 @@ def reproduce(
     json: Json = False,
 ) -> None:
     """Run a paper's experiments again, and print its tables with what it reports beside what came out."""
-    from shortlist.cli.files import STUDY_FILE, check_files, check_folder
+    from shortlist.cli.files import PAGE_FILE, STUDY_FILE, check_files, check_folder
+    from shortlist.cli.text.result_page import save_page, tell_page
     from shortlist.cli.work import long_work
 
     folder = check_folder(data, "--data")
-    check_files(inputs={}, outputs={"--study": kept.study}, endings={"--study": STUDY_FILE})
+    check_files(
+        inputs={},
+        outputs={"--study": kept.study, "--report": report},
+        endings={"--study": STUDY_FILE, "--report": PAGE_FILE},
+    )
     check_shared(context.params)
     chosen = _paper(paper)
     out = _made(out_folder)
+    from shortlist.reproduce.paper import check_extent
     from shortlist.reproduce.paper import reproduce as run
     from shortlist.runs import Work
 
-    plan = chosen.plan(None if folder is None else Path(folder), quick)
+    wanted = check_extent(chosen, extent.read())
+    plan = chosen.plan(None if folder is None else Path(folder), wanted)
     place = kept.place(context, data="")  # the folder is among the parameters
-    with place.opened(context) as study, long_work(place.path) as (cancellation, report):
-        found = run(chosen, plan, Work(workers, study, report, cancellation))
+    with place.opened(context) as study, long_work(place.path) as (cancellation, progress):
+        found = run(chosen, plan, Work(workers, study, progress, cancellation), tables=wanted.tables)
     print_notes(found.missing)
-    facts = _facts(chosen, found, quick=quick) | run_facts(context)
+    facts = _facts(chosen, found, wanted) | run_facts(context)
+    page = save_page(report, chosen.title, lambda: _parts(chosen, found))
     if out is not None:
         facts["files"] = _written(out, chosen, found, facts)
     if json:
         print_json(facts)
     else:
         _print(chosen, found, facts)
+        tell_page(page)
 
 
 def _paper(name: str) -> "Paper":
@@ -87,7 +144,13 @@ def _made(folder: str | None) -> Path | None:
     return Path(folder)
 
 
-def _facts(paper: "Paper", found: "Reproduction", *, quick: bool) -> dict[str, Any]:
+def _parts(paper: "Paper", found: "Reproduction") -> "Parts":
+    from shortlist.reproduce.pages import paper_parts
+
+    return paper_parts(paper, found)
+
+
+def _facts(paper: "Paper", found: "Reproduction", extent: "Extent") -> dict[str, Any]:
     """Return what the JSON says."""
     from shortlist.cli.text.output import finite
     from shortlist.reproduce.machine import listed_versions, processor
@@ -99,7 +162,7 @@ def _facts(paper: "Paper", found: "Reproduction", *, quick: bool) -> dict[str, A
         "command": "reproduce",
         "paper": paper.name,
         "title": paper.title,
-        "quick": quick,
+        "extent": dataclasses.asdict(extent),
         "status": "complete" if found.n_done == found.n_wanted else "stopped",
         "units": found.n_done,
         "units_wanted": found.n_wanted,
@@ -112,10 +175,11 @@ def _facts(paper: "Paper", found: "Reproduction", *, quick: bool) -> dict[str, A
                 "title": table.title,
                 "rows": [{key: plain(value) for key, value in row.items()} for row in table.rows],
                 "note": table.note,
+                "differs": table.differs,
             }
             for table in found.tables
         ],
-        "differs": list(paper.differs),
+        "deviations": list(paper.deviations),
         "notes": list(found.missing),
     }
 
@@ -128,7 +192,7 @@ def _print(paper: "Paper", found: "Reproduction", facts: dict[str, Any]) -> None
     for table in found.tables:
         print(f"\n{as_text(table)}")
     print("\nWhere this is not what the paper did:")
-    for sentence in paper.differs:
+    for sentence in paper.deviations:
         print(f"- {sentence}")
     stopped = "" if found.n_done == found.n_wanted else f" of {found.n_wanted:,}; the same command goes on"
     print(f"\n{found.n_done:,} units{stopped}, {found.unit_seconds:,.0f} s of work, on {facts['processor']}.")
@@ -146,6 +210,8 @@ def _written(out: Path, paper: "Paper", found: "Reproduction", facts: dict[str, 
     files[f"{paper.name}-rows.csv"] = found.rows.to_csv(index=False)
     how = f"{found.n_done:,} of {found.n_wanted:,} units, {facts['processor']}, {facts['versions']}."
     head = f"# {paper.title}\n\n{how}\n"
-    differs = "## Where this is not what the paper did\n\n" + "".join(f"- {one}\n" for one in paper.differs)
+    differs = "## Where this is not what the paper did\n\n" + "".join(
+        f"- {one}\n" for one in paper.deviations
+    )
     files[f"{paper.name}.md"] = "\n".join([head, *map(as_markdown, found.tables), differs])
     return [str(save(out / name, functools.partial(write_text, text=text))) for name, text in files.items()]
