@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "shortlist", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60
-)
-settings.load_profile("shortlist")
+QUIET = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("shortlist", QUIET, derandomize=True, max_examples=60)
+settings.register_profile("fuzz", QUIET, derandomize=False, max_examples=600, print_blob=True)
+settings.load_profile("shortlist")  # `make fuzz` loads the other one after this
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of, any_of, did_you_mean
+from shortlist.arrays import products_in_order
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from
 from shortlist.results.limits import Limit
@@ -113,12 +114,12 @@ def pick_index(
         got = ", ".join(f"{name}={factor:g}" for name, factor in (weights or {}).items())
         raise BadInputError(f"weights must be numbers of at least 0, and not all 0, got {got}.")
     if rule == "ideal":
-        scores = np.sqrt((factors * scaled**2).sum(axis=1))
+        scores = np.sqrt(products_in_order(scaled**2, factors))
     elif rule == "weights":
-        scores = scaled @ factors
+        scores = products_in_order(scaled, factors)
     else:
         allowed = allowed[_between_ends(scaled, allowed)]
-        scores = scaled @ _anchor_plane(scaled)
+        scores = products_in_order(scaled, _anchor_plane(scaled))
     return int(allowed[np.argmin(scores[allowed])])
 
 
@@ -148,7 +149,7 @@ def _anchor_plane(scaled: "NDArray[np.float64]") -> "NDArray[np.float64]":
     anchors = own[[np.lexsort((own.sum(axis=1), column))[0] for column in own.T]]
     through = np.linalg.lstsq(anchors, np.ones(len(anchors)), rcond=None)[0]  # the shortest of all normals
     if (through > 1e-9).all() and np.allclose(anchors @ through, 1):
-        normal[active] = through
+        normal[active] = np.round(through, 12)  # the last bits differ from processor to processor
     return normal
 
 
