@@ -22,6 +22,9 @@ LimitsAsked: TypeAlias = Mapping[str, float] | Sequence[Limit] | None
 PICK_RULES = ("ideal", "knee", "weights", "lexicographic")
 """The names of the rules."""
 
+SCORE_DIGITS = 12
+"""Decimals of a score, the largest weight being 1: points that differ by rounding alone are equal."""
+
 
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
@@ -113,6 +116,7 @@ def pick_index(
     if (factors < 0).any() or not factors.any() or not np.isfinite(factors).all():
         got = ", ".join(f"{name}={factor:g}" for name, factor in (weights or {}).items())
         raise BadInputError(f"weights must be numbers of at least 0, and not all 0, got {got}.")
+    factors = factors / factors.max()
     if rule == "ideal":
         scores = np.sqrt(products_in_order(scaled**2, factors))
     elif rule == "weights":
@@ -120,7 +124,7 @@ def pick_index(
     else:
         allowed = allowed[_between_ends(scaled, allowed)]
         scores = products_in_order(scaled, _anchor_plane(scaled))
-    return int(allowed[np.argmin(scores[allowed])])
+    return int(allowed[np.argmin(np.round(scores[allowed], SCORE_DIGITS))])
 
 
 def _between_ends(scaled: "NDArray[np.float64]", allowed: "NDArray[np.intp]") -> "NDArray[np.bool_]":
@@ -149,7 +153,7 @@ def _anchor_plane(scaled: "NDArray[np.float64]") -> "NDArray[np.float64]":
     anchors = own[[np.lexsort((own.sum(axis=1), column))[0] for column in own.T]]
     through = np.linalg.lstsq(anchors, np.ones(len(anchors)), rcond=None)[0]  # the shortest of all normals
     if (through > 1e-9).all() and np.allclose(anchors @ through, 1):
-        normal[active] = np.round(through, 12)  # the last bits differ from processor to processor
+        normal[active] = through
     return normal
 
 
