@@ -12,7 +12,6 @@ from shortlist.ensembles.votes.calibration import (
     smoothed_targets,
     times_factors,
 )
-from tests.layouts import check_rows_stand_alone
 
 
 def made(seed: int, n_rows: int = 60, n_classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
@@ -78,10 +77,3 @@ def test_factors_multiply_gains() -> None:
 
 def test_scores_of_nothing_stay_nothing() -> None:
     assert Calibration(0.5, (1.0, 0.25)).of(np.array([[0.0, 1.0], [1.0, 0.0]])).tolist() == [[0, 1], [1, 0]]
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 5])
-def test_the_probability_of_a_row_depends_on_no_other_row_and_no_order_of_memory(n_classes: int) -> None:
-    scores, _ = made(1, 400, n_classes)
-    calibration = Calibration(0.37, tuple(np.linspace(0.3, 1, n_classes).tolist()))
-    check_rows_stand_alone(calibration.of, scores)

@@ -82,7 +82,7 @@ def test_features_that_tell_the_same_promise_the_same() -> None:
     rng = np.random.default_rng(0)
     for n_copies in range(2, 12):
         X, y = rng.normal(size=(61, 3)), rng.integers(0, 2, 61)
-        X = np.column_stack([X, np.repeat(X[:, [1]], n_copies, axis=1)])
+        X = np.column_stack([X, X[:, [1]] * rng.choice([-3.0, 0.1, 7.0], n_copies)])  # in other units
         names = [str(column) for column in range(X.shape[1])]
         rows = StageRows(learn_encoding(X, names), X, y, X, y, 2)
 

@@ -111,22 +111,3 @@ def test_whoever_is_stopped_kicks_no_more() -> None:
 
     with pytest.raises(FitsStoppedError):
         climber.kick(np.ones(3), np.zeros(2, dtype=np.int8), np.random.default_rng(0))
-
-
-def test_moves_are_worth_the_same_alone_as_beside_the_others() -> None:
-    rng = np.random.default_rng(0)
-    answers = {
-        frozenset(i for i in range(5) if m >> i & 1): tuple(
-            (bool(sure), bool(sure and right)) for sure, right in rng.random((70, 2)) < 0.6
-        )
-        for m in range(1, 32)
-    }
-    problem = problem_of(
-        oracles.Facts(5, tuple(rng.integers(0, 2, 70).tolist()), answers, (3, 1, 4, 1, 5)), 3
-    )
-    moves, _ = single_moves(np.array([0, 1, 1, 2, 0], dtype=np.int8), 3, removal=False)
-    together = worths(problem, problem.measures(moves), WEIGHTS)
-
-    alone = [float(worths(problem, problem.measures(move[None, :]), WEIGHTS)[0]) for move in moves]
-
-    assert together.tolist() == alone

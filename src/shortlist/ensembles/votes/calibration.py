@@ -48,9 +48,6 @@ class Calibration:
 
     def of(self, scores: Floats) -> Floats:
         """Return the probabilities for scores from 0 to 1, ``(..., n_classes)``, one of each row above 0."""
-        scores = np.ascontiguousarray(
-            scores
-        )  # NumPy rounds powers otherwise where a step in memory is negative
         raised = scores**self.power * np.asarray(self.factors)
         total = np.zeros(raised.shape[:-1])
         for label in range(raised.shape[-1]):  # one after the other, as readers of policies add up
