@@ -210,10 +210,10 @@ def test_the_class_of_a_row_depends_on_no_other_row_and_no_other_individual(
     X = np.tile(rng.normal(size=(40, 6)), 2)
     space = open_space(name, 12, n_classes)
     population = space.sample(30, rng)
-    if name == "linear":
+    if isinstance(space, LinearClassifiers):
         population[..., 6:12] = -population[..., :6]
         population[..., 12] = 0
-    elif name == "networks":
+    elif isinstance(space, NeuralNetworks):
         hidden, output = space.layers(population)
         hidden[..., 6:12] = -hidden[..., :6]
         hidden[..., 12] = 0
