@@ -5,6 +5,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -25,6 +26,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reasons = {report.longrepr[2] for report in skipped if isinstance(report.longrepr, tuple)}
     for reason in sorted(reason for reason in reasons if "Chromium" in reason):
         terminalreporter.write_line(f"NOT TESTED: {reason.removeprefix('Skipped: ')}", yellow=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Fix what classifiers without a random_state draw, such as which of equal splits a tree takes."""
+    np.random.seed(0)  # noqa: NPY002  # they draw from NumPy's old generator
 
 
 @pytest.fixture(scope="session")
