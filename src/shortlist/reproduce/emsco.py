@@ -235,7 +235,7 @@ def _recall(rows: "pd.DataFrame") -> ResultTable:
 
 def _example(rows: "pd.DataFrame") -> ResultTable:
     found: Rows = []
-    for row in rows.sort_values("level").to_dict("records"):
+    for row in rows.sort_values("level", kind="stable").to_dict("records"):
         accuracy, coverage, cost = PAPER_EXAMPLE[float(row["level"])]
         theirs = {"accuracy": accuracy, "coverage": coverage, "cost": cost}
         theirs["aggregate"] = round(aggregate(coverage, accuracy, cost / float(row["total"])), 4)

@@ -36,7 +36,7 @@ def synthetic30(seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int64], 
     importances: Any = (
         RandomForestClassifier(n_estimators=100, random_state=seed).fit(X, y).feature_importances_
     )
-    percentiles = (np.argsort(np.argsort(importances)) + 1) / len(importances)
+    percentiles = (np.argsort(np.argsort(importances, kind="stable")) + 1) / len(importances)
     classes = np.maximum(1, np.ceil(np.round(percentiles * 5, 9))).astype(int)
     return (
         X,
