@@ -1,5 +1,6 @@
 """One paper: units that measure, and tables that put what it reports beside what they measured."""
 
+import dataclasses
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shortlist.datasets.registry import public_set
 from shortlist.errors import BadInputError, ShortlistError
-from shortlist.runs import Unit, Work, run_units
+from shortlist.runs import Budget, Unit, Work, run_units
 from shortlist.runs.clock import seconds_now
 from shortlist.tables.sets import read_set
 
@@ -26,7 +27,8 @@ class Plan:
     Attributes
     ----------
     units : tuple of Unit
-        Each returns :data:`Rows`.
+        Each takes a keyword `budget`, whose cancellation stops it, and returns :data:`Rows`, which count
+        only if it was not stopped.
     settings : mapping
         What a study is bound to, as JSON holds it.
     missing : tuple of str
@@ -140,7 +142,10 @@ def reproduce(paper: Paper, plan: Plan, work: Work | None = None) -> Reproductio
         )
     work = Work() if work is None else work
     work.study.bind({"the paper": paper.name, **plan.settings})
-    units = [Unit(unit.key, _timed, (unit.call, *unit.arguments)) for unit in plan.units]
+    units = [
+        dataclasses.replace(unit, call=_timed, arguments=(unit.call, *unit.arguments), whole=True)
+        for unit in plan.units
+    ]
     finished = [result for _, result in run_units(units, work, stage="measuring") if result is not None]
     rows = pd.DataFrame([row for one in finished for row in one["rows"]])
     if rows.empty:
@@ -150,10 +155,10 @@ def reproduce(paper: Paper, plan: Plan, work: Work | None = None) -> Reproductio
     return Reproduction(tables, rows, len(finished), len(plan.units), seconds, plan.missing)
 
 
-def _timed(call: Callable[..., Rows], *arguments: Any) -> dict[str, Any]:
+def _timed(call: Callable[..., Rows], *arguments: Any, budget: Budget) -> dict[str, Any]:
     """Run a unit, and say how long it took."""
     start = seconds_now()
-    rows = call(*arguments)
+    rows = call(*arguments, budget=budget)
     return {"seconds": seconds_now() - start, "rows": rows}
 
 

@@ -29,8 +29,9 @@ from shortlist.ensembles.rules.orderings import RULES
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.files import write_parquet
 from shortlist.pickles import saved_path
-from shortlist.runs import Cancellation, Finished, Unit, Work, run_units
+from shortlist.runs import Budget, Cancellation, Finished, Unit, Work, run_units
 from shortlist.runs.clock import seconds_now
+from shortlist.runs.whole_units import Kept, UnitGivenUp, WatchedCancellation
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import shuffled_folds
 
@@ -166,10 +167,15 @@ def compare_methods(
             finished += [{**heads[key], **row} for row in known.values()]
             missing = {name: method for name, method in chosen.items() if name not in known}
             n_missing[key] = len(missing)
-            units.append(Unit(key, measure_fold, (fold, missing, work.cancellation, refit)))
+            work_of_fold = len(labels) * len(missing)
+            units.append(
+                Unit(
+                    key, _finished_of_fold, (fold, missing, refit), kind=table, size=work_of_fold, whole=True
+                )
+            )
     done: dict[str, list[Result]] = {key: [] for key, number in n_missing.items() if not number}
     for key, measured in run_units(units, work, stage="comparing", parts=_parts, known=done):
-        if len(measured) == n_missing[key]:
+        if measured is not None and len(measured) == n_missing[key]:
             finished += [{**heads[key], **row} for row in measured]
     return _frame(finished, [*tables, *chosen])
 
@@ -207,28 +213,43 @@ def _check_fold(table: str, fold: "Fold", methods: Mapping[str, Any]) -> None:
 def measure_fold(
     fold: "Fold",
     methods: Mapping[str, Any],
-    cancellation: Cancellation | None = None,
     refit: bool = False,  # a unit's arguments have no names
+    *,
+    budget: Budget | None = None,
 ) -> list[Result]:
-    """Fit and measure every method on one fold, until a cancellation stops one."""
-    stop = cancellation or Cancellation()
+    """Fit and measure every method on one fold, until the budget's cancellation stops one."""
+    stop = Cancellation() if budget is None else budget.cancellation
     measured: list[Result] = []
+    try:
+        _measure_fold(fold, methods, refit, stop, measured)
+    except (ShortlistError, UnitGivenUp):
+        if not stop.cancelled:
+            raise
+    return measured
+
+
+def _finished_of_fold(fold: "Fold", methods: Mapping[str, Any], refit: bool, *, budget: Budget) -> Kept:
+    """Measure a fold as a unit: methods that are finished count although others were stopped."""
+    return Kept(measure_fold(fold, methods, refit, budget=budget))
+
+
+def _measure_fold(
+    fold: "Fold", methods: Mapping[str, Any], refit: bool, stop: Cancellation, measured: list[Result]
+) -> None:
+    """Append to `measured` what every method does on one fold, until a cancellation stops one."""
     pool, again, validation = None, None, fold.train
     if any(map(_prunes, methods.values())):
-        try:
-            fitted, validation = _fitted_pool(fold, stop)
-            pool = _remembered(fold, fitted, np.concatenate([validation, fold.test]))
-            again = _refitted(fold, fitted) if refit else None
-        except ShortlistError:
-            if stop.cancelled:
-                return measured
-            raise
+        fitted, validation = _fitted_pool(fold, stop)
+        pool = _remembered(fold, fitted, np.concatenate([validation, fold.test]))
+        again = _refitted(fold, fitted, stop) if refit else None
     for name, method in methods.items():
-        start = seconds_now()
-        answer = fit_method(fold, method, pool, validation, stop)
-        seconds = seconds_now() - start
         if stop.cancelled:
-            break
+            return
+        start, own = seconds_now(), WatchedCancellation(stop)
+        answer = fit_method(fold, method, pool, validation, own)
+        seconds = seconds_now() - start
+        if own.seen:
+            return
         if again is not None and answer.prunes:
             _let_answer(answer.estimator, again)
         right = answer(fold.test) == fold.y[fold.test]
@@ -242,7 +263,6 @@ def measure_fold(
                 "seconds": seconds,
             }
         )
-    return measured
 
 
 def fold_pool(fold: "Fold", cancellation: Cancellation | None = None) -> tuple[Pool, NDArray[np.intp]]:
@@ -268,9 +288,11 @@ def _fitted_pool(fold: "Fold", cancellation: Cancellation | None) -> tuple[Pool,
     return pool, fold.train[pruned]
 
 
-def _refitted(fold: "Fold", pool: Pool) -> Pool:
+def _refitted(fold: "Fold", pool: Pool, stop: Cancellation) -> Pool:
     """Fit the pool of a fold again on all training rows; return it as one that remembers the test rows."""
-    again = refit_members(pool, take_rows(fold.X, fold.train), fold.y[fold.train], seed=fold.seed)
+    again = refit_members(
+        pool, take_rows(fold.X, fold.train), fold.y[fold.train], seed=fold.seed, cancellation=stop
+    )
     return _remembered(fold, again, fold.test)
 
 

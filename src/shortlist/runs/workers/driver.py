@@ -1,13 +1,16 @@
 """The loop that keeps workers busy: a few batches in flight, and what a dead worker had is run again."""
 
 import itertools
+import math
 import queue
+import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from shortlist.errors import ShortlistError, WorkerError
 from shortlist.runs.cancellation import Cancellation, undisturbed
+from shortlist.runs.whole_units import GRACE_S
 from shortlist.runs.workers.completed import Completed, machine_name
 from shortlist.runs.workers.shipping import Parcel, Shelf, parcels
 from shortlist.runs.workers.worker_side import Answer
@@ -71,7 +74,8 @@ def drive(
     engine : Engine
     units : sequence of Unit
     cancellation : Cancellation
-        Looked at before each batch, and passed on to the workers.
+        Looked at before each batch, and passed on to the workers. Units that count only whole are given up
+        some seconds after it.
     check_s : float
         How often the engine is asked whether it still has workers, while nothing ends.
     """
@@ -98,7 +102,8 @@ class _Trip:
         self.flying: dict[Any, list[Parcel]] = {}
         self.alone: deque[Parcel] = deque()
         self.deaths: Counter[int] = Counter()
-        self.told = False
+        self.told_at = math.inf
+        self.grace_s = GRACE_S if all(unit.whole for unit in units) else math.inf
         self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     def wake(self) -> None:
@@ -108,9 +113,11 @@ class _Trip:
     def fill(self) -> bool:
         """Send what there is room for; return whether anything is in flight."""
         if self.cancellation.cancelled:
-            if not self.told:
+            if self.told_at == math.inf:
                 self.engine.stop()
-                self.told = True
+                self.told_at = time.monotonic()
+            elif time.monotonic() >= self.told_at + self.grace_s:
+                return False
         elif self.alone:
             if not self.flying:
                 self._send([self.alone[0]])

@@ -1,0 +1,116 @@
+"""Units that count only whole: one that is stopped in the middle comes to nothing, within some seconds."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from shortlist.runs.budget import Budget
+from shortlist.runs.cancellation import Cancellation
+
+GRACE_S = 3.0
+"""Seconds after a cancellation from which on a unit is given up that has not come to its end."""
+
+AGAIN_S = 1.0
+"""Seconds after which it is given up again, where a library has swallowed the exception."""
+
+
+class UnitGivenUp(BaseException):
+    """Raised within a unit that does not look at its cancellation; as KeyboardInterrupt, nobody catches it."""
+
+
+class WatchedCancellation(Cancellation):
+    """Another cancellation, which remembers whether somebody has found it set.
+
+    Nobody who has not can have stopped early, so that what they return is whole.
+
+    Attributes
+    ----------
+    seen : bool
+        Whether somebody has.
+    """
+
+    def __init__(self, watched: Cancellation) -> None:
+        super().__init__()
+        self._watched = watched
+        self.seen = False
+
+    def cancel(self) -> None:
+        """Set the other one."""
+        self._watched.cancel()
+
+    @contextlib.contextmanager
+    def telling(self, tell: Callable[[], None]) -> Iterator[None]:
+        """Call `tell` when the other one is set."""
+
+        def tell_and_note() -> None:
+            self.seen = True
+            tell()
+
+        with self._watched.telling(tell_and_note):
+            yield
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the other one is set."""
+        self.seen = self.seen or self._watched.cancelled
+        return self.seen
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a unit returns that was stopped, where its result counts nevertheless."""
+
+    result: Any
+
+
+def run_whole(cancellation: Cancellation, call: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a call returns that takes a keyword `budget`; None if it was stopped in the middle.
+
+    The call is stopped by the cancellation of that budget, which has no limit of its own. It counts as
+    stopped if anything in it has found the cancellation set, whatever it returned or raised then, unless it
+    returned :class:`Kept`. In the main thread of a process that may catch alarms, a call that goes on for
+    :data:`GRACE_S` after the cancellation gets :class:`UnitGivenUp`, as soon as it is back in Python.
+    """
+    watched = WatchedCancellation(cancellation)
+    try:
+        with _given_up_after_grace(cancellation):
+            found = call(*arguments, budget=Budget(cancellation=watched))
+    except UnitGivenUp:
+        return None
+    except Exception:
+        if watched.seen:
+            return None
+        raise
+    if isinstance(found, Kept):
+        return found.result
+    return None if watched.seen else found
+
+
+@contextlib.contextmanager
+def _given_up_after_grace(cancellation: Cancellation) -> Iterator[None]:
+    """Raise in a block that goes on too long after a cancellation."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    inside = True
+
+    def give_up(_number: int, _frame: FrameType | None) -> None:
+        if inside:
+            raise UnitGivenUp
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    try:
+        with cancellation.telling(lambda: _alarm(GRACE_S, AGAIN_S)):
+            yield
+    finally:
+        inside = False
+        _alarm(0.0, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _alarm(first_s: float, again_s: float) -> None:
+    signal.setitimer(signal.ITIMER_REAL, first_s, again_s)
