@@ -11,7 +11,7 @@ from typing import Any
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
 
-GRACE_S = 3.0
+GRACE_S = 2.5
 """Seconds after a cancellation from which on a unit is given up that has not come to its end."""
 
 AGAIN_S = 1.0

@@ -61,7 +61,7 @@ class Engine(Protocol):
         """Tell all workers that the run is cancelled."""
 
     def abandon(self, futures: Sequence[Any]) -> None:
-        """Give up what is in flight."""
+        """Give up what is in flight, and workers that would take long to end."""
 
 
 def drive(
@@ -85,8 +85,9 @@ def drive(
             while trip.fill():
                 yield from trip.landed(check_s)
         finally:
-            with undisturbed():
-                engine.abandon(list(trip.flying))
+            if trip.flying or cancellation.cancelled:
+                with undisturbed():
+                    engine.abandon(list(trip.flying))
 
 
 class _Trip:
