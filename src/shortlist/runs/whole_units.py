@@ -40,6 +40,7 @@ class WatchedCancellation(Cancellation):
 
     def cancel(self) -> None:
         """Set the other one."""
+        self.seen = True
         self._watched.cancel()
 
     @contextlib.contextmanager

@@ -241,7 +241,7 @@ def _measure_fold(
     if any(map(_prunes, methods.values())):
         fitted, validation = _fitted_pool(fold, stop)
         pool = _remembered(fold, fitted, np.concatenate([validation, fold.test]))
-        again = _refitted(fold, fitted, stop) if refit else None
+        again = _refitted(fold, fitted) if refit else None
     for name, method in methods.items():
         if stop.cancelled:
             return
@@ -288,11 +288,9 @@ def _fitted_pool(fold: "Fold", cancellation: Cancellation | None) -> tuple[Pool,
     return pool, fold.train[pruned]
 
 
-def _refitted(fold: "Fold", pool: Pool, stop: Cancellation) -> Pool:
+def _refitted(fold: "Fold", pool: Pool) -> Pool:
     """Fit the pool of a fold again on all training rows; return it as one that remembers the test rows."""
-    again = refit_members(
-        pool, take_rows(fold.X, fold.train), fold.y[fold.train], seed=fold.seed, cancellation=stop
-    )
+    again = refit_members(pool, take_rows(fold.X, fold.train), fold.y[fold.train], seed=fold.seed)
     return _remembered(fold, again, fold.test)
 
 
