@@ -24,6 +24,7 @@ STOP: list[Cancellation] = []
 
 
 def _squared(number: int, *, budget: Budget) -> list[dict[str, int]]:
+    assert budget.seconds == float("inf")
     CALLS.append(number)
     return [{"number": number, "square": number**2}]
 

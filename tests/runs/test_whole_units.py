@@ -1,5 +1,6 @@
 """Units that count only whole, and the time that is left."""
 
+import itertools
 import operator
 import signal
 import threading
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from shortlist.runs import (
+    NO_STUDY,
     Budget,
     Cancellation,
     Finished,
@@ -22,7 +24,7 @@ from shortlist.runs import (
     whole_units,
 )
 from shortlist.runs.cancellation import STILL_STOPPING, STOPPING
-from shortlist.runs.whole_units import Kept, UnitGivenUp, run_whole
+from shortlist.runs.whole_units import Unfinished, UnitGivenUp, run_whole
 from shortlist.runs.workers import completed, driver
 
 
@@ -113,7 +115,7 @@ def test_a_unit_that_does_not_look_is_given_up_even_if_a_library_swallows_it(
         deaf(budget=budget)
         return "never"
 
-    assert run_whole(stop, unit) is None
+    assert run_whole(stop, NO_STUDY, unit) is None
     assert times == swallowed
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
     assert signal.getsignal(signal.SIGALRM) is handler
@@ -140,14 +142,21 @@ def test_a_unit_that_ends_before_it_has_seen_the_cancellation_is_whole() -> None
     ]
 
 
-def test_what_a_stopped_unit_keeps_counts() -> None:
-    stop = Cancellation()
+def test_the_parts_of_an_unfinished_unit_are_recorded_but_it_is_not_done(tmp_path: Path) -> None:
+    stop, events = Cancellation(), list[Progress]()
 
-    def halves(*, budget: Budget) -> Kept:
+    def half(*, budget: Budget) -> Unfinished:
         stop.cancel()
-        return Kept([budget.stopped])
+        return Unfinished([budget.stopped])
 
-    assert run_whole(stop, halves) == [True]
+    def parts(key: str, result: list[bool]) -> list[Finished]:
+        return [Finished(f"{key}/{place}", each) for place, each in enumerate(result)]
+
+    with open_study(tmp_path / "study.db") as study:
+        work = Work(1, study, events.append, stop)
+        assert list(run_units([Unit("a", half, whole=True)], work, parts=parts)) == [("a", [True])]
+        assert study.results() == {"a/0": True}
+    assert [event.done for event in events] == [0, 0]
 
 
 def test_an_error_counts_unless_it_came_of_the_stop() -> None:
@@ -157,15 +166,16 @@ def test_an_error_counts_unless_it_came_of_the_stop() -> None:
         raise ValueError(str(budget.stopped))
 
     with pytest.raises(ValueError, match="False"):
-        run_whole(stop, fails)
+        run_whole(stop, NO_STUDY, fails)
     stop.cancel()
-    assert run_whole(stop, fails) is None
+    assert run_whole(stop, NO_STUDY, fails) is None
 
 
 def test_a_second_signal_within_a_unit_waits_and_the_third_gives_it_up(tmp_path: Path) -> None:
     said: list[str] = []
 
     def pressed(times: int, *, budget: Budget) -> int:
+        assert not budget.stopped
         for _ in range(times):
             signal.raise_signal(signal.SIGINT)
         return times
@@ -227,7 +237,7 @@ def test_the_time_left_is_told_by_kind_and_size_and_never_grows(monkeypatch: pyt
     known = [seconds for seconds in left if seconds is not None]
     assert known[1:] == [18 + 8000 - 2 * i for i in range(10)] + [6000, 4000, 2000, 0]
     assert known[0] == 18 + 5000, "of all kinds while one is not seen: a long unit seems half as long"
-    assert all(later <= before for before, later in zip(known[1:], known[2:], strict=False))
+    assert all(later <= before for before, later in itertools.pairwise(known[1:]))
 
 
 def test_the_time_left_of_a_run_that_goes_on_is_told_at_once(

@@ -26,7 +26,7 @@ from shortlist.reproduce.stage_problems import (
     measure_example,
     paper_problem,
 )
-from shortlist.runs import Budget, Unit
+from shortlist.runs import NO_STUDY, Budget, Unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,7 +134,7 @@ def measure_front(folder: Path | None, name: str, stages: int, split: int, *, bu
     """Enumerate every stage assignment."""
     _compile(folder, name)
     problem = paper_problem(folder, name, max_stages=stages, split=split, n_jobs=1)
-    found = enumerate_front(problem, workers=1, budget=budget.begun())
+    found = enumerate_front(problem, workers=1, budget=dataclasses.replace(budget.begun(), study=NO_STUDY))
     return [
         {
             "kind": "front", "set": name, "stages": stages, "split": split, "points": len(found.measures),
@@ -155,7 +155,7 @@ def measure_recall(folder: Path | None, name: str, split: int, size: EmscoSize, 
     truth = enumerate_front(
         paper_problem(folder, name, max_stages=max(size.stages), split=split, n_jobs=1),
         workers=1,
-        budget=budget,
+        budget=dataclasses.replace(budget, study=NO_STUDY),
     )
     options = dataclasses.replace(
         PRESETS[name].options, population=size.population, generations=size.generations, patience=None

@@ -22,7 +22,7 @@ from shortlist.ensembles.studies.method_comparison import (
 )
 from shortlist.ensembles.studies.ranks import rank_methods
 from shortlist.reproduce.paper import Paper, Plan, ResultTable, Rows, fingerprints, sets_of
-from shortlist.runs import Budget, Unit
+from shortlist.runs import Budget, Cancellation, Unit
 from shortlist.runs.clock import seconds_now
 
 if TYPE_CHECKING:
@@ -183,13 +183,14 @@ def measure_pool(  # noqa: PLR0917  # what is measured, and by what
     from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
     rows: Rows = []
+    stop = Cancellation() if budget is None else budget.cancellation
     for size in sizes:
         part = pool.subset(first_of_each(pool, size))
         for method, unfitted in methods.items():
-            if budget is not None and budget.stopped:
+            if stop.cancelled:
                 return rows
             begun = seconds_now()
-            answer = fit_method(fold, unfitted, part, validation, budget and budget.cancellation)
+            answer = fit_method(fold, unfitted, part, validation, stop)
             took = seconds_now() - begun
             y, predicted = fold.y[fold.test], answer(fold.test)
             gap = getattr(answer.estimator, "gap_", None)

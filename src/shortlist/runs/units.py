@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -10,7 +9,7 @@ from typing import Any, TypeAlias
 from shortlist.runs.cancellation import undisturbed
 from shortlist.runs.progress import Progress
 from shortlist.runs.studies.study import Finished, StageNote
-from shortlist.runs.whole_units import run_whole
+from shortlist.runs.whole_units import Unfinished, run_whole
 from shortlist.runs.work import Work
 from shortlist.runs.workers import Completed, open_workers
 
@@ -74,7 +73,8 @@ def run_units(
     stage : str
         What the progress events say is being done.
     parts : callable, optional
-        For units whose results are recorded in parts, under keys of their own.
+        For units whose results are recorded in parts, under keys of their own; those of an
+        :class:`~shortlist.runs.whole_units.Unfinished` unit as well, which is not done.
     known : mapping of str to object, optional
         Results of the units that are not run; default those that the study has. With `parts` it is the caller
         who knows, and by default all are run.
@@ -149,12 +149,15 @@ class _Run:
     def _recorded(self, unit: Unit, completed: Completed) -> Completed:
         """Record what a unit came to, and return it with the result that a study gives back."""
         study, result = self.work.study, completed.result
-        if result is not None or completed.error is not None:
+        if isinstance(result, Unfinished):
+            result = result.result
+            completed = dataclasses.replace(completed, result=result)
+        elif result is not None or completed.error is not None:
             self.left.ended(unit, completed.seconds)
+            self.n_done += completed.error is None
         if completed.error is not None:
             study.fail(unit.key, completed.error, seconds=completed.seconds)
             return completed
-        self.n_done += result is not None
         if self.parts is not None and result is not None:
             found = list(self.parts(unit.key, result))
             share = completed.seconds / max(1, len(found))  # of a part that does not say how long it took
@@ -189,10 +192,10 @@ class _TimeLeft:
     """What units that have ended say about those that have not: seconds for each size, by kind."""
 
     def __init__(self, units: Sequence[Unit]) -> None:
-        self._sizes: Counter[str] = Counter()
+        self._sizes: dict[str, float] = {}
         self._largest: dict[str, float] = {}
         for unit in units:
-            self._sizes[unit.kind] += unit.size
+            self._sizes[unit.kind] = self._sizes.get(unit.kind, 0.0) + unit.size
             self._largest[unit.kind] = max(unit.size, self._largest.get(unit.kind, 0.0))
         self._seen: dict[str, tuple[float, float]] = {}
 
@@ -232,5 +235,5 @@ def _stoppable(unit: Unit, work: Work) -> Unit:
     """Return a unit that counts only whole as one that says by None that it was stopped."""
     if not unit.whole:
         return unit
-    arguments = (work.cancellation, unit.call, *unit.arguments)
+    arguments = (work.cancellation, work.study.part(unit.key), unit.call, *unit.arguments)
     return dataclasses.replace(unit, call=run_whole, arguments=arguments)

@@ -10,6 +10,7 @@ from typing import Any
 
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
+from shortlist.runs.studies import Study
 
 GRACE_S = 2.5
 """Seconds after a cancellation from which on a unit is given up that has not come to its end."""
@@ -62,33 +63,32 @@ class WatchedCancellation(Cancellation):
 
 
 @dataclass(frozen=True)
-class Kept:
-    """What a unit returns that was stopped, where its result counts nevertheless."""
+class Unfinished:
+    """What a unit returns that was stopped, or has more to do, where what it has is recorded in parts."""
 
     result: Any
 
 
-def run_whole(cancellation: Cancellation, call: Callable[..., Any], *arguments: Any) -> Any:
+def run_whole(cancellation: Cancellation, study: Study, call: Callable[..., Any], *arguments: Any) -> Any:
     """Return what a call returns that takes a keyword `budget`; None if it was stopped in the middle.
 
-    The call is stopped by the cancellation of that budget, which has no limit of its own. It counts as
+    The call is stopped by the cancellation of that budget, which has no limit of its own, and may keep in its
+    study from where it goes on, if it runs in the process that drives the study. It counts as
     stopped if anything in it has found the cancellation set, whatever it returned or raised then, unless it
-    returned :class:`Kept`. In the main thread of a process that may catch alarms, a call that goes on for
+    returned :class:`Unfinished`. In the main thread of a process that may catch alarms, a call that goes on for
     :data:`GRACE_S` after the cancellation gets :class:`UnitGivenUp`, as soon as it is back in Python.
     """
     watched = WatchedCancellation(cancellation)
     try:
         with _given_up_after_grace(cancellation):
-            found = call(*arguments, budget=Budget(cancellation=watched))
+            found = call(*arguments, budget=Budget(cancellation=watched, study=study))
     except UnitGivenUp:
         return None
     except Exception:
         if watched.seen:
             return None
         raise
-    if isinstance(found, Kept):
-        return found.result
-    return None if watched.seen else found
+    return None if watched.seen and not isinstance(found, Unfinished) else found
 
 
 @contextlib.contextmanager

@@ -1,8 +1,10 @@
 """Methods side by side, by repeated stratified cross-validation over several tables."""
 
+import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -31,7 +33,7 @@ from shortlist.files import write_parquet
 from shortlist.pickles import saved_path
 from shortlist.runs import Budget, Cancellation, Finished, Unit, Work, run_units
 from shortlist.runs.clock import seconds_now
-from shortlist.runs.whole_units import Kept, UnitGivenUp, WatchedCancellation
+from shortlist.runs.whole_units import Unfinished, UnitGivenUp, WatchedCancellation
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import shuffled_folds
 
@@ -57,6 +59,9 @@ pool.
 
 RowsAndClasses: TypeAlias = tuple[Any, Labels]
 """Rows and their classes."""
+
+SLICE_S = 120.0
+"""Seconds after which a unit begins no other method: what it has is recorded, and another unit does the rest."""
 
 Result: TypeAlias = dict[str, Any]
 """What one method did in one fold."""
@@ -173,11 +178,28 @@ def compare_methods(
                     key, _finished_of_fold, (fold, missing, refit), kind=table, size=work_of_fold, whole=True
                 )
             )
-    done: dict[str, list[Result]] = {key: [] for key, number in n_missing.items() if not number}
-    for key, measured in run_units(units, work, stage="comparing", parts=_parts, known=done):
-        if measured is not None and len(measured) == n_missing[key]:
-            finished += [{**heads[key], **row} for row in measured]
+    measured: dict[str, list[Result]] = {unit.key: [] for unit in units}
+    while True:
+        done: dict[str, list[Result]] = {
+            key: [] for key, rows in measured.items() if len(rows) == n_missing[key]
+        }
+        for key, rows in run_units(units, work, stage="comparing", parts=_parts, known=done):
+            measured[key] += rows or []
+        if work.cancellation.cancelled or all(len(measured[key]) == n_missing[key] for key in measured):
+            break
+        units = [_without(unit, measured[unit.key]) for unit in units]
+    for key, rows in measured.items():
+        if len(rows) == n_missing[key]:
+            finished += [{**heads[key], **row} for row in rows]
     return _frame(finished, [*tables, *chosen])
+
+
+def _without(unit: Unit, measured: Sequence[Result]) -> Unit:
+    """Return the unit of a fold without the methods that are measured."""
+    fold, methods, refit = unit.arguments
+    names = {row["method"] for row in measured}
+    rest = {name: method for name, method in methods.items() if name not in names}
+    return dataclasses.replace(unit, arguments=(fold, rest, refit))
 
 
 def _key(fold: str, method: str) -> str:
@@ -216,34 +238,44 @@ def measure_fold(
     refit: bool = False,  # a unit's arguments have no names
     *,
     budget: Budget | None = None,
+    slice_s: float = math.inf,
 ) -> list[Result]:
-    """Fit and measure every method on one fold, until the budget's cancellation stops one."""
+    """Fit and measure every method on one fold, until the budget's cancellation stops one.
+
+    After `slice_s` seconds, no further one is begun.
+    """
     stop = Cancellation() if budget is None else budget.cancellation
     measured: list[Result] = []
     try:
-        _measure_fold(fold, methods, refit, stop, measured)
+        measured.extend(
+            _measured_methods(fold, methods, refit, stop, slice_s)
+        )  # also what comes before a raise
     except (ShortlistError, UnitGivenUp):
         if not stop.cancelled:
             raise
     return measured
 
 
-def _finished_of_fold(fold: "Fold", methods: Mapping[str, Any], refit: bool, *, budget: Budget) -> Kept:
-    """Measure a fold as a unit: methods that are finished count although others were stopped."""
-    return Kept(measure_fold(fold, methods, refit, budget=budget))
+def _finished_of_fold(
+    fold: "Fold", methods: Mapping[str, Any], refit: bool, *, budget: Budget
+) -> list[Result] | Unfinished:
+    """Measure a fold as a unit: methods that are finished count although others were stopped or not begun."""
+    measured = measure_fold(fold, methods, refit, budget=budget, slice_s=SLICE_S)
+    return measured if len(measured) == len(methods) else Unfinished(measured)
 
 
-def _measure_fold(
-    fold: "Fold", methods: Mapping[str, Any], refit: bool, stop: Cancellation, measured: list[Result]
-) -> None:
-    """Append to `measured` what every method does on one fold, until a cancellation stops one."""
+def _measured_methods(
+    fold: "Fold", methods: Mapping[str, Any], refit: bool, stop: Cancellation, slice_s: float
+) -> Iterator[Result]:
+    """Yield what every method does on one fold, until a cancellation or the end of the slice stops it."""
     pool, again, validation = None, None, fold.train
     if any(map(_prunes, methods.values())):
         fitted, validation = _fitted_pool(fold, stop)
         pool = _remembered(fold, fitted, np.concatenate([validation, fold.test]))
         again = _refitted(fold, fitted) if refit else None
-    for name, method in methods.items():
-        if stop.cancelled:
+    begun = seconds_now()
+    for place, (name, method) in enumerate(methods.items()):
+        if stop.cancelled or (place and seconds_now() - begun > slice_s):
             return
         start, own = seconds_now(), WatchedCancellation(stop)
         answer = fit_method(fold, method, pool, validation, own)
@@ -254,15 +286,13 @@ def _measure_fold(
             _let_answer(answer.estimator, again)
         right = answer(fold.test) == fold.y[fold.test]
         recalls = [float(right[fold.y[fold.test] == label].mean()) for label in np.unique(fold.y[fold.test])]
-        measured.append(
-            {
-                "method": name,
-                "accuracy": float(right.mean()),
-                "balanced_accuracy": float(np.mean(recalls)),
-                "size": _n_members(answer.estimator),
-                "seconds": seconds,
-            }
-        )
+        yield {
+            "method": name,
+            "accuracy": float(right.mean()),
+            "balanced_accuracy": float(np.mean(recalls)),
+            "size": _n_members(answer.estimator),
+            "seconds": seconds,
+        }
 
 
 def fold_pool(fold: "Fold", cancellation: Cancellation | None = None) -> tuple[Pool, NDArray[np.intp]]:
