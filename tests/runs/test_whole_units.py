@@ -21,11 +21,10 @@ from shortlist.runs import (
     cancel_on_interrupt,
     open_study,
     run_units,
-    whole_units,
 )
 from shortlist.runs.cancellation import STILL_STOPPING, STOPPING
 from shortlist.runs.whole_units import Unfinished, UnitGivenUp, run_whole
-from shortlist.runs.workers import completed, driver
+from shortlist.runs.workers import completed
 
 
 def square(number: int, *, budget: Budget) -> int:
@@ -62,17 +61,15 @@ def stop_after_first(cancellation: Cancellation) -> Any:
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_stopped_unit_sees_it_and_is_not_recorded_and_what_was_finished_is(
-    workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workers: int, tmp_path: Path
 ) -> None:
-    for module in (whole_units, driver):  # however slow the machine is, the unit itself sees it
-        monkeypatch.setattr(module, "GRACE_S", 600.0)
     seen, finished = tmp_path / "seen", threading.Event()
     units = [
         Unit("a", square, (3,), whole=True),
         Unit("b", until_stopped, (seen,), whole=True),
         Unit("c", square, (5,), whole=True),
     ]
-    stop = Cancellation()
+    stop = Cancellation(grace_s=600.0)  # however slow the machine is, the unit itself sees it
 
     def stop_within_second() -> None:
         finished.wait()
@@ -96,12 +93,8 @@ def test_a_stopped_unit_sees_it_and_is_not_recorded_and_what_was_finished_is(
 
 
 @pytest.mark.parametrize("swallowed", [0, 1])
-def test_a_unit_that_does_not_look_is_given_up_even_if_a_library_swallows_it(
-    swallowed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(whole_units, "GRACE_S", 0.01)
-    monkeypatch.setattr(whole_units, "AGAIN_S", 0.01)
-    stop, times = Cancellation(), 0
+def test_a_unit_that_does_not_look_is_given_up_even_if_a_library_swallows_it(swallowed: int) -> None:
+    stop, times = Cancellation(grace_s=0.01), 0
     handler = signal.getsignal(signal.SIGALRM)
 
     def unit(*, budget: Budget) -> str:
@@ -122,9 +115,8 @@ def test_a_unit_that_does_not_look_is_given_up_even_if_a_library_swallows_it(
 
 
 @pytest.mark.slow
-def test_a_worker_process_that_does_not_look_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "GRACE_S", 0.05)
-    stop = Cancellation()
+def test_a_worker_process_that_does_not_look_is_ended() -> None:
+    stop = Cancellation(grace_s=0.05)
     units = [Unit("a", square, (3,), whole=True), *(Unit(f"{i}", deaf, whole=True) for i in range(3))]
     assert list(run_units(units, Work(2, report=stop_after_first(stop), cancellation=stop))) == [("a", 9)]
 

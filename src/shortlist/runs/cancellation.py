@@ -19,9 +19,15 @@ class Cancellation:
     """A flag that long methods look at between steps; once set it stays set.
 
     A copy in another process is a flag of its own, which nobody sets.
+
+    Parameters
+    ----------
+    grace_s : float, default=2.5
+        Seconds after which a unit is given up that counts only whole and has not come to its end.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, grace_s: float = 2.5) -> None:
+        self.grace_s = grace_s
         self._event = threading.Event()
         self._told: list[Callable[[], None]] = []
         self._patience = 0

@@ -12,12 +12,6 @@ from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.studies import Study
 
-GRACE_S = 2.5
-"""Seconds after a cancellation from which on a unit is given up that has not come to its end."""
-
-AGAIN_S = 1.0
-"""Seconds after which it is given up again, where a library has swallowed the exception."""
-
 
 class UnitGivenUp(BaseException):
     """Raised within a unit that does not look at its cancellation; as KeyboardInterrupt, nobody catches it."""
@@ -76,7 +70,7 @@ def run_whole(cancellation: Cancellation, study: Study, call: Callable[..., Any]
     study from where it goes on, if it runs in the process that drives the study. It counts as
     stopped if anything in it has found the cancellation set, whatever it returned or raised then, unless it
     returned :class:`Unfinished`. In the main thread of a process that may catch alarms, a call that goes on for
-    :data:`GRACE_S` after the cancellation gets :class:`UnitGivenUp`, as soon as it is back in Python.
+    the grace of the cancellation gets :class:`UnitGivenUp`, as soon as it is back in Python.
     """
     watched = WatchedCancellation(cancellation)
     try:
@@ -105,13 +99,14 @@ def _given_up_after_grace(cancellation: Cancellation) -> Iterator[None]:
 
     before = signal.signal(signal.SIGALRM, give_up)
     try:
-        with cancellation.telling(lambda: _alarm(GRACE_S, AGAIN_S)):
+        with cancellation.telling(lambda: _alarm(cancellation.grace_s)):
             yield
     finally:
         inside = False
-        _alarm(0.0, 0.0)
+        _alarm(0.0)
         signal.signal(signal.SIGALRM, before)
 
 
-def _alarm(first_s: float, again_s: float) -> None:
-    signal.setitimer(signal.ITIMER_REAL, first_s, again_s)
+def _alarm(after_s: float) -> None:
+    """Ring after some seconds and again and again, as a library may swallow the exception; 0 ends it."""
+    signal.setitimer(signal.ITIMER_REAL, after_s, after_s)

@@ -139,14 +139,11 @@ def test_a_killed_comparison_goes_on_where_it_was(
     pd.testing.assert_frame_equal(again, whole)
 
 
-def test_a_fold_that_is_cut_into_slices_has_the_same_results(
-    tmp_path: Path, results: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(comparison, "SLICE_S", -1.0)
+def test_a_fold_that_is_cut_into_slices_has_the_same_results(tmp_path: Path, results: pd.DataFrame) -> None:
     recorded: list[int] = []
     with open_study(tmp_path / "folds.db") as study:
         work = Work(study=study, report=lambda _: recorded.append(len(study.results())))
-        sliced = compare_methods(TABLES, METHODS, **OPTIONS, work=work)
+        sliced = compare_methods(TABLES, METHODS, **OPTIONS, work=work, slice_s=-1.0)
     pd.testing.assert_frame_equal(_values(sliced), _values(results))
     assert {1, 2, 3, 4} <= set(recorded)
 

@@ -104,6 +104,7 @@ def compare_methods(
     refit: bool = False,
     random_state: int = 0,
     work: Work | None = None,
+    slice_s: float = SLICE_S,
 ) -> "pd.DataFrame":
     """Measure methods on the test folds of repeated stratified cross-validation.
 
@@ -131,6 +132,8 @@ def compare_methods(
         Workers, one fold at a time each; the study that keeps every method of a fold when the fold is
         finished, where methods may be added later; progress, one event per fold; and a way to stop with the
         folds finished so far.
+    slice_s : float, default=120
+        Seconds after which no other method of a fold is begun before the finished ones are kept.
 
     Returns
     -------
@@ -175,7 +178,12 @@ def compare_methods(
             work_of_fold = len(labels) * len(missing)
             units.append(
                 Unit(
-                    key, _finished_of_fold, (fold, missing, refit), kind=table, size=work_of_fold, whole=True
+                    key,
+                    _finished_of_fold,
+                    (fold, missing, refit, slice_s),
+                    kind=table,
+                    size=work_of_fold,
+                    whole=True,
                 )
             )
     measured: dict[str, list[Result]] = {unit.key: [] for unit in units}
@@ -196,10 +204,10 @@ def compare_methods(
 
 def _without(unit: Unit, measured: Sequence[Result]) -> Unit:
     """Return the unit of a fold without the methods that are measured."""
-    fold, methods, refit = unit.arguments
+    fold, methods, *how = unit.arguments
     names = {row["method"] for row in measured}
     rest = {name: method for name, method in methods.items() if name not in names}
-    return dataclasses.replace(unit, arguments=(fold, rest, refit))
+    return dataclasses.replace(unit, arguments=(fold, rest, *how))
 
 
 def _key(fold: str, method: str) -> str:
@@ -257,10 +265,10 @@ def measure_fold(
 
 
 def _finished_of_fold(
-    fold: "Fold", methods: Mapping[str, Any], refit: bool, *, budget: Budget
+    fold: "Fold", methods: Mapping[str, Any], refit: bool, slice_s: float, *, budget: Budget
 ) -> list[Result] | Unfinished:
     """Measure a fold as a unit: methods that are finished count although others were stopped or not begun."""
-    measured = measure_fold(fold, methods, refit, budget=budget, slice_s=SLICE_S)
+    measured = measure_fold(fold, methods, refit, budget=budget, slice_s=slice_s)
     return measured if len(measured) == len(methods) else Unfinished(measured)
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from shortlist.errors import ShortlistError, WorkerError
 from shortlist.runs.cancellation import Cancellation, undisturbed
-from shortlist.runs.whole_units import GRACE_S
 from shortlist.runs.workers.completed import Completed, machine_name
 from shortlist.runs.workers.shipping import Parcel, Shelf, parcels
 from shortlist.runs.workers.worker_side import Answer
@@ -104,7 +103,7 @@ class _Trip:
         self.alone: deque[Parcel] = deque()
         self.deaths: Counter[int] = Counter()
         self.told_at = math.inf
-        self.grace_s = GRACE_S if all(unit.whole for unit in units) else math.inf
+        self.grace_s = cancellation.grace_s if all(unit.whole for unit in units) else math.inf
         self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     def wake(self) -> None:
