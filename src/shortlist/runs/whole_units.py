@@ -14,7 +14,7 @@ from shortlist.runs.studies import Study
 
 
 class UnitGivenUp(BaseException):
-    """Raised within a unit that does not look at its cancellation; as KeyboardInterrupt, nobody catches it."""
+    """Raised within a unit that does not look at its cancellation, and no error, as KeyboardInterrupt."""
 
 
 class WatchedCancellation(Cancellation):
@@ -69,7 +69,7 @@ def run_whole(cancellation: Cancellation, study: Study, call: Callable[..., Any]
     The call is stopped by the cancellation of that budget, which has no limit of its own, and may keep in its
     study from where it goes on, if it runs in the process that drives the study. It counts as
     stopped if anything in it has found the cancellation set, whatever it returned or raised then, unless it
-    returned :class:`Unfinished`. In the main thread of a process that may catch alarms, a call that goes on for
+    returned :class:`Unfinished`. In the main thread, where there are alarms, a call that goes on for
     the grace of the cancellation gets :class:`UnitGivenUp`, as soon as it is back in Python.
     """
     watched = WatchedCancellation(cancellation)

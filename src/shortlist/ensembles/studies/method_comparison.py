@@ -61,7 +61,7 @@ RowsAndClasses: TypeAlias = tuple[Any, Labels]
 """Rows and their classes."""
 
 SLICE_S = 120.0
-"""Seconds after which a unit begins no other method: what it has is recorded, and another unit does the rest."""
+"""Seconds after which a unit begins no other method; what it has is recorded, and another does the rest."""
 
 Result: TypeAlias = dict[str, Any]
 """What one method did in one fold."""
