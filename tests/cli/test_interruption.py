@@ -213,8 +213,8 @@ def test_no_worker_outlives_a_command_that_is_stopped(
     if twice:  # how far it was, it says every few seconds
         said = [line for line in stderr.splitlines() if not line.startswith("comparing")]
         assert (process.returncode, stdout) == (130, "")
-        assert said[0] == f"shortlist: {STILL_STOPPING}", "the fold that runs is given up some seconds later"
-        assert said[1].startswith("shortlist: interrupted: the comparison was stopped")
+        assert said[-1].startswith("shortlist: interrupted"), "at once, or when the fold was given up"
+        assert said[:-1] in ([], [f"shortlist: {STILL_STOPPING}"])
     else:
         assert process.returncode in {0, 130}, stderr  # with the folds that were finished, or without any
 
