@@ -26,7 +26,7 @@ from shortlist.reproduce.stage_problems import (
     measure_example,
     paper_problem,
 )
-from shortlist.runs import Unit
+from shortlist.runs import NO_STUDY, Budget, Unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,13 +118,27 @@ def plan_emsco(folder: Path | None, size: EmscoSize) -> Plan:
     for name in [name for name in there if name in size.sets]:
         for split in range(size.splits):
             units += [
-                Unit(f"front/{name}/{stages}/{split}", measure_front, (folder, name, stages, split))
+                Unit(
+                    f"front/{name}/{stages}/{split}", measure_front, (folder, name, stages, split),
+                    kind=f"front/{name}/{stages}",
+                )
                 for stages in size.stages
-            ]
-            units.append(Unit(f"recall/{name}/{split}", measure_recall, (folder, name, split, size)))
+            ]  # fmt: skip
+            units.append(
+                Unit(
+                    f"recall/{name}/{split}", measure_recall, (folder, name, split, size),
+                    kind=f"recall/{name}", size=size.recall_seeds,
+                )
+            )  # fmt: skip
     notes = list(missing)
     if folder is not None and example_is_there(folder):
-        units += [Unit(f"example/{level:g}", measure_level, (folder, level, size)) for level in size.levels]
+        units += [
+            Unit(
+                f"example/{level:g}", measure_level, (folder, level, size),
+                kind="example", size=size.example_seeds,
+            )
+            for level in size.levels
+        ]  # fmt: skip
     else:
         notes.append(
             "emsco-example is missing: the authors' splits go into a folder, which folder='FOLDER' names, as "
@@ -137,10 +151,11 @@ def plan_emsco(folder: Path | None, size: EmscoSize) -> Plan:
     return Plan(tuple(units), settings, tuple(notes))
 
 
-def measure_front(folder: Path | None, name: str, stages: int, split: int) -> Rows:
+def measure_front(folder: Path | None, name: str, stages: int, split: int, *, budget: Budget) -> Rows:
     """Enumerate every stage assignment."""
     _compile(folder, name)
-    found = enumerate_front(paper_problem(folder, name, max_stages=stages, split=split, n_jobs=1), workers=1)
+    problem = paper_problem(folder, name, max_stages=stages, split=split, n_jobs=1)
+    found = enumerate_front(problem, workers=1, budget=dataclasses.replace(budget.begun(), study=NO_STUDY))
     return [
         {
             "kind": "front", "set": name, "stages": stages, "split": split, "points": len(found.measures),
@@ -156,15 +171,19 @@ def _compile(folder: Path | None, name: str) -> None:
     enumerate_front(paper_problem(folder, name, max_stages=1, n_jobs=1), workers=1)
 
 
-def measure_recall(folder: Path | None, name: str, split: int, size: EmscoSize) -> Rows:
+def measure_recall(folder: Path | None, name: str, split: int, size: EmscoSize, *, budget: Budget) -> Rows:
     """Compare evolution with the complete front, a row per tenth of its generations."""
     truth = enumerate_front(
-        paper_problem(folder, name, max_stages=max(size.stages), split=split, n_jobs=1), workers=1
+        paper_problem(folder, name, max_stages=max(size.stages), split=split, n_jobs=1),
+        workers=1,
+        budget=dataclasses.replace(budget, study=NO_STUDY),
     )
     options = dataclasses.replace(
         PRESETS[name].options, population=size.population, generations=size.generations, patience=None
     )
-    found = recall(truth, options, seeds=range(size.recall_seeds))
+    found = recall(truth, options, seeds=range(size.recall_seeds), budget=budget)
+    if budget.stopped:
+        return []
     return [
         {
             "kind": "recall", "set": name, "split": split, "stages": max(size.stages),
@@ -176,7 +195,7 @@ def measure_recall(folder: Path | None, name: str, split: int, size: EmscoSize) 
     ]  # fmt: skip
 
 
-def measure_level(folder: Path, level: float, size: EmscoSize) -> Rows:
+def measure_level(folder: Path, level: float, size: EmscoSize, *, budget: Budget) -> Rows:
     """Run the authors' example at one confidence."""
     measured = measure_example(
         folder,
@@ -184,6 +203,7 @@ def measure_level(folder: Path, level: float, size: EmscoSize) -> Rows:
         seeds=size.example_seeds,
         population=size.population,
         generations=size.example_generations,
+        budget=budget,
     )
     return [{"kind": "example", "level": level, "seeds": size.example_seeds, **measured}]
 

@@ -27,7 +27,7 @@ from shortlist.multistage.stage_comparison import (
 from shortlist.reproduce.paper import ResultTable, Rows
 from shortlist.reproduce.stage_problems import SETS
 from shortlist.reproduce.synthetic30 import SYNTHETIC30_CONFIDENCE, SYNTHETIC30_OPTIONS, synthetic30
-from shortlist.runs import Unit
+from shortlist.runs import Budget, Unit
 from shortlist.runs.clock import processor_seconds
 from shortlist.tables.sets import read_set
 
@@ -126,22 +126,28 @@ def opponent_units(
             for method in methods:
                 if method != EXACT_FRONT or name != SYNTHETIC30:
                     arguments = (folder, name, method, seed, size)
-                    units.append(Unit(f"opponents/{name}/{seed}/{method}", measure_method, arguments))
+                    key, kind = f"opponents/{name}/{seed}/{method}", f"opponents/{name}/{method}"
+                    units.append(Unit(key, measure_method, arguments, kind=kind))
     return units, missing
 
 
-def measure_method(folder: Path | None, name: str, method: str, seed: int, size: OpponentsSize) -> Rows:
+def measure_method(
+    folder: Path | None, name: str, method: str, seed: int, size: OpponentsSize, *, budget: Budget
+) -> Rows:
     """Fit and measure one method on the split of one seed."""
     _compile(method)
     table = paper_table(folder, name)
     if method in SEARCHED:
-        return measure_search(name, table, method, seed, size)
+        return measure_search(name, table, method, seed, size, budget)
     options = {"feature_costs": table.costs, "confidence": table.confidence}
-    found = measure_split(table.X, table.y, method, stage_methods((method,), **options)[method], seed)
+    fitted = stage_methods((method,), **options)[method]
+    found = measure_split(table.X, table.y, method, fitted, seed, budget=budget)
     return [{"kind": "opponents", "set": name, "total": table.total, **found}]
 
 
-def measure_search(name: str, table: PaperTable, search: str, seed: int, size: OpponentsSize) -> Rows:
+def measure_search(  # noqa: PLR0917  # what is measured, and by what
+    name: str, table: PaperTable, search: str, seed: int, size: OpponentsSize, budget: Budget
+) -> Rows:
     """Search on one split; measure the fittest point, and the one with the largest sum, on the test rows.
 
     The first row also says at which stage, from 1, every feature is bought.
@@ -161,7 +167,7 @@ def measure_search(name: str, table: PaperTable, search: str, seed: int, size: O
         method="emsco" if search == "emsco" else "enumerate", emsco_options=options,
     )  # fmt: skip
     start = processor_seconds()
-    fit_quietly(classifier, X.iloc[fit], y[fit], (X.iloc[judge], y[judge]))
+    fit_quietly(classifier, X.iloc[fit], y[fit], (X.iloc[judge], y[judge]), cancellation=budget.cancellation)
     seconds = processor_seconds() - start
     coverage, accuracy, cost = classifier.front_.values.T
     by_sum = int(np.argmax(coverage + accuracy - cost / table.total))
@@ -197,10 +203,10 @@ def _compile(method: str) -> None:
         X, (X["a"] > 0).to_numpy(dtype=np.int64), dict.fromkeys(X, 1), 0.6, PRESETS["pima"].options
     )
     if method in SEARCHED:
-        measure_search("made", table, method, 0, OpponentsSize((), (), 1, 10, 2))
+        measure_search("made", table, method, 0, OpponentsSize((), (), 1, 10, 2), Budget())
     else:
         fitted: Any = stage_methods((method,), feature_costs=table.costs, confidence=table.confidence)[method]
-        measure_split(table.X, table.y, method, fitted, 0)
+        measure_split(table.X, table.y, method, fitted, 0, budget=Budget())
 
 
 def sums_of_measures(rows: "pd.DataFrame") -> ResultTable:

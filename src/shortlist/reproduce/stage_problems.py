@@ -1,5 +1,6 @@
 """The stage problems of :cite:t:`Hamilton2022`: its sets on one split, and its authors' example."""
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +86,7 @@ def example_is_there(folder: Path | None) -> bool:
 
 
 def measure_example(
-    folder: Path, level: float, *, seeds: int, population: int, generations: int
+    folder: Path, level: float, *, seeds: int, population: int, generations: int, budget: Budget
 ) -> dict[str, Any]:
     """Return the means of the seeds, on the test rows of the authors' example, at one confidence."""
     import pandas as pd
@@ -104,7 +105,7 @@ def measure_example(
     options = EmscoOptions(generations=generations, population=population)
     found = []
     for seed in range(seeds):
-        result = emsco(problem, options, budget=Budget(seed=seed))
+        result = emsco(problem, options, budget=dataclasses.replace(budget, seed=seed))
         found.append(measured_on_test(problem, result.assignments[0], test, y["test"]))  # the fittest first
     accuracy, coverage, cost = np.mean(found, axis=0).tolist()
     sum_of_all = aggregate(coverage, accuracy, cost / sum(prices))
