@@ -23,12 +23,12 @@ def test_a_table_has_a_named_column_for_everything_and_the_exact_values(tmp_path
 
     table = pd.read_csv(tmp_path / "front.csv")
     assert list(table.columns) == [
-        "objective: min cost, net", "objective: max =1+1", "objective: min share", "feature: GPS", "feature: +dial",
+        "point", "objective: min cost, net", "objective: max =1+1", "objective: min share", "feature: GPS", "feature: +dial",
     ]  # fmt: skip
-    np.testing.assert_array_equal(table.to_numpy(), np.hstack([values, front.decisions]))
+    np.testing.assert_array_equal(table.to_numpy(), np.hstack([[[0], [1]], values, front.decisions]))
     rows = list(csv.reader((tmp_path / "front.csv").read_text(encoding="utf-8").splitlines()))
     assert not any(cell.startswith(("=", "+", "@")) for row in rows for cell in row)
-    assert rows[1][1] == "4"
+    assert rows[1][2] == "4"
     with pytest.raises(BadFileError, match=r"a front saved by Shortlist as \.parquet"):
         Front.load(tmp_path / "front.csv")
 
@@ -41,5 +41,5 @@ def test_stages_count_from_one_and_what_is_never_bought_is_empty(tmp_path: Path)
     front.save(tmp_path / "front.csv")
 
     assert (tmp_path / "front.csv").read_text() == (
-        "objective: min cost,stage of: age,stage of: scan,stage of: blood\n3,1,,3\n"
+        "point,objective: min cost,stage of: age,stage of: scan,stage of: blood\n0,3,1,,3\n"
     )

@@ -7,6 +7,9 @@ if TYPE_CHECKING:
     from shortlist.results.front import Front
     from shortlist.tables.spreadsheets import Cell
 
+POINT = "point"
+"""The heading of the numbers of points."""
+
 COMMITTEES = "committees"
 """The method whose decisions are members of a committee."""
 
@@ -15,9 +18,9 @@ STAGED_METHODS = ("emsco", "enumerate", "windows")
 
 
 def front_header(front: "Front") -> list[str]:
-    """Return the headings of a front's table, a column per objective and per candidate.
+    """Return the headings of a front's table: the number of the point, each objective, and each candidate.
 
-    A heading reads ``objective: min cost``; for products ``feature: GPS``, with 1 for selected and 0 for
+    Numbers are those of the front as saved, from 0, so that a point has the same one everywhere. A heading reads ``objective: min cost``; for products ``feature: GPS``, with 1 for selected and 0 for
     deselected; for stages ``stage of: age``, with the stage from 1 on and nothing for a feature that is never
     bought. As every heading begins with a word of ours and every other cell is a number, no name can become
     a formula in a spreadsheet.
@@ -33,10 +36,10 @@ def front_header(front: "Front") -> list[str]:
     ...     Proof(ProofKind.COMPLETE)
     ... )
     >>> front_header(front), list(front_rows(front))
-    (['objective: min cost', 'feature: GPS', 'feature: =1+1'], [[2.5, 1, 0]])
+    (['point', 'objective: min cost', 'feature: GPS', 'feature: =1+1'], [[0, 2.5, 1, 0]])
     """
     what = "stage of" if front.method in STAGED_METHODS else "feature"
-    header = [f"objective: {objective.sense} {objective.name}" for objective in front.objectives]
+    header = [POINT, *(f"objective: {objective.sense} {objective.name}" for objective in front.objectives)]
     return header + [f"{what}: {name}" for name in front.candidates]
 
 
@@ -44,7 +47,9 @@ def front_rows(front: "Front") -> "Iterator[list[Cell]]":
     """Yield a row per point; values are written so that reading them back gives the same numbers."""
     staged = front.method in STAGED_METHODS
     whole = [objective.scale == 1 for objective in front.objectives]
-    for values, decision in zip(front.values.tolist(), front.decisions.tolist(), strict=True):
+    for point, (values, decision) in enumerate(
+        zip(front.values.tolist(), front.decisions.tolist(), strict=True)
+    ):
         numbers = [int(value) if is_whole else value for value, is_whole in zip(values, whole, strict=True)]
         choices = [(None if stage < 0 else stage + 1) for stage in decision] if staged else decision
-        yield [*numbers, *choices]
+        yield [point, *numbers, *choices]

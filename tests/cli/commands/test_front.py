@@ -155,6 +155,36 @@ def test_show_takes_the_number_of_a_point(folder: Path) -> None:
     assert "\nPoint 1: selected " in shortlist(*command, cwd=folder).stdout
 
 
+def test_a_point_keeps_its_number_within_limits_in_the_table_and_in_the_product(folder: Path) -> None:
+    front = Front.load(folder / "front.parquet")
+    command = ["front", "show", "front.parquet", "--limit", "cost<=20", "--rows", "2"]
+    facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+    assert facts["numbers"] == np.flatnonzero(front.values[:, 1] <= 20)[:2].tolist() != [0, 1]
+    assert facts["points"] == front.values[facts["numbers"]].tolist()
+    number = facts["numbers"][0]
+    rows = shortlist(*command, cwd=folder).stdout.splitlines()
+    assert any(row.split()[:1] == [str(number)] for row in rows)
+
+    run = shortlist(
+        "front", "pick", "front.parquet", "--pick", str(number), "--out", "own.csv", "--json", cwd=folder
+    )
+    picked = json.loads(run.stdout)
+    assert (picked["index"], picked["rule"]) == (number, "number")
+    assert list(picked["values"].values()) == front.values[number].tolist()
+    shortlist("front", "export", "front.parquet", "--out", "numbers.xlsx", cwd=folder)
+    table = pd.read_excel(folder / "numbers.xlsx", engine="calamine").set_index("point")
+    chosen = [name for name in front.candidates if table.loc[number, f"feature: {name}"]]
+    assert chosen == picked["selection"]
+
+
+def test_the_table_of_a_front_is_read_as_products_whatever_its_numbers(folder: Path) -> None:
+    shortlist("front", "export", "front.parquet", "--out", "checked.csv", cwd=folder)
+    run = shortlist("model", "check", "phone.uvl", "checked.csv", "--default", "cost=0", "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert facts["n_products"] == facts["n_rows"] == len(Front.load(folder / "front.parquet"))
+
+
 def test_a_front_that_is_not_complete_may_miss_what_a_limit_asks_for(folder: Path) -> None:
     run = shortlist("front", "pick", "bought.parquet", "--limit", "cost<1", cwd=folder)
 
@@ -168,10 +198,11 @@ def test_a_front_is_exported_with_every_feature_by_name(folder: Path) -> None:
     table = pd.read_csv(folder / "front.csv")
 
     assert (facts["command"], facts["n_points"], facts["out"]) == ("front export", len(front), "front.csv")
-    assert list(table.columns) == ["objective: max selected", "objective: min cost"] + [
+    assert list(table.columns) == ["point", "objective: max selected", "objective: min cost"] + [
         f"feature: {name}" for name in front.candidates
     ]
-    np.testing.assert_array_equal(table.to_numpy(), np.hstack([front.values, front.decisions]))
+    assert table["point"].tolist() == list(range(len(front)))
+    np.testing.assert_array_equal(table.to_numpy()[:, 1:], np.hstack([front.values, front.decisions]))
     assert "points with 2 objectives and 10 features in front.csv." in shortlist(
         "front", "export", "front.parquet", "--out", "front.csv", cwd=folder
     ).stdout  # fmt: skip
@@ -185,10 +216,10 @@ def test_the_stages_of_a_point_are_written_by_name(folder: Path) -> None:
 
 
 def test_the_json_of_a_pick_says_what_was_asked_and_what_to_know(folder: Path) -> None:
-    command = ["front", "pick", "front.parquet", "--rule", "knee", "--out", "knee.uvl"]
+    command = ["front", "pick", "front.parquet", "--pick", "knee", "--out", "knee.uvl"]
     facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
 
-    assert facts["options"]["rule"] == "knee"
+    assert facts["options"]["pick"] == "knee"
     assert facts["version"] == shortlist_version
     assert facts["notes"] == ["The product is not checked and has no tree: pass --model FILE for both."]
     assert shortlist(*command, cwd=folder).stderr == f"shortlist: note: {facts['notes'][0]}\n"
@@ -198,7 +229,7 @@ def test_the_json_of_a_pick_says_what_was_asked_and_what_to_know(folder: Path) -
 def test_a_product_is_written_as_a_model_of_one_product(with_model: bool, folder: Path) -> None:
     options = ["--model", "phone.uvl"] if with_model else []
     run = shortlist(
-        "front", "pick", "front.parquet", "--rule", "knee", *options, "--out", "product.uvl", cwd=folder
+        "front", "pick", "front.parquet", "--pick", "knee", *options, "--out", "product.uvl", cwd=folder
     )
     assert run.returncode == 0, run.stderr
     product = read_model(folder / "product.uvl")
@@ -224,18 +255,22 @@ def test_weights_name_the_rule(folder: Path) -> None:
         pytest.param(["show", "phone.uvl"], "must be a front saved by Shortlist", id="not a front"),
         pytest.param(
             ["show", "front.parquet", "--pick", "best"],
-            "--pick must be the number of a point, from 0, or a rule, ideal or knee, got 'best'.",
+            "--pick must be the number of a point, from 0, or a rule, ideal, knee, one-se or norm, got 'best'.",
             id="unknown rule",
         ),
+        pytest.param(
+            ["pick", "front.parquet", "--pick", "one-se"], "needs a front of shortlist stage", id="of stages"
+        ),
+        pytest.param(["pick", "front.parquet", "--pick", "99"], "there is no point 99", id="none to pick"),
         pytest.param(["show", "front.parquet", "--pick", "99"], "there is no point 99", id="no such point"),
         pytest.param(
             ["show", "front.parquet", "--pick", "0", "--limit", "cost<=20", "--limit", "selected<=4"],
             "point 0 is outside the limits",
             id="a point outside",
         ),
-        pytest.param(["show", "front.parquet", "--pick", "weights"], "ideal or knee", id="needs weights"),
+        pytest.param(["show", "front.parquet", "--pick", "weights"], "ideal, knee,", id="needs weights"),
         pytest.param(
-            ["pick", "front.parquet", "--rule", "weights"], "--rule weights needs --weights", id="no weights"
+            ["pick", "front.parquet", "--pick", "weights"], "--pick weights needs --weights", id="no weights"
         ),
         pytest.param(
             ["pick", "front.parquet", "--best", "cst"], "Did you mean 'cost'?", id="objective misspelt"
@@ -250,13 +285,13 @@ def test_weights_name_the_rule(folder: Path) -> None:
         pytest.param(["pick", "front.parquet", "--limit", "cost"], "must read like", id="no limit"),
         pytest.param(["pick", "front.parquet", "--best", "price"], "the front has", id="unknown objective"),
         pytest.param(
-            ["pick", "front.parquet", "--best", "cost", "--rule", "knee"],
-            "--best belongs to --rule lexicographic",
+            ["pick", "front.parquet", "--best", "cost", "--pick", "knee"],
+            "--best belongs to --pick lexicographic",
             id="two rules",
         ),
         pytest.param(
-            ["pick", "front.parquet", "--rule", "knee", "--weights", "cost=1"],
-            "--weights belongs to --rule weights and --rule ideal",
+            ["pick", "front.parquet", "--pick", "knee", "--weights", "cost=1"],
+            "--weights belongs to --pick weights and --pick ideal",
             id="weights for nothing",
         ),
         pytest.param(
@@ -265,10 +300,10 @@ def test_weights_name_the_rule(folder: Path) -> None:
             id="weights beside an order",
         ),
         pytest.param(
-            ["pick", "none.parquet", "--rule", "kne"], "none.parquet cannot be read", id="files come first"
+            ["pick", "none.parquet", "--pick", "kne"], "none.parquet cannot be read", id="files come first"
         ),
         pytest.param(
-            ["pick", "phone.uvl", "--rule", "kne"], "Did you mean 'knee'?", id="rule before reading"
+            ["pick", "phone.uvl", "--pick", "kne"], "Did you mean 'knee'?", id="rule before reading"
         ),
         pytest.param(["export", "front.parquet", "--out", "x.txt"], "--out must end in .csv", id="export"),
         pytest.param(

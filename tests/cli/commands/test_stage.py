@@ -381,12 +381,27 @@ def test_another_point_of_a_saved_front_is_shown_and_refused_in_words(folder: Pa
         (["--pick", "9999"], "there is no point 9999"),
         (["--pick", "bes"], "--pick must be the number of a point, from 0, or a rule, one-se, "),
         (["--pick", "-1"], "--pick must be the number of a point"),
-        (["--limit", "cost<1"], "--limit names 'cost'"),
+        (["--limit", "cst<1"], "--limit names 'cst'"),
         (["--out", "s.joblib"], "the same file as MODEL"),
     ):
         run = shortlist("stage", "use", "s.joblib", *arguments, cwd=folder)
         assert (run.returncode, run.stdout) == (2, "")
         assert words in run.stderr
+
+
+def test_stage_use_and_front_pick_take_the_same_point_of_the_same_front(folder: Path) -> None:
+    command = ["stage", "credit.csv", *QUICK, "--costs", "costs.csv"]
+    shortlist(*command, "--out", "same.parquet", "--model-out", "same.joblib", cwd=folder)
+    front = Front.load(folder / "same.parquet")
+    taken = {}
+    for rule in ([], ["--pick", "one-se"], ["--pick", "norm"], ["--pick", "knee"], ["--pick", "1"]):
+        used = shortlist("stage", "use", "same.joblib", *rule, "--json", cwd=folder)
+        picked = json.loads(shortlist("front", "pick", "same.parquet", *rule, "--json", cwd=folder).stdout)
+        assert json.loads(used.stdout)["chosen"]["index"] == picked["index"]
+        taken[" ".join(rule)] = picked["index"]
+    assert taken[""] == taken["--pick one-se"] != front.pick("ideal").index
+    shown = shortlist("front", "show", "same.parquet", "--pick", "one-se", cwd=folder).stdout
+    assert f"\nPoint {taken['']} by one-se: " in shown
 
 
 def test_a_limit_that_a_saved_front_cannot_meet_is_an_answer(folder: Path) -> None:

@@ -17,7 +17,6 @@ MEANINGS = {
         "verify": "a saved model",
         "stage use": "a saved model",
     },
-    "--rule": {"front pick": "a rule that takes a point; elsewhere where reference points lie"},
     "--elites": {"stage": "what is kept; elsewhere how many"},
     "--out": {"reproduce": "a folder of tables; elsewhere a file"},
     "FILE": {"report": "any result", "open": "any result"},
@@ -56,6 +55,7 @@ DEFAULTS = {
     "--pick": {
         "prune": "ideal, which every front has; stages have a rule of their own",
         "front show": "none unless it is asked for",
+        "front pick": "by the front, and by the options beside it",
     },
 }
 """Commands in which a flag has another default than elsewhere, with the reason."""

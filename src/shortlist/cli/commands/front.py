@@ -21,19 +21,16 @@ app = typer.Typer(
     help="Look at a saved front, take one point of it, or write it as CSV.", no_args_is_help=True
 )
 
-SHOWN_RULES = ("ideal", "knee")
-"""Rules of ``front show``; the others need more options, which ``front pick`` has."""
-
 PICK_USES = (
     Use(
         ("weights",),
-        lambda given: given["rule"] in {"ideal", "weights"} or not (given["rule"] or given["best"]),
-        "--rule weights and --rule ideal",
+        lambda given: given["pick"] in {"ideal", "weights"} or not (given["pick"] or given["best"]),
+        "--pick weights and --pick ideal",
     ),
     Use(
         ("best",),
-        lambda given: given["rule"] in {None, "lexicographic"},
-        "--rule lexicographic",
+        lambda given: given["pick"] in {None, "lexicographic"},
+        "--pick lexicographic",
         "take that rule",
     ),
     Use(("model",), lambda given: given["out"] is not None, "--out, which is written from it", "pass --out"),
@@ -47,7 +44,11 @@ def show(
     front: FrontFile,
     *,
     pick: Annotated[
-        str | None, typer.Option(help=f"{POINT}, which is printed as well: ideal or knee; or its number.")
+        str | None,
+        typer.Option(
+            help=f"{POINT}, which is printed as well: ideal, knee, one-se or norm; or its number. Of two, such "
+            "as 12,40, what differs is printed."
+        ),
     ] = None,
     limit: LimitTexts = None,
     rows: MostPoints = 20,
@@ -57,7 +58,7 @@ def show(
     from shortlist.cli.files import check_files
 
     check_files(inputs={"FRONT": front}, outputs={})
-    from shortlist.cli.options.points import read_limits, read_pick
+    from shortlist.cli.options.points import SHOWN_RULES, read_limits, read_picks, taken_point
     from shortlist.cli.text.front_text import (
         contract,
         front_facts,
@@ -68,18 +69,14 @@ def show(
         range_lines,
     )
     from shortlist.results.front import Front
-    from shortlist.results.picking import mark_within, numbered_point, why_none
+    from shortlist.results.picking import mark_within, why_none
 
     check_shared(context.params)
-    wanted = None if pick is None else read_pick(pick, SHOWN_RULES)
+    wanted = () if pick is None else read_picks(pick, SHOWN_RULES)
     loaded = Front.load(front)
     limits = read_limits(limit or (), loaded.names)
     kept = mark_within(loaded, limits)
-    picked = None
-    if isinstance(wanted, int) and kept.any():
-        picked = loaded.point(numbered_point(loaded, wanted, kept))
-    elif isinstance(wanted, str) and kept.any():
-        picked = loaded.pick(wanted, limits=limits)
+    picked = [taken_point(loaded, one, limits) for one in wanted if kept.any()]
     notes = [] if kept.any() else [why_none(loaded, limits)]
     print_notes(notes)
     if json:
@@ -87,8 +84,9 @@ def show(
             **contract(loaded, "front show"),
             **front_facts(loaded),
             "points": loaded.values[kept][: rows or None].tolist(),
+            "numbers": kept.nonzero()[0][: rows or None].tolist(),
             "n_within_limits": int(kept.sum()),
-            "pick": None if picked is None else pick_facts(loaded, picked),
+            "pick": pick_facts(loaded, picked[0]) if picked else None,
             "notes": notes,
         }
         print_json(facts | run_facts(context))
@@ -97,8 +95,8 @@ def show(
     if len(loaded):
         print("\n".join(range_lines(loaded)))
     print_points(loaded, kept, rows)
-    if picked is not None:
-        print_pick(loaded, picked)
+    for one in picked:
+        print_pick(loaded, one)
 
 
 @app.command()
@@ -106,8 +104,12 @@ def pick(
     context: typer.Context,
     front: FrontFile,
     *,
-    rule: Annotated[
-        str | None, typer.Option(help="ideal, knee, weights or lexicographic; default: by the options.")
+    pick: Annotated[
+        str | None,
+        typer.Option(
+            help=f"{POINT}: ideal, knee, weights, lexicographic, and of stages one-se or norm; or its number. "
+            "Default: by the other options; ideal, or of stages one-se."
+        ),
     ] = None,
     weights: Annotated[str | None, typer.Option(help="Such as cost=2,defects=1.")] = None,
     best: Annotated[
@@ -121,24 +123,22 @@ def pick(
     out: Annotated[Path | None, output("the product, as .uvl, .csv or .config; stages as .csv.")] = None,
     json: Json = False,
 ) -> None:
-    """Take one point of a front by a rule, and write what to choose for it."""
+    """Take one point of a front, by a rule or its number, and write what to choose for it."""
     from shortlist.cli.files import PRODUCT_FILE, check_files
 
     check_files(
         inputs={"FRONT": front, "--model": model}, outputs={"--out": out}, endings={"--out": PRODUCT_FILE}
     )
-    from shortlist._validation import as_choice
-    from shortlist.cli.options.points import read_limits
+    from shortlist.cli.options.points import read_limits, taken_point, usual_rule
+    from shortlist.cli.options.stage_options import point_or_rule
     from shortlist.cli.text.front_text import contract, no_point, pick_facts, print_pick
     from shortlist.errors import BadInputError
     from shortlist.results.front import Front
-    from shortlist.results.picking import PICK_RULES
 
-    if rule is not None:
-        as_choice(rule, "--rule", PICK_RULES)
+    wanted = None if pick is None else point_or_rule(pick)
     refuse_unused(context, PICK_USES)
-    if rule == "weights" and not weights:
-        raise BadInputError("--rule weights needs --weights, such as --weights cost=2,defects=1. Pass it.")
+    if pick == "weights" and not weights:
+        raise BadInputError("--pick weights needs --weights, such as --weights cost=2,defects=1. Pass it.")
     factors = read_numbers(weights, "weights") if weights else None
     loaded = Front.load(front)
     order = _order(loaded, best or ())
@@ -147,8 +147,9 @@ def pick(
     if reason := no_point(loaded, limits):
         _tell_none(reason, facts, json=json)
         return
-    chosen_rule = rule or ("lexicographic" if order else "weights" if weights else "ideal")
-    picked = loaded.pick(chosen_rule, weights=factors, order=order, limits=limits)
+    if wanted is None:
+        wanted = "lexicographic" if order else "weights" if weights else usual_rule(loaded)
+    picked = taken_point(loaded, wanted, limits, weights=factors, order=order)
     notes = []
     if out is not None:
         out = save(out, lambda path: write_picked(loaded, picked, model, path))
@@ -161,7 +162,7 @@ def pick(
         return
     print_pick(loaded, picked)
     if out is not None:
-        print(f"Saved to {out}.")
+        print(f"Saved point {picked.index} to {out}.")
 
 
 @app.command()

@@ -59,7 +59,7 @@ OWN: dict[str, dict[str, str]] = {
     },
     "datasets fetch": {"folder": "--data"},
     "reproduce": {"folder": "--data"},
-    "front pick": {"order": "--best", "rule": "--rule"},
+    "front pick": {"order": "--best", "rule": "--pick"},
     "model convert": {"kind": "--to"},
     "model slice": {"kind": "--to"},
     "front show": {"rule": "--pick"},

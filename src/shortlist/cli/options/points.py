@@ -6,7 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from shortlist.results.front import Front
     from shortlist.results.limits import Limit
+    from shortlist.results.picking import Pick
+
+SHOWN_RULES = ("ideal", "knee", "one-se", "norm")
+"""Rules that need no other option; ``front pick`` has the options of the others, too."""
+
+STAGED_RULES = ("one-se", "norm")
+"""Rules that only fronts of stages have."""
 
 
 def read_pick(text: str, rules: Sequence[str]) -> int | str:
@@ -33,6 +43,68 @@ def read_pick(text: str, rules: Sequence[str]) -> int | str:
         f"--pick must be the number of a point, from 0, or a rule, {any_of(rules)}, got "
         f"{text!r}.{did_you_mean(text, rules)}"
     )
+
+
+def read_picks(text: str, rules: Sequence[str]) -> tuple[int | str, ...]:
+    """Read one point or two, parted by a comma; see :func:`read_pick`.
+
+    Raises
+    ------
+    BadInputError
+        If they are more, twice the same, or one of them is neither a number nor a rule.
+
+    Examples
+    --------
+    >>> read_picks("12,knee", ["ideal", "knee"])
+    (12, 'knee')
+    """
+    from shortlist.errors import BadInputError
+
+    picks = tuple(read_pick(each.strip(), rules) for each in text.split(","))
+    if len(picks) > 2 or len(set(picks)) < len(picks):
+        raise BadInputError(
+            f"--pick must name one point, or two different ones to compare, such as 12,40, got {text!r}."
+        )
+    return picks
+
+
+def usual_rule(front: "Front") -> str:
+    """Return the rule that picks a point where the user names none, the same in every command."""
+    from shortlist.results.front_table import STAGED_METHODS
+
+    return "one-se" if front.method in STAGED_METHODS else "ideal"
+
+
+def taken_point(
+    front: "Front",
+    wanted: int | str,
+    limits: "Sequence[Limit]",
+    *,
+    weights: "Mapping[str, float] | None" = None,
+    order: Sequence[str] | None = None,
+) -> "Pick":
+    """Return the point of a front that a rule or its number names, among those within the limits.
+
+    Raises
+    ------
+    BadInputError
+        If there is no such point, or the rule is one of fronts of stages and the front is not.
+    """
+    from shortlist.errors import BadInputError
+    from shortlist.results.picking import mark_within, numbered_point
+
+    if isinstance(wanted, int):
+        return front.point(numbered_point(front, wanted, mark_within(front, limits)))
+    if wanted not in STAGED_RULES:
+        return front.pick(wanted, weights=weights, order=order, limits=limits)
+    if usual_rule(front) not in STAGED_RULES:
+        raise BadInputError(
+            f"--pick {wanted} needs a front of shortlist stage, and this one is of other choices. Take ideal "
+            "or knee, or the number of a point."
+        )
+    from shortlist.multistage.predict.point_choice import choose_point
+
+    return front.point(choose_point(front, wanted, limits), wanted)
 
 
 def read_limit_among(text: str, names: Sequence[str]) -> "Limit":

@@ -16,6 +16,7 @@ from shortlist.products.configuration.product_objectives import FeatureObjective
 from shortlist.products.feature_models.evaluation import broken_rules
 from shortlist.products.feature_models.model import FeatureModel, rule_text
 from shortlist.products.feature_models.names import FeatureNames, feature_names
+from shortlist.results.front_table import POINT
 from shortlist.tables.csv_cells import unguarded
 from shortlist.tables.files import cells_of, read_content
 
@@ -52,8 +53,8 @@ def read_products(
     """Read configurations from a table: CSV, Excel, Parquet, or ``-`` for standard input.
 
     Either each row is a configuration, with a column for every feature, called by its name or
-    ``feature: NAME``, that holds 1, 0, true or false. Columns ``objective: min cost`` hold values. So fronts
-    and samples are written. Or the columns are ``feature`` and ``selected``, and the file is one
+    ``feature: NAME``, that holds 1, 0, true or false. Columns ``objective: min cost`` hold values, and
+    ``point`` the numbers of points, unless it is a feature. So fronts and samples are written. Or the columns are ``feature`` and ``selected``, and the file is one
     configuration.
 
     Parameters
@@ -120,6 +121,8 @@ def _columns(name: str, header: Sequence[str], model: FeatureModel, drop: Collec
         if title in drop or title.startswith(OBJECTIVE):
             continue
         feature = _found(names, title)
+        if title == POINT and (feature is None or FEATURE + POINT in header):
+            continue
         if feature is None:
             raise BadFileError(
                 f"{name}: the column {title!r} is no feature. {names.close_to(title.removeprefix(FEATURE))} "
