@@ -12,7 +12,7 @@ from shortlist import __version__ as shortlist_version
 from shortlist.products import evaluate, make_requirements, read_model
 from shortlist.results.front import Front
 from shortlist.results.limits import OPERATORS
-from shortlist.results.objective import Objective
+from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
 from tests.cli.running import shortlist
 
@@ -191,6 +191,84 @@ def test_a_front_that_is_not_complete_may_miss_what_a_limit_asks_for(folder: Pat
     assert run.stdout.endswith("The front is not complete, so there may be others that it does not have.\n")
 
 
+def test_two_points_are_shown_side_by_side_with_what_differs_and_what_it_costs(folder: Path) -> None:
+    front = Front.load(folder / "front.parquet")
+    command = ["front", "show", "front.parquet", "--pick", "1,3"]
+    facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)["compared"]
+    assert facts["points"] == [1, 3]
+    assert facts["changes"] == dict(
+        zip(front.names, (front.values[3] - front.values[1]).tolist(), strict=True)
+    )
+    one, other = (
+        {name for name, bit in zip(front.candidates, front.decisions[point], strict=True) if bit}
+        for point in (1, 3)
+    )
+    assert {name for name, ends in facts["choices"].items() if ends == [1, 0]} == one - other != set()
+    assert {name for name, ends in facts["choices"].items() if ends == [0, 1]} == other - one
+
+    told = shortlist(*command, cwd=folder).stdout
+    assert "\nFrom point 1 to point 3:\n" in told
+    listed = ", ".join(name for name in front.candidates if name in one - other)
+    assert f"Only at point 1 ({len(one - other)}): {listed}\n" in told
+    change = front.values[3, 1] - front.values[1, 1]
+    assert f"{change:+g} ({'better' if change < 0 else 'worse'})" in told
+    swapped = json.loads(shortlist(*command[:-1], "3,1", "--json", cwd=folder).stdout)["compared"]["changes"]
+    assert swapped == {name: -by for name, by in facts["changes"].items()}
+
+
+def test_the_stages_of_two_points_are_compared_by_name(folder: Path) -> None:
+    goals = [Objective("cost"), Objective("coverage", Sense.MAX, scale=10)]
+    front = Front.from_points(
+        goals, np.array([[1, -5], [4, -9]]), np.array([[0, -1, 0], [1, 0, 0]]), ["age", "scan", "blood"],
+        Proof(ProofKind.COMPLETE), method="enumerate",
+    )  # fmt: skip
+    front.save(folder / "two.parquet")
+    told = shortlist("front", "show", "two.parquet", "--pick", "0,1", cwd=folder).stdout
+    assert told.endswith(
+        "age: stage 1 at point 0, stage 2 at point 1\nscan: never bought at point 0, stage 1 at point 1\n"
+    )
+    assert "+0.4 (better)" in told
+    assert "+3 (worse)" in told
+
+
+def test_new_prices_are_told_by_what_became_of_every_point(folder: Path) -> None:
+    prices = (folder / "phone.uvl").read_text(encoding="utf-8")
+    dearer = prices.replace("cost 9", "cost 12", 1)
+    assert dearer != prices
+    (folder / "dearer.uvl").write_text(dearer, encoding="utf-8")
+    options = ["--objectives", "max selected, min cost", "--default", "cost=0", "--out", "dearer.parquet"]
+    assert shortlist("configure", "dearer.uvl", *options, cwd=folder).returncode == 0
+    command = ["front", "diff", "front.parquet", "dearer.parquet"]
+    facts = json.loads(shortlist(*command, "--out", "fates.csv", "--json", cwd=folder).stdout)
+
+    before, now = (Front.load(folder / name) for name in command[2:])
+    assert sum(facts["counts"].values()) == len(facts["points"])
+    assert facts["counts"]["the same"] > 0
+    assert facts["counts"]["changed"] > 0
+    for point in facts["points"]:
+        if point["fate"] in {"the same", "changed"}:
+            chosen = [before.decisions[point["before"]].tolist(), now.decisions[point["now"]].tolist()]
+            assert chosen[0] == chosen[1]
+            assert (point["values_before"] == point["values_now"]) == (point["fate"] == "the same")
+    table = pd.read_csv(folder / "fates.csv")
+    assert list(table.columns) == [
+        "fate", "point before", "point now", "before: max selected", "now: max selected", "before: min cost",
+        "now: min cost",
+    ]  # fmt: skip
+    assert table["fate"].tolist() == [point["fate"] for point in facts["points"]]
+    told = shortlist(*command, cwd=folder).stdout
+    assert told.startswith(
+        f"{len(before)} points before, {len(now)} now: {facts['counts']['the same']} the same"
+    )
+    assert "\nChanged: the same choice, with other values.\n" in told
+
+
+def test_a_front_that_may_lack_points_is_said_to_when_it_is_compared(folder: Path) -> None:
+    run = shortlist("front", "diff", "bought.parquet", "bought.parquet", cwd=folder)
+    assert run.stdout == "1 point before, 1 now: 1 the same.\n"
+    assert "The front of before and of now is not complete: points that are new or gone may" in run.stderr
+
+
 def test_a_front_is_exported_with_every_feature_by_name(folder: Path) -> None:
     run = shortlist("front", "export", "front.parquet", "--out", "front.csv", "--json", cwd=folder)
     facts = json.loads(run.stdout)
@@ -267,6 +345,17 @@ def test_weights_name_the_rule(folder: Path) -> None:
             ["show", "front.parquet", "--pick", "0", "--limit", "cost<=20", "--limit", "selected<=4"],
             "point 0 is outside the limits",
             id="a point outside",
+        ),
+        pytest.param(
+            ["show", "front.parquet", "--pick", "1,2,3"], "must name one point, or two different", id="three"
+        ),
+        pytest.param(
+            ["show", "front.parquet", "--pick", "1,1"], "or two different ones", id="twice the same"
+        ),
+        pytest.param(
+            ["diff", "front.parquet", "bought.parquet"],
+            "must have the same objectives, got max",
+            id="two kinds",
         ),
         pytest.param(["show", "front.parquet", "--pick", "weights"], "ideal, knee,", id="needs weights"),
         pytest.param(

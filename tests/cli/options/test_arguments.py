@@ -50,6 +50,7 @@ from shortlist.purchases.stage_classifiers import stage_classifier
 from shortlist.report.saved import result_page
 from shortlist.reproduce.paper import reproduce as run_again
 from shortlist.results.front import Front
+from shortlist.results.front_differences import front_differences
 from shortlist.results.picture import save_figure
 from shortlist.saved_models import load_model
 from shortlist.tables.learning import read_table, split_target
@@ -69,6 +70,7 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "stage": [read_table, split_target, MultiStageClassifier, EmscoOptions, feature_costs, read_costs, preset, recall,
               stage_table, stage_classifier],
     "front show": [Front.load, Front.pick],
+    "front diff": [Front.load, front_differences],
     "report": [result_page, read_model],
     "open": [result_page],
     "front plot": [Front.load, save_figure, result_page],
@@ -96,7 +98,7 @@ NOT_TYPED = {
     "report", "following", "cancellation", "work", "literals", "attributes", "kwargs", "options", "costs_given", "tables", "methods",
     "fields", "n_rows", "sense", "problem", "truth", "unsupported", "warnings", "notes",
     "given", "requirements", "side_files", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
-    "features", "kind", "budget", "n_explained", "products", "rng", "first", "second", "words",
+    "features", "kind", "budget", "n_explained", "products", "rng", "first", "second", "words", "before", "now",
 }  # fmt: skip
 """Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
 

@@ -17,6 +17,8 @@ MEANINGS = {
         "verify": "a saved model",
         "stage use": "a saved model",
     },
+    "FIRST": {"front diff": "a front; elsewhere a feature model"},
+    "SECOND": {"front diff": "a front; elsewhere a feature model"},
     "--elites": {"stage": "what is kept; elsewhere how many"},
     "--out": {"reproduce": "a folder of tables; elsewhere a file"},
     "FILE": {"report": "any result", "open": "any result"},

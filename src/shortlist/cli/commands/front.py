@@ -1,4 +1,4 @@
-"""`shortlist front`: look at a saved front, take one point of it, and write it for a spreadsheet."""
+"""`shortlist front`: look at a saved front, take a point of it, compare it, and write it as a table."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from shortlist.results.front import Front
 
 app = typer.Typer(
-    help="Look at a saved front, take one point of it, or write it as CSV.", no_args_is_help=True
+    help="Look at a saved front, take one point of it, compare two, or write it as CSV.", no_args_is_help=True
 )
 
 PICK_USES = (
@@ -46,8 +46,8 @@ def show(
     pick: Annotated[
         str | None,
         typer.Option(
-            help=f"{POINT}, which is printed as well: ideal, knee, one-se or norm; or its number. Of two, such "
-            "as 12,40, what differs is printed."
+            help=f"{POINT}, which is printed as well: ideal, knee, one-se or norm; or its number. Of two, "
+            "such as 12,40, what differs is printed."
         ),
     ] = None,
     limit: LimitTexts = None,
@@ -59,6 +59,7 @@ def show(
 
     check_files(inputs={"FRONT": front}, outputs={})
     from shortlist.cli.options.points import SHOWN_RULES, read_limits, read_picks, taken_point
+    from shortlist.cli.text.differences import print_side_by_side, side_by_side
     from shortlist.cli.text.front_text import (
         contract,
         front_facts,
@@ -77,6 +78,7 @@ def show(
     limits = read_limits(limit or (), loaded.names)
     kept = mark_within(loaded, limits)
     picked = [taken_point(loaded, one, limits) for one in wanted if kept.any()]
+    both = [one.index for one in picked]
     notes = [] if kept.any() else [why_none(loaded, limits)]
     print_notes(notes)
     if json:
@@ -87,6 +89,7 @@ def show(
             "numbers": kept.nonzero()[0][: rows or None].tolist(),
             "n_within_limits": int(kept.sum()),
             "pick": pick_facts(loaded, picked[0]) if picked else None,
+            "compared": side_by_side(loaded, *both) if len(both) > 1 else None,
             "notes": notes,
         }
         print_json(facts | run_facts(context))
@@ -97,6 +100,8 @@ def show(
     print_points(loaded, kept, rows)
     for one in picked:
         print_pick(loaded, one)
+    if len(both) > 1:
+        print_side_by_side(loaded, *both)
 
 
 @app.command()
@@ -107,8 +112,8 @@ def pick(
     pick: Annotated[
         str | None,
         typer.Option(
-            help=f"{POINT}: ideal, knee, weights, lexicographic, and of stages one-se or norm; or its number. "
-            "Default: by the other options; ideal, or of stages one-se."
+            help=f"{POINT}: ideal, knee, weights, lexicographic, and of stages one-se or norm; or its "
+            "number. Default: by the other options; ideal, or of stages one-se."
         ),
     ] = None,
     weights: Annotated[str | None, typer.Option(help="Such as cost=2,defects=1.")] = None,
@@ -190,6 +195,50 @@ def export(
         f"{len(loaded):,} points with {len(loaded.objectives)} objectives and {len(loaded.candidates):,} "
         f"features in {out}."
     )
+
+
+@app.command()
+def diff(
+    context: typer.Context,
+    first: Annotated[Path, typer.Argument(help="Front before, a .parquet file.")],
+    second: Annotated[Path, typer.Argument(help="Front now, a .parquet file.")],
+    *,
+    out: Annotated[Path | None, output("every point and what became of it, as .csv or .xlsx.")] = None,
+    json: Json = False,
+) -> None:
+    """Say what became of the points of a front after new prices, or with a changed model.
+
+    Points are matched by what they choose, then by their values, which are compared exactly.
+    """
+    from shortlist.cli.files import SPREADSHEET_FILE, check_files
+
+    check_files(
+        inputs={"FIRST": first, "SECOND": second}, outputs={"--out": out}, endings={"--out": SPREADSHEET_FILE}
+    )
+    from shortlist.cli.text.differences import (
+        difference_facts,
+        difference_notes,
+        difference_rows,
+        print_differences,
+    )
+    from shortlist.cli.text.front_text import contract
+    from shortlist.results.front import Front
+    from shortlist.results.front_differences import front_differences
+    from shortlist.tables.spreadsheets import save_rows
+
+    old, new = Front.load(first), Front.load(second)
+    fates = front_differences(old, new)
+    if out is not None:
+        out = save(out, lambda path: save_rows(path, *difference_rows(old, new, fates)))
+    notes = difference_notes(old, new)
+    print_notes(notes)
+    if json:
+        facts = contract(new, "front diff") | difference_facts(old, new, fates)
+        print_json(facts | {"out": None if out is None else str(out), "notes": notes} | run_facts(context))
+        return
+    print_differences(old, new, fates)
+    if out is not None:
+        print(f"Saved to {out}.")
 
 
 @app.command()

@@ -1,0 +1,179 @@
+"""What commands say about two points side by side, and about a front before and now."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from shortlist._words import all_of, counted
+from shortlist.cli.text.front_text import front_facts, is_staged, some
+from shortlist.results.front import Front
+from shortlist.results.front_differences import Fate, PointFate, choice_changes, point_changes
+from shortlist.results.objective import Objective
+from shortlist.results.proof import ProofKind
+from shortlist.tables.spreadsheets import Cell
+
+MOST_SHOWN = 20
+"""So many points of each fate are printed."""
+
+MEANINGS = {
+    Fate.CHANGED: "the same choice, with other values",
+    Fate.REPLACED: "the same values, by another choice",
+    Fate.DOMINATED: "the choice is not there now, and the point named now is better than it was",
+    Fate.GONE: "the choice is not there now, and nothing is as good as it was",
+    Fate.NEW: "neither the choice nor the values were there before",
+}
+"""What the fates of points mean; that of one that is the same needs no words."""
+
+
+def side_by_side(front: Front, first: int, second: int) -> dict[str, Any]:
+    """Return what differs between two points, and what it costs."""
+    return {
+        "points": [first, second],
+        "changes": point_changes(front, first, second),
+        "choices": {name: list(ends) for name, ends in choice_changes(front, first, second).items()},
+    }
+
+
+def print_side_by_side(front: Front, first: int, second: int) -> None:
+    """Print what differs between two points: each objective, then what is chosen."""
+    import pandas as pd
+
+    changes = point_changes(front, first, second)
+    rows = [
+        [f"{front.values[point, place]:g}" for point in (first, second)] + [_change(goal, changes[goal.name])]
+        for place, goal in enumerate(front.objectives)
+    ]
+    names = [f"{goal.sense} {goal.name}" for goal in front.objectives]
+    print(f"\nFrom point {first} to point {second}:")
+    print(
+        pd.DataFrame(rows, index=names, columns=[f"point {first}", f"point {second}", "change"]).to_string()
+    )
+    for line in _choice_lines(front, first, second):
+        print(line)
+
+
+def _choice_lines(front: Front, first: int, second: int) -> Iterator[str]:
+    """Yield what is chosen at one of two points only, or otherwise at both."""
+    found = choice_changes(front, first, second)
+    if not found:
+        yield "What is chosen is the same."
+    staged = is_staged(front)
+    names = list(found)
+    for point, pair in ((first, (1, 0)), (second, (0, 1))):
+        only = [i for i, name in enumerate(names) if found[name] == pair and name in front.candidates]
+        if only and not staged:
+            yield f"Only at point {point} ({len(only)}): {some(names, only, most=len(only))}"
+    for name, (here, there) in found.items():
+        if staged:
+            yield f"{name}: {_stage(here)} at point {first}, {_stage(there)} at point {second}"
+        elif name not in front.candidates or {here, there} != {0, 1}:
+            yield f"{name}: {here} at point {first}, {there} at point {second}"
+
+
+def _stage(stage: int) -> str:
+    return "never bought" if stage < 0 else f"stage {stage + 1}"
+
+
+def _change(goal: Objective, by: float) -> str:
+    """Say how a value changes, such as ``-22 (better)``."""
+    if not by:
+        return "the same"
+    return f"{by:+g} ({'better' if by * goal.sign < 0 else 'worse'})"
+
+
+def difference_facts(before: Front, now: Front, fates: Sequence[PointFate]) -> dict[str, Any]:
+    """Return what the JSON of a difference of fronts says."""
+    return {
+        "before": front_facts(before),
+        "now": front_facts(now),
+        "counts": counts_of(fates),
+        "points": [
+            {
+                "fate": str(one.fate),
+                "before": one.before,
+                "now": one.now,
+                "values_before": None if one.before is None else before.values[one.before].tolist(),
+                "values_now": None if one.now is None else _now(before, now, one.now),
+                "changes": one.changes,
+            }
+            for one in fates
+        ],
+    }
+
+
+def counts_of(fates: Sequence[PointFate]) -> dict[str, int]:
+    """Return how many points have each fate."""
+    counts = Counter(one.fate for one in fates)
+    return {str(fate): counts[fate] for fate in Fate}
+
+
+def difference_notes(before: Front, now: Front) -> list[str]:
+    """Say what a difference of fronts does not tell, where one of them may lack points."""
+    cut = [
+        word
+        for word, front in (("of before", before), ("of now", now))
+        if front.proof.kind is not ProofKind.COMPLETE
+    ]
+    if not cut:
+        return []
+    return [
+        f"The front {all_of(cut)} is not complete: points that are new or gone may only not have been found."
+    ]
+
+
+def print_differences(before: Front, now: Front, fates: Sequence[PointFate]) -> None:
+    """Print how many points have each fate, and those that are not the same."""
+    import pandas as pd
+
+    told = [f"{count:,} {fate}" for fate, count in counts_of(fates).items() if count]
+    print(
+        f"{counted(len(before), 'point')} before, {len(now):,} now: {all_of(told) or 'nothing to compare'}."
+    )
+    for fate, meaning in MEANINGS.items():
+        own = [one for one in fates if one.fate is fate]
+        if not own:
+            continue
+        print(f"\n{fate[0].upper()}{fate[1:]}: {meaning}.")
+        rows = [_cells(before, now, one) for one in own[:MOST_SHOWN]]
+        header = ["before", "now", *(f"{goal.sense} {goal.name}" for goal in before.objectives)]
+        print(pd.DataFrame(rows, columns=header).to_string(index=False))
+        if len(own) > MOST_SHOWN:
+            print(f"... and {len(own) - MOST_SHOWN:,} more; all with --out or --json.")
+
+
+def difference_rows(
+    before: Front, now: Front, fates: Sequence[PointFate]
+) -> tuple[list[str], list[list[Cell]]]:
+    """Return the headings and the rows of a difference as a table, a row for each point."""
+    goals = [f"{goal.sense} {goal.name}" for goal in before.objectives]
+    header = ["fate", "point before", "point now"]
+    header += [f"{when}: {goal}" for goal in goals for when in ("before", "now")]
+    rows: list[list[Cell]] = []
+    for one in fates:
+        old = [None] * len(goals) if one.before is None else before.values[one.before].tolist()
+        new = [None] * len(goals) if one.now is None else _now(before, now, one.now)
+        values = [value for pair in zip(old, new, strict=True) for value in pair]
+        rows.append([str(one.fate), one.before, one.now, *values])
+    return header, rows
+
+
+def _now(before: Front, now: Front, point: int) -> list[float]:
+    """Return the values of a point of now, in the order of the objectives of before."""
+    values: list[float] = now.values[point, [now.names.index(name) for name in before.names]].tolist()
+    return values
+
+
+def _cells(before: Front, now: Front, one: PointFate) -> list[str]:
+    """Return the numbers of a point and its values, with both where they differ."""
+    numbers = ["" if number is None else str(number) for number in (one.before, one.now)]
+    old = None if one.before is None else before.values[one.before].tolist()
+    new = None if one.now is None else _now(before, now, one.now)
+    cells = []
+    for place, goal in enumerate(before.objectives):
+        if old is None or new is None:
+            (value,) = [own[place] for own in (old, new) if own is not None]
+            cells.append(f"{value:g}")
+        else:
+            by = one.changes[goal.name]
+            cells.append(f"{new[place]:g}, {_change(goal, by)}" if by else f"{new[place]:g}")
+    return [*numbers, *cells]

@@ -1,0 +1,239 @@
+"""What differs between two points of a front, and between two fronts over the same objectives."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._words import all_of
+from shortlist.errors import BadInputError
+from shortlist.results.front import Front
+from shortlist.results.front_table import STAGED_METHODS
+
+
+class Fate(StrEnum):
+    """What became of a point."""
+
+    SAME = "the same"
+    CHANGED = "changed"
+    REPLACED = "reached by another choice"
+    DOMINATED = "dominated now"
+    GONE = "gone"
+    NEW = "new"
+
+
+@dataclass(frozen=True)
+class PointFate:
+    """What became of a point of a front, or that it is new.
+
+    Attributes
+    ----------
+    fate : Fate
+        ``SAME``: the same choice with the same values. ``CHANGED``: the same choice with other values.
+        ``REPLACED``: the same values, and another choice. ``DOMINATED``: its choice is not there, and a point
+        dominates the values that it had. ``GONE``: its choice is not there, and nothing is as good.
+        ``NEW``: neither its choice nor its values were there.
+    before : int or None
+        Its number in the front of before; None of a new one.
+    now : int or None
+        The number now; of a dominated one that of the first point that dominates it; None of one that is
+        gone.
+    changes : dict of str to float
+        By objective what the value now is more than before, rounded once; empty unless there are both.
+    """
+
+    fate: Fate
+    before: int | None
+    now: int | None
+    changes: dict[str, float]
+
+
+def point_changes(front: Front, first: int, second: int) -> dict[str, float]:
+    """Return by objective what the second point has more than the first, rounded once."""
+    changes = {}
+    for goal, ends in zip(front.objectives, front.values[[first, second]].T.tolist(), strict=True):
+        was, is_now = _exact(ends, goal.scale)
+        changes[goal.name] = _more(was, is_now, goal.scale)
+    return changes
+
+
+def choice_changes(front: Front, first: int, second: int) -> dict[str, tuple[int, int]]:
+    """Return the candidates that two points choose otherwise, each with what both choose.
+
+    Where the members of a committee vote, so many votes as it needs more than are told as ``votes above``.
+    """
+    one, other = front.decisions[first].tolist(), front.decisions[second].tolist()
+    found = {
+        name: (here, there)
+        for name, here, there in zip(front.candidates, one, other, strict=True)
+        if here != there
+    }
+    votes = front.extras.get("thresholds")
+    if votes is not None and votes[first] != votes[second]:
+        found["votes above"] = votes[first], votes[second]
+    return found
+
+
+def front_differences(before: Front, now: Front) -> list[PointFate]:
+    """Return what became of every point of a front, and which points are new.
+
+    Points are matched by what they choose, by name, where a candidate of one front alone counts as not
+    chosen in the other; then by their values. Values are compared exactly: as integers of both scales, or as
+    the doubles that they are where an objective has no scale.
+
+    Parameters
+    ----------
+    before, now : Front
+        With the same objectives in any order, for instance before and after prices or a model were changed.
+
+    Returns
+    -------
+    list of PointFate
+        Those of before in the order of their numbers, then the new ones in the order of theirs.
+
+    Raises
+    ------
+    BadInputError
+        If the objectives differ, or one front is of stages and the other is not.
+
+    Notes
+    -----
+    Takes O(n_before · n_now · n_objectives) time where every point needs a look whether it is dominated.
+    """
+    order = _matching_objectives(before, now)
+    columns = [_exact_columns(before, now, own, other) for own, other in enumerate(order)]
+    old = [tuple(column) for column in zip(*(own for own, _ in columns), strict=True)]
+    new = [tuple(column) for column in zip(*(other for _, other in columns), strict=True)]
+    at_values = {values: number for number, values in enumerate(new)}
+    scales = [_common_scale(before, now, own, other) for own, other in enumerate(order)]
+
+    def fate(kind: Fate, one: int, other: int | None) -> PointFate:
+        changes = {}
+        if other is not None:
+            ends = zip(before.names, old[one], new[other], scales, strict=True)
+            changes = {name: _more(was, is_now, scale) for name, was, is_now, scale in ends}
+        return PointFate(kind, one, other, changes)
+
+    found: dict[int, PointFate] = {}
+    same_choice = _same_choices(before, now, old, new)
+    for one, other in same_choice.items():
+        found[one] = fate(Fate.SAME if old[one] == new[other] else Fate.CHANGED, one, other)
+    for one, values in enumerate(old):
+        if one not in found and values in at_values:
+            found[one] = fate(Fate.REPLACED, one, at_values[values])
+    rest = [one for one in range(len(before)) if one not in found]
+    for one, better in zip(rest, _first_dominating(before, columns, rest), strict=True):
+        found[one] = fate(Fate.GONE if better is None else Fate.DOMINATED, one, better)
+    known = set(same_choice.values()) | {at_values[values] for values in old if values in at_values}
+    fresh = [PointFate(Fate.NEW, None, one, {}) for one in range(len(now)) if one not in known]
+    return [found[one] for one in range(len(before))] + fresh
+
+
+def _matching_objectives(before: Front, now: Front) -> list[int]:
+    """Return the place in the front of now of each objective of before."""
+    goals = [{(goal.sense, goal.name) for goal in front.objectives} for front in (before, now)]
+    if goals[0] != goals[1]:
+        told = [all_of(f"{goal.sense} {goal.name}" for goal in front.objectives) for front in (before, now)]
+        raise BadInputError(f"two fronts must have the same objectives, got {told[0]}, and then {told[1]}.")
+    order = [now.names.index(name) for name in before.names]
+    for goal, other in zip(before.objectives, (now.objectives[place] for place in order), strict=True):
+        if goal.unit and other.unit and goal.unit != other.unit:
+            raise BadInputError(
+                f"two fronts must have the same units, but {goal.name} is in {goal.unit}, and then in "
+                f"{other.unit}."
+            )
+    if (before.method in STAGED_METHODS) != (now.method in STAGED_METHODS):
+        raise BadInputError("two fronts must be of the same kind, but only one of them is of stages.")
+    return order
+
+
+def _exact(values: Sequence[float], scale: int | None) -> list[float]:
+    """Return values times their scale, as whole numbers of Python; as they are where there is no scale."""
+    return list(values) if scale is None else [round(value * scale) for value in values]
+
+
+def _more(was: float, is_now: float, scale: int | None) -> float:
+    """Return the difference of two values as :func:`_exact` returns them, in the user's units."""
+    return 0.0 if was == is_now else (is_now - was) / (scale or 1)
+
+
+def _common_scale(before: Front, now: Front, own: int, other: int) -> int | None:
+    """Return a scale under which an objective is whole in both fronts; None where it has none in one."""
+    scales = before.objectives[own].scale, now.objectives[other].scale
+    return None if scales[0] is None or scales[1] is None else math.lcm(scales[0], scales[1])
+
+
+def _exact_columns(before: Front, now: Front, own: int, other: int) -> tuple[list[float], list[float]]:
+    """Return the values of an objective in both fronts, so that equal ones are equal and order is exact."""
+    scale = _common_scale(before, now, own, other)
+    both = []
+    for front, place in ((before, own), (now, other)):
+        goal = front.objectives[place]
+        step = 1 if scale is None else scale // (goal.scale or 1)
+        values = _exact(front.values[:, place].tolist(), None if scale is None else goal.scale)
+        both.append([value * step for value in values])
+    return both[0], both[1]
+
+
+def _same_choices(
+    before: Front, now: Front, old: Sequence[tuple[float, ...]], new: Sequence[tuple[float, ...]]
+) -> dict[int, int]:
+    """Return by number the points that choose the same, each one once, those with the same values first."""
+    common = [name for name in before.candidates if name in set(now.candidates)]
+    voted = all(front.extras.get("thresholds") is not None for front in (before, now))
+    keys = [_choice_keys(front, common, voted=voted) for front in (before, now)]
+    places: dict[bytes, list[int]] = {}
+    for number, key in enumerate(keys[1]):
+        if key is not None:
+            places.setdefault(key, []).append(number)
+    found: dict[int, int] = {}
+    for must_equal in (True, False):
+        for one, key in enumerate(keys[0]):
+            left = [] if key is None or one in found else places.get(key, [])
+            other = next((number for number in left if not must_equal or old[one] == new[number]), None)
+            if other is not None:
+                found[one] = other
+                left.remove(other)
+    return found
+
+
+def _choice_keys(front: Front, common: Sequence[str], *, voted: bool) -> list[bytes | None]:
+    """Return what each point chooses of the common candidates; None where it chooses another one."""
+    nothing = -1 if front.method in STAGED_METHODS else 0
+    place = {name: number for number, name in enumerate(front.candidates)}
+    own = np.array([name not in set(common) for name in front.candidates], dtype=bool)
+    elsewhere = (front.decisions[:, own] != nothing).any(axis=1)
+    chosen = np.ascontiguousarray(front.decisions[:, [place[name] for name in common]], dtype=np.int64)
+    votes = front.extras["thresholds"] if voted else [0] * len(front)
+    return [
+        None if out else row.tobytes() + str(vote).encode()
+        for out, row, vote in zip(elsewhere.tolist(), chosen, votes, strict=True)
+    ]
+
+
+def _first_dominating(
+    before: Front, columns: Sequence[tuple[list[float], list[float]]], rest: Sequence[int]
+) -> list[int | None]:
+    """Return for each of some points of before the first point of now that dominates it.
+
+    None of these has the values of a point of now, so that one that is no worse in anything dominates.
+    """
+    ranks = [_ranks(*column, sign=goal.sign) for column, goal in zip(columns, before.objectives, strict=True)]
+    old, new = (np.column_stack([both[side] for both in ranks]) for side in (0, 1))
+    found: list[int | None] = []
+    for one in rest:
+        beaten = (new <= old[one]).all(axis=1).tolist()
+        found.append(beaten.index(True) if True in beaten else None)
+    return found
+
+
+def _ranks(old: list[float], new: list[float], *, sign: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the ranks of values among those of both fronts, the less the better."""
+    order = {value: sign * rank for rank, value in enumerate(sorted({*old, *new}))}
+    return (
+        np.array([order[value] for value in old], dtype=np.int64),
+        np.array([order[value] for value in new], dtype=np.int64),
+    )
