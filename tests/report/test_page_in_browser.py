@@ -125,7 +125,7 @@ def test_a_click_selects_a_point_and_tells_what_is_chosen_and_what_a_change_cost
     names = {name for name, bit in zip(front.candidates, front.decisions[3], strict=True) if bit}
     assert set(box.locator(".chosen").inner_text().split(", ")) == names
     assert "Complete: no other is non-dominated." in box.inner_text()
-    rows = box.locator("tbody tr")
+    rows = box.locator("table").first.locator("tbody tr")
     assert rows.count() == 3
     gained = rows.nth(0).inner_text()
     assert gained.startswith("cost")
@@ -205,6 +205,29 @@ def test_what_is_brushed_can_be_downloaded_as_a_table(open_page: Open) -> None:
     assert sorted(float(row["cost (EUR)"]) for row in rows) == sorted(row[0] for row in wanted)
     assert not any(row["chosen"].startswith("=") for row in rows)
     assert any("=HYPERLINK(1)" in row["chosen"] and row["chosen"].startswith("'") for row in rows)
+    assert opened.complaints == []
+
+
+def test_two_points_are_compared_in_every_objective_and_downloaded(open_page: Open, one_front: str) -> None:
+    opened = open_page(one_front)
+    front = sphere(200)
+    box = opened.page.locator(".point")
+    opened.page.get_by_label("Select point 3", exact=True).click()
+    box.get_by_text("Point 3: cost").wait_for()
+    box.get_by_role("button", name="Compare others with this point").click()
+    box.get_by_role("button", name="Download this point as CSV").wait_for()
+    opened.page.get_by_label("Select point 5", exact=True).click()
+    box.get_by_text("Compared with point 3: what it costs").wait_for()
+    rows = box.locator("table").last.locator("tbody tr")
+    assert rows.count() == 3
+    for place, (goal, by) in enumerate(zip(front.objectives, front.values[5] - front.values[3], strict=True)):
+        word = "better" if by * goal.sign < 0 else "worse"
+        assert rows.nth(place).locator("td").last.inner_text().endswith(f"({word})")
+    with opened.page.expect_download() as download:
+        box.get_by_role("button", name="Download both points as CSV").click()
+    table = list(csv.DictReader(io.StringIO(download.value.path().read_text(encoding="utf-8"))))
+    assert [row["point"] for row in table] == ["3", "5"]
+    assert [float(row["cost (EUR)"]) for row in table] == front.values[[3, 5], 0].tolist()
     assert opened.complaints == []
 
 

@@ -20,10 +20,11 @@ STAGED_METHODS = ("emsco", "enumerate", "windows")
 def front_header(front: "Front") -> list[str]:
     """Return the headings of a front's table: the number of the point, each objective, and each candidate.
 
-    Numbers are those of the front as saved, from 0, so that a point has the same one everywhere. A heading reads ``objective: min cost``; for products ``feature: GPS``, with 1 for selected and 0 for
-    deselected; for stages ``stage of: age``, with the stage from 1 on and nothing for a feature that is never
-    bought. As every heading begins with a word of ours and every other cell is a number, no name can become
-    a formula in a spreadsheet.
+    Numbers are those of the front as saved, from 0, so that a point has the same one everywhere. A heading
+    reads ``objective: min cost``; for products ``feature: GPS``, with 1 for selected and 0 for deselected;
+    for stages ``stage of: age``, with the stage from 1 on and nothing for a feature that is never bought.
+    As every heading begins with a word of ours and every other cell is a number, no name can become a formula
+    in a spreadsheet.
 
     Examples
     --------

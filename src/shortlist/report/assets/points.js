@@ -40,12 +40,15 @@ class PointBox {
     const parts = picked.map((pick) => el("p", {}, el("strong", {}, `The pick by ${pick.rule}. `), pick.why));
     parts.push(el("p", { class: "soft" }, view.groups[view.group[point]].proof));
     parts.push(this.trades(point));
-    if (pinned !== point) {
-      parts.push(el("button", { type: "button", onclick: () => {
+    const isBeside = pinned !== null && pinned !== point;
+    const rows = isBeside ? [pinned, point] : [point];
+    parts.push(el("div", { class: "buttons" },
+      pinned === point ? null : el("button", { type: "button", onclick: () => {
         view.pinned = point;
         this.refresh();
-      } }, "Compare others with this point"));
-    }
+      } }, "Compare others with this point"),
+      el("button", { type: "button", onclick: () => savePoints(view, rows) }, isBeside ? "Download both points as CSV" : "Download this point as CSV")));
+    if (isBeside) parts.push(this.beside(point, pinned));
     this.body.append(...parts);
     const look = await view.choices;
     if (view.point === point && this.drawn === `${point} ${pinned}`) this.body.append(...this.chosen(look, point, pinned));
@@ -67,14 +70,25 @@ class PointBox {
       el("thead", {}, head), el("tbody", {}, rows));
   }
 
-  changes(point, at) {
+  // What each objective gains or loses beside the point that others are compared with.
+  beside(point, pinned) {
     const { view } = this;
-    return view.objectives.map((one, o) => {
-      const by = view.values[o][at] - view.values[o][point];
-      if (by === 0) return `${one.name} the same`;
-      const word = (by > 0) === (one.better === "more") ? "better" : "worse";
-      return `${one.name} ${by > 0 ? "+" : "−"}${shown(Math.abs(by))} (${word})`;
-    }).join(", ");
+    const head = ["objective", view.name(pinned), view.name(point), "change"].map((text, i) => el("th", { scope: "col", class: i === 3 ? "text" : null }, text));
+    const rows = view.objectives.map((one, o) => el("tr", {}, el("th", { scope: "row" }, one.label),
+      [pinned, point].map((at) => el("td", {}, shown(view.values[o][at]))), el("td", { class: "text" }, this.change(o, pinned, point))));
+    return el("table", {}, el("caption", {}, `Compared with ${view.name(pinned)}: what it costs`), el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows));
+  }
+
+  change(objective, point, at) {
+    const [before, now] = [point, at].map((each) => this.view.values[objective][each]);
+    if (before === now) return "the same";
+    if (before === null || now === null) return "unknown";
+    const word = (now > before) === (this.view.objectives[objective].better === "more") ? "better" : "worse";
+    return `${now > before ? "+" : "−"}${shown(Math.abs(now - before))} (${word})`;
+  }
+
+  changes(point, at) {
+    return this.view.objectives.map((one, o) => `${one.name} ${this.change(o, point, at)}`).join(", ");
   }
 
   chosen(look, point, pinned) {
@@ -97,7 +111,7 @@ class PointBox {
     if (pinned !== null && pinned !== point) {
       const other = look(pinned);
       const differ = choices.names.map((name, i) => [name, other[i], row[i]]).filter(([, a, b]) => a !== b);
-      parts.push(el("h3", {}, `Compared with ${this.view.name(pinned)}`));
+      parts.push(el("h3", {}, `Chosen otherwise than at ${this.view.name(pinned)}`));
       if (choices.kind === "bits") {
         parts.push(el("p", {}, el("strong", {}, "More: "), differ.filter(([, , now]) => now).map(([name]) => name).join(", ") || "nothing"));
         parts.push(el("p", {}, el("strong", {}, "Less: "), differ.filter(([, , now]) => !now).map(([name]) => name).join(", ") || "nothing"));
@@ -126,13 +140,12 @@ class PointTable {
     };
     this.before = el("button", { type: "button", onclick: turn(-1) }, "Rows before");
     this.after = el("button", { type: "button", onclick: turn(1) }, "Rows after");
-    this.save = el("button", { type: "button", onclick: () => this.download() }, "Download as CSV");
+    this.save = el("button", { type: "button", onclick: () => savePoints(view, this.sorted()) }, "Download as CSV");
     this.node = el("section", { "aria-label": "Table of points" },
       el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Points, a table that scrolls" },
         el("table", { class: "points" }, this.caption, el("thead", {}, this.head), this.body)),
       el("div", { class: "buttons" }, this.before, this.after, this.where, this.save));
-    this.columns = [["number", "point"], ...(view.groups.length > 1 ? [["group", "method"]] : []),
-      ...view.objectives.map((one, o) => [o, one.label])];
+    this.columns = pointColumns(view);
     for (const [column, text] of this.columns) {
       const button = el("button", { type: "button", onclick: () => this.sort(column) }, text);
       this.head.append(el("th", { scope: "col", class: column === "group" ? "text" : null, "aria-sort": "none", "data-column": column }, button));
@@ -189,23 +202,27 @@ class PointTable {
     this.before.disabled = this.first === 0;
     this.after.disabled = last >= this.rows.length;
   }
+}
 
-  async download() {
-    const { view } = this;
-    const look = await view.choices;
-    const { choices } = view.data;
-    const head = [...this.columns.map(([, text]) => text), ...(look ? [choices.kind === "bits" ? "chosen" : "stages"] : [])];
-    const lines = [head.map(cellText).join(",")];
-    for (const i of this.sorted()) {
-      const cells = this.columns.map(([column]) => column === "group" ? cellText(view.groups[view.group[i]].name)
-        : String(column === "number" ? view.number[i] : view.values[column][i] ?? ""));
-      if (look) cells.push(cellText(choiceText(choices, look(i))));
-      lines.push(cells.join(","));
-    }
-    const address = URL.createObjectURL(new Blob([`${lines.join("\r\n")}\r\n`], { type: "text/csv" }));
-    el("a", { href: address, download: "points.csv" }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 60000);
+const pointColumns = (view) => [["number", "point"], ...(view.groups.length > 1 ? [["group", "method"]] : []),
+  ...view.objectives.map((one, o) => [o, one.label])];
+
+// Write points as CSV, with what is chosen there; the file is made here, and nothing is sent.
+async function savePoints(view, rows) {
+  const look = await view.choices;
+  const { choices } = view.data;
+  const columns = pointColumns(view);
+  const head = [...columns.map(([, text]) => text), ...(look ? [choices.kind === "bits" ? "chosen" : "stages"] : [])];
+  const lines = [head.map(cellText).join(",")];
+  for (const i of rows) {
+    const cells = columns.map(([column]) => column === "group" ? cellText(view.groups[view.group[i]].name)
+      : String(column === "number" ? view.number[i] : view.values[column][i] ?? ""));
+    if (look) cells.push(cellText(choiceText(choices, look(i))));
+    lines.push(cells.join(","));
   }
+  const address = URL.createObjectURL(new Blob([`${lines.join("\r\n")}\r\n`], { type: "text/csv" }));
+  el("a", { href: address, download: "points.csv" }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
 function choiceText(choices, row) {
