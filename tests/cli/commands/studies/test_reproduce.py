@@ -16,7 +16,7 @@ from tests.cli.running import shortlist
 from tests.reproduce.made_sets import write_made_set
 from tests.reproduce.small_emsco import SMALL_EMSCO
 
-SMALLEST = EvolutionSize(("bld", "pid"), 10, 1, 20, 2, 5)
+SMALLEST = EvolutionSize(("bld", "pid"), 1, 1, 20, 2, 5)
 SMALL_FIRST = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parents[4])!r})
@@ -62,7 +62,7 @@ def test_tables_are_printed_and_written_and_a_study_is_gone_on_from(sets: Path) 
     assert "| bld | offline |" in (written / "evolution.md").read_text()
     again = shortlist(*line, "--json", cwd=sets)
     facts = json.loads(again.stdout)
-    assert (facts["status"], facts["units"], facts["units_wanted"]) == ("complete", 1, 1)
+    assert (facts["status"], facts["units"], facts["units_wanted"]) == ("complete", 5, 5)
     assert [row["error %"] for row in facts["tables"][0]["rows"]] == [float(row["error %"]) for row in rows]
     assert facts["unit_seconds"] > 0
 
