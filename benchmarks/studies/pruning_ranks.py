@@ -112,7 +112,6 @@ def methods(seconds: float) -> dict[str, Any]:
         "F2": ExactPruner(objective="accuracy", diversity="average", time_limit_s=seconds),
         "F3": ExactPruner(objective="accuracy", diversity="each", time_limit_s=seconds),
     }
-    exact["F1, at least 30"] = ExactPruner(objective="accuracy", min_size=30, time_limit_s=seconds)
     return exact | diverse | pruning_methods(["backfitting", "concurrency", "uwa", "full"])
 
 
