@@ -1,4 +1,4 @@
-"""What F1 loses from the rows that prune to new rows, and what would change it: stops, sizes and numbers of rows.
+"""What F1 loses from the rows that prune to new rows, and what changes that: stops, sizes and numbers of rows.
 
 python -m benchmarks pruning-overfit --data FOLDER
 """
@@ -20,12 +20,15 @@ TABLES = (
 
 def methods(seconds: float) -> dict[str, Any]:
     """Return F1 and its variants, and the benchmarks with both stops."""
-    limit = {"objective": "accuracy", "time_limit_s": seconds}
+
+    def exact(objective: str = "accuracy", **options: Any) -> ExactPruner:
+        return ExactPruner(objective=objective, time_limit_s=seconds, **options)
+
     return {
-        "F1": ExactPruner(**limit),
-        "F1, at least 30": ExactPruner(**limit, min_size=30),
-        "F1, margin": ExactPruner(**limit | {"objective": "accuracy+margin"}),
-        "F2": ExactPruner(**limit, diversity="average"),
+        "F1": exact(),
+        "F1, at least 30": exact(min_size=30),
+        "F1, margin": exact("accuracy+margin"),
+        "F2": exact(diversity="average"),
         "BFT": BackfittingPruner(),
         "HC-CON": OrderedPruner(rule="concurrency", stop="fitness"),
         "HC-CON, accuracy": OrderedPruner(rule="concurrency"),

@@ -202,22 +202,23 @@ EVOLUTION = Paper(
     frozenset({"folds", "seeds"}),
     (
         (
-            "The text at hand is a fragment, Sections 3.2 to 3.4, without the paper's results, so no figure of it "
-            "stands beside ours."
+            "The text at hand is a fragment, Sections 3.2 to 3.4, without the paper's results, so no figure "
+            "of it stands beside ours."
         ),
         (
-            "Not in it are the exponent of the fitness (here 1), the search space (here linear classifiers), how "
-            "parents are chosen and recombined, the population and the generations (here "
-            f"{SIZES['paper'].population} and {SIZES['paper'].generations}), and the folds: all of that is ours."
+            "Not in it are the exponent of the fitness (here 1), the search space (here linear classifiers), "
+            "how parents are chosen and recombined, the population and the generations (here "
+            f"{SIZES['paper'].population} and {SIZES['paper'].generations}), and the folds: all of that is "
+            "ours."
         ),
         (
-            "It leaves open what duplicates are (here individuals that answer every training row alike), ties of a "
-            "vote (here to the lowest class) and ties between candidates (here to the first)."
+            "It leaves open what duplicates are (here individuals that answer every training row alike), "
+            "ties of a vote (here to the lowest class) and ties between candidates (here to the first)."
         ),
         "The methods beside Off-EEL and On-EEL are our choice.",
         (
-            "The limits of the price classes of bos are not in it: here they make classes of equal size. The class "
-            "of bld is the field that older papers took for it, and bcw keeps its complete rows."
+            "The limits of the price classes of bos are not in it: here they make classes of equal size. The "
+            "class of bld is the field that older papers took for it, and bcw keeps its complete rows."
         ),
         _scales(),
     ),

@@ -142,7 +142,13 @@ def plan_pruning(folder: Path | None, size: PruningSize, tables: tuple[str, ...]
     return Plan(tuple(units), limits | prints, missing)
 
 
-def count_rows(name: str, X: "pd.DataFrame", y: Labels, *, budget: Budget | None = None) -> Rows:  # noqa: ARG001  # as all units
+def count_rows(
+    name: str,
+    X: "pd.DataFrame",
+    y: Labels,
+    *,
+    budget: Budget | None = None,  # noqa: ARG001  # all units take one
+) -> Rows:
     """Count the features and rows of a set."""
     positive = int(y.sum())
     counts = {"features": X.shape[1], "rows": len(y), "negative": len(y) - positive, "positive": positive}
@@ -235,26 +241,26 @@ PRUNING = Paper(
     frozenset({"classifiers", "folds", "seeds", "time_limit_s"}),
     (
         (
-            "The pools are ours: ten kinds of classifiers in equal numbers, which the paper asks for and does not "
-            "name. A pool of 40 holds the first four of each kind of the pool of 100."
+            "The pools are ours: ten kinds of classifiers in equal numbers, which the paper asks for and "
+            "does not name. A pool of 40 holds the first four of each kind of the pool of 100."
         ),
         "The set APS is left out: no copy of all its 60,000 rows with a known hash was at hand.",
         (
-            "The supplementary material is not at hand, so that Kappa pruning, hill climbing by accuracy and by "
-            "complementariness, and the full tables of accuracies have no figures to stand beside."
+            "The supplementary material is not at hand, so that Kappa pruning, hill climbing by accuracy and "
+            "by complementariness, and the full tables of accuracies have no figures to stand beside."
         ),
         (
-            "Exact methods end with CP-SAT and cuts of our own on one core, where the paper had CPLEX 12.8 on 8 "
-            "cores. They choose one member at least, where the paper's program may choose none."
+            "Exact methods end with CP-SAT and cuts of our own on one core, where the paper had CPLEX 12.8 "
+            "on 8 cores. They choose one member at least, where the paper's program may choose none."
         ),
         (
-            "Which of several equally good selections is taken is left open by the paper, and so are the ties of its "
-            "benchmarks: of equal classifiers we take the one that is more accurate alone, of equal ensembles the "
-            "smallest."
+            "Which of several equally good selections is taken is left open by the paper, and so are the "
+            "ties of its benchmarks: of equal classifiers we take the one that is more accurate alone, of "
+            "equal ensembles the smallest."
         ),
         (
-            "A single classifier has no fitness in HC-CON and HC-UWA, so that they keep two members at least; their "
-            "weights are those of the papers that they come from, as far as these are known."
+            "A single classifier has no fitness in HC-CON and HC-UWA, so that they keep two members at "
+            "least; their weights are those of the papers that they come from, as far as these are known."
         ),
         "The benchmarks have no time limit, where the paper gave them five minutes.",
         RANK_UNIT,

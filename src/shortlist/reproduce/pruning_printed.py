@@ -32,9 +32,9 @@ GAPS = {
     "BMK": (11121, 5.4, 0.3, 5.5, 0.2),
     "APS": (16200, 0.1, 0.0, 0.1, 0.0),
 }
-"""Table 3, with 100 classifiers: 27 % of N, then mean and deviation of the gap in per cent, of F1 and of F3."""
+"""Table 3, of 100 classifiers: 27 % of N, then mean and deviation of the gap in per cent, of F1 and F3."""
 
-RANKS = {
+RANKS: dict[str, dict[int, tuple[float, ...]]] = {
     "accuracy": {
         40: (3.82, 3.74, 3.79, 4.04, 3.71, 3.66, 5.25),
         60: (3.82, 3.70, 3.76, 4.03, 3.66, 3.66, 5.39),

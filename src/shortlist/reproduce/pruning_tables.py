@@ -36,8 +36,8 @@ NEEDED = {
 """The methods that each table is made of."""
 
 RANK_UNIT = (
-    "Every set is ranked once for each of its repeats, by means over the folds, since the printed digits cannot "
-    "be means over nine sets: these would be multiples of 1/18."
+    "Every set is ranked once for each of its repeats, by means over the folds, since the printed digits "
+    "cannot be means over nine sets: these would be multiples of 1/18."
 )
 """Why ranks are of repeats."""
 
@@ -80,7 +80,8 @@ def reason(runs: "pd.DataFrame") -> str:
     lost = (runs["validation_accuracy"] - runs["accuracy"]).groupby(runs["method"]).mean() * 100
     return (
         "Our pools are of other classifiers: F1 is "
-        f"{lost['F1']:.1f} points more accurate on the rows that prune than on new rows, BFT {lost['BFT']:.1f}."
+        f"{lost['F1']:.1f} points more accurate on the rows that prune than on new rows, BFT "
+        f"{lost['BFT']:.1f}."
     )
 
 
@@ -101,8 +102,8 @@ def _sets(sets: "pd.DataFrame") -> ResultTable:
         found,
         differs=_if_differs(
             found,
-            "The paper counts columns that are no features, the class and identifiers; 147 of 195 rows of PRK and "
-            "207 of 476 of MSK are .75 and .43, where it prints .77 and .44.",
+            "The paper counts columns that are no features, the class and identifiers; 147 of 195 rows of "
+            "PRK and 207 of 476 of MSK are .75 and .43, where it prints .77 and .44.",
         ),
     )
 
@@ -125,8 +126,8 @@ def _gaps(runs: "pd.DataFrame") -> ResultTable:
         "table-3",
         f"Table 3: mean gaps in per cent and their deviations, {largest} classifiers",
         found,
-        "The paper's gaps are those of 100 classifiers and 300 s on 8 cores. It prints 129 rows for BCW and 154 for "
-        "MSK, which are the other one's, and 26 for PRK, where 27 % are 53.",
+        "The paper's gaps are those of 100 classifiers and 300 s on 8 cores. It prints 129 rows for BCW and "
+        "154 for MSK, which are the other one's, and 26 for PRK, where 27 % are 53.",
         _if_differs(
             found, "Our pools are of other classifiers, and one core has less time for each program."
         ),
@@ -213,9 +214,9 @@ def _balanced(runs: "pd.DataFrame") -> ResultTable:
         "table-5",
         "Table 5: mean balanced accuracy and its deviation",
         found,
-        "Deviations are over repeats, of means over folds, so that one repeat has none: those printed are far below "
-        "what single folds of these sizes have. The paper's last row is over nine sets and four numbers of "
-        "classifiers.",
+        "Deviations are over repeats, of means over folds, so that one repeat has none: those printed are "
+        "far below what single folds of these sizes have. The paper's last row is over nine sets and four "
+        "numbers of classifiers.",
         _if_differs(found, reason(runs)),
     )
 
@@ -249,11 +250,12 @@ def _text(runs: "pd.DataFrame") -> ResultTable:
         ("F2 ahead of every benchmark in mean accuracy", "11 of 36", _ahead(means, "F2")),
         ("θ-weighted F1 ahead of every benchmark in mean balanced accuracy", "22 of 36",
          _ahead(balanced.mean(), "F1-theta")),
-        ("sets where θ-weighted F1 is behind BFT, HC-CON and HC-UWA", "MSK, DRD", ", ".join(behind) or "none"),
+        ("sets where θ-weighted F1 is behind BFT, HC-CON and HC-UWA", "MSK, DRD",
+         ", ".join(behind) or "none"),
         ("mean accuracy of HC-CON less that of BFT, in points", "0.33",
          f"{overall['HC-CON'] - overall['BFT']:.2f}"),
         ("mean rank of BFT less that of HC-CON", "0.45", f"{ranks['BFT'] - ranks['HC-CON']:.2f}"),
-        ("mean deviation of accuracy over repeats, in points", "HC-CON and HC-UWA above F1, F1 above F2 and F3",
+        ("mean deviation of accuracy over repeats, in points", "HC-CON and HC-UWA above F1, F1 above F2, F3",
          spreads if spread.notna().all() else None),
     ]  # fmt: skip
     found = [{"what": what, "paper": paper, "here": here} for what, paper, here in facts]

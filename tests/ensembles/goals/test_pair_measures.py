@@ -129,7 +129,7 @@ def test_the_check_that_shares_nothing_decides_as_the_limits_do(
 
 
 def test_a_measure_that_the_check_does_not_know_is_refused() -> None:
-    table = [((1, 0), 1, 0), ((0, 1), 1, 0)]
+    table: list[tuple[tuple[int, ...], int, int]] = [((1, 0), 1, 0), ((0, 1), 1, 0)]
     with pytest.raises(ValueError, match="not known: 'kappa'"):
         is_diverse(table, [0, 1], {"measure": "kappa", "each": 0, "mean": 0})
 

@@ -293,6 +293,7 @@ def _print_other(other: "OtherDiversity") -> None:
     measure = MEASURES[other.measure]
     wanted, extreme, name = ("at least", min, "lowest") if measure.is_least else ("at most", max, "highest")
     print(
-        f"Limits are on {measure.title}: mean {other.each.mean():.4f} ({wanted} {other.wanted_mean:.4f} wanted), "
+        f"Limits are on {measure.title}: mean {other.each.mean():.4f} "
+        f"({wanted} {other.wanted_mean:.4f} wanted), "
         f"{name} of a member {extreme(other.each):.4f} ({wanted} {other.wanted_each:.4f} wanted)."
     )

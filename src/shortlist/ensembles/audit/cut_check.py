@@ -198,7 +198,7 @@ def checked_members(certificate: Mapping[str, Any], n_classifiers: int, failures
 
 
 def is_diverse(table: VoteTable, members: list[int], limits: Mapping[str, Any]) -> bool:
-    """Whether the credit of the limits' measure is at least ``each`` for every member and ``mean`` over pairs."""
+    """Whether credit is at least ``each`` for every member and ``mean`` over pairs, in billionths."""
     size = len(members)
     if size < 2:
         return True
@@ -214,7 +214,7 @@ def is_diverse(table: VoteTable, members: list[int], limits: Mapping[str, Any]) 
             credit[a] += _pair_credit(measure, in_both, sum(fails[a]), sum(fails[b]), n)
     if min(credit.values()) < limits["each"] * (size - 1) - SLACK:
         return False
-    return sum(credit.values()) // 2 >= limits["mean"] * (size * (size - 1) // 2) - SLACK
+    return bool(sum(credit.values()) // 2 >= limits["mean"] * (size * (size - 1) // 2) - SLACK)
 
 
 def _pair_credit(measure: str, in_both: int, ours: int, theirs: int, n: int) -> int:

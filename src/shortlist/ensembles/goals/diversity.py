@@ -102,11 +102,11 @@ def diversity_limits(setting: Setting, votes: Votes) -> DiversityLimits | None:
     Parameters
     ----------
     setting : str or mapping
-        A name in :data:`NAMES`: ``average`` and ``each`` are the paper's, of PFC, and ``disagreement-average``
-        and the like ask the same of another measure. Or explicit limits, such as ``{"each": τ, "mean": γ}`` of
-        PFC, either left out being none, or ``{"measure": "double-fault", "mean": 0.1}``. Limits on PFC and
-        disagreement are lower ones, in [0, 1]; those on double faults, in [0, 1], and on Q, in [-1, 1], are
-        upper ones.
+        A name in :data:`NAMES`: ``average`` and ``each`` are the paper's, of PFC, and
+        ``disagreement-average`` and the like ask the same of another measure. Or explicit limits, such as
+        ``{"each": τ, "mean": γ}`` of PFC, either left out being none, or ``{"measure": "double-fault",
+        "mean": 0.1}``. Limits on PFC and disagreement are lower ones, in [0, 1]. Those on double faults, in
+        [0, 1], and on Q, in [-1, 1], are upper ones.
     votes : Votes
         The validation rows.
 
@@ -154,7 +154,8 @@ def _explicit(limits: Mapping[str, Any], votes: Votes) -> DiversityLimits:
     name = limits.get("measure", PFC)
     if name not in MEASURES:
         raise BadInputError(
-            f"the measure of diversity must be {any_of(MEASURES)}, got {name!r}.{did_you_mean(str(name), MEASURES)}"
+            f"the measure of diversity must be {any_of(MEASURES)}, got "
+            f"{name!r}.{did_you_mean(str(name), MEASURES)}"
         )
     measure = MEASURES[name]
     least, most = sorted((measure.at_none, measure.at_full))

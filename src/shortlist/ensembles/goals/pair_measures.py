@@ -1,4 +1,4 @@
-"""How differently two classifiers fail: failure credit, disagreement, double fault and Q, as credits of a pair."""
+"""How differently two classifiers fail: failure credit, disagreement, double fault and Q, as one credit."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +12,9 @@ from shortlist.ensembles.votes.binary_votes import Votes
 
 CREDIT_UNITS = 10**9
 """Credits are kept in billionths, so that limits are decided on integers."""
+
+MOST_ROWS_IN_64_BITS = 100_000
+"""Products of two counts, in billionths, stay below 2^63 with so many rows."""
 
 _CHUNK = 4096
 
@@ -28,8 +31,8 @@ class PairMeasure:
         The measure where the credit is 0 and 1; it is linear in between, so that limits on means of the one
         are limits on means of the other.
     credit : callable
-        Receives the rows on which both fail, those on which each of them fails, and all rows; returns numerator
-        and denominator of the credit. A denominator of 0 stands for a credit of 0.
+        Receives the rows on which both fail, those on which each of them fails, and all rows; returns
+        numerator and denominator of the credit. A denominator of 0 stands for a credit of 0.
     """
 
     title: str
@@ -70,10 +73,10 @@ MEASURES = {
 }
 """Measures by name.
 
-``pfc`` is failure credit (Section 4 of :cite:t:`Bastos2022`): rows on which one of the two fails, over the failures
-of both. ``disagreement`` is the share of such rows among all, ``double-fault`` the share on which both fail, and
-``q`` Yule's Q, (ad − bc)/(ad + bc), where both are right on a rows, both fail on d, and one of them on b and c.
-The paper leaves alternatives to PFC as future work and names none.
+``pfc`` is failure credit (Section 4 of :cite:t:`Bastos2022`): rows on which one of the two fails, over the
+failures of both. ``disagreement`` is the share of such rows among all, ``double-fault`` the share on which
+both fail, and ``q`` Yule's Q, (ad − bc)/(ad + bc), where both are right on a rows, both fail on d, and one of
+them on b and c. The paper leaves alternatives to PFC as future work and names none.
 """
 
 
@@ -115,9 +118,10 @@ def pair_credit(votes: Votes, measure: str = "pfc") -> CreditMatrix:
     >>> pair_credit(votes, "double-fault").tolist()
     [[0, 750000000], [750000000, 0]]
     """
-    both = common_failures(votes).astype(object)  # Python's integers: products of counts may pass 2^63
+    both, n = common_failures(votes), int(votes.counts.sum())
+    if n > MOST_ROWS_IN_64_BITS:
+        both = both.astype(object)  # Python's integers
     fails = np.diag(both)
-    n = int(votes.counts.sum())
     over, under = MEASURES[measure].credit(both, fails[:, None], fails[None, :], n)
     credit = (2 * CREDIT_UNITS * over + under) // np.maximum(2 * under, 1)
     rounded = np.asarray(credit, dtype=np.int64)
