@@ -25,7 +25,12 @@ from shortlist.ensembles.estimators.probability_sources import MEANS
 from shortlist.ensembles.estimators.recorded_rows import record_rows
 from shortlist.ensembles.exits.early_exit import EarlyAnswers
 from shortlist.ensembles.goals.class_weights import for_classes, weights_of
-from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits, diversity_limits
+from shortlist.ensembles.goals.diversity import (
+    DiversityLimits,
+    Setting,
+    class_diversity_limits,
+    diversity_limits,
+)
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.pools.class_answers import class_answers
@@ -121,7 +126,10 @@ class ExactPruner(PoolPruner):
     positive : label or None, default=None
         The positive class; None: the last of the sorted classes.
     diversity : str or mapping, default="none"
-        ``"none"``, ``"average"``, ``"each"`` (F1, F2, F3 of the paper), or ``{"each": τ, "mean": γ}``.
+        ``"none"``, ``"average"``, ``"each"`` (F1, F2, F3 of the paper), or ``{"each": τ, "mean": γ}``; of
+        other measures ``"disagreement-average"``, ``"double-fault-each"``, ``"q-average"`` and the like, or
+        ``{"measure": "double-fault", "mean": 0.1}``. See
+        :func:`shortlist.ensembles.goals.diversity.diversity_limits`.
     min_size, max_size : int, default=1 and None
         Least and most members.
     max_copies : int, default=1
@@ -229,7 +237,7 @@ class ExactPruner(PoolPruner):
         voting: str = AUTO,
         probabilities: str = AUTO,
         positive: Any = None,
-        diversity: str | Mapping[str, float] = "none",
+        diversity: Setting = "none",
         min_size: int = 1,
         max_size: int | None = None,
         max_copies: int = 1,
