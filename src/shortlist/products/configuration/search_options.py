@@ -63,7 +63,7 @@ class SearchOptions:
     rule : {"hit-and-run", "adaptive"}
         Where they lie.
     objective : str or None
-        The objective that the programs of ``solrep`` minimise; None: the last one.
+        The objective that the programs of ``solrep`` minimise; None: that of the widest range.
     solve_limit_s : float or None
         Limit of each program of ``solrep``; None: each is proved.
     study : Study
