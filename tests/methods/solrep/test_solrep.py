@@ -17,6 +17,7 @@ from shortlist.methods.integer.reduced_program import reduce_program
 from shortlist.methods.integer.search_zones import search_zones
 from shortlist.methods.solrep.anchor_points import STAGE
 from shortlist.methods.solrep.limited_solves import LimitedSolves
+from shortlist.methods.solrep.reference_points import WALK
 from shortlist.methods.solrep.relaxed_bounds import RelaxedBounds
 from shortlist.methods.solrep.solrep import SolRepSettings, _reference_points, solrep
 from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_corner
@@ -177,7 +178,7 @@ def test_a_walk_that_is_stopped_keeps_the_anchors_and_is_walked_again(n_done: in
     cancellation = Cancellation()
 
     def stop(event: Progress) -> None:
-        if event.stage == "walk" and event.done >= n_done:
+        if event.stage == WALK and event.done >= n_done:
             cancellation.cancel()
 
     with open_study(tmp_path / "run.db") as study:
@@ -194,7 +195,7 @@ def test_a_time_limit_ends_the_walk() -> None:
     now = [0.0]
 
     def tick(event: Progress) -> None:
-        now[0] = 10.0 * event.done if event.stage == "walk" else now[0]
+        now[0] = 10.0 * event.done if event.stage == WALK else now[0]
 
     budget = Budget(50, clock=lambda: now[0], start=0.0, report=tick)
     front = solrep(knapsack(), SolRepSettings(15), budget=budget)

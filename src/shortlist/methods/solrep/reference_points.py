@@ -16,6 +16,9 @@ from shortlist._validation import as_count
 from shortlist.arrays import Points
 from shortlist.runs.progress import Progress, Report, silent
 
+WALK = "random walk"
+"""The stage that is told of while reference points are drawn."""
+
 FLAT = 1e-9
 """Singular values below this part of the largest one count as zero: that direction has no extent."""
 
@@ -100,7 +103,7 @@ def hit_and_run(
     walk = np.tile(place, (n_points, 1))
     moves = bool(edges.any())
     for number in range(1, n_points if moves else 0):
-        report(Progress("walk", number, n_points))
+        report(Progress(WALK, number, n_points))
         multipliers = rng.standard_normal(len(edges))
         direction = (multipliers[:, None] * edges).sum(axis=0)
         direction = direction / np.sqrt((direction**2).sum())
