@@ -111,9 +111,10 @@ def distinct_anchors(
     """Return the anchors, with another optimum of its objective in place of one that repeats another.
 
     Where two objectives are best at once, the plane through the anchors loses a dimension. For each such
-    objective a second non-dominated vector with its least value is looked for, which has less of an objective
-    that the repeated vector is not the anchor of, and it is taken if it gives the plane one dimension more.
-    Takes a program for each pair of such objectives, and a second one where there is another optimum.
+    objective other non-dominated vectors with its least value are looked for: those that have the least of an
+    objective that the repeated vector is not the anchor of. The first that gives the plane one dimension more
+    is taken. Takes a program for each pair of such objectives, and a second one where there is another
+    optimum.
 
     Raises
     ------

@@ -89,8 +89,8 @@ class JumpLimits:
     def between(self, place: NDArray[np.float64], direction: NDArray[np.float64]) -> tuple[float, float]:
         """Return the least and the greatest l, at most 0 and at least 0, up to :data:`LENGTH_STEP`.
 
-        An end is 0 where its program has no optimum, as in the authors' program, and where the numbers are too
-        large for the solver's tolerance.
+        An end is 0 where its program has no optimum, as in the authors' program, and where the numbers are
+        too large for the solver's tolerance.
 
         Raises
         ------

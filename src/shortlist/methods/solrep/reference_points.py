@@ -27,8 +27,8 @@ PLACE_STEP = 2.0**-40
 product does not decide where the walk goes."""
 
 Between: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], tuple[float, float]]
-"""Returns how far a jump may go backwards, at most 0, and forwards, at least 0, from a place in a direction; see
-:meth:`shortlist.methods.solrep.jump_limits.JumpLimits.between`.
+"""Returns how far a jump may go from a place in a direction: backwards, at most 0, and forwards, at least 0;
+see :meth:`shortlist.methods.solrep.jump_limits.JumpLimits.between`.
 """
 
 
@@ -78,10 +78,10 @@ def hit_and_run(
 
     Notes
     -----
-    As in the paper every step gives a point, the first one included: nothing is thinned out or left out at the
-    beginning. Directions are sums of the edges from each anchor to the last one, each of length 1 in the ranges
-    of the anchors, with normal multipliers; the authors' program draws the multipliers from [0, 1]. Both reach
-    every direction of the plane in the long run, and have the same limit.
+    As in the paper every step gives a point, the first one included: nothing is thinned out or left out at
+    the beginning. Directions are sums of the edges from each anchor to the last one, each of length 1 in the
+    ranges of the anchors, with normal multipliers; the authors' program draws the multipliers from [0, 1].
+    Both have the same limit.
 
     Examples
     --------

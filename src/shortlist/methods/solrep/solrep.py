@@ -45,55 +45,61 @@ REFERENCE_RULES = ("hit-and-run", "adaptive")
 
 DEVIATIONS = (
     (
-        "Line 2: an anchor has the least value of its objective and, with that, the least sum of all objectives in "
-        "steps. The paper takes any optimum, which may be dominated and differs from solver to solver."
+        "Line 2: an anchor has the least value of its objective and, with that, the least sum of all "
+        "objectives in steps. The paper takes any optimum, which may be dominated and differs from solver "
+        "to solver."
     ),
     (
-        "Line 2: where one vector is the anchor of several objectives, another non-dominated optimum of such an "
-        "objective replaces it, if there is one that gives the plane another dimension. The printed algorithm says "
-        "nothing of it; the authors' program does so, with whatever optima its solver lists."
+        "Line 2: where one vector is the anchor of several objectives, another non-dominated optimum of "
+        "such an objective replaces it, if there is one that gives the plane another dimension. The printed"
+        " algorithm says nothing of it; the authors' program does so, with whatever optima its solver "
+        "lists."
     ),
     (
-        "Line 4: the first point has shares of the anchors that are uniform over all shares; the paper says only "
-        "that the point is random."
+        "Line 4: the first point has shares of the anchors that are uniform over all shares; the paper says"
+        " only that the point is random."
     ),
     (
-        "Line 8: directions are drawn after dividing each objective by the range of its anchors, so that cents do not "
-        "outweigh features. The walk has the same limit, and reaches it sooner."
+        "Line 8: directions are drawn after dividing each objective by the range of its anchors, so that "
+        "cents do not outweigh features. The walk has the same limit, and reaches it sooner."
     ),
     (
-        "Line 9: the limits of a jump are rounded inwards to 2^-20 of the anchors' ranges, so that the last digits of "
-        "a linear program do not decide where a repeated walk goes. A limit that has no optimum is 0, as in the "
-        "authors' program."
+        "Line 9: the limits of a jump are rounded inwards, by one to two times 2^-20 of the anchors' "
+        "ranges, so that the last digits of a linear program do not decide where a repeated walk goes. A "
+        "limit that has no optimum is 0, as in the authors' program."
     ),
     (
-        "Line 9: fixed and equivalent features are taken out before, and clauses made shorter. The products stay the "
-        "same; the linear programs allow a little less."
-    ),
-    "Line 16: reference points are rounded down to whole steps of the objectives, which excludes no product.",
-    (
-        "Line 16: the k-th objective is the one of the widest range of the anchors in steps, unless another one is "
-        "named: the cost, as in the text. The authors' programs minimise the defects. Where the range is narrow, "
-        "the bounds on the others leave nothing: on JCS 1 all of 40 points with the features not used before."
+        "Line 9: fixed and equivalent features are taken out before, and clauses made shorter. The products"
+        " stay the same; the linear programs allow a little less."
     ),
     (
-        "Line 16: the k-th objective does not decide alone: the others count with positive weights, so that an "
-        "optimum is non-dominated. The authors' programs do the same, with other weights."
+        "Line 16: reference points are rounded down to whole steps of the objectives, which excludes no "
+        "product."
     ),
     (
-        "Line 16: a program is left out where an earlier one has answered it: an optimum over larger bounds that lies "
-        "within smaller ones, or larger bounds that nothing meets."
+        "Line 16: the k-th objective is the one of the widest range of the anchors in steps, unless another"
+        " one is named: the cost, as in the text. The authors' programs minimise the defects. Where the "
+        "range is narrow, the bounds on the others leave nothing: on JCS 1 all of 40 points with the "
+        "features not used before."
     ),
     (
-        "Line 16: programs run until they are proved, and a second program checks each proof. The paper stops them "
-        "after 0.1 s, 10 s for Linux; a limit for each program is an option."
+        "Line 16: the k-th objective does not decide alone: the others count with positive weights, so that"
+        " an optimum is non-dominated. The authors' programs do the same, with other weights."
     ),
-    "Line 17: the anchors belong to the answer; without them the ends of the front are missing.",
+    (
+        "Line 16: a program is left out where an earlier one has answered it: an optimum over larger bounds"
+        " that lies within smaller ones, or larger bounds that nothing meets."
+    ),
+    (
+        "Line 16: programs run until they are proved, and a second program checks each proof. The paper "
+        "stops them after 0.1 s, 10 s for Linux; a limit for each program is an option."
+    ),
+    ("Line 17: the anchors belong to the answer; without them the ends of the front are missing."),
 )
 """Where the hit-and-run rule differs from Algorithm 3 as it is printed, and why, line by line.
 
-The walk itself is as printed: every step gives a point, nothing is thinned out, and nothing is left out at the
-beginning.
+The walk itself is as printed: every step gives a point, nothing is thinned out, and nothing is left out at
+the beginning.
 """
 
 
@@ -107,11 +113,12 @@ class SolRepSettings:
         Reference points, each with one program at most. The anchors take two programs per objective besides.
     rule : {"hit-and-run", "adaptive"}, default="hit-and-run"
         Where the reference points lie: on a random walk in the plane through the anchors, within what the
-        constraints allow without integrality, chosen beforehand; or each inside the largest box that may still hold points (:mod:`shortlist.methods.solrep.unexplored_boxes`),
-        two thirds of the way up from its least values, with weights that balance the objectives. A box whose
-        lower part holds nothing is solved as a whole when its turn comes again. Lower ends of boxes come from
-        linear relaxations, which are no integer programs and are not counted. Adaptive points depend on each
-        other, so they take one worker.
+        constraints allow without integrality, chosen beforehand; or each inside the largest box that may
+        still hold points (:mod:`shortlist.methods.solrep.unexplored_boxes`), two thirds of the way up from
+        its least values, with weights that balance the objectives. A box whose lower part holds nothing is
+        solved as a whole when its turn comes again. Lower ends of boxes come from linear relaxations, which
+        are no integer programs and are not counted. Adaptive points depend on each other, so they take one
+        worker.
     objective : str, optional
         The objective that hit-and-run programs minimise, the others being bounded. Default: that of the
         widest range of the anchors in steps.
@@ -195,7 +202,8 @@ def solrep(
         adaptive rule. `proof.n_unresolved` counts reference points without an answer. `extras` holds
         `n_reference_points`, `n_infeasible`, `n_without_program`, `n_programs`, `n_checked` (proved answers
         that a second program did not better), `n_unproved`, `gaps` (per point, relative, 0 where proved),
-        `anchors` and `plane_dimension`, that of the plane through them. An infeasible program has a complete front without points.
+        `anchors` and `plane_dimension`, that of the plane through them. An infeasible program has a complete
+        front without points.
 
     Raises
     ------
