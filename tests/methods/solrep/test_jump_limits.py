@@ -72,7 +72,7 @@ def test_limits_are_those_of_the_linear_programs_written_out_whatever_was_asked_
     kept = limits_of(program)
     for _ in range(3):
         place = rng.dirichlet(np.ones(len(vectors))) @ vectors
-        drawn = rng.standard_normal(vectors.shape[1])
+        drawn = rng.standard_normal((vectors.shape[1],))
         direction: Floats = drawn / np.linalg.norm(drawn)
         low, high = kept.between(place, direction)
         least, most = with_linprog(program, place, direction)
