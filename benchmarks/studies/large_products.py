@@ -55,7 +55,7 @@ REFERENCES = {
 }  # fmt: skip
 QUALITY: dict[tuple[str, int], tuple[tuple[str, int | None], ...]] = {
     ("uclinux", 0): (("hit-and-run", 1500), ("adaptive", None)),
-    ("e-shop", 0): (("hit-and-run", 1000), ("adaptive", None)),
+    ("e-shop", 0): (("hit-and-run", 1000), ("hit-and-run", 1500), ("adaptive", None)),
     ("e-shop", 1): (("hit-and-run", 1000), ("hit-and-run", 1500), ("adaptive", None)),
     ("ecos", 0): (("hit-and-run", 1000), ("adaptive", None)),
     ("ecos", 1): (("hit-and-run", 1000),),
