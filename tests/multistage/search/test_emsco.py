@@ -18,6 +18,7 @@ from shortlist.multistage.problem.stages import compress, has_gaps
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search._variation import Mutation, mutate_row, normalized_stage
 from shortlist.multistage.search.emsco import (
+    RULES,
     EmscoGeneration,
     EmscoOptions,
     beta_binomial,
@@ -133,9 +134,9 @@ def test_selection_prefers_rank_then_norm(known: oracles.Facts, k: int) -> None:
 
 
 @settings(max_examples=30)
-@given(facts(), st.integers(1, 4), st.integers(0, 99), st.sampled_from(["vector", "chromosome"]))
+@given(facts(), st.integers(1, 4), st.integers(0, 99), st.sampled_from(["distinct", "paper"]))
 def test_what_is_globally_non_dominated_is_never_lost(
-    known: oracles.Facts, k: int, seed: int, elites: str
+    known: oracles.Facts, k: int, seed: int, rules: str
 ) -> None:
     k = min(k, known.n_features)
     problem = problem_of(known, k)
@@ -151,7 +152,7 @@ def test_what_is_globally_non_dominated_is_never_lost(
 
     result = emsco(
         problem,
-        EmscoOptions(population=12, generations=6, patience=None, elites=elites),
+        EmscoOptions(population=12, generations=6, patience=None, rules=rules),
         observe=note,
         budget=Budget(seed=seed),
     )
@@ -176,15 +177,15 @@ def test_the_fittest_is_non_dominated_and_returned_first(known: oracles.Facts, k
     assert result.front().proof.kind is ProofKind.APPROXIMATE
 
 
-@given(facts(), st.integers(1, 3), st.sampled_from(["vector", "chromosome"]))
-def test_the_elite_is_as_large_as_the_paper_says(known: oracles.Facts, k: int, elites: str) -> None:
+@given(facts(), st.integers(1, 3), st.sampled_from(["distinct", "paper"]))
+def test_the_elite_is_as_large_as_the_paper_says(known: oracles.Facts, k: int, rules: str) -> None:
     k = min(k, known.n_features)
     problem = problem_of(known, k)
-    options = EmscoOptions(population=20, generations=0, elitism=0.3, elites=elites)
+    options = EmscoOptions(population=20, generations=0, elitism=0.3, rules=rules)
     seen: list[EmscoGeneration] = []
     emsco(problem, options, observe=seen.append)
     generation = seen[0]
-    rows = generation.assignments if elites == "chromosome" else generation.vectors
+    rows = generation.assignments if rules == "paper" else generation.vectors
     top = generation.scores.ranks == generation.scores.ranks.max()
     unique = len({row.tobytes() for row in rows})
     unique_top = len({row.tobytes() for row in rows[top]})
@@ -205,7 +206,7 @@ def tied_problem() -> oracles.Facts:
 
 def test_the_papers_elite_fills_the_population_where_assignments_tie_and_vectors_do_not() -> None:
     problem = problem_of(tied_problem(), 4)
-    options = EmscoOptions(population=10, generations=300, patience=None, mutation=0.3, elites="chromosome")
+    options = EmscoOptions(population=10, generations=300, patience=None, mutation=0.3, rules="paper")
     literal = emsco(problem, options, budget=Budget(seed=1))
     vector = emsco(problem, EmscoOptions(population=10, generations=50, patience=None), budget=Budget(seed=1))
 
@@ -215,10 +216,10 @@ def test_the_papers_elite_fills_the_population_where_assignments_tie_and_vectors
     assert vector.n_generations == 50
 
 
-@pytest.mark.parametrize("tries", [0, 6])
-def test_children_that_were_measured_before_are_mutated_again(tries: int) -> None:
+@pytest.mark.parametrize("rules", RULES)
+def test_children_that_were_measured_before_are_mutated_again_but_for_the_papers_rules(rules: str) -> None:
     generations: list[EmscoGeneration] = []
-    options = EmscoOptions(population=12, generations=15, patience=None, mutation=0.3, tries=tries)
+    options = EmscoOptions(population=12, generations=15, patience=None, mutation=0.3, rules=rules)
 
     emsco(problem_of(tied_problem(), 3), options, observe=generations.append, budget=Budget(seed=3))
 
@@ -229,7 +230,7 @@ def test_children_that_were_measured_before_are_mutated_again(tries: int) -> Non
         repeats += sum(row in before for row in rows)
         before.update(rows)
     n_distinct = len(before)
-    if tries:
+    if rules == "distinct":
         assert n_distinct > 0.7 * 12 * 15
     else:
         assert n_distinct < 0.7 * 12 * 15
@@ -255,7 +256,7 @@ def test_the_same_seed_gives_the_same_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [OPTIONS, EmscoOptions(population=12, generations=30, patience=4, tries=0)]
+    "options", [OPTIONS, EmscoOptions(population=12, generations=30, patience=4, rules="paper")]
 )
 def test_a_run_that_is_stopped_again_and_again_ends_where_it_would_have(
     options: EmscoOptions, tmp_path: Path
@@ -352,7 +353,7 @@ def test_seeds_that_a_study_has_are_not_run_again(tmp_path: Path) -> None:
         ({"mutation": 1.5}, r"mutation must be in \[0, 1\]"),
         ({"beta": 0.5}, "beta must be at least 1"),
         ({"epsilon": 0.0}, "epsilon must be above 0"),
-        ({"elites": "all"}, "elites must be one of"),
+        ({"rules": "all"}, "rules must be one of"),
         ({"patience": 0}, "patience must be at least 1"),
     ],
 )
