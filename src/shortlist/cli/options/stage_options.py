@@ -49,8 +49,8 @@ class PriceOptions:
     preset: Annotated[
         str | None,
         typer.Option(
-            help="heart, pima or credit: the paper's costs, confidence and evolution for that table; "
-            "explicit options come first."
+            help="heart, pima, credit or synthetic30: EMSCO's paper's costs, confidence and parameters of "
+            "evolution for that table; explicit options come first."
         ),
     ] = None
     scaling: Annotated[
