@@ -120,7 +120,7 @@ SIZES = {
     ),
     "medium": dataclasses.replace(
         PAPER_SIZE,
-        opponents=(OpponentsSize(tuple(SETS), 1, 50), OpponentsSize((SYNTHETIC30,), 1, 5, 100, 60)),
+        opponents=(OpponentsSize(tuple(SETS), 1, 50), OpponentsSize((SYNTHETIC30,), 1, 10, 100, 60)),
     ),
     "paper": PAPER_SIZE,
 }  # fmt: skip

@@ -21,6 +21,7 @@ from shortlist.multistage.search.emsco import (
     RULES,
     EmscoGeneration,
     EmscoOptions,
+    Scores,
     beta_binomial,
     elite,
     emsco,
@@ -142,6 +143,7 @@ def test_what_is_globally_non_dominated_is_never_lost(
     problem = problem_of(known, k)
     truth = {row.tobytes() for row in problem.vectors(enumerate_front(problem).measures)}
     seen: set[bytes] = set()
+    chromosomes: set[bytes] = set()
     generations: list[EmscoGeneration] = []
 
     def note(generation: EmscoGeneration) -> None:
@@ -149,6 +151,11 @@ def test_what_is_globally_non_dominated_is_never_lost(
         now = {row.tobytes() for row in generation.vectors} & truth
         assert seen <= now
         seen.update(now)
+        if rules == "paper":  # Property 1: of the chromosomes on the front none is lost either
+            rows = zip(generation.assignments, generation.vectors, strict=True)
+            held = {row.tobytes() for row, vector in rows if vector.tobytes() in truth}
+            assert chromosomes <= held
+            chromosomes.update(held)
 
     result = emsco(
         problem,
@@ -193,6 +200,17 @@ def test_the_elite_is_as_large_as_the_paper_says(known: oracles.Facts, k: int, r
 
     assert len(chosen) == max(math.ceil(0.3 * unique), unique_top)
     assert len({rows[i].tobytes() for i in chosen}) == len(chosen)
+
+
+def test_the_number_of_elites_is_that_of_the_decimal_share() -> None:
+    vectors = np.arange(100)[:, None]
+    scores = Scores(np.zeros(100, dtype=np.int64), np.ones(100), np.zeros(100))
+    scores.ranks[0] = 1
+    generation = EmscoGeneration(
+        0, np.zeros((100, 6), np.int8), np.zeros((100, 7), np.int64), vectors, scores
+    )
+    assert math.ceil(0.07 * 100) == 8
+    assert len(elite(generation, EmscoOptions(elitism=0.07))) == 7
 
 
 def tied_problem() -> oracles.Facts:
@@ -332,6 +350,26 @@ def test_recall_compares_with_the_complete_front() -> None:
     assert (np.diff(measured.points, axis=1) >= 0).all()
     assert measured.points[:, -1].tolist() == [1.0, 1.0]
     assert (measured.assignments[:, -1] <= 1).all()
+
+
+def test_no_curve_of_the_papers_rules_falls_and_those_of_the_other_rules_do() -> None:
+    X, y = make_classification(120, 6, n_informative=4, n_redundant=0, random_state=1)
+    names = [f"f{i}" for i in range(6)]
+    X = np.round(X)  # so that chromosomes tie
+    rows = StageRows(learn_encoding(X, names), X[:80], y[:80], X[80:], y[80:], 2)
+    rule = reject_rule(0.7, rows.fit_labels)
+    problem = stage_problem(
+        DecisionBits(LogisticSubclassifiers(rows), rule), feature_costs(None, names), max_stages=3
+    )
+    truth = enumerate_front(problem)
+    falls = {}
+    for rules in RULES:
+        options = EmscoOptions(population=40, generations=40, patience=None, rules=rules)
+        curves = recall(truth, options, seeds=range(8)).assignments
+        falls[rules] = int((np.diff(curves, axis=1) < 0).any(axis=1).sum())
+        assert curves[:, -1].max() > 0
+    assert falls["paper"] == 0
+    assert falls["distinct"] > 0
 
 
 def test_seeds_that_a_study_has_are_not_run_again(tmp_path: Path) -> None:
