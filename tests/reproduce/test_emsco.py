@@ -72,7 +72,9 @@ def test_every_table_and_figure_of_a_set_comes_out_and_a_study_serves_another_ex
     assert picture is not None
     assert len(picture.lines) == len(STAGES) * len(RULES)
     assert all(
-        low <= y <= high for line in picture.lines for (_, y), (low, high) in zip(line.points, line.band, strict=True)
+        low <= y <= high
+        for line in picture.lines
+        for (_, y), (low, high) in zip(line.points, line.band, strict=True)
     )
     assert [line.points[0][0] for line in picture.lines] == [0.0] * 6
     methods = [row["method"] for row in tables["figure-8"].rows]

@@ -91,7 +91,7 @@ NAMES = (*PRESETS, SYNTHETIC30)
 
 @functools.cache
 def preset(name: str) -> Preset:
-    """Return the preset of a data set; that of Synthetic30 is Table 4, for the table that ``example:synthetic30`` makes.
+    """Return the preset of a data set; that of Synthetic30 is Table 4, for ``example:synthetic30``.
 
     Raises
     ------

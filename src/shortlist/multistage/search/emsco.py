@@ -68,10 +68,10 @@ class EmscoOptions:
     epsilon : float
         ε > 0 of γ = u/l + ε.
     rules : {"distinct", "paper"}
-        ``"distinct"`` keeps one elite for each objective vector, the first chromosome that has it, and mutates
-        a child that was measured before up to :data:`TRIES` times more. ``"paper"`` does what Algorithms 1 to
-        3 print: every non-dominated chromosome is an elite, and a child is mutated once. Where millions of
-        chromosomes tie, the paper's elites fill the population, and the search stops.
+        ``"distinct"`` keeps one elite for each objective vector, the first chromosome that has it, and
+        mutates a child that was measured before up to :data:`TRIES` times more. ``"paper"`` does what
+        Algorithms 1 to 3 print: every non-dominated chromosome is an elite, and a child is mutated once.
+        Where millions of chromosomes tie, the paper's elites fill the population, and the search stops.
     removal : float
         Probability that a mutated feature leaves all stages; used only where the problem allows removal.
     """
