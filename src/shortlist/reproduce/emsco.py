@@ -205,6 +205,8 @@ def plan_emsco(folder: Path | None, extent: Extent, size: EmscoSize | None = Non
     settings: dict[str, Any] = {
         "generations of Figure 7": size.generations,
         "generations of the example": size.example_generations,
+        "seeds of splits": SPLITS,
+        "standardised columns": STANDARDISED,
     }
     for one in size.opponents:
         settings |= {f"evolution on {name}": [one.population, one.generations] for name in one.sets}
