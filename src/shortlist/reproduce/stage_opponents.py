@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shortlist.multistage.holdout import measure_on, split_three
 from shortlist.multistage.presets import SYNTHETIC30, preset
 from shortlist.multistage.search.emsco import RULES, EmscoOptions, emsco
-from shortlist.multistage.stage_comparison import margin, measure_split, stage_methods
+from shortlist.multistage.stage_comparison import fit_quietly, margin, stage_methods
 from shortlist.reproduce.paper import Line, Picture, ResultTable, Rows
 from shortlist.reproduce.stage_problems import SPLITS, measured_on_test, paper_problem, paper_table
 from shortlist.runs import Budget, Unit
@@ -104,16 +105,30 @@ def opponent_units(folder: Path | None, sets: Sequence[str], size: OpponentsSize
     return units
 
 
-def measure_opponent(folder: Path | None, name: str, method: str, split: int) -> Rows:
-    """Fit and measure one opponent on one split."""
-    table = paper_table(folder, name)
-    fitted = stage_methods((method,), feature_costs=table.costs, confidence=table.confidence)[method]
-    found = measure_split(table.X, table.y, method, fitted, SPLITS[name] + split)
-    facts = {"kind": "opponents", "set": name, "split": split, "total": table.total}
+def measure_opponent(
+    folder: Path | None, name: str, method: str, split: int, *, budget: Budget | None = None
+) -> Rows | None:
+    """Fit one opponent on one split, and measure it on the test rows; None if the budget ended before."""
+    budget = budget or Budget()
+    table, seed = paper_table(folder, name), SPLITS[name] + split
+    X, y = table.X, table.y
+    fit, judge, test = split_three(y, seed=seed)
+    options = {"feature_costs": table.costs, "confidence": table.confidence, "random_state": seed}
+    fitted = fit_quietly(
+        stage_methods((method,), **options)[method],
+        X.iloc[fit],
+        y[fit],
+        (X.iloc[judge], y[judge]),
+        cancellation=budget.cancellation,
+    )
+    if budget.stopped:
+        return None
+    found = measure_on(fitted, X.iloc[test], y[test])
+    facts = {"kind": "opponents", "set": name, "split": split, "method": OPPONENTS[method]}
     return [
         facts
-        | {column: found[column] for column in ("accuracy", "coverage", "cost", "aggregate")}
-        | {"method": OPPONENTS[method]}
+        | {"total": table.total, "accuracy": found.accuracy, "coverage": found.coverage}
+        | {"cost": found.cost, "aggregate": found.aggregate}
     ]
 
 
