@@ -74,7 +74,7 @@ def test_every_table_and_figure_of_a_set_comes_out_and_a_study_serves_another_ex
     assert all(
         low <= y <= high
         for line in picture.lines
-        for (_, y), (low, high) in zip(line.points, line.band, strict=True)
+        for (_, y), (low, high) in zip(line.points, line.band, strict=not line.name.endswith("distinct"))
     )
     assert [line.points[0][0] for line in picture.lines] == [0.0] * 6
     methods = [row["method"] for row in tables["figure-8"].rows]
@@ -141,7 +141,7 @@ def test_without_a_folder_the_example_is_named_as_missing() -> None:
 def test_table_6_has_a_row_for_the_paper_and_tells_splits_as_a_range() -> None:
     rows = pd.DataFrame(
         [
-            {"kind": "front", "set": "heart", "stages": k, "split": split, "points": k + 10 * split,
+            {"kind": "front", "set": "heart", "stages": float(k), "split": split, "points": k + 10 * split,
              "assignments": k + 1}
             for k in (2, 3, 4)
             for split in (0, 1)
@@ -163,7 +163,7 @@ def test_figure_7_has_the_mean_and_its_interval_and_counts_the_runs_that_fall() 
         [
             {"kind": "recall", "set": "heart", "stages": 4, "rules": rules, "seed": seed, "points": 10,
              "assignments": 20, "falls": rules == "distinct", "c0": 0, "p0": 0, "c50": 4 + 2 * seed, "p50": 4}
-            for rules in RULES
+            for rules in reversed(RULES)
             for seed in (0, 1)
         ]
     )  # fmt: skip
@@ -176,5 +176,6 @@ def test_figure_7_has_the_mean_and_its_interval_and_counts_the_runs_that_fall() 
     first = table.picture.lines[0]
     assert first.name == "heart, k = 4, paper"
     assert first.points == ((0.0, 0.0), (50.0, 25.0))
+    assert table.picture.lines[1].band == ()
     assert first.band[1] == pytest.approx((100 * (5 - 12.706) / 20, 100 * (5 + 12.706) / 20), abs=0.01)
     assert max(GENERATIONS) == SIZES["paper"].generations

@@ -28,7 +28,7 @@ def test_a_unit_is_one_opponent_or_one_run_of_evolution_on_one_split() -> None:
     units = opponent_units(None, (SYNTHETIC30,), OpponentsSize((SYNTHETIC30,), 1, 2))
     assert [unit.key.removeprefix("opponents/synthetic30/0/") for unit in units] == [
         "greedy-miser", "cstc", "co-t", "cact-lasso", "single",
-        "emsco-distinct/0", "emsco-paper/0", "emsco-distinct/1", "emsco-paper/1",
+        "emsco-paper/0", "emsco-distinct/0", "emsco-paper/1", "emsco-distinct/1",
     ]  # fmt: skip
 
 
@@ -67,7 +67,7 @@ def test_the_smallest_comparison_measures_all_methods_and_is_gone_on_from(tmp_pa
         ("EMSCO", 2), ("EMSCO, distinct rules", 2), ("GM*", 1), ("CSTC*", 1), ("CO-T", 1), ("CaCT LASSO", 1),
         ("Single-Stage", 1),
     ]  # fmt: skip
-    assert [row["paper's of all %"] for row in heart.rows][2:4] == [19.0, 54.0]
+    assert [row["paper's of all"] for row in heart.rows][2:4] == [19.0, 54.0]
     assert [row["accuracy against Single-Stage"] for row in sums.rows][-1] == 0.0
     assert [(row["cost class"], row["features"]) for row in stages.rows] == [(1, 4), (2, 8)]
     assert all(1 <= row["least"] <= row["mean stage"] <= row["most"] <= 6 for row in stages.rows)
@@ -77,7 +77,8 @@ def _rows() -> pd.DataFrame:
     return pd.DataFrame(
         [
             {"set": "heart", "total": 200, "method": method, "split": 0, "trial": trial, "coverage": 1.0,
-             "accuracy": accuracy, "cost": 50.0, "aggregate": 1.75 + accuracy}
+             "accuracy": accuracy, "cost": 50.0, "aggregate": 1.75 + accuracy,
+             "population": 30, "generations": 7}
             for method, accuracy, trial in [
                 ("EMSCO", 0.5, 0), ("EMSCO", 0.7, 1), ("Single-Stage", 0.8, None),
             ]
@@ -98,7 +99,8 @@ def test_a_figure_of_a_set_has_the_texts_figures_beside_ours() -> None:
     first, _ = table.rows
     assert table.name == "figure-10"
     assert first["accuracy %"].startswith("60.0 ± ")
-    assert (first["paper's %"], first["of all %"], first["paper's of all %"]) == (85.1, 25.0, None)
+    assert (first["paper's accuracy"], first["of all %"], first["paper's of all"]) == (85.1, 25.0, None)
+    assert "Evolution had 30 individuals and at most 7 generations." in table.note
     assert table.picture is not None
     assert [line.points for line in table.picture.lines] == [((25.0, 60.0),), ((25.0, 80.0),)]
 

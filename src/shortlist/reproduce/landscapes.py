@@ -209,8 +209,7 @@ def _neighbours(rows: "pd.DataFrame") -> ResultTable:
     return ResultTable(
         "figure-6", "Figure 6: stage assignments of Credit next to a non-dominated one", found,
         "A neighbour has one feature in the stage before or after. Inverse cost is relative to the "
-        "cheapest of "
-        "all assignments.",
+        "cheapest of all assignments.",
         "The paper does not say which assignment it drew, and prints no figures beside its picture.",
         Picture(
             "What moving one feature by one stage does.",
