@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from shortlist.multistage.problem.stages import has_gaps, space_size
-from shortlist.reproduce import landscapes
 from shortlist.reproduce.emsco import emsco_tables
 from shortlist.reproduce.landscapes import (
     measure_landscape,
@@ -44,10 +43,9 @@ def test_random_assignments_are_without_gaps_and_all_equally_likely() -> None:
 
 
 @pytest.mark.slow
-def test_the_cells_of_figure_3_hold_the_whole_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cells_of_figure_3_hold_the_whole_sample(tmp_path: Path) -> None:
     write_made_set(tmp_path, "heart-failure-clinical-records")
-    monkeypatch.setattr(landscapes, "SAMPLE", 300)
-    rows = measure_landscape(tmp_path)
+    rows = measure_landscape(tmp_path, 300)
     assert sum(row["n"] for row in rows) == 300
     assert all(0 < row["inverse"] <= 1 for row in rows)
     (table,) = emsco_tables(pd.DataFrame(rows))
@@ -56,12 +54,9 @@ def test_the_cells_of_figure_3_hold_the_whole_sample(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.slow
-def test_no_neighbour_dominates_the_fittest_assignment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_neighbour_dominates_the_fittest_assignment(tmp_path: Path) -> None:
     write_made_set(tmp_path, "australian-credit")
-    monkeypatch.setattr(landscapes, "NEIGHBOUR_STAGES", 2)
-    rows = measure_neighbours(tmp_path)
+    rows = measure_neighbours(tmp_path, 2)
     assert rows is not None
     values = np.array([[row["coverage"], row["accuracy"], row["inverse"]] for row in rows])
     assert len(values) == 1 + 14  # with two stages a feature has one neighbour

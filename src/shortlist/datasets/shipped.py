@@ -51,7 +51,7 @@ def shipped_table(name: str) -> "pd.DataFrame":
 
 
 def synthetic30(seed: int = 0) -> "pd.DataFrame":
-    """Make Synthetic30 by the recipe of Sec. 4.1.3 of :cite:t:`Hamilton2022`: 30 features, 25 of them informative, and three labels.
+    """Make Synthetic30, 30 features of which 25 are informative (Sec. 4.1.3 of :cite:t:`Hamilton2022`).
 
     Returns
     -------

@@ -65,11 +65,11 @@ def measure_thresholds(*, budget: Budget | None = None) -> Rows:
     return found
 
 
-def measure_landscape(folder: Path | None, *, budget: Budget | None = None) -> Rows:
+def measure_landscape(folder: Path | None, sample: int = SAMPLE, *, budget: Budget | None = None) -> Rows:
     """Count a random sample of the stage assignments of Heart by coverage and accuracy (Figure 3)."""
     del budget  # some seconds of work
     problem = paper_problem(folder, "heart", max_stages=SAMPLE_STAGES).problem
-    merits = problem.merits(problem.measures(random_assignments(problem, SAMPLE, np.random.default_rng(0))))
+    merits = problem.merits(problem.measures(random_assignments(problem, sample, np.random.default_rng(0))))
     cells = np.floor(merits[:, :2] / CELL + 1e-9).astype(np.int64)
     found: Rows = []
     for cell in np.unique(cells, axis=0):
@@ -96,9 +96,11 @@ def random_assignments(problem: StageProblem, n: int, rng: np.random.Generator) 
     return np.array(found[:n])
 
 
-def measure_neighbours(folder: Path | None, *, budget: Budget | None = None) -> Rows | None:
+def measure_neighbours(
+    folder: Path | None, stages: int = NEIGHBOUR_STAGES, *, budget: Budget | None = None
+) -> Rows | None:
     """Measure the fittest assignment of Credit's front, and all one step away from it (Figure 6)."""
-    problem = paper_problem(folder, "credit", max_stages=NEIGHBOUR_STAGES).problem
+    problem = paper_problem(folder, "credit", max_stages=stages).problem
     budget = budget or Budget()
     truth = enumerate_front(problem, workers=1, budget=budget)
     if budget.stopped:
@@ -175,7 +177,7 @@ def _landscape(rows: "pd.DataFrame") -> ResultTable:
         for name, part in parts
     )
     return ResultTable(
-        "figure-3", f"Figure 3: {SAMPLE:,} random stage assignments of Heart", found,
+        "figure-3", f"Figure 3: {int(rows['n'].sum()):,} random stage assignments of Heart", found,
         f"Counted in cells of {CELL} by {CELL}; the mean inverse cost is relative to the cheapest of the "
         "sample.",
         "The sample and the split are not the paper's, which prints no figures beside its picture.",

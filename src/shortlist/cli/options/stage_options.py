@@ -192,8 +192,8 @@ class StageSearchOptions:
     rules: Annotated[
         str | None,
         typer.Option(
-            help="How emsco breeds: distinct (one elite for each trade-off, no child twice) or paper (exactly "
-            "as printed), which makes emsco the method. Default: distinct."
+            help="How emsco breeds: distinct (one elite for each trade-off, no child twice) or paper (as "
+            "printed, exactly), which makes emsco the method. Default: distinct."
         ),
     ] = None
     recall: Annotated[
