@@ -40,7 +40,9 @@ def test_synthetic30_needs_no_data_and_the_sets_that_do_are_named() -> None:
 
 @pytest.mark.slow
 def test_a_single_stage_pays_for_everything_and_answers_everybody() -> None:
-    (row,) = measure_opponent(None, SYNTHETIC30, "single", 0) or ()
+    rows = measure_opponent(None, SYNTHETIC30, "single", 0)
+    assert rows is not None
+    (row,) = rows
     table = paper_table(None, SYNTHETIC30)
     assert row["total"] == row["cost"] == table.total == 9000
     assert row["coverage"] == 1.0
