@@ -8,13 +8,17 @@ UV = .venv/bin/uv pip --quiet
 DATA ?=
 export SHORTLIST_DATA := $(if $(DATA),$(abspath $(DATA)),$(SHORTLIST_DATA))
 
-.PHONY: run test check browser bench docs dist changelog help clean lock
+.PHONY: run test fuzz check browser bench docs dist changelog help clean lock
 run: .venv/ready  ## prune a pool of 100 classifiers on scikit-learn's breast-cancer data, with proof
 	@mkdir -p out
 	.venv/bin/shortlist prune example:breast-cancer --out out/breast-cancer.joblib
 
 test: .venv/ready-dev  ## every test, doctests, layers, types and style included
 	.venv/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile $(PYTEST_ARGS)
+
+fuzz: .venv/ready-dev  ## the property tests on new random examples; a failure is told with what repeats it
+	.venv/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile -m hypothesis \
+	  --hypothesis-profile=fuzz tests $(PYTEST_ARGS)
 
 check: .venv/ready-dev  ## format, lint, types and layers
 	.venv/bin/ruff format

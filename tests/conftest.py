@@ -5,13 +5,14 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "shortlist", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60
-)
-settings.load_profile("shortlist")
+QUIET = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("shortlist", QUIET, derandomize=True, max_examples=60)
+settings.register_profile("fuzz", QUIET, derandomize=False, max_examples=600, print_blob=True)
+settings.load_profile("shortlist")  # `make fuzz` loads the other one after this
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,6 +26,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reasons = {report.longrepr[2] for report in skipped if isinstance(report.longrepr, tuple)}
     for reason in sorted(reason for reason in reasons if "Chromium" in reason):
         terminalreporter.write_line(f"NOT TESTED: {reason.removeprefix('Skipped: ')}", yellow=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Fix what classifiers without a random_state draw, such as which of equal splits a tree takes."""
+    np.random.seed(0)  # noqa: NPY002  # they draw from NumPy's old generator
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,7 @@ from shortlist.reproduce.paper import Plan, Rows, fingerprints, reproduce, sets_
 from shortlist.reproduce.papers import PAPERS
 from shortlist.reproduce.stage_opponents import paper_stages
 from shortlist.reproduce.stage_problems import SETS, paper_table
-from shortlist.runs import Unit, Work, open_study
+from shortlist.runs import Budget, Unit, Work, open_study
 from shortlist.runs.cancellation import cancel_on_interrupt
 from shortlist.runs.clock import processor_seconds
 
@@ -68,17 +68,17 @@ def emsco_opponents(
         yield from _stages(str(name), whole[(whole["kind"] == "feature") & (whole["method"] == "emsco")])
 
 
-def _measured(folder: Path, name: str, method: str, seed: int) -> Rows:
+def _measured(folder: Path, name: str, method: str, seed: int, *, budget: Budget) -> Rows:
     """Fit and measure one method on the split of one seed."""
     table = paper_table(folder, name)
     if method in SEARCHED:
-        return _searched(folder, name, method, seed)
+        return _searched(folder, name, method, seed, budget)
     fitted = stage_methods((method,), feature_costs=table.costs, confidence=table.confidence)[method]
-    found = measure_split(table.X, table.y, method, fitted, seed)
+    found = measure_split(table.X, table.y, method, fitted, seed, budget=budget)
     return [{"kind": "opponents", "set": name, "total": table.total, **found}]
 
 
-def _searched(folder: Path, name: str, search: str, seed: int) -> Rows:
+def _searched(folder: Path, name: str, search: str, seed: int, budget: Budget) -> Rows:
     """Measure the fittest point of one split, and the one with the largest sum, on the test rows.
 
     Evolution goes by the rules that are the default of stage.
@@ -93,7 +93,7 @@ def _searched(folder: Path, name: str, search: str, seed: int) -> Rows:
         method="emsco" if search == "emsco" else "enumerate", emsco_options=preset(name).options,
     )  # fmt: skip
     start = processor_seconds()
-    fit_quietly(classifier, X.iloc[fit], y[fit], (X.iloc[judge], y[judge]))
+    fit_quietly(classifier, X.iloc[fit], y[fit], (X.iloc[judge], y[judge]), cancellation=budget.cancellation)
     seconds = processor_seconds() - start
     coverage, accuracy, cost = classifier.front_.values.T
     by_sum = int(np.argmax(coverage + accuracy - cost / table.total))

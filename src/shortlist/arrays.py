@@ -75,6 +75,37 @@ Whole: TypeAlias = int | np.int64
 """One integer, as Python or a kernel has it."""
 
 
+def products_in_order(rows: NDArray[Any], factors: NDArray[Any]) -> NDArray[Any]:
+    """Return ``rows @ factors`` where every sum adds its terms from the first column to the last.
+
+    With ``@`` the order depends on the processor and on how many rows there are, and so do the last bits of a
+    row's sum. A sum that is compared with another one, or with a threshold, is taken from here.
+
+    Parameters
+    ----------
+    rows : ndarray of float, shape (n_rows, n_columns)
+        In any order of memory.
+    factors : ndarray of float, shape (n_columns,) or (n_columns, n_sums)
+
+    Returns
+    -------
+    sums : ndarray of float, shape (n_rows,) or (n_rows, n_sums)
+
+    Notes
+    -----
+    One pass over the sums per column, without the blocks of a matrix product.
+
+    Examples
+    --------
+    >>> products_in_order(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([10.0, 1.0]))
+    array([12., 34.])
+    """
+    sums = np.zeros((len(rows), *factors.shape[1:]), dtype=np.result_type(rows, factors))
+    for column, factor in zip(rows.T, factors, strict=True):
+        sums += np.multiply.outer(column, factor)
+    return sums
+
+
 @contextlib.contextmanager
 def stray_flags_ignored() -> Iterator[None]:
     """Ignore the flag of an invalid operation within a block whose factors and products are all finite.

@@ -57,10 +57,18 @@ WRITING = {
     "front plot --out": ["front", "plot", "front.parquet", "--out", "w.svg"],
     "front export --out": ["front", "export", "front.parquet", "--out", "w.csv"],
     "model sample --out": ["model", "sample", "m.uvl", "--kind", "covering", "--out", "w.csv"],
-    "model convert OUT": ["model", "convert", "m.uvl", "w.xml"],
+    "model convert --out": ["model", "convert", "m.uvl", "--out", "w.xml"],
     "model check --out": ["model", "check", "m.uvl", "products.csv", "--out", "w.csv"],
-    "model slice OUT": ["model", "slice", "m.uvl", "--keep", "Phone,GPS", "w.cnf"],
-    "model convert --attributes-out": ["model", "convert", "m.uvl", "c.xml", "--attributes-out", "w.xlsx"],
+    "model slice --out": ["model", "slice", "m.uvl", "--keep", "Phone,GPS", "--out", "w.cnf"],
+    "model convert --attributes-out": [
+        "model",
+        "convert",
+        "m.uvl",
+        "--out",
+        "c.xml",
+        "--attributes-out",
+        "w.xlsx",
+    ],
     "front pick --out": ["front", "pick", "front.parquet", "--out", "w.uvl"],
 }
 """Commands that write a file, by the option that names it; every such option of every command."""

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -70,7 +71,7 @@ def test_a_result_that_does_not_fit_where_it_should_is_put_elsewhere_whole(
 
 def test_every_option_that_names_an_output_is_tried() -> None:
     known = {(words, called(one)) for words, command in commands().items() for one in files(command)[1]}
-    known -= {("reproduce", "--study")}  # minutes of work; tests/reproduce tries its study
+    known -= {("reproduce", "--study"), ("reproduce", "--report")}  # minutes of work; tested with made papers
     plain = [option.replace("--methods ", "").replace("--method ibea ", "") for option in [*WRITING, *ADDING]]
     assert {(" ".join(option.split()[:-1]), option.split()[-1]) for option in plain} == known
 
@@ -225,3 +226,13 @@ def test_what_fails_on_the_way_out_of_an_interruption_is_one() -> None:
     late.__context__ = KeyboardInterrupt()
 
     assert [ended(error, str)[1] for error in (late, other)] == [130, 70]
+
+
+def test_the_completion_of_a_shell_is_printed_and_ends_well(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "shortlist", "--show-completion", "bash"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ, "SHELL": "/bin/bash", "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    assert "something went wrong" not in run.stderr

@@ -171,7 +171,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["judged.csv", "--answers", "--costs", "few.csv"], "--costs must price every judge, got none for 'ann' and 'bob'"),
         (["judged.csv", "--answers", "--costs", "more.csv", "--drop", "bob"], "--costs must be of judges of the table, got 'cleo'"),
         (["judged.csv", "--answers", "--costs", "huge.csv", "--max-cost", "5"], "shortlist: --costs must have fewer digits to stay exact"),
-        (["judged.csv", "--answers", "--costs", "tiny.csv", "--max-cost", "5"], "--costs must have at most 9 decimals to be exact, got 1e-300."),
+        (["judged.csv", "--answers", "--costs", "tiny.csv", "--max-cost", "5"], "--costs must keep their first six digits when they are rounded to 9 decimals, got 1e-300."),
         (["judged.csv", "--answers", "--costs", "ann.csv", "--max-cost", "0.5"], "the cheapest 1 member(s) already cost"),
     ],
     "--no-abstentions": [

@@ -1,3 +1,4 @@
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,13 @@ from shortlist.reproduce.emsco import (
     STAGES,
     EmscoSize,
     emsco_tables,
-    measure_front,
     plan_emsco,
     size_of,
 )
 from shortlist.reproduce.paper import Extent, reproduce
 from shortlist.reproduce.stage_opponents import OpponentsSize
-from shortlist.runs import Budget, Cancellation, Work, open_study
+from shortlist.runs import NO_STUDY, Cancellation, Work, open_study
+from shortlist.runs.whole_units import run_whole
 from tests.reproduce.made_sets import write_made_set
 
 SMALLEST = EmscoSize(
@@ -124,12 +125,19 @@ def test_an_extent_changes_how_much_but_not_what_a_unit_measures(tmp_path: Path)
     assert [(one.trials, one.splits) for one in size.opponents] == [(3, 2)]
 
 
-def test_a_unit_whose_budget_has_ended_gives_no_rows(tmp_path: Path) -> None:
+def test_a_unit_that_is_stopped_spoils_nothing_for_those_that_share_its_classifiers(tmp_path: Path) -> None:
     write_made_set(tmp_path, "pima-diabetes")
-    cancellation = Cancellation()
-    assert measure_front(tmp_path, "pima", 1, 0) is not None
-    cancellation.cancel()
-    assert measure_front(tmp_path, "pima", 1, 0, budget=Budget(cancellation=cancellation)) is None
+    plan = plan_emsco(tmp_path, Extent(sets=("pima",)), dataclasses.replace(SMALLEST, sets=("pima",)))
+    units = {unit.key: unit for unit in plan.units}
+    stopped = Cancellation()
+    stopped.cancel()
+
+    def run(key: str, cancellation: Cancellation) -> Any:
+        return run_whole(cancellation, NO_STUDY, units[key].call, *units[key].arguments)
+
+    for key in ("recall/pima/4/paper/0", "opponents/pima/0/emsco-paper/0"):
+        assert run(key, stopped) is None
+        assert run(key, Cancellation())
 
 
 def test_without_a_folder_the_example_is_named_as_missing() -> None:

@@ -15,13 +15,14 @@ from shortlist.reproduce.landscapes import (
     measure_thresholds,
     random_assignments,
 )
+from shortlist.runs import Budget
 from tests.multistage.search.test_emsco import tied_problem
 from tests.multistage.strategies import problem_of
 from tests.reproduce.made_sets import write_made_set
 
 
 def test_a_higher_threshold_answers_fewer_rows_at_a_higher_cost() -> None:
-    rows = measure_thresholds()
+    rows = measure_thresholds(budget=Budget())
     (table,) = emsco_tables(pd.DataFrame(rows))
     assert table.name == "figure-2"
     for column, sign in (("coverage", -1), ("cost", 1)):
@@ -45,7 +46,7 @@ def test_random_assignments_are_without_gaps_and_all_equally_likely() -> None:
 @pytest.mark.slow
 def test_the_cells_of_figure_3_hold_the_whole_sample(tmp_path: Path) -> None:
     write_made_set(tmp_path, "heart-failure-clinical-records")
-    rows = measure_landscape(tmp_path, 300)
+    rows = measure_landscape(tmp_path, 300, budget=Budget())
     assert sum(row["n"] for row in rows) == 300
     assert all(0 < row["inverse"] <= 1 for row in rows)
     (table,) = emsco_tables(pd.DataFrame(rows))
@@ -56,8 +57,7 @@ def test_the_cells_of_figure_3_hold_the_whole_sample(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_no_neighbour_dominates_the_fittest_assignment(tmp_path: Path) -> None:
     write_made_set(tmp_path, "australian-credit")
-    rows = measure_neighbours(tmp_path, 2)
-    assert rows is not None
+    rows = measure_neighbours(tmp_path, 2, budget=Budget())
     values = np.array([[row["coverage"], row["accuracy"], row["inverse"]] for row in rows])
     assert len(values) == 1 + 14  # with two stages a feature has one neighbour
     assert not ((values >= values[0]).all(axis=1) & (values > values[0]).any(axis=1)).any()

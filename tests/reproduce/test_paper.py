@@ -18,13 +18,15 @@ from shortlist.reproduce.paper import (
     reproduce,
     sets_of,
 )
-from shortlist.runs import Cancellation, Unit, Work, open_study
+from shortlist.runs import Budget, Cancellation, Unit, Work, open_study
 from tests.reproduce.made_sets import write_made_set, write_wdbc
 
 CALLS: list[int] = []
+STOP: list[Cancellation] = []
 
 
-def _squared(number: int) -> list[dict[str, int]]:
+def _squared(number: int, *, budget: Budget) -> list[dict[str, int]]:
+    assert budget.seconds == float("inf")
     CALLS.append(number)
     return [{"number": number, "square": number**2}]
 
@@ -33,10 +35,10 @@ def _summed(rows: pd.DataFrame) -> list[ResultTable]:
     return [ResultTable("sum", "Sum", [{"sum": int(rows["square"].sum())}])]
 
 
-def _failing(number: int) -> list[dict[str, int]]:
+def _failing(number: int, *, budget: Budget) -> list[dict[str, int]]:
     if number == 2:
         raise RuntimeError("killed")
-    return _squared(number)
+    return _squared(number, budget=budget)
 
 
 def _plan(n_units: int, missing: tuple[str, ...] = ()) -> Plan:
@@ -83,6 +85,28 @@ def test_a_run_that_fails_is_gone_on_from(tmp_path: Path) -> None:
     assert len(CALLS) == 4
     assert again.rows.equals(found.rows)
     assert again.unit_seconds == found.unit_seconds
+
+
+def _until_stopped(number: int, *, budget: Budget) -> list[dict[str, int]]:
+    """Come to a half of the answer if it is stopped."""
+    if number == 2:
+        STOP[0].cancel()
+        assert budget.stopped
+        return _squared(number, budget=budget) * 2
+    return _squared(number, budget=budget)
+
+
+def test_a_unit_that_was_stopped_in_the_middle_is_run_again_and_the_tables_are_those_of_a_whole_run(
+    tmp_path: Path,
+) -> None:
+    STOP[:] = [Cancellation()]
+    stopped = Plan(tuple(Unit(str(i), _until_stopped, (i,)) for i in range(4)), {"units": 4})
+    part = _with(tmp_path / "study.db", stopped, STOP[0])
+    assert (part.n_done, part.tables[0].rows) == (2, [{"sum": 1}])
+    again = _with(tmp_path / "study.db", _plan(4))
+    whole = reproduce(PAPER, _plan(4))
+    assert (again.n_done, again.tables) == (4, whole.tables)
+    assert again.rows.equals(whole.rows)
 
 
 def test_a_study_of_another_size_is_refused(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from shortlist.reproduce.stage_opponents import (
     sums_of_measures,
 )
 from shortlist.reproduce.stage_problems import paper_table
-from shortlist.runs import Work, open_study
+from shortlist.runs import Budget, Work, open_study
 from tests.reproduce.made_sets import write_made_set
 
 
@@ -40,9 +40,7 @@ def test_synthetic30_needs_no_data_and_the_sets_that_do_are_named() -> None:
 
 @pytest.mark.slow
 def test_a_single_stage_pays_for_everything_and_answers_everybody() -> None:
-    rows = measure_opponent(None, SYNTHETIC30, "single", 0)
-    assert rows is not None
-    (row,) = rows
+    (row,) = measure_opponent(None, SYNTHETIC30, "single", 0, budget=Budget())
     table = paper_table(None, SYNTHETIC30)
     assert row["total"] == row["cost"] == table.total == 9000
     assert row["coverage"] == 1.0

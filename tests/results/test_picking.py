@@ -1,6 +1,7 @@
 """Rules that name a point."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -155,3 +156,16 @@ def test_scaling_an_objective_changes_no_pick(values: list[tuple[int, int]], rul
 def test_rules_that_name_nothing_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         CURVE.pick(**options)  # type: ignore[arg-type]  # bad on purpose
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"rule": "weights"}, {"rule": "weights", "weights": {"a": 1e-9, "b": 1e-9}}, {"rule": "knee"}],
+    ids=str,
+)
+def test_points_on_one_line_are_equal_and_the_first_of_them_is_named(options: dict[str, Any]) -> None:
+    for n in range(3, 60):  # in tenths and sevenths, whose sums round one way or the other
+        for unit in (10, 7, 3):
+            front = _minimised(*[(place / unit, (n - place) / unit) for place in range(n + 1)])
+            expected = 1 if options["rule"] == "knee" else 0  # a knee is no end
+            assert front.pick(**options).index == expected

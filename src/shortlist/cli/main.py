@@ -126,6 +126,8 @@ def run_command() -> None:
             said, code = ended(KeyboardInterrupt(), translate)
     except UsageError as error:
         said, code = misread(error, words), BAD_INPUT
+    except SystemExit as error:  # how the printing of a shell's completion ends
+        code = int(error.code or 0)
     except BaseException as error:  # noqa: BLE001  # the last resort: nobody should see a traceback unasked
         said, code = ended(error, translate)
         if DEBUG in sys.argv:

@@ -113,6 +113,6 @@ def importance_classes(table: "pd.DataFrame", seed: int = 0) -> dict[str, int]:
 
     X = table.drop(columns="target")
     forest: Any = RandomForestClassifier(n_estimators=100, random_state=seed).fit(X, table["target"])
-    percentiles = (np.argsort(np.argsort(forest.feature_importances_)) + 1) / X.shape[1]
+    percentiles = (np.argsort(np.argsort(forest.feature_importances_, kind="stable")) + 1) / X.shape[1]
     classes = np.maximum(1, np.ceil(np.round(percentiles * 5, 9))).astype(int)
     return dict(zip(X.columns, classes.tolist(), strict=True))

@@ -19,7 +19,7 @@ from shortlist.multistage.baselines.tree_classifiers import ASTC, CSTC
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import measure_on, split_three
 from shortlist.multistage.problem.costs import FeatureCosts
-from shortlist.runs import Unit, Work, run_units
+from shortlist.runs import Budget, Unit, Work, run_units
 from shortlist.runs.clock import processor_seconds
 from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
@@ -118,25 +118,26 @@ def compare_stage_methods(
         work.study.bind({"the table": table_fingerprint(X, y).digest})
         work.study.bind({f"the method {name}": _described(method) for name, method in methods.items()})
     units = [
-        Unit(f"{seed}/{name}", measure_split, (X, y, name, method, seed))
+        Unit(f"{seed}/{name}", measure_split, (X, y, name, method, seed), kind=name, whole=True)
         for seed in seeds
         for name, method in methods.items()
     ]
-    found = dict(run_units(units, work, stage="comparing"))
+    found = {key: row for key, row in run_units(units, work, stage="comparing") if row is not None}
     whole = [seed for seed in seeds if all(f"{seed}/{name}" in found for name in methods)]
     return pd.DataFrame(
         [found[f"{seed}/{name}"] for seed in whole for name in methods], columns=list(COLUMNS)
     )
 
 
-def measure_split(X: Any, y: Labels, name: str, method: Any, seed: int) -> dict[str, Any]:
+def measure_split(X: Any, y: Labels, name: str, method: Any, seed: int, *, budget: Budget) -> dict[str, Any]:
     """Fit a method on the split of one seed, and measure it on its test rows."""
     from sklearn.base import clone
 
     fit, judge, test = split_three(y, seed=seed)
     start = processor_seconds()
     classifier = clone(method).set_params(random_state=seed)
-    fitted = fit_quietly(classifier, take_rows(X, fit), y[fit], (take_rows(X, judge), y[judge]))
+    judging = (take_rows(X, judge), y[judge])
+    fitted = fit_quietly(classifier, take_rows(X, fit), y[fit], judging, cancellation=budget.cancellation)
     seconds = processor_seconds() - start
     found = measure_on(fitted, take_rows(X, test), y[test])
     values = (found.coverage, found.accuracy, found.cost, found.aggregate)

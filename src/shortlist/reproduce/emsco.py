@@ -52,7 +52,7 @@ from shortlist.reproduce.stage_problems import (
     paper_problem,
     paper_table,
 )
-from shortlist.runs import Budget, Unit
+from shortlist.runs import NO_STUDY, Budget, Unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -163,7 +163,12 @@ def plan_emsco(folder: Path | None, extent: Extent, size: EmscoSize | None = Non
         units.append(Unit("figure-3", measure_landscape, (folder,)))
     if extent.wants("table-6"):
         units += [
-            Unit(f"front/{name}/{stages}/{split}", measure_front, (folder, name, stages, split))
+            Unit(
+                f"front/{name}/{stages}/{split}",
+                measure_front,
+                (folder, name, stages, split),
+                kind=f"front/{name}/{stages}",
+            )
             for name in enumerated
             for split in range(size.splits)
             for stages in STAGES
@@ -176,6 +181,7 @@ def plan_emsco(folder: Path | None, extent: Extent, size: EmscoSize | None = Non
                 f"recall/{name}/{stages}/{rules}/{seed}",
                 measure_recall,
                 (folder, name, stages, _options(folder, name, rules, size), seed),
+                kind=f"recall/{name}/{stages}/{rules}",
             )
             for name in enumerated
             for stages in STAGES
@@ -189,6 +195,7 @@ def plan_emsco(folder: Path | None, extent: Extent, size: EmscoSize | None = Non
                     f"example/{level:g}/{seed}",
                     measure_level,
                     (folder, level, seed, size.example_generations),
+                    kind="example",
                 )
                 for level in size.levels
                 for seed in range(size.example_seeds)
@@ -223,15 +230,10 @@ def _figures_of(name: str) -> tuple[str, ...]:
     return (f"figure-{FIGURES[name]}", "figure-12", "figure-13")
 
 
-def measure_front(
-    folder: Path | None, name: str, stages: int, split: int, *, budget: Budget | None = None
-) -> Rows | None:
-    """Enumerate every stage assignment; None if the budget ended before."""
-    budget = budget or Budget()
+def measure_front(folder: Path | None, name: str, stages: int, split: int, *, budget: Budget) -> Rows:
+    """Enumerate every stage assignment."""
     problem = paper_problem(folder, name, max_stages=stages, split=split).problem
-    found = enumerate_front(problem, workers=1, budget=budget)
-    if budget.stopped:
-        return None
+    found = enumerate_front(problem, workers=1, budget=dataclasses.replace(budget.begun(), study=NO_STUDY))
     return [
         {
             "kind": "front", "set": name, "stages": stages, "split": split, "points": len(found.measures),
@@ -253,17 +255,17 @@ def measure_recall(
     options: EmscoOptions,
     seed: int,
     *,
-    budget: Budget | None = None,
-) -> Rows | None:
-    """Count what one run of evolution finds of the complete front; None if the budget ended before.
+    budget: Budget,
+) -> Rows:
+    """Count what one run of evolution finds of the complete front; nothing if it was stopped.
 
     The row has the number of chromosomes (c) and of objective vectors (p) of the front that the population
     holds after the generations of Figure 7, and whether the first curve falls anywhere.
     """
     truth = _truth(folder, name, stages)
-    found = recall(truth, options, seeds=[seed], budget=budget)
+    found = recall(truth, options, seeds=[seed], budget=dataclasses.replace(budget, study=NO_STUDY))
     if not len(found.points):
-        return None
+        return []
     n_points, n_chromosomes = len(truth.measures), int(truth.n_tied.sum())
     points, chromosomes = found.points[0] * n_points, found.assignments[0] * n_chromosomes
     row: dict[str, Any] = {
@@ -278,16 +280,11 @@ def measure_recall(
     return [row]
 
 
-def measure_level(
-    folder: Path, level: float, seed: int, generations: int, *, budget: Budget | None = None
-) -> Rows | None:
-    """Run the authors' example once at one confidence; None if the budget ended before."""
+def measure_level(folder: Path, level: float, seed: int, generations: int, *, budget: Budget) -> Rows:
+    """Run the authors' example once at one confidence."""
     split = example_problem(folder, level)
     options = EmscoOptions(generations=generations, rules="paper")
-    budget = dataclasses.replace(budget or Budget(), seed=seed)
-    found = emsco(split.problem, options, budget=budget)
-    if budget.stopped:
-        return None
+    found = emsco(split.problem, options, budget=dataclasses.replace(budget, seed=seed))
     measured = measured_on_test(split, found.assignments[0])
     total = split.problem.costs.total / split.problem.costs.scale
     return [{"kind": "example", "level": level, "seed": seed, "total": total, **measured}]

@@ -13,7 +13,7 @@ from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsemble
 from shortlist.ensembles.studies.method_comparison import Fold, measure_fold, stratified_folds
 from shortlist.ensembles.studies.ranks import rank_methods
 from shortlist.reproduce.paper import Extent, Paper, Plan, ResultTable, Rows, fingerprints, sets_of
-from shortlist.runs import Unit
+from shortlist.runs import Budget, Unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,15 +113,15 @@ def plan_evolution(folder: Path | None, size: EvolutionSize) -> Plan:
         X, y = eel_table(name, table)
         folds = stratified_folds(name, X, y, n_folds=size.n_folds, n_repeats=1, n_classifiers=1, seed=0)
         units += [
-            Unit(f"{name}/{fold.number}", measure_evolution, (name, fold, methods))
+            Unit(f"{name}/{fold.number}", measure_evolution, (name, fold, methods), kind=name, size=len(y))
             for fold in folds[: size.n_run]
         ]
     return Plan(tuple(units), dataclasses.asdict(size) | fingerprints(tables), missing)
 
 
-def measure_evolution(name: str, fold: Fold, methods: Mapping[str, Any]) -> Rows:
+def measure_evolution(name: str, fold: Fold, methods: Mapping[str, Any], *, budget: Budget) -> Rows:
     """Measure every method on one fold."""
-    measured = measure_fold(fold, methods)
+    measured = measure_fold(fold, methods, budget=budget)
     return [
         {"dataset": name, "fold": fold.number, **row, "size": None if np.isnan(row["size"]) else row["size"]}
         for row in measured

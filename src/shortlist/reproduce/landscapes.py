@@ -1,5 +1,6 @@
 """What stage assignments look like: Figures 2, 3 and 6 of :cite:t:`Hamilton2022`."""
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers
 from shortlist.reproduce.paper import Line, Picture, ResultTable, Rows
 from shortlist.reproduce.stage_problems import STANDARDISED, paper_problem, stage_rows
-from shortlist.runs import Budget
+from shortlist.runs import NO_STUDY, Budget
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +36,7 @@ NEIGHBOUR_STAGES, SAMPLE_STAGES = 4, 3
 """The k of Figures 6 and 3."""
 
 
-def measure_thresholds(*, budget: Budget | None = None) -> Rows:
+def measure_thresholds(*, budget: Budget) -> Rows:
     """Measure two stages, the cheaper half of the features first, at every threshold (Figure 2)."""
     del budget  # a second of work
     import pandas as pd
@@ -65,10 +66,10 @@ def measure_thresholds(*, budget: Budget | None = None) -> Rows:
     return found
 
 
-def measure_landscape(folder: Path | None, sample: int = SAMPLE, *, budget: Budget | None = None) -> Rows:
+def measure_landscape(folder: Path | None, sample: int = SAMPLE, *, budget: Budget) -> Rows:
     """Count a random sample of the stage assignments of Heart by coverage and accuracy (Figure 3)."""
-    del budget  # some seconds of work
     problem = paper_problem(folder, "heart", max_stages=SAMPLE_STAGES).problem
+    problem.decisions.subclassifiers.budget = budget
     merits = problem.merits(problem.measures(random_assignments(problem, sample, np.random.default_rng(0))))
     cells = np.floor(merits[:, :2] / CELL + 1e-9).astype(np.int64)
     found: Rows = []
@@ -96,15 +97,12 @@ def random_assignments(problem: StageProblem, n: int, rng: np.random.Generator) 
     return np.array(found[:n])
 
 
-def measure_neighbours(
-    folder: Path | None, stages: int = NEIGHBOUR_STAGES, *, budget: Budget | None = None
-) -> Rows | None:
+def measure_neighbours(folder: Path | None, stages: int = NEIGHBOUR_STAGES, *, budget: Budget) -> Rows:
     """Measure the fittest assignment of Credit's front, and all one step away from it (Figure 6)."""
     problem = paper_problem(folder, "credit", max_stages=stages).problem
-    budget = budget or Budget()
-    truth = enumerate_front(problem, workers=1, budget=budget)
+    truth = enumerate_front(problem, workers=1, budget=dataclasses.replace(budget.begun(), study=NO_STUDY))
     if budget.stopped:
-        return None
+        return []
     merits = problem.merits(truth.measures)
     best = truth.assignments[int(np.linalg.norm(merits, axis=1).argmax())]
     rows = [best]

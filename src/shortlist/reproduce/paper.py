@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from shortlist._words import any_of, did_you_mean
 from shortlist.datasets.registry import public_set
 from shortlist.errors import BadInputError, ShortlistError
-from shortlist.runs import Unit, Work, run_units
+from shortlist.runs import Budget, Unit, Work, run_units
 from shortlist.runs.clock import seconds_now
 from shortlist.tables.sets import read_set
 
@@ -71,7 +71,8 @@ class Plan:
     Attributes
     ----------
     units : tuple of Unit
-        Each returns :data:`Rows`. The key says the set, the fold, the size of the pool and whatever else an
+        Each takes a keyword `budget`, whose cancellation stops it, and returns :data:`Rows`, which count
+        only if it was not stopped. The key says the set, the fold, the size of the pool and whatever else an
         extent can leave out, so that one study serves several extents of one scale.
     settings : mapping
         What a study is bound to, as JSON holds it: whatever changes what a unit measures.
@@ -281,7 +282,10 @@ def reproduce(
         )
     work = Work() if work is None else work
     work.study.bind({"the paper": paper.name, **plan.settings})
-    units = [Unit(unit.key, _timed, (unit.call, *unit.arguments)) for unit in plan.units]
+    units = [
+        dataclasses.replace(unit, call=_timed, arguments=(unit.call, *unit.arguments), whole=True)
+        for unit in plan.units
+    ]
     finished = [result for _, result in run_units(units, work, stage="measuring") if result is not None]
     rows = pd.DataFrame([row for one in finished for row in one["rows"]])
     if rows.empty:
@@ -291,10 +295,10 @@ def reproduce(
     return Reproduction(made, rows, len(finished), len(plan.units), seconds, plan.missing)
 
 
-def _timed(call: Callable[..., Rows], *arguments: Any) -> dict[str, Any]:
+def _timed(call: Callable[..., Rows], *arguments: Any, budget: Budget) -> dict[str, Any]:
     """Run a unit, and say how long it took."""
     start = seconds_now()
-    rows = call(*arguments)
+    rows = call(*arguments, budget=budget)
     return {"seconds": seconds_now() - start, "rows": rows}
 
 

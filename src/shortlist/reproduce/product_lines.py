@@ -104,6 +104,7 @@ def evolve_once(
     n_evaluations: int,
     valid_first: bool = True,
     starts: NDArray[np.bool_] | None = None,
+    budget: Budget | None = None,
 ) -> Front:
     """Return the front of one evolutionary run, every product checked.
 
@@ -122,7 +123,10 @@ def evolve_once(
         objective among the others.
     starts : ndarray of bool, shape (n_products, n_features), optional
         Products to start from.
+    budget : Budget, optional
+        Stops the run with what it has.
     """
+    budget = dataclasses.replace(budget or Budget(), seed=seed)
     clauses = to_clauses(question.model).with_units(question.requirements.literals)
     costs, offsets = padded_costs(question, clauses.n_variables)
     kinds = [goal.objective for goal in question.objectives]
@@ -132,10 +136,10 @@ def evolve_once(
     )
     rates = Evolution(valid_first=valid_first, repair=REPAIR_SHARE if method == "satibea" else 0.0)
     compiled = dataclasses.replace(rates, n_evaluations=200)
-    evolution(settings=compiled, budget=Budget(seed=seed))  # outside the clock
+    evolution(settings=compiled, budget=budget)  # outside the clock
     load = os.getloadavg()[0]
     settings = dataclasses.replace(rates, n_evaluations=n_evaluations)
-    found = evolution(settings=settings, budget=Budget(seed=seed))
+    found = evolution(settings=settings, budget=budget.begun())
     front = checked_front(question, found, method)
     return dataclasses.replace(front, seconds=found.seconds, extras={**front.extras, "load": load})
 

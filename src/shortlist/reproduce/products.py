@@ -129,21 +129,29 @@ def plan_products(folder: Path | None, size: ProductsSize) -> Plan:
     units = []
     for system, methods in size.complete:
         units += [
-            Unit(_key(system, method), measure_complete, (folder, system, method))
+            Unit(
+                _key(system, method), measure_complete, (folder, system, method), kind=f"{system[0]} {method}"
+            )
             for method in methods
             if system in there
         ]
     for system, n_points, limit_s in size.solrep:
         if system in there:
             units.append(
-                Unit(_key(system, f"solrep {n_points}"), measure_solrep, (folder, system, n_points, limit_s))
-            )
+                Unit(
+                    _key(system, f"solrep {n_points}"), measure_solrep, (folder, system, n_points, limit_s),
+                    kind=f"{system[0]} solrep", size=n_points,
+                )
+            )  # fmt: skip
     for system in there:
         n_evaluations = size.n_evaluations or SYSTEMS[system[0]].n_evaluations
         units += [
-            Unit(_key(system, f"ibed {seed}"), measure_ibed, (folder, system, seed, n_evaluations))
+            Unit(
+                _key(system, f"ibed {seed}"), measure_ibed, (folder, system, seed, n_evaluations),
+                kind=f"{system[0]} ibed", size=n_evaluations / 1000,
+            )
             for seed in range(size.n_seeds)
-        ]
+        ]  # fmt: skip
     missing = [
         f"{name} {number + 1} is missing: the feature models of the study go into a folder, which "
         "folder='FOLDER' names, as feature-models/."
@@ -153,20 +161,22 @@ def plan_products(folder: Path | None, size: ProductsSize) -> Plan:
     return Plan(tuple(units), dataclasses.asdict(size), tuple(missing[:1]))
 
 
-def measure_complete(folder: Path, system: System, method: str) -> Rows:
+def measure_complete(folder: Path, system: System, method: str, *, budget: Budget) -> Rows:
     """Find a complete front, and say whether it is the one that enumeration found."""
     question, _ = prepared_question(folder, *system, fixed=True)
-    front = find_front(question, method, search_options(method), Budget()).front
+    front = find_front(question, method, search_options(method), budget).front
     points = front.points[np.lexsort(front.points.T[::-1])]
     same = np.array_equal(points, complete_points(folder, *system))
     return [_row(system, method, front.seconds, points) | {"kind": "complete", "same": bool(same)}]
 
 
-def measure_solrep(folder: Path, system: System, n_points: int, solve_limit_s: float | None) -> Rows:
+def measure_solrep(
+    folder: Path, system: System, n_points: int, solve_limit_s: float | None, *, budget: Budget
+) -> Rows:
     """Run SolRep."""
     question, _ = prepared_question(folder, *system, fixed=True)
     options = search_options("solrep", n_points=n_points, solve_limit_s=solve_limit_s)
-    front = find_front(question, "solrep", options, Budget()).front
+    front = find_front(question, "solrep", options, budget).front
     facts = {
         "kind": "solrep", "reference_points": n_points, "solve_limit_s": solve_limit_s,
         "programs": front.extras["n_programs"], "unproved": front.extras["n_unproved"],
@@ -174,11 +184,11 @@ def measure_solrep(folder: Path, system: System, n_points: int, solve_limit_s: f
     return [_row(system, "solrep", front.seconds, front.points) | facts]
 
 
-def measure_ibed(folder: Path, system: System, seed: int, n_evaluations: int) -> Rows:
+def measure_ibed(folder: Path, system: System, seed: int, n_evaluations: int, *, budget: Budget) -> Rows:
     """Run IBED once; on Linux from the product that the study's data come with."""
     question, _ = prepared_question(folder, *system, fixed=True)
     starts = published_product(folder, question) if system[0] == LINUX else None
-    front = evolve_once(question, "ibed", seed, n_evaluations=n_evaluations, starts=starts)
+    front = evolve_once(question, "ibed", seed, n_evaluations=n_evaluations, starts=starts, budget=budget)
     facts = {"kind": "ibed", "seed": seed, "correctness": float(front.extras["correctness"])}
     facts["stored"] = len(stored_points(folder, *system)) if SYSTEMS[system[0]].stored else None
     return [_row(system, "ibed", front.seconds, front.points) | facts]

@@ -22,7 +22,7 @@ from shortlist.ensembles.studies.method_comparison import (
 )
 from shortlist.ensembles.studies.ranks import rank_methods
 from shortlist.reproduce.paper import Extent, Paper, Plan, ResultTable, Rows, fingerprints, sets_of
-from shortlist.runs import Unit
+from shortlist.runs import Budget, Cancellation, Unit
 from shortlist.runs.clock import seconds_now
 
 if TYPE_CHECKING:
@@ -155,20 +155,22 @@ def plan_pruning(folder: Path | None, size: PruningSize) -> Plan:
             name, X, y, n_folds=size.n_folds, n_repeats=size.n_repeats, n_classifiers=max(size.pools), seed=0
         )
         units += [
-            Unit(f"{name}/{fold.repeat}/{fold.number}", measure_fold_of_paper, (name, fold, size))
+            Unit(
+                f"{name}/{fold.repeat}/{fold.number}", measure_fold_of_paper, (name, fold, size),
+                kind=name, size=len(y) * sum(size.pools),
+            )
             for fold in folds
             if fold.number < size.n_run
-        ]
+        ]  # fmt: skip
     return Plan(tuple(units), dataclasses.asdict(size) | fingerprints(tables), missing)
 
 
-def measure_fold_of_paper(name: str, fold: Fold, size: PruningSize) -> Rows:
+def measure_fold_of_paper(name: str, fold: Fold, size: PruningSize, *, budget: Budget) -> Rows:
     """Fit the pool of a fold, and measure the paper's methods on it."""
     _compile()
-    pool, validation = fold_pool(fold)
-    return measure_pool(
-        name, fold, pool, validation, size.pools, paper_methods(size.time_limit_s, size.node_limit)
-    )
+    pool, validation = fold_pool(fold, budget.cancellation)
+    methods = paper_methods(size.time_limit_s, size.node_limit)
+    return measure_pool(name, fold, pool, validation, size.pools, methods, budget=budget)
 
 
 @functools.cache
@@ -189,16 +191,21 @@ def measure_pool(  # noqa: PLR0917  # what is measured, and by what
     validation: NDArray[np.intp],
     sizes: tuple[int, ...],
     methods: Mapping[str, Any],
+    *,
+    budget: Budget | None = None,
 ) -> Rows:
     """Measure every method on one fold, with a pool of every size, on the rows that pruned and on others."""
     from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
     rows: Rows = []
+    stop = Cancellation() if budget is None else budget.cancellation
     for size in sizes:
         part = pool.subset(first_of_each(pool, size))
         for method, unfitted in methods.items():
+            if stop.cancelled:
+                return rows
             begun = seconds_now()
-            answer = fit_method(fold, unfitted, part, validation)
+            answer = fit_method(fold, unfitted, part, validation, stop)
             took = seconds_now() - begun
             y, predicted = fold.y[fold.test], answer(fold.test)
             gap = getattr(answer.estimator, "gap_", None)

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shortlist.multistage.holdout import measure_on, split_three
 from shortlist.multistage.presets import SYNTHETIC30, preset
 from shortlist.multistage.search.emsco import RULES, EmscoOptions, emsco
-from shortlist.multistage.stage_comparison import fit_quietly, margin, stage_methods
+from shortlist.multistage.stage_comparison import margin, measure_split, stage_methods
 from shortlist.reproduce.paper import Line, Picture, ResultTable, Rows
 from shortlist.reproduce.stage_problems import SPLITS, measured_on_test, paper_problem, paper_table
 from shortlist.runs import Budget, Unit
@@ -100,41 +99,37 @@ def opponent_units(folder: Path | None, sets: Sequence[str], size: OpponentsSize
         for split in range(size.splits):
             key = f"opponents/{name}/{split}"
             units += [
-                Unit(f"{key}/{method}", measure_opponent, (folder, name, method, split))
+                Unit(
+                    f"{key}/{method}",
+                    measure_opponent,
+                    (folder, name, method, split),
+                    kind=f"opponents/{name}/{method}",
+                )
                 for method in OPPONENTS
             ]
             units += [
-                Unit(f"{key}/emsco-{rules}/{trial}", measure_evolved, (folder, name, split, options, trial))
+                Unit(
+                    f"{key}/emsco-{rules}/{trial}",
+                    measure_evolved,
+                    (folder, name, split, options, trial),
+                    kind=f"opponents/{name}/emsco-{rules}",
+                )
                 for trial in range(size.trials)
                 for rules, options in searches.items()
             ]
     return units
 
 
-def measure_opponent(
-    folder: Path | None, name: str, method: str, split: int, *, budget: Budget | None = None
-) -> Rows | None:
-    """Fit one opponent on one split, and measure it on the test rows; None if the budget ended before."""
-    budget = budget or Budget()
-    table, seed = paper_table(folder, name), SPLITS[name] + split
-    X, y = table.X, table.y
-    fit, judge, test = split_three(y, seed=seed)
-    options = {"feature_costs": table.costs, "confidence": table.confidence, "random_state": seed}
-    fitted = fit_quietly(
-        stage_methods((method,), **options)[method],
-        X.iloc[fit],
-        y[fit],
-        (X.iloc[judge], y[judge]),
-        cancellation=budget.cancellation,
-    )
-    if budget.stopped:
-        return None
-    found = measure_on(fitted, X.iloc[test], y[test])
-    facts = {"kind": "opponents", "set": name, "split": split, "method": OPPONENTS[method]}
+def measure_opponent(folder: Path | None, name: str, method: str, split: int, *, budget: Budget) -> Rows:
+    """Fit and measure one opponent on one split."""
+    table = paper_table(folder, name)
+    fitted = stage_methods((method,), feature_costs=table.costs, confidence=table.confidence)[method]
+    found = measure_split(table.X, table.y, method, fitted, SPLITS[name] + split, budget=budget)
+    facts = {"kind": "opponents", "set": name, "split": split, "total": table.total}
     return [
         facts
-        | {"total": table.total, "accuracy": found.accuracy, "coverage": found.coverage}
-        | {"cost": found.cost, "aggregate": found.aggregate}
+        | {column: found[column] for column in ("accuracy", "coverage", "cost", "aggregate")}
+        | {"method": OPPONENTS[method]}
     ]
 
 
@@ -145,19 +140,16 @@ def measure_evolved(
     options: EmscoOptions,
     trial: int,
     *,
-    budget: Budget | None = None,
-) -> Rows | None:
+    budget: Budget,
+) -> Rows:
     """Evolve on the validation rows of one split, and measure the fittest chromosome on the test rows.
 
     By the rules as printed there is also a row for every feature, which says at which stage, from 1, it is
-    bought. None if the budget ended before.
+    bought.
     """
     table, k = paper_table(folder, name), paper_stages(paper_table(folder, name).X.shape[1])
     split_problem = paper_problem(folder, name, max_stages=k, split=split)
-    budget = dataclasses.replace(budget or Budget(), seed=trial)
-    found = emsco(split_problem.problem, options, budget=budget)
-    if budget.stopped:
-        return None
+    found = emsco(split_problem.problem, options, budget=dataclasses.replace(budget, seed=trial))
     fittest = found.assignments[0]
     facts = {"set": name, "split": split, "trial": trial, "method": EVOLVED[options.rules]}
     rows: Rows = [

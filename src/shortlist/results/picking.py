@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of, any_of, did_you_mean
+from shortlist.arrays import products_in_order
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from
 from shortlist.results.limits import Limit
@@ -20,6 +21,9 @@ LimitsAsked: TypeAlias = Mapping[str, float] | Sequence[Limit] | None
 
 PICK_RULES = ("ideal", "knee", "weights", "lexicographic")
 """The names of the rules."""
+
+SCORE_DIGITS = 12
+"""Decimals of a score, the largest weight being 1: points that differ by rounding alone are equal."""
 
 
 @saved_from("shortlist")
@@ -112,14 +116,15 @@ def pick_index(
     if (factors < 0).any() or not factors.any() or not np.isfinite(factors).all():
         got = ", ".join(f"{name}={factor:g}" for name, factor in (weights or {}).items())
         raise BadInputError(f"weights must be numbers of at least 0, and not all 0, got {got}.")
+    factors = factors / factors.max()
     if rule == "ideal":
-        scores = np.sqrt((factors * scaled**2).sum(axis=1))
+        scores = np.sqrt(products_in_order(scaled**2, factors))
     elif rule == "weights":
-        scores = scaled @ factors
+        scores = products_in_order(scaled, factors)
     else:
         allowed = allowed[_between_ends(scaled, allowed)]
-        scores = scaled @ _anchor_plane(scaled)
-    return int(allowed[np.argmin(scores[allowed])])
+        scores = products_in_order(scaled, _anchor_plane(scaled))
+    return int(allowed[np.argmin(np.round(scores[allowed], SCORE_DIGITS))])
 
 
 def _between_ends(scaled: "NDArray[np.float64]", allowed: "NDArray[np.intp]") -> "NDArray[np.bool_]":

@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 
 STOPPING = "Stopping; writing the best so far. Press again to give it up."
+STILL_STOPPING = (
+    "Still stopping, which takes some seconds; what is finished is kept. Press again to give it up."
+)
 STDERR = 2
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -16,11 +19,18 @@ class Cancellation:
     """A flag that long methods look at between steps; once set it stays set.
 
     A copy in another process is a flag of its own, which nobody sets.
+
+    Parameters
+    ----------
+    grace_s : float, default=2.5
+        Seconds after which a unit is given up that counts only whole and has not come to its end.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, grace_s: float = 2.5) -> None:
+        self.grace_s = grace_s
         self._event = threading.Event()
         self._told: list[Callable[[], None]] = []
+        self._patience = 0
 
     def __reduce__(self) -> tuple[type["Cancellation"], tuple[()]]:
         return Cancellation, ()
@@ -40,6 +50,20 @@ class Cancellation:
         finally:
             self._told.remove(tell)
 
+    @contextlib.contextmanager
+    def patient(self) -> Iterator[None]:
+        """Let the second signal wait, too, within a block that ends some seconds after the first."""
+        self._patience = 1
+        try:
+            yield
+        finally:
+            self._patience = 0
+
+    def waits(self) -> bool:
+        """Whether one more signal may wait; the next one may not."""
+        waits, self._patience = self._patience > 0, 0
+        return waits
+
     @property
     def cancelled(self) -> bool:
         """Whether :meth:`cancel` was called."""
@@ -56,6 +80,7 @@ def say_on_stderr(sentence: str) -> None:
 def cancel_on_interrupt(say: Callable[[str], None] = say_on_stderr) -> Iterator[Cancellation]:
     """Yield a cancellation that the first Ctrl-C or SIGTERM sets; the second raises KeyboardInterrupt.
 
+    Where the cancellation is patient, it is the third that raises.
     Outside the main thread, where signals cannot be caught, both keep their usual meaning. Signals that come
     before the first one is answered say nothing new, and are dropped.
 
@@ -77,6 +102,10 @@ def cancel_on_interrupt(say: Callable[[str], None] = say_on_stderr) -> Iterator[
         if answering:  # signals without a pause interrupt this function, and would pile up without end
             return
         answering = True
+        if cancellation.cancelled and cancellation.waits():
+            answering = False
+            say(STILL_STOPPING)
+            return
         if cancellation.cancelled:
             restore()  # a third one is not for the work, which is given up
             raise KeyboardInterrupt

@@ -26,6 +26,8 @@ class Progress:
         ``"s"`` where `done` and `total` are seconds, and the stage may end long before `total`.
     outer : bool
         Whether other stages report between the steps of this one, as the parts of a run do.
+    left_s : float or None
+        Seconds that the rest is expected to take, where that is known better than by what share is done.
     """
 
     stage: str
@@ -35,6 +37,7 @@ class Progress:
     bound: float | None = None
     unit: str = ""
     outer: bool = False
+    left_s: float | None = None
 
 
 Report: TypeAlias = Callable[[Progress], None]

@@ -1,23 +1,47 @@
 """Independent units of work: run by one or many workers, recorded as they come back, yielded in order."""
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from shortlist.runs.cancellation import undisturbed
 from shortlist.runs.progress import Progress
 from shortlist.runs.studies.study import Finished, StageNote
+from shortlist.runs.whole_units import Unfinished, run_whole
 from shortlist.runs.work import Work
 from shortlist.runs.workers import Completed, open_workers
 
 
 @dataclass(frozen=True)
 class Unit:
-    """One call that depends on no other unit; `key` names it in studies and messages."""
+    """One call that depends on no other unit.
+
+    Parameters
+    ----------
+    key : str
+        Names it in studies and messages.
+    call : callable
+        What is called; with `whole` it takes a keyword `budget` besides.
+    arguments : tuple
+        By position.
+    kind : str
+        Units of one kind take as long as their sizes say; one of each kind is run first, so that the time
+        left is known early.
+    size : float, default=1
+        Expected work, in any measure that is the same for all units, such as rows times classifiers.
+    whole : bool, default=False
+        Whether a result counts only if the unit was not stopped: see :mod:`shortlist.runs.whole_units`.
+        Such units end some seconds after a cancellation.
+    """
 
     key: str
     call: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
+    kind: str = ""
+    size: float = 1.0
+    whole: bool = False
 
 
 FinishedParts: TypeAlias = Callable[[str, Any], Iterable[Finished]]
@@ -44,11 +68,13 @@ def run_units(
         What to run. Calls and arguments must pickle where workers are processes.
     work : Work, optional
         Who works, and so on. A cancellation is looked at before every unit; once set, nothing more is
-        started and the iteration ends early. The report gets one event at the start and one after every unit.
+        started and the iteration ends early. The report gets one event at the start and one after every unit,
+        with the time that is left, once a unit was measured, now or in the study.
     stage : str
         What the progress events say is being done.
     parts : callable, optional
-        For units whose results are recorded in parts, under keys of their own.
+        For units whose results are recorded in parts, under keys of their own; those of an
+        :class:`~shortlist.runs.whole_units.Unfinished` unit as well, which is not done.
     known : mapping of str to object, optional
         Results of the units that are not run; default those that the study has. With `parts` it is the caller
         who knows, and by default all are run.
@@ -78,9 +104,16 @@ class _Run:
             for place, unit in enumerate(units)
             if unit.key in known
         }
-        self.pending = [place for place, unit in enumerate(units) if unit.key not in known]
+        self.pending = _first_of_kinds(
+            units, [place for place in range(len(units)) if place not in self.ended]
+        )
         self.n_done = len(self.ended)
         self.n_workers = 1
+        self.left = _TimeLeft([units[place] for place in self.pending])
+        measured = work.study.seconds() if self.pending else {}
+        for place in self.ended:
+            if units[place].key in measured:
+                self.left.measured(units[place], measured[units[place].key])
 
     def results(self) -> Iterator[tuple[str, Any]]:
         """Yield what is known and what comes back, in order."""
@@ -98,25 +131,35 @@ class _Run:
         yield
         if not self.pending:
             return
-        with open_workers(self.work.workers) as workers:
+        stop = self.work.cancellation
+        units = [_stoppable(self.units[place], self.work) for place in self.pending]
+        with contextlib.ExitStack() as stack:
+            if all(unit.whole for unit in units):
+                stack.enter_context(stop.patient())
+            workers = stack.enter_context(open_workers(self.work.workers))
             self.n_workers = workers.n_workers
             self.work.study.tell(self._note())
-            units = [self.units[place] for place in self.pending]
-            for completed in workers.completed(units, self.work.cancellation):
+            for completed in workers.completed(units, stop):
                 place = self.pending[completed.index]
-                self.ended[place] = self._recorded(self.units[place].key, completed)
+                with undisturbed():
+                    self.ended[place] = self._recorded(self.units[place], completed)
                 self._report()
                 yield
 
-    def _recorded(self, key: str, completed: Completed) -> Completed:
+    def _recorded(self, unit: Unit, completed: Completed) -> Completed:
         """Record what a unit came to, and return it with the result that a study gives back."""
         study, result = self.work.study, completed.result
+        if isinstance(result, Unfinished):
+            result = result.result
+            completed = dataclasses.replace(completed, result=result)
+        elif result is not None or completed.error is not None:
+            self.left.ended(unit, completed.seconds)
+            self.n_done += completed.error is None
         if completed.error is not None:
-            study.fail(key, completed.error, seconds=completed.seconds)
+            study.fail(unit.key, completed.error, seconds=completed.seconds)
             return completed
-        self.n_done += result is not None
-        if self.parts is not None:
-            found = list(self.parts(key, result))
+        if self.parts is not None and result is not None:
+            found = list(self.parts(unit.key, result))
             share = completed.seconds / max(1, len(found))  # of a part that does not say how long it took
             measured = [
                 dataclasses.replace(one, machine=completed.machine, seconds=one.seconds or share)
@@ -124,7 +167,7 @@ class _Run:
             ]
             study.record(*measured, stage=self._note())
         elif result is not None:
-            finished = Finished(key, result, completed.seconds, completed.machine)
+            finished = Finished(unit.key, result, completed.seconds, completed.machine)
             return dataclasses.replace(completed, result=study.record(finished, stage=self._note()))
         return completed
 
@@ -141,4 +184,56 @@ class _Run:
         return StageNote(self.stage, len(self.units), self.n_done, running)
 
     def _report(self) -> None:
-        self.work.report(Progress(self.stage, self.n_done, len(self.units), outer=True))
+        left = self.left.seconds(self.n_workers)
+        self.work.report(Progress(self.stage, self.n_done, len(self.units), outer=True, left_s=left))
+
+
+class _TimeLeft:
+    """What units that have ended say about those that have not: seconds for each size, by kind."""
+
+    def __init__(self, units: Sequence[Unit]) -> None:
+        self._sizes: dict[str, float] = {}
+        self._largest: dict[str, float] = {}
+        for unit in units:
+            self._sizes[unit.kind] = self._sizes.get(unit.kind, 0.0) + unit.size
+            self._largest[unit.kind] = max(unit.size, self._largest.get(unit.kind, 0.0))
+        self._seen: dict[str, tuple[float, float]] = {}
+
+    def measured(self, unit: Unit, seconds: float) -> None:
+        """Note how long a unit took."""
+        before_s, size = self._seen.get(unit.kind, (0.0, 0.0))
+        self._seen[unit.kind] = (before_s + seconds, size + unit.size)
+
+    def ended(self, unit: Unit, seconds: float) -> None:
+        """Note how long one of the units took."""
+        self.measured(unit, seconds)
+        self._sizes[unit.kind] -= unit.size
+
+    def seconds(self, n_workers: int) -> float | None:
+        """Return how long the others will take so many workers; None before the first was measured."""
+        if not self._seen:
+            return None
+        rates = {kind: seconds / size for kind, (seconds, size) in self._seen.items() if size > 0}
+        usual = sum(seconds for seconds, _ in self._seen.values()) / max(
+            1e-12, sum(size for _, size in self._seen.values())
+        )
+        waits = {kind: size * rates.get(kind, usual) for kind, size in self._sizes.items() if size > 1e-9}
+        longest = max((self._largest[kind] * rates.get(kind, usual) for kind in waits), default=0.0)
+        return max(longest, sum(waits.values()) / max(1, n_workers))
+
+
+def _first_of_kinds(units: Sequence[Unit], places: Sequence[int]) -> list[int]:
+    """Return places with the first unit of each kind before all others, so that each is measured early."""
+    first: dict[str, int] = {}
+    for place in places:
+        first.setdefault(units[place].kind, place)
+    early = set(first.values())
+    return [*first.values(), *(place for place in places if place not in early)]
+
+
+def _stoppable(unit: Unit, work: Work) -> Unit:
+    """Return a unit that counts only whole as one that says by None that it was stopped."""
+    if not unit.whole:
+        return unit
+    arguments = (work.cancellation, work.study.part(unit.key), unit.call, *unit.arguments)
+    return dataclasses.replace(unit, call=run_whole, arguments=arguments)

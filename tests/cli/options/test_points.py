@@ -14,6 +14,16 @@ def test_a_name_is_found_as_written_or_without_case_and_signs() -> None:
     assert [str(limit) for limit in found] == ["conclusive_accuracy>0.9", "cost<3"]
 
 
+def test_a_beginning_or_a_word_of_one_name_only_will_do() -> None:
+    names = ["coverage", "conclusive_accuracy", "acquisition_cost"]
+
+    assert [limit.name for limit in read_limits(["cost<=120", "cov>0", "accuracy>=.9"], names)] == [
+        "acquisition_cost", "coverage", "conclusive_accuracy",
+    ]  # fmt: skip
+    with pytest.raises(BadInputError, match="names 'co', which is not there"):
+        read_limits(["co>0"], names)
+
+
 def test_an_unknown_name_is_told_with_what_it_may_have_meant() -> None:
     with pytest.raises(BadInputError, match=r"--limit names 'coast', which .* Did you mean 'cost'?"):
         read_limits(["coast<=1"], ["cost", "defects"])

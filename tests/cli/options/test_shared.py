@@ -22,7 +22,13 @@ MEANINGS = {
     "FILE": {"report": "any result", "open": "any result"},
     "FILES": {"study clear": "studies to remove"},
     "--costs": {"prune": "prices of judges; elsewhere of features"},
-    "--seeds": {"stage": "splits of a comparison; elsewhere runs of evolution"},
+    "--seeds": {
+        "stage": "splits of a comparison; elsewhere runs of evolution",
+        "reproduce": "as the scale has it, unless given",
+    },
+    "--classifiers": {"reproduce": "several sizes of pools"},
+    "--folds": {"reproduce": "as the scale has it, unless given"},
+    "--time-limit": {"reproduce": "of each program, not of the search"},
 }
 """Commands in which a flag means something else than elsewhere, with what it means."""
 

@@ -1,10 +1,12 @@
 """What commands say about a front."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from shortlist.cli.text.front_text import contract, headline, no_point, pick_facts, print_frame
+from shortlist.cli.text.front_text import contract, headline, no_point, pick_facts, print_frame, range_lines
 from shortlist.results.front import Front
 from shortlist.results.limits import read_limit
 from shortlist.results.objective import Objective
@@ -28,6 +30,20 @@ def test_the_headline_says_how_many_points_what_is_proved_and_by_what() -> None:
     assert headline(front) == "2 points, complete: no other is non-dominated (diagram, 1.50 s)."
     told = headline(front, seconds=2.0, why="few features", behind="3 ties")
     assert told == "2 points, 3 ties, complete: no other is non-dominated (diagram: few features; 2.00 s)."
+
+
+def test_only_a_complete_front_tells_the_best_there_is() -> None:
+    assert range_lines(_front(ProofKind.COMPLETE)) == [
+        "  objective    best to worst", "  min cost     1 to 3", "  min defects  2 to 5",
+    ]  # fmt: skip
+    cut = dataclasses.replace(_front(ProofKind.NONDOMINATED), extras={"ideal": [1.0, 0.5]})
+    assert range_lines(cut) == [
+        "  objective    best found to worst found",
+        "  min cost     1 (proved best) to 3",
+        "  min defects  2 (bound 0.5) to 5",
+    ]
+    cut = dataclasses.replace(cut, extras={"ideal": [None, 0.5]})
+    assert range_lines(cut)[1] == "  min cost     1 to 3"
 
 
 def test_every_command_that_reads_a_front_says_the_same_of_it() -> None:

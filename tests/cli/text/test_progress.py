@@ -96,6 +96,24 @@ def test_a_stage_within_another_is_shown_behind_it_and_not_announced(
     ]
 
 
+def test_the_time_left_that_a_stage_tells_runs_down_and_is_left_out_when_it_is_over(
+    watch: Watch, written: tuple[ProgressLines, list[str]]
+) -> None:
+    lines, seen = written
+    lines.report(Progress("measuring", 1, 3, outer=True, left_s=200.0))
+    for _ in range(2):
+        watch.now += 80
+        lines.tick()
+    lines.report(Progress("measuring", 2, 3, outer=True, left_s=20.0))
+    watch.now += 25
+    lines.tick()
+    assert seen[1:] == [
+        "measuring: 1 of 3, about 2.0 min left (1:20)",
+        "measuring: 1 of 3, about 40 s left (2:40)",
+        "measuring: 2 of 3 (3:05)",
+    ]
+
+
 def test_the_time_left_counts_from_where_a_resumed_or_repeated_stage_began(
     watch: Watch, written: tuple[ProgressLines, list[str]]
 ) -> None:

@@ -232,7 +232,9 @@ def test_folds_of_the_rows_that_prune_choose_where_probabilities_come_from(votin
 
 @pytest.mark.parametrize("objective", ["accuracy", "balanced-accuracy", "accuracy+slope-4"])
 def test_what_is_proved_of_decisions_by_the_mean_is_not_shifted(objective: str, pool: Any) -> None:
-    given: dict[str, Any] = {"voting": "soft", "objective": objective, "node_limit": 20}
+    given: dict[str, Any] = {
+        "voting": "soft", "objective": objective, "node_limit": 20, "time_limit_s": None, "random_state": 0,
+    }  # fmt: skip
     plain = ExactPruner(pool, **given).fit(X[120:], Y[120:])
     shifted = ExactPruner(pool, probabilities="calibrated-mean", **given).fit(X[120:], Y[120:])
     assert plain.probabilities_ == "mean"

@@ -65,6 +65,13 @@ def test_a_smaller_committee_of_the_front_says_how_far_it_may_be_from_the_best()
     assert fitted.bound_ == fitted.front_.values[0, 0] > fitted.objective_value_
 
 
+def test_objectives_may_be_one_text_with_commas() -> None:
+    listed = FrontPruner(trees(), objectives=["max recall", "min size"]).fit(X[90:], NAMES[90:])
+    text = FrontPruner(trees(), objectives="max recall, min size").fit(X[90:], NAMES[90:])
+
+    assert text.front_.values.tolist() == listed.front_.values.tolist()
+
+
 def test_judges_who_abstain_vote_by_plurality() -> None:
     answers = pd.DataFrame(
         {
@@ -109,7 +116,6 @@ def test_prices_are_those_given_or_the_pools_own_or_measured() -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"objectives": "max accuracy, min size"}, "objectives must be a list"),
         ({"objectives": ["max accuracy", "min cost"]}, "min cost needs the cost of every member"),
         ({"member_costs": [1] * 7}, "member_costs belong to the objective min cost"),
         ({"objectives": ["max accuracy", "min cost"], "member_costs": [-1] * 7}, "at least 0, got -1"),

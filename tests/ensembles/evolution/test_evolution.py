@@ -14,7 +14,7 @@ from shortlist import BadInputError
 from shortlist.ensembles.evolution.ensemble_choice import room_for_members
 from shortlist.ensembles.evolution.evolution import Evolved, Generation, evolve
 from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
-from shortlist.ensembles.evolution.reference_rows import row_weights
+from shortlist.ensembles.evolution.reference_rows import ReferenceRows, row_weights
 from shortlist.ensembles.evolution.spaces import LinearClassifiers
 from shortlist.runs import Cancellation, Progress
 from shortlist.runs.budget import Budget
@@ -301,3 +301,24 @@ class _Losing(LinearClassifiers):
 def test_a_space_that_loses_individuals_is_told_so(where: str) -> None:
     with pytest.raises(BadInputError, match=f"{where} of the space must return"):
         evolve(_Losing(where), X, BINARY, EvolutionSettings(population_size=8, n_generations=3), n_classes=2)
+
+
+def test_fitness_adds_up_counts_so_that_individuals_right_on_equal_weights_are_equal() -> None:
+    rng = np.random.default_rng(0)
+    for n_rows in (7, 40, 1500):
+        labels = rng.integers(0, 2, n_rows)
+        rows = ReferenceRows(LinearClassifiers(1, 2), np.zeros((n_rows, 1)), labels, 2, "histogram")
+        weights = row_weights(rng.integers(0, 6, n_rows), 7, 1.3)
+        first = (labels ^ (rng.random(n_rows) < 0.4)).astype(np.uint8)
+        codes = np.empty((n_rows, 33), dtype=np.uint8)
+        for column in codes.T:  # each is right on as many rows of each weight
+            right = first == labels
+            for level in np.unique(weights):
+                right[weights == level] = rng.permutation(right[weights == level])
+            column[:] = np.where(right, labels, 1 - labels)
+
+        found = rows.fitness(codes, weights)
+
+        assert len(set(found.tolist())) == 1
+        assert found[0] == pytest.approx(sum(weights[first == labels].tolist()), rel=n_rows * 2**-52)
+        assert rows.fitness(codes[:, :1], weights)[0] == found[0]

@@ -1,5 +1,6 @@
 """Search spaces: the protocol, and each against its own definition."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ from shortlist.ensembles.evolution.spaces import (
     open_space,
 )
 from shortlist.ensembles.evolution.spaces.genetic_programs import CONSTANT, END, FUNCTIONS, subtree_end
+from shortlist.ensembles.evolution.spaces.scores import weighted_sums
+from shortlist.export import reader
+from tests.layouts import check_rows_stand_alone
 
 ROWS = np.random.default_rng(0).normal(size=(25, 4))
 
@@ -195,3 +199,35 @@ def test_protected_functions_never_warn_or_answer_nan() -> None:
     assert len(FUNCTIONS) == CONSTANT
     codes = space.predict(population, np.array([[0.0], [1e300], [-1e300], [1e-300]]))
     assert set(np.unique(codes)) <= {0, 1}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_class_of_a_row_depends_on_no_other_row_and_no_other_individual(
+    name: str, n_classes: int
+) -> None:
+    # scores that are 0 but for rounding: every column has a twin, and every weight its opposite
+    rng = np.random.default_rng(11)
+    X = np.tile(rng.normal(size=(40, 6)), 2)
+    space = open_space(name, 12, n_classes)
+    population = space.sample(30, rng)
+    if isinstance(space, LinearClassifiers):
+        population[..., 6:12] = -population[..., :6]
+        population[..., 12] = 0
+    elif isinstance(space, NeuralNetworks):
+        hidden, output = space.layers(population)
+        hidden[..., 6:12] = -hidden[..., :6]
+        hidden[..., 12] = 0
+        output[..., -1] = 0
+    check_rows_stand_alone(lambda batch: space.predict(population, batch), X)
+    codes = space.predict(population, X)
+    for start, size in itertools.product(range(30), (1, 2, 3, 5)):
+        some = slice(start, start + size)
+        assert np.array_equal(space.predict(population[some], X), codes[:, some])
+
+
+def test_weighted_sums_are_those_of_a_policy() -> None:
+    rng = np.random.default_rng(12)
+    X, weights = rng.normal(size=(30, 9)), rng.normal(size=(5, 10)).astype(np.float32)
+    model = {"kind": "linear", "weights": weights[:, :-1].tolist(), "intercepts": weights[:, -1].tolist()}
+    expected = [reader._raw(model, reader._in_single(row)) for row in X.tolist()]
+    assert weighted_sums(X, weights).tolist() == expected

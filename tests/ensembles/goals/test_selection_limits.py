@@ -21,7 +21,10 @@ def test_a_budget_above_all_costs_is_no_limit(max_cost: float) -> None:
     [
         (np.float64(-1), " must be finite and at least 0, got -1.0. "),
         (np.float64("inf"), " must be finite and at least 0, got inf. "),
-        (np.float64(1e-10), " must have at most 9 decimals to be exact, got 1e-10. "),
+        (
+            np.float64(1e-10),
+            " must keep their first six digits when they are rounded to 9 decimals, got 1e-10. ",
+        ),
         (np.float64(1e16), " must have fewer digits to stay exact. "),
     ],
 )
@@ -30,3 +33,10 @@ def test_a_cost_that_cannot_be_is_named_as_the_user_does(
 ) -> None:
     with pytest.raises(BadInputError, match=f"^{costs_are}{message}"):
         selection_limits(2, member_costs=[1.0, cost], max_cost=3.0, costs_are=costs_are)
+
+
+def test_a_cost_with_many_decimals_is_rounded_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match=r"^costs were rounded to 9 decimals, to be exact\.$"):
+        limits = selection_limits(2, member_costs=[0.012345678901, 0.02], max_cost=0.03, costs_are="costs")
+    assert limits.satisfied_by(np.array([True, False]))
+    assert not limits.satisfied_by(np.array([True, True]))

@@ -54,3 +54,12 @@ def test_bags_add_up_what_is_taken_among_a_share_of_the_classifiers() -> None:
 def test_numbers_out_of_range_are_refused(options: Any) -> None:
     with pytest.raises(BadInputError, match=next(iter(options))):
         greedy_means(made(0), **options)
+
+
+def test_of_classifiers_whose_loss_differs_by_rounding_alone_the_first_is_taken() -> None:
+    rng = np.random.default_rng(0)
+    for n_rows in range(3, 60):
+        right = rng.uniform(0.2, 1, n_rows)
+        own = np.stack([rng.permutation(right) for _ in range(6)], axis=1)  # the same losses on other rows
+        votes = soft_votes(np.stack([own, 1 - own], axis=2), np.zeros(n_rows, dtype=int))
+        assert greedy_means(votes, n_steps=1).tolist() == [1, 0, 0, 0, 0, 0]

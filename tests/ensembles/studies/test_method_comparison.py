@@ -139,6 +139,15 @@ def test_a_killed_comparison_goes_on_where_it_was(
     pd.testing.assert_frame_equal(again, whole)
 
 
+def test_a_fold_that_is_cut_into_slices_has_the_same_results(tmp_path: Path, results: pd.DataFrame) -> None:
+    recorded: list[int] = []
+    with open_study(tmp_path / "folds.db") as study:
+        work = Work(study=study, report=lambda _: recorded.append(len(study.results())))
+        sliced = compare_methods(TABLES, METHODS, **OPTIONS, work=work, slice_s=-1.0)
+    pd.testing.assert_frame_equal(_values(sliced), _values(results))
+    assert {1, 2, 3, 4} <= set(recorded)
+
+
 def test_a_method_that_comes_later_is_added_to_the_study(tmp_path: Path, results: pd.DataFrame) -> None:
     few = {name: METHODS[name] for name in ("guess", "uwa")}
     with open_study(tmp_path / "folds.db") as study:

@@ -93,6 +93,23 @@ def test_a_product_is_never_changed_without_other_mutation(listed: list[list[int
     assert mutated.tolist() == row
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_equal_points_have_the_same_fitness_to_the_last_bit_and_the_last_of_them_goes_first(
+    seed: int,
+) -> None:
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 50, (40, 3))[rng.integers(0, 40, 90)]
+    _, number = np.unique(rows, axis=0, return_inverse=True)
+    for n_kept in (90, 60, 30):
+        kept, fitness = np.empty(n_kept, dtype=np.int64), np.empty(90)
+        kernels.select_by_indicator(rows, 0.05, n_kept, kept, fitness)
+        for one in range(number.max() + 1):
+            alike = np.flatnonzero(number == one)
+            stayed = np.isin(alike, kept)
+            assert len(set(fitness[alike][stayed].tolist())) <= 1
+            assert (np.diff(stayed.astype(int)) <= 0).all()
+
+
 @given(rows=points, data=st.data())
 def test_fitness_and_selection_agree_with_their_twin(rows: list[list[int]], data: st.DataObject) -> None:
     n_kept = data.draw(st.integers(1, len(rows)))

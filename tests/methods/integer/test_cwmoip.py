@@ -1,22 +1,28 @@
 """CWMOIP: its weights. The front itself is tested with the other exact methods."""
 
+import dataclasses
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from shortlist.methods.integer import bounded_solves
 from shortlist.methods.integer.bounded_solves import safe_weights
 from shortlist.methods.integer.cwmoip import cwmoip
+from shortlist.methods.integer.epsilon_constraint import epsilon_constraint
 from shortlist.methods.integer.integer_objectives import integer_objectives
+from shortlist.methods.integer.search_zones import search_zones
 from shortlist.milp.program import LinearObjective, Program, make_program
+from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind
 from tests.methods import oracles
 
 
-def ties(n_items: int = 5, *, largest: int = 1) -> Program:
+def ties(n_items: int = 5) -> Program:
     """Choose two of the items, all equal in the first objective."""
     rng = np.random.default_rng(1)
-    costs = [np.full(n_items, largest), *rng.integers(0, 5, (2, n_items))]
+    costs = [np.ones(n_items), *rng.integers(0, 5, (2, n_items))]
     return make_program(
         np.ones((1, n_items)),
         row_lower=2,
@@ -82,3 +88,16 @@ def test_the_true_bounds_take_two_programs_for_each_objective_but_the_first() ->
 
     assert front.extras["n_programs"] == 4
     assert len(front) == 0
+
+
+@pytest.mark.parametrize("method", [cwmoip, epsilon_constraint, search_zones], ids=lambda one: one.__name__)
+def test_numbers_that_highs_refuses_are_decided_by_cp_sat(method: Callable[..., Front]) -> None:
+    program = ties(3)
+    large = np.array([10**15, 10**15 + 1, 10**15 + 3], dtype=float)
+    first = dataclasses.replace(program.objectives[0], costs=large)
+    program = dataclasses.replace(program, objectives=(first, *program.objectives[1:]))
+    front = method(program, solver="highs")
+
+    assert front.proof.kind is ProofKind.COMPLETE
+    assert front.extras["solver"] == "cpsat"
+    assert oracles.as_set(front) == oracles.front(program)

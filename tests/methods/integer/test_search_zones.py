@@ -431,3 +431,14 @@ def test_web_portal_has_its_published_front(data_folder: Path) -> None:
     assert len(front) == 451
     np.testing.assert_array_equal(front.values, expected)
     assert front.extras["n_programs"] < 2 * len(front)
+
+
+def test_the_ends_of_the_front_come_first_with_the_proved_best_of_each_objective() -> None:
+    whole = search_zones(shop())
+    best = [whole.values[:, 0].min(), whole.values[:, 1].min(), whole.values[:, 2].max()]
+    ends = search_zones(shop(), max_solves=6)
+
+    assert ends.proof.kind is ProofKind.NONDOMINATED
+    assert [ends.values[:, 0].min(), ends.values[:, 1].min(), ends.values[:, 2].max()] == best
+    assert ends.extras["ideal"] == whole.extras["ideal"] == best
+    assert search_zones(shop(), max_solves=1).extras["ideal"] == [best[0], None, None]

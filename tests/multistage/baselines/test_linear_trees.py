@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.multistage.baselines.linear_trees import LinearTree, class_targets, pruned
+from shortlist.multistage.baselines.linear_trees import LinearTree, class_targets, gate_scores, pruned
+from tests.layouts import check_rows_stand_alone
 
 
 def _tree(seed: int, n_classes: int = 2) -> tuple[LinearTree, np.ndarray, np.ndarray]:
@@ -68,3 +69,16 @@ def test_the_gate_of_several_classes_is_the_regression_on_their_number() -> None
     targets, gate = class_targets(labels, 3)
     by_class = np.linalg.lstsq(design, targets, rcond=None)[0] @ gate
     assert by_class == pytest.approx(np.linalg.lstsq(design, labels - 1.0, rcond=None)[0])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_row_takes_the_same_way_whatever_rows_are_beside_it(n_classes: int) -> None:
+    # the thresholds are scores of rows, as those that are medians; a bit more or less is the other way
+    for seed in range(8):
+        tree, rows, _ = _tree(seed, n_classes)
+        thresholds = tree.thresholds.copy()
+        for node in range(3):
+            thresholds[node] = gate_scores(tree.design(rows), tree.coefficients[node], tree.gate)[seed + node]
+        tree = replace(tree, thresholds=thresholds)
+        check_rows_stand_alone(tree.bought, rows)
+        check_rows_stand_alone(tree.probabilities, rows)

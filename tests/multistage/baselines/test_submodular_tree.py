@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.multistage.baselines.submodular_tree import greedy_features, grow_submodular, least_squares
+from shortlist.multistage.baselines.submodular_tree import (
+    LEAST_GAIN,
+    greedy_features,
+    grow_submodular,
+    least_squares,
+)
 from shortlist.multistage.problem.costs import feature_costs
 from tests.multistage.baselines.oracles import squared_error
 
@@ -35,7 +40,7 @@ def test_every_greedy_step_is_the_best_by_plain_least_squares(
             each = np.arange(4) == feature
             price = int(costs.price(known | taken | each) - costs.price(known | taken))
             gain = before - squared_error(columns[:, (taken | each)[feature_of]], targets)
-            if price <= left and gain > 1e-7 * (targets**2).sum():
+            if price <= left and gain > LEAST_GAIN * (targets**2).sum():
                 worth = gain / price if price else 1e12 + gain
                 if worth > best * (1 + 1e-9):
                     best, chosen, paid = worth, int(feature), price
@@ -66,3 +71,19 @@ def test_a_node_answers_as_least_squares_and_sends_half_its_rows_each_way() -> N
     expected = least_squares(design[scores > thresholds[0]], targets[scores > thresholds[0]], np.arange(4),
                              (coefficients[1, :-1, 0] != 0))  # fmt: skip
     assert coefficients[1] == pytest.approx(expected)
+
+
+def test_of_features_that_explain_the_same_the_first_is_taken() -> None:
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n_rows, n_copies = int(rng.integers(10, 80)), int(rng.integers(2, 7))
+        columns = rng.normal(size=(n_rows, 3))
+        columns = np.column_stack([columns, np.repeat(columns[:, 1:], n_copies, axis=1)])
+        columns *= rng.choice([-3.0, 0.1, 1.0], columns.shape[1])  # a feature in another unit tells the same
+        design, targets = np.column_stack([columns, np.ones(n_rows)]), rng.normal(size=(n_rows, 2))
+        n = columns.shape[1]
+        costs = feature_costs([1] * n, [str(place) for place in range(n)])
+
+        found = greedy_features(design, targets, np.arange(n), costs, np.zeros(n, dtype=bool), budget=3)
+
+        assert np.flatnonzero(found).tolist() == [0, 1, 2]

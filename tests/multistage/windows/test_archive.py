@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.multistage.baselines.budgeted_classifier import aggregate
-from shortlist.multistage.windows.archive import StageArchive, fixed_merits
+from shortlist.multistage.windows.archive import StageArchive, fixed_merits, worths
+from tests.layouts import check_rows_stand_alone
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
 
@@ -65,3 +66,15 @@ def test_the_best_by_weights_is_the_first_of_equals() -> None:
     assert archive.add(rows, problem.measures(rows)) == 1
     assert archive.assignments.tolist() == [[1, 0]]
     assert archive.best(np.ones(3)) == (2.5, 0)
+
+
+@settings(max_examples=15)
+@given(known=facts(max_features=4), seed=st.integers(0, 10**6))
+def test_what_an_assignment_is_worth_does_not_depend_on_the_others_measured(
+    known: oracles.Facts, seed: int
+) -> None:
+    problem = problem_of(known, known.n_features)
+    rows = np.array(list(oracles.all_assignments(known.n_features, known.n_features)), dtype=np.int8)
+    weights = np.random.default_rng(seed).uniform(1 / 16, 16, 3)
+
+    check_rows_stand_alone(lambda batch: worths(problem, batch, weights), problem.measures(rows))

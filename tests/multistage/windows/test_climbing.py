@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
-from shortlist.multistage.windows.archive import fixed_merits
+from shortlist.multistage.windows.archive import worths
 from shortlist.multistage.windows.candidates import single_moves
 from shortlist.multistage.windows.climbing import WindowClimber, WindowOptions
 from shortlist.runs import Budget
@@ -45,7 +45,7 @@ def test_no_move_of_one_feature_betters_where_a_climb_ends(
     worth, place = climber.archive.best(weights)
     moves, _ = single_moves(climber.archive.assignments[place], problem.max_stages, removal=removal)
     if len(moves):
-        assert (fixed_merits(problem, problem.measures(moves)) @ weights).max() <= worth
+        assert (worths(problem, problem.measures(moves), weights)).max() <= worth
     assert not gained_again
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shortlist.arrays import Values
 from shortlist.errors import FitsStoppedError
 from shortlist.multistage.problem.stages import REMOVED, compress, has_gaps
-from shortlist.multistage.windows.archive import fixed_merits
+from shortlist.multistage.windows.archive import worths
 from shortlist.multistage.windows.candidates import single_moves
 from shortlist.multistage.windows.climbing import WindowClimber, WindowOptions
 from shortlist.multistage.windows.kicks import kicked, mended
@@ -52,7 +52,7 @@ def test_no_move_of_one_feature_betters_what_is_mended(
     problem = problem_of(known, min(k, known.n_features), removal=removal)
 
     def rate(assignments: NDArray[np.int8]) -> tuple[NDArray[np.int8], Values]:
-        return assignments, fixed_merits(problem, problem.measures(assignments)) @ WEIGHTS
+        return assignments, worths(problem, problem.measures(assignments), WEIGHTS)
 
     start = np.zeros(known.n_features, dtype=np.int8)
     found, worth = mended(start, rate, problem.max_stages, np.random.default_rng(seed), removal=removal)
@@ -76,7 +76,7 @@ def test_a_kick_never_loses_the_best_and_tells_of_gains(
 
     after, _ = climber.archive.best(WEIGHTS)
     assert gained == (after > before)
-    worth = float((fixed_merits(problem, problem.measures(here[None, :])) @ WEIGHTS)[0])
+    worth = float((worths(problem, problem.measures(here[None, :]), WEIGHTS))[0])
     assert before - 0.001 * WEIGHTS.sum() <= worth <= after
     assert worth == after or not gained
 
@@ -91,8 +91,8 @@ def test_kicks_get_out_of_a_local_optimum() -> None:
     _, (start,) = climber.measure(np.zeros((1, 4), dtype=np.int8))
     moves, _ = single_moves(np.zeros(4, dtype=np.int8), 2, removal=False)
     weights = np.ones(3)
-    best = float(fixed_merits(problem, start[None, :])[0] @ weights)
-    assert (fixed_merits(problem, problem.measures(moves)) @ weights).max() <= best + 9 / 20
+    best = float(worths(problem, start[None, :], weights)[0])
+    assert (worths(problem, problem.measures(moves), weights)).max() <= best + 9 / 20
 
     here, rng = np.zeros(4, dtype=np.int8), np.random.default_rng(0)
     for _ in range(30):

@@ -16,7 +16,7 @@ from shortlist.multistage.search.stage_objectives import StageProblem, stage_pro
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
-from shortlist.multistage.windows.archive import fixed_merits
+from shortlist.multistage.windows.archive import fixed_merits, worths
 from shortlist.multistage.windows.candidates import single_moves
 from shortlist.multistage.windows.climbing import WindowOptions
 from shortlist.multistage.windows.window_search import (
@@ -147,9 +147,9 @@ def test_no_move_of_one_feature_betters_any_weighting_where_a_search_ends() -> N
         found = search_windows(problem, NARROW, budget=Budget(seed=seed))
         assert found.proof.limit == ""
         for weights in drawn_weightings(3, NARROW.n_weightings, seed):
-            worths = fixed_merits(problem, found.measures) @ weights
-            moves, _ = single_moves(found.assignments[worths.argmax()], 3, removal=False)
-            assert (fixed_merits(problem, problem.measures(moves)) @ weights).max() <= worths.max()
+            reached = worths(problem, found.measures, weights)
+            moves, _ = single_moves(found.assignments[reached.argmax()], 3, removal=False)
+            assert worths(problem, problem.measures(moves), weights).max() <= reached.max()
 
 
 def test_a_search_that_was_stopped_within_a_climb_goes_on_with_all_that_it_had(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_search_that_was_stopped_within_a_climb_goes_on_with_all_that_it_had(t
     assert rest.proof.limit == ""
     weightings = drawn_weightings(3, NARROW.n_weightings, 1)
     for weights in weightings:
-        sums = [(fixed_merits(problem, result.measures) @ weights).max() for result in (part, rest)]
+        sums = [worths(problem, result.measures, weights).max() for result in (part, rest)]
         assert sums[1] >= sums[0]
 
 
@@ -198,6 +198,7 @@ def test_weights_begin_with_equal_ones_and_stay_within_their_range(seed: int) ->
     assert weights.min() >= 1 / 16
     assert weights.max() <= 16
     assert (weights == drawn_weightings(3, 50, seed)).all()
+    assert all(weight == float(f"{weight:.9f}") for weight in weights.ravel().tolist())
 
 
 def test_a_study_by_other_windows_keeps_what_it_found_and_begins_its_rounds_anew(tmp_path: Path) -> None:

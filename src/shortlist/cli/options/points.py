@@ -1,5 +1,6 @@
 """Which points of a front, and where it is written: options that are the same in every command."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,8 +38,8 @@ def read_pick(text: str, rules: Sequence[str]) -> int | str:
 def read_limit_among(text: str, names: Sequence[str]) -> "Limit":
     """Read one ``--limit`` on one of the `names`.
 
-    A name is found as written first, then without case, spaces and signs if exactly one fits, so that
-    ``conclusive-accuracy>=0.9`` limits ``conclusive_accuracy``.
+    A name is found as written first, then without case, spaces and signs, then as the beginning of one name
+    only, then as a word of one name only, so that ``cost<=120`` limits ``acquisition_cost``.
 
     Raises
     ------
@@ -49,6 +50,8 @@ def read_limit_among(text: str, names: Sequence[str]) -> "Limit":
     --------
     >>> read_limit_among("conclusive-accuracy >= 0.9", ["coverage", "conclusive_accuracy"])
     Limit(name='conclusive_accuracy', operator='>=', value=Decimal('0.9'))
+    >>> read_limit_among("cost<=120", ["coverage", "acquisition_cost"]).name
+    'acquisition_cost'
     """
     from dataclasses import replace
 
@@ -62,9 +65,15 @@ def read_limit_among(text: str, names: Sequence[str]) -> "Limit":
         raise BadInputError(str(error).replace("a limit must", "--limit must", 1)) from None
     if limit.name in names:
         return limit
-    alike = [name for name in names if _plain(name) == _plain(limit.name)]
-    if len(alike) == 1:
-        return replace(limit, name=alike[0])
+    wanted = _plain(limit.name)
+    whole, beginning, word = (
+        [name for name in names if _plain(name) == wanted],
+        [name for name in names if _plain(name).startswith(wanted)],
+        [name for name in names if wanted in map(_plain, re.split(r"[\s_-]+", name))],
+    )
+    for alike in (whole, beginning, word):
+        if len(alike) == 1:
+            return replace(limit, name=alike[0])
     hint = did_you_mean(limit.name, names) or f" It must be {any_of(names)}."
     raise BadInputError(f"--limit names {limit.name!r}, which is not there to be limited.{hint}")
 

@@ -70,12 +70,31 @@ def print_configured(
             print(f"  and {len(answer.conflict) - MOST_LINES} more; --json has all")
     else:
         print(headline(front, why=answer.reason))
-        for line in (*work_lines(front), *range_lines(front)):
+        for line in (*work_lines(front), *range_lines(front), *next_lines(front)):
             print(line)
     if study is not None and front.proof.limit:
         print(f"What has been finished is in {study}; the same command goes on from there.")
     if saved is not None:
         print(f"Saved to {saved}{look_at(saved)}")
+
+
+SPREAD_POINTS = 60
+"""Reference points that are advised where a complete front takes too long."""
+
+
+def next_lines(front: "Front") -> list[str]:
+    """Say what to do next after a limit ended a complete method, and about how long it takes."""
+    n_programs = front.extras.get("n_programs")
+    if not front.proof.limit or not n_programs or "n_reference_points" in front.extras:
+        return []
+    seconds = (
+        2 * SPREAD_POINTS * front.seconds / n_programs
+    )  # a program for each point and one that checks it
+    advice = (
+        f"The front is not complete. For points spread over all of it, each proved: --method solrep --points "
+        f"{SPREAD_POINTS}, about {max(1, round(seconds)):,} s at the pace of these programs."
+    )
+    return [advice]
 
 
 def work_lines(front: "Front") -> list[str]:

@@ -84,15 +84,23 @@ def contract(front: Front, command: str) -> dict[str, Any]:
 
 
 def range_lines(front: Front) -> list[str]:
-    """Return a heading, and a line per objective: sense, name, best and worst value."""
+    """Return a heading, and a line per objective: sense, name, best and worst value.
+
+    Only a complete front tells the best there is; of others it is the best found, with the best that is
+    proved to exist where that is known.
+    """
     heading = "objective"
     width = max(len(heading) - len("min "), *map(len, front.names))
     lows, highs = _ranges(front)
-    lines = [f"  {heading:<{width + len('min ')}}  best to worst"]
-    for objective, low, high in zip(front.objectives, lows, highs, strict=True):
+    complete = front.proof.kind is ProofKind.COMPLETE
+    columns = "best to worst" if complete else "best found to worst found"
+    lines = [f"  {heading:<{width + len('min ')}}  {columns}"]
+    ideal = [None] * len(lows) if complete else front.extras.get("ideal") or [None] * len(lows)
+    for objective, low, high, bound in zip(front.objectives, lows, highs, ideal, strict=True):
         best, worst = (low, high) if objective.sign > 0 else (high, low)
         unit = f" {objective.unit}" if objective.unit else ""
-        lines.append(f"  {objective.sense} {objective.name:<{width}}  {best:g} to {worst:g}{unit}")
+        known = "" if bound is None else " (proved best)" if best == bound else f" (bound {bound:g})"
+        lines.append(f"  {objective.sense} {objective.name:<{width}}  {best:g}{known} to {worst:g}{unit}")
     return lines
 
 

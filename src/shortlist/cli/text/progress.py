@@ -82,6 +82,7 @@ class _Stage:
     event: Progress
     since: float
     done_since: float
+    told: float
 
     @property
     def open(self) -> bool:
@@ -92,7 +93,7 @@ class _Stage:
         """Take the next event; one with less done is another run of the stage."""
         if event.done < self.event.done or event.total != self.event.total:
             self.since, self.done_since = now, event.done
-        self.event = event
+        self.event, self.told = event, now
 
     def text(self, now: float) -> str:
         """Return done, total, value, gap and time left."""
@@ -100,11 +101,14 @@ class _Stage:
         return f"{self.event.stage}: {text}" if text else self.event.stage
 
     def _left(self, now: float) -> str:
-        """Return the time left, reckoned from what was done since the stage began."""
+        """Return the time left: as told, or reckoned from what was done since the stage began."""
         event = self.event
         if event.total is None or event.done >= event.total:
             return ""
         rest = event.total - event.done
+        if event.left_s is not None:
+            left = event.left_s - (now - self.told)
+            return f"about {duration(left)} left" if left > 0 else ""
         if event.unit:
             return f"at most {duration(rest)} left"
         done = event.done - self.done_since
@@ -124,7 +128,7 @@ class _Stages:
         new = event.stage not in self.known
         now = self.clock()
         if new:
-            self.known[event.stage] = _Stage(event, now, event.done)
+            self.known[event.stage] = _Stage(event, now, event.done, now)
         else:
             self.known[event.stage].update(event, now)
         self._latest = event.stage

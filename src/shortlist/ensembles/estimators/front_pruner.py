@@ -64,7 +64,7 @@ class FrontPruner(ExactPruner):
     ----------
     pool : Pool, list of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
         What to choose from, as for :class:`ExactPruner`.
-    objectives : sequence of str, default=("max accuracy", "min size")
+    objectives : str or sequence of str, default=("max accuracy", "min size")
         At least two. ``max`` with ``accuracy``, ``balanced-accuracy``, ``true-positives``,
         ``true-negatives``, ``recall``, ``specificity`` or ``recall:CLASS``; ``min`` with ``cost`` (prices of
         `member_costs`, or the pool's own), ``size``, ``time`` (measured, in milliseconds per 1,000 rows) or
@@ -123,7 +123,7 @@ class FrontPruner(ExactPruner):
         self,
         pool: Any = None,
         *,
-        objectives: Sequence[str] = ("max accuracy", "min size"),
+        objectives: str | Sequence[str] = ("max accuracy", "min size"),
         positive: Any = None,
         pick: str | int = "ideal",
         min_size: int = 1,
@@ -151,7 +151,7 @@ class FrontPruner(ExactPruner):
         self,
     ) -> str | Mapping[Any, float]:
         """What the committee that predicts is valued by: the first objective of values, else accuracy."""
-        for text in self.objectives:
+        for text in self._texts():
             name = " ".join(text.split()).removeprefix("max ").replace("_", "-")
             if name.removeprefix("min ") in MEAN_LOSSES:
                 return name.removeprefix("min ")
@@ -171,9 +171,14 @@ class FrontPruner(ExactPruner):
         """How committees answer: by the mean of probabilities where a loss is among the objectives."""
         return SOFT if self._losses() else HARD
 
+    def _texts(self) -> list[str]:
+        """Return the objectives, each as a text of its own."""
+        given = self.objectives
+        return given.split(",") if isinstance(given, str) else list(given)
+
     def _losses(self) -> list[str]:
         """Return the losses among the objectives."""
-        names = [" ".join(text.split()).removeprefix("min ").replace("_", "-") for text in self.objectives]
+        names = [" ".join(text.split()).removeprefix("min ").replace("_", "-") for text in self._texts()]
         return [name for name in names if name in MEAN_LOSSES]
 
     def _instead_of_means(self) -> str:
@@ -189,17 +194,13 @@ class FrontPruner(ExactPruner):
             If `y` holds one class only, or an option has a bad value.
         """
         PoolPruner.check_options(self, y)
-        if isinstance(self.objectives, str):
-            raise BadInputError(
-                f"objectives must be a list such as ['max accuracy', 'min size'], got {self.objectives!r}."
-            )
         classes = np.unique(y)
         if self.positive is not None and len(classes) > 2:
             raise BadInputError(
                 f"positive must be left out with {len(classes)} classes, got {self.positive!r}. They vote by "
                 "plurality."
             )
-        names = read_objectives(self.objectives, self._labels(classes))
+        names = read_objectives(self._texts(), self._labels(classes))
         if self.meant_voting == SOFT:
             check_rows_of_losses(len(y if self.pool is not None else rows_to_fit_and_prune(y, 0)[1]))
             if self.pool is not None:
@@ -248,7 +249,7 @@ class FrontPruner(ExactPruner):
         """
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
         pool, labels = rows.pool, self._labels(self.classes_)
-        names = read_objectives(self.objectives, labels)
+        names = read_objectives(self._texts(), labels)
         self.voting_ = self.meant_voting
         votes: Votes | ClassVotes | SoftVotes
         if self.voting_ == SOFT:
@@ -266,13 +267,13 @@ class FrontPruner(ExactPruner):
             "limits": selection_limits(len(pool), min_size=self.min_size, max_size=self.max_size),
         }
         if isinstance(votes, SoftVotes):
-            soft = mean_front_problem(votes, self.objectives, **given)
+            soft = mean_front_problem(votes, self._texts(), **given)
             self.front_ = mean_front(soft, budget.begun(), names=pool.names)
             self.point_ = self._chosen_point()
             mask = self.front_.decisions[self.point_].astype(bool)
             self._take(rows, mean_selection(soft, self.front_, mask), None)
             return record
-        problem = committee_problem(votes, self.objectives, **given)
+        problem = committee_problem(votes, self._texts(), **given)
         self.front_ = committee_front(problem, budget.begun(), names=pool.names)
         self.point_ = self._chosen_point()
         self._take(rows, self._committee(votes), None)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shortlist.arrays import products_in_order
 from shortlist.ensembles.evolution.spaces import Population, SearchSpace
 from shortlist.ensembles.goals.class_weights import class_weights
 from shortlist.ensembles.goals.selection_limits import selection_limits
@@ -131,12 +132,14 @@ class ReferenceRows:
 
     def fitness(self, codes: ClassCodes, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return F(h) = Σ_i w_i^γ · 1[h(x_i) = y_i] of every individual."""
-        right = codes == self.labels[:, None]
-        fitness = np.zeros(right.shape[1])
-        for start in range(0, len(right), 1024):  # by blocks, so that the flags never all become floats
-            rows = slice(start, start + 1024)
-            fitness += weights[rows] @ right[rows].astype(np.float64)
-        return fitness
+        levels, level_of = np.unique(weights, return_inverse=True)
+        order = np.argsort(level_of, kind="stable")
+        starts = np.searchsorted(level_of[order], np.arange(len(levels)))
+        right = (codes == self.labels[:, None])[order]
+        counts = np.add.reduceat(
+            right, starts, axis=0, dtype=np.int64
+        )  # so individuals right alike are equal
+        return products_in_order(counts.T, levels)
 
     def single_best(self, population: Population, codes: ClassCodes) -> GrownEnsemble:
         """Return the most accurate individual alone; the first of equals."""

@@ -1,5 +1,6 @@
 """Limits on what a selection may be, beyond diversity."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -81,7 +82,7 @@ def selection_limits(
     max_size : int, optional
         Most members; default all.
     member_costs : sequence of float, shape (n_classifiers,), optional
-        Non-negative cost of each member, in any unit, with at most 9 decimals.
+        Non-negative cost of each member, in any unit; rounded to 9 decimals with a warning.
     max_cost : float, optional
         Most that the members may cost together. More than all of them cost is no limit.
     diversity : DiversityLimits, optional
@@ -116,13 +117,16 @@ def selection_limits(
 
 
 def exact_cost(name: str, cost: float) -> Fraction:
-    """Read a cost."""
+    """Read a cost, rounded to nine decimals with a warning where it has more."""
     exact = as_fraction(cost)
     if exact is None or exact < 0:
         raise BadInputError(f"{name} must be finite and at least 0, got {cost}. Mend that cost.")
-    if (exact * 10**MOST_DECIMALS).denominator != 1:
+    kept = Fraction(round(exact * 10**MOST_DECIMALS), 10**MOST_DECIMALS)
+    if abs(kept - exact) > exact / 10**6:
         raise BadInputError(
-            f"{name} must have at most {MOST_DECIMALS} decimals to be exact, got {cost}. "
-            "Choose a larger unit."
+            f"{name} must keep their first six digits when they are rounded to {MOST_DECIMALS} decimals, got "
+            f"{cost}. Tell all of them in a smaller unit, as cents for dollars."
         )
-    return exact
+    if kept != exact:
+        warnings.warn(f"{name} were rounded to {MOST_DECIMALS} decimals, to be exact.", stacklevel=2)
+    return kept

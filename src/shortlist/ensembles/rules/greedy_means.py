@@ -77,7 +77,7 @@ def _taken(own: NDArray[np.float64], among: NDArray[np.intp], n_steps: int) -> N
     best, most = copies, -np.inf
     for step in range(1, n_steps + 1):
         worths = np.log((sums[:, None] + own[:, among]) / step).mean(axis=0)
-        joins = among[worths.argmax()]
+        joins = among[np.argmax(worths >= worths.max() - LEAST_BETTER)]
         copies[joins] += 1
         sums += own[:, joins]
         if worths.max() > most + LEAST_BETTER:

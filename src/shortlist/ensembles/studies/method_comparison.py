@@ -1,8 +1,10 @@
 """Methods side by side, by repeated stratified cross-validation over several tables."""
 
+import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -29,8 +31,9 @@ from shortlist.ensembles.rules.orderings import RULES
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.files import write_parquet
 from shortlist.pickles import saved_path
-from shortlist.runs import Cancellation, Finished, Unit, Work, run_units
+from shortlist.runs import Budget, Cancellation, Finished, Unit, Work, run_units
 from shortlist.runs.clock import seconds_now
+from shortlist.runs.whole_units import Unfinished, UnitGivenUp, WatchedCancellation
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import shuffled_folds
 
@@ -56,6 +59,9 @@ pool.
 
 RowsAndClasses: TypeAlias = tuple[Any, Labels]
 """Rows and their classes."""
+
+SLICE_S = 120.0
+"""Seconds after which a unit begins no other method; what it has is recorded, and another does the rest."""
 
 Result: TypeAlias = dict[str, Any]
 """What one method did in one fold."""
@@ -98,6 +104,7 @@ def compare_methods(
     refit: bool = False,
     random_state: int = 0,
     work: Work | None = None,
+    slice_s: float = SLICE_S,
 ) -> "pd.DataFrame":
     """Measure methods on the test folds of repeated stratified cross-validation.
 
@@ -125,6 +132,8 @@ def compare_methods(
         Workers, one fold at a time each; the study that keeps every method of a fold when the fold is
         finished, where methods may be added later; progress, one event per fold; and a way to stop with the
         folds finished so far.
+    slice_s : float, default=120
+        Seconds after which no other method of a fold is begun before the finished ones are kept.
 
     Returns
     -------
@@ -166,12 +175,39 @@ def compare_methods(
             finished += [{**heads[key], **row} for row in known.values()]
             missing = {name: method for name, method in chosen.items() if name not in known}
             n_missing[key] = len(missing)
-            units.append(Unit(key, measure_fold, (fold, missing, work.cancellation, refit)))
-    done: dict[str, list[Result]] = {key: [] for key, number in n_missing.items() if not number}
-    for key, measured in run_units(units, work, stage="comparing", parts=_parts, known=done):
-        if len(measured) == n_missing[key]:
-            finished += [{**heads[key], **row} for row in measured]
+            work_of_fold = len(labels) * len(missing)
+            units.append(
+                Unit(
+                    key,
+                    _finished_of_fold,
+                    (fold, missing, refit, slice_s),
+                    kind=table,
+                    size=work_of_fold,
+                    whole=True,
+                )
+            )
+    measured: dict[str, list[Result]] = {unit.key: [] for unit in units}
+    while True:
+        done: dict[str, list[Result]] = {
+            key: [] for key, rows in measured.items() if len(rows) == n_missing[key]
+        }
+        for key, rows in run_units(units, work, stage="comparing", parts=_parts, known=done):
+            measured[key] += rows or []
+        if work.cancellation.cancelled or all(len(measured[key]) == n_missing[key] for key in measured):
+            break
+        units = [_without(unit, measured[unit.key]) for unit in units]
+    for key, rows in measured.items():
+        if len(rows) == n_missing[key]:
+            finished += [{**heads[key], **row} for row in rows]
     return _frame(finished, [*tables, *chosen])
+
+
+def _without(unit: Unit, measured: Sequence[Result]) -> Unit:
+    """Return the unit of a fold without the methods that are measured."""
+    fold, methods, *how = unit.arguments
+    names = {row["method"] for row in measured}
+    rest = {name: method for name, method in methods.items() if name not in names}
+    return dataclasses.replace(unit, arguments=(fold, rest, *how))
 
 
 def _key(fold: str, method: str) -> str:
@@ -207,42 +243,64 @@ def _check_fold(table: str, fold: "Fold", methods: Mapping[str, Any]) -> None:
 def measure_fold(
     fold: "Fold",
     methods: Mapping[str, Any],
-    cancellation: Cancellation | None = None,
     refit: bool = False,  # a unit's arguments have no names
+    *,
+    budget: Budget | None = None,
+    slice_s: float = math.inf,
 ) -> list[Result]:
-    """Fit and measure every method on one fold, until a cancellation stops one."""
-    stop = cancellation or Cancellation()
+    """Fit and measure every method on one fold, until the budget's cancellation stops one.
+
+    After `slice_s` seconds, no further one is begun.
+    """
+    stop = Cancellation() if budget is None else budget.cancellation
     measured: list[Result] = []
+    try:
+        measured.extend(
+            _measured_methods(fold, methods, refit, stop, slice_s)
+        )  # also what comes before a raise
+    except (ShortlistError, UnitGivenUp):
+        if not stop.cancelled:
+            raise
+    return measured
+
+
+def _finished_of_fold(
+    fold: "Fold", methods: Mapping[str, Any], refit: bool, slice_s: float, *, budget: Budget
+) -> list[Result] | Unfinished:
+    """Measure a fold as a unit: methods that are finished count although others were stopped or not begun."""
+    measured = measure_fold(fold, methods, refit, budget=budget, slice_s=slice_s)
+    return measured if len(measured) == len(methods) else Unfinished(measured)
+
+
+def _measured_methods(
+    fold: "Fold", methods: Mapping[str, Any], refit: bool, stop: Cancellation, slice_s: float
+) -> Iterator[Result]:
+    """Yield what every method does on one fold, until a cancellation or the end of the slice stops it."""
     pool, again, validation = None, None, fold.train
     if any(map(_prunes, methods.values())):
-        try:
-            fitted, validation = _fitted_pool(fold, stop)
-            pool = _remembered(fold, fitted, np.concatenate([validation, fold.test]))
-            again = _refitted(fold, fitted) if refit else None
-        except ShortlistError:
-            if stop.cancelled:
-                return measured
-            raise
-    for name, method in methods.items():
-        start = seconds_now()
-        answer = fit_method(fold, method, pool, validation, stop)
+        fitted, validation = _fitted_pool(fold, stop)
+        pool = _remembered(fold, fitted, np.concatenate([validation, fold.test]))
+        again = _refitted(fold, fitted) if refit else None
+    begun = seconds_now()
+    for place, (name, method) in enumerate(methods.items()):
+        if stop.cancelled or (place and seconds_now() - begun > slice_s):
+            return
+        start, own = seconds_now(), WatchedCancellation(stop)
+        answer = fit_method(fold, method, pool, validation, own)
         seconds = seconds_now() - start
-        if stop.cancelled:
-            break
+        if own.seen:
+            return
         if again is not None and answer.prunes:
             _let_answer(answer.estimator, again)
         right = answer(fold.test) == fold.y[fold.test]
         recalls = [float(right[fold.y[fold.test] == label].mean()) for label in np.unique(fold.y[fold.test])]
-        measured.append(
-            {
-                "method": name,
-                "accuracy": float(right.mean()),
-                "balanced_accuracy": float(np.mean(recalls)),
-                "size": _n_members(answer.estimator),
-                "seconds": seconds,
-            }
-        )
-    return measured
+        yield {
+            "method": name,
+            "accuracy": float(right.mean()),
+            "balanced_accuracy": float(np.mean(recalls)),
+            "size": _n_members(answer.estimator),
+            "seconds": seconds,
+        }
 
 
 def fold_pool(fold: "Fold", cancellation: Cancellation | None = None) -> tuple[Pool, NDArray[np.intp]]:

@@ -72,13 +72,19 @@ def select_by_indicator(points: Longs, kappa: float, n_kept: int, kept: Longs, f
                 shifts[i, j] = shift
                 largest = max(largest, abs(shift))
     factor = 1.0 / (largest * kappa) if largest > 0 else 0.0
+    equal = np.zeros((n, n), dtype=np.bool_)
+    for i in range(n):
+        for j in range(n):
+            equal[i, j] = i != j and shifts[i, j] == 0 and shifts[j, i] == 0
+    # equal points first: they see the same others in the same order, so that their sums are equal too
     for j in range(n):
-        fitness[j] = 0.0
+        fitness[j] = -float(np.count_nonzero(equal[j]))
     for i in range(n):
         for j in range(n):
             if i != j:
                 shifts[i, j] = math.exp(-shifts[i, j] * factor)
-                fitness[j] -= shifts[i, j]
+                if not equal[i, j]:
+                    fitness[j] -= shifts[i, j]
     for _ in range(n - n_kept):
         worst = -1
         for i in range(n):

@@ -30,6 +30,9 @@ LARGEST_OBJECTIVE = 4 * 10**8
 apart.
 """
 
+LARGEST_COEFFICIENT = 1e15
+"""HiGHS refuses programs with a coefficient of this size; CP-SAT, in integers, decides them."""
+
 WITHIN_A_STEP = 0.5
 """Absolute gap: weighted objectives are integers, so this proves optimality and leaves the solver room for
 rounding.
@@ -81,6 +84,8 @@ class BoundedSolves:
             np.full(len(self.integers), -math.inf),
             _as_limits(self.integers.upper),
         )
+        if solver == "highs" and max_coefficient(self._with_objectives) >= LARGEST_COEFFICIENT:
+            solver = "cpsat"
         self._solver = open_solver(solver) if isinstance(solver, str) else solver
         self.largest_objective = largest_objective(self._solver.tolerance)
         self._n_handed_over = 0
@@ -228,6 +233,11 @@ class BoundedSolves:
         key = tuple(vector.tolist())
         if key not in self._witnesses:
             self._witnesses[key] = np.rint(columns[self._program.integer]).astype(np.int64)
+
+
+def max_coefficient(program: Program) -> float:
+    """Return the largest absolute value of a coefficient in the rows."""
+    return float(np.abs(program.rows.data).max(initial=0.0))
 
 
 def largest_objective(tolerance: float) -> int:

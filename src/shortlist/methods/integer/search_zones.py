@@ -60,7 +60,8 @@ def search_zones(
     front : Front
         COMPLETE when it finished. When a limit ended it: NONDOMINATED, with the number of zones that were not
         searched. Solutions with equal objectives are one point, with the first one found. `extras` holds
-        `n_programs` and `n_zones`. An infeasible program has a complete front without points.
+        `n_programs`, `n_zones`, and in `ideal` the proved best value of each objective, None where a limit
+        came first. An infeasible program has a complete front without points.
 
     Raises
     ------
@@ -71,7 +72,7 @@ def search_zones(
 
     Notes
     -----
-    With p objectives, n points and m zones at the end, at most p + n + m programs are solved; m is at most 2n
+    With p objectives, n points and m zones at the end, at most 2p + n + m programs are solved; m is at most 2n
     + 1 for p = 3 and of the order of n to the power p // 2 in general.
 
     Examples
@@ -99,7 +100,12 @@ def search_zones(
     else:
         proof = Proof(ProofKind.COMPLETE)
     return solves.front(
-        list(search.found), proof, method="search_zones", candidates=candidates, n_zones=len(search.zones)
+        list(search.found),
+        proof,
+        method="search_zones",
+        candidates=candidates,
+        n_zones=len(search.zones),
+        ideal=search.ideal(),
     )
 
 
@@ -112,6 +118,7 @@ class _Search:
         self._solves = solves
         self._lower = integers.lower.copy()
         self._first = 0
+        self.n_known_ends = 0
         self.found: Points = np.empty((0, n_objectives), dtype=np.int64)
         self.zones: Points = np.minimum(integers.upper + 1, UNLIMITED)[None, :]
         self._open: Mask = np.ones(1, dtype=bool)
@@ -127,7 +134,11 @@ class _Search:
         if not self._find_ideal():
             self._open[:] = False
             return
-        self._first = int(np.argmax(self.zones[0] - self._lower))
+        first = int(np.argmax(self.zones[0] - self._lower))
+        for index in range(len(self._lower)):
+            if self._open.any():
+                self._find_end(index)
+        self._first = first
         while self._open.any():
             chosen = self._largest()
             self._search_zone(chosen, self.zones[chosen].copy())
@@ -166,7 +177,33 @@ class _Search:
             if best is None:
                 return False
             self._lower[index] = best[index]
+            self.n_known_ends = index + 1
         return True
+
+    def _find_end(self, index: int) -> None:
+        """Find a non-dominated point with the least value of an objective.
+
+        The ends of the front come first, so that a search which time cuts short still has them.
+        """
+        upper = self._solves.integers.upper.copy()
+        upper[index] = self._lower[index]
+        point = self._solves.minimise(np.ones(len(upper), dtype=np.int64), upper)
+        if point is None:
+            raise SolverError(
+                "the solver found no solution where it had found one before. Use another solver or seed."
+            )
+        if not (point == self.found).all(axis=1).any():
+            self._check(point)
+            self._split(point)
+
+    def ideal(self) -> list[float | None]:
+        """Return the proved best value of each objective in the user's sign and unit, None if not known."""
+        integers = self._solves.integers
+        points = integers.points([self._lower])[0].tolist()
+        return [
+            point * objective.sign / (objective.scale or 1) if index < self.n_known_ends else None
+            for index, (point, objective) in enumerate(zip(points, integers.objectives, strict=True))
+        ]
 
     def _largest(self) -> int:
         """Return the open zone with the largest projection along the first objective (ties: the oldest)."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shortlist.arrays import Flags, Floats, Longs
+from shortlist.multistage.baselines.linear_trees import gate_scores
 
 SMOOTH = 1e-3
 """Below this the root of a sum of squares is replaced by a parabola, in standardised units."""
@@ -231,7 +232,7 @@ def _with_children(loss: TreeLoss, coefficients: Floats, thresholds: Floats) -> 
     coefficients = np.concatenate([coefficients, coefficients[parents]])
     thresholds = np.concatenate([thresholds, np.zeros(loss.n_nodes - old)])
     for node in range(old // 2, old):  # the leaves of before open their gates in the middle of their rows
-        scores = loss.design @ (coefficients[node] @ loss.gate)
+        scores = gate_scores(loss.design, coefficients[node], loss.gate)
         weights = loss.reaches(coefficients, thresholds)[node]
         order = np.argsort(scores, kind="stable")
         half = np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)

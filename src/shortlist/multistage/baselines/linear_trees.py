@@ -5,9 +5,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import Flags, Floats, Longs, Mask
+from shortlist.arrays import Flags, Floats, Longs, Mask, products_in_order
 from shortlist.multistage.baselines.budgeted_models import indicator_probabilities
 from shortlist.pickles import saved_from
+
+
+def gate_scores(design: Floats, coefficients: Floats, gate: Floats) -> Floats:
+    """Return the scores that a node compares with its threshold, ``(n_rows,)``.
+
+    The threshold is the score of a row that fitted the tree, which must have the very same score again.
+    """
+    return products_in_order(design, products_in_order(coefficients, gate))
 
 
 @saved_from("shortlist.multistage")
@@ -51,7 +59,7 @@ class LinearTree:
         at = np.zeros(len(design), dtype=np.int64)
         for node in np.flatnonzero(self.inner):  # parents come before their children
             here = np.flatnonzero(at == node)
-            above = design[here] @ (self.coefficients[node] @ self.gate) > self.thresholds[node]
+            above = gate_scores(design[here], self.coefficients[node], self.gate) > self.thresholds[node]
             at[here] = np.where(above, 2 * node + 1, 2 * node + 2)
         return at
 
@@ -60,7 +68,7 @@ class LinearTree:
         said = np.empty((len(design), len(self.gate)))
         for node in np.unique(leaves):
             here = leaves == node
-            said[here] = design[here] @ self.coefficients[node]
+            said[here] = products_in_order(design[here], self.coefficients[node])
         return said
 
     def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,12 +5,15 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Longs, Mask
 from shortlist.multistage.baselines.greedy_miser import added_prices
+from shortlist.multistage.baselines.linear_trees import gate_scores
 from shortlist.multistage.problem.costs import FeatureCosts
 
 LEAST_ROWS = 20
 """A node with fewer rows answers, and is not split."""
 LEAST_GAIN = 1e-9
 """A feature that explains a smaller share of the squared targets than this is not taken."""
+SAME_GAIN = 1e-9
+"""Gains that differ by a smaller share than this are equal: their last bits are the processor's."""
 
 
 def grow_submodular(
@@ -62,7 +65,7 @@ def grow_submodular(
         )
         known[node] |= taken
         coefficients[node] = least_squares(design[here], targets[here], feature_of, taken)
-        scores = design[here] @ (coefficients[node] @ gate)
+        scores = gate_scores(design[here], coefficients[node], gate)
         thresholds[node] = np.median(scores)
         above = scores > thresholds[node]
         if 2 * node + 2 < n_nodes and len(here) >= LEAST_ROWS and above.any():
@@ -111,7 +114,9 @@ def greedy_features(
             return taken
         free = worth[prices[open_features[worth]] == 0]
         ratios = gains[free] if len(free) else gains[worth] / prices[open_features[worth]]
-        chosen = int(open_features[(free if len(free) else worth)[np.argmax(ratios)]])
+        chosen = int(
+            open_features[(free if len(free) else worth)[np.argmax(ratios >= ratios.max() * (1 - SAME_GAIN))]]
+        )
         left -= float(prices[chosen])
         taken[chosen] = True
         basis = _explained(columns[:, feature_of == chosen], rest, scale[feature_of == chosen])[1]

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import Values
+from shortlist.arrays import Values, products_in_order
 from shortlist.multistage.search._evaluation import N_MEASURES, nondominated_rows
 from shortlist.multistage.search.stage_objectives import StageProblem
 
@@ -39,9 +39,14 @@ class StageArchive:
 
     def best(self, weights: Values) -> tuple[float, int]:
         """Return the greatest weighted sum of merits, and the place of the first assignment that has it."""
-        sums = fixed_merits(self.problem, self.measures) @ weights
+        sums = worths(self.problem, self.measures, weights)
         place = int(np.argmax(sums))
         return float(sums[place]), place
+
+
+def worths(problem: StageProblem, measures: NDArray[np.int64], weights: Values) -> Values:
+    """Return the weighted sums of merits, ``(n_assignments,)``, each the same whatever else was measured."""
+    return products_in_order(fixed_merits(problem, measures), weights)
 
 
 def fixed_merits(problem: StageProblem, measures: NDArray[np.int64]) -> Values:

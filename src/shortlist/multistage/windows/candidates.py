@@ -8,6 +8,9 @@ from shortlist.multistage.problem.stages import REMOVED, compress
 from shortlist.multistage.subclassifiers.logistic_fits import standardised
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 
+PULL_DIGITS = 9
+"""Decimals of what a feature tells, of which the last bits of a double differ from processor to processor."""
+
 
 def single_moves(
     assignment: NDArray[np.int8],
@@ -62,7 +65,8 @@ class Promise:
     def beyond(self, bought: Mask) -> Values:
         """Return for each feature the squared pulls of its columns on what a least-squares fit leaves.
 
-        As in orthogonal matching pursuit; `bought` is ``(n_features,)``, and gets 0.
+        As in orthogonal matching pursuit, as parts of the largest; `bought` is ``(n_features,)``, and gets 0.
+        They are rounded, so that features that tell the same keep their order on every processor.
         """
         own = self._columns[:, bought[self._features]]
         left = self._classes
@@ -71,7 +75,7 @@ class Promise:
         pulls = np.zeros(self.rows.n_features)
         np.add.at(pulls, self._features, ((self._columns.T @ left) ** 2).sum(axis=1))
         pulls[bought] = 0.0
-        return pulls
+        return np.asarray(np.round(pulls / (pulls.max(initial=0.0) or 1.0), PULL_DIGITS))
 
 
 def interleaved(first: Values, second: Values) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.stages import acquired
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED
-from shortlist.multistage.windows.archive import StageArchive, fixed_merits
+from shortlist.multistage.windows.archive import StageArchive, worths
 from shortlist.multistage.windows.candidates import (
     Promise,
     gains_of_features,
@@ -155,7 +155,7 @@ class WindowClimber:
             if self.budget.stopped:
                 raise FitsStoppedError(STOPPED)
             valid, measures = self.measure(assignments)
-            return valid, fixed_merits(self.problem, measures) @ weights
+            return valid, worths(self.problem, measures, weights)
 
         best, _ = self.archive.best(weights)
         (here,), (worth,) = rate(here[None, :])
@@ -192,8 +192,7 @@ class WindowClimber:
     def _order(self, assignment: NDArray[np.int8], weights: Values, turn: int) -> NDArray[np.int64]:
         """Order features by what their moves gain, and by what they tell beyond one of the stages' sets."""
         moved, measures = self._scan(assignment)
-        worths = fixed_merits(self.problem, measures) @ weights
-        gains = gains_of_features(worths, moved, len(assignment))
+        gains = gains_of_features(worths(self.problem, measures, weights), moved, len(assignment))
         sets = acquired(assignment[None, :], int(assignment.max()) + 1)[0, :-1]
         bought = sets[turn % len(sets)] if len(sets) else np.zeros(len(assignment), dtype=bool)
         return interleaved(gains, self._promise.beyond(bought) / self._prices)

@@ -24,6 +24,8 @@ from shortlist.runs.studies.study import StageNote
 
 STEEPEST = 16.0
 """A weight is at most so many times 1, and at least one part of as many."""
+WEIGHT_DIGITS = 9
+"""Decimals of a weight: the last bits of a power differ from processor to processor."""
 KICKING_SHARE = 0.5
 """Part of the time limit after which no kick begins."""
 LOOKING_THROUGH = "looking through windows"
@@ -166,7 +168,7 @@ def _kick(climber: WindowClimber, weights: Values, draws: np.random.Generator, b
 def drawn_weightings(n_objectives: int, n_weightings: int, seed: int) -> Values:
     """Return weightings, ``(n_weightings, n_objectives)``: equal ones, then logarithms drawn uniformly."""
     rng = np.random.default_rng(seed)
-    drawn = STEEPEST ** rng.uniform(-1.0, 1.0, (n_weightings, n_objectives))
+    drawn = np.round(STEEPEST ** rng.uniform(-1.0, 1.0, (n_weightings, n_objectives)), WEIGHT_DIGITS)
     drawn[0] = 1.0
     return drawn
 

@@ -38,7 +38,7 @@ from shortlist.products.configuration.search_options import (
 from shortlist.products.feature_models.model import Constraint, FeatureModel
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof
-from shortlist.runs import Budget, Cancellation, Report, Study, Unit, Work, run_units, silent
+from shortlist.runs import Budget, Report, Study, Unit, Work, run_units, silent
 from shortlist.runs.workers import as_where
 
 COMPARED_METHODS = tuple(method for method in METHODS if method != "auto")
@@ -204,7 +204,7 @@ def compare_products(
         if takes(method, "study"):
             own = dataclasses.replace(own, study=study.part(key))
         task = _Task(method, seed, own, time_limit_s)
-        units.append(Unit(key, _run, (question, task, tell, work.cancellation)))
+        units.append(Unit(key, _run, (question, task, tell), kind=method, whole=True))
     runs = tuple(
         ComparedRun(*by_key[key], _from_record(question, by_key[key][0], record, study))
         for key, record in run_units(units, work, stage="runs")
@@ -295,21 +295,17 @@ class _Task:
     time_limit_s: float | None
 
 
-def _run(
-    question: Question, task: _Task, report: Report, cancellation: Cancellation
-) -> dict[str, Any] | None:
-    """Run a method, and return its front as it is recorded; None if it was stopped by the user."""
-    budget = Budget(
+def _run(question: Question, task: _Task, report: Report, *, budget: Budget) -> dict[str, Any]:
+    """Run a method, and return its front as it is recorded."""
+    own = Budget(
         as_positive_seconds(task.time_limit_s, "time_limit_s"),
         seed=task.seed,
         report=lambda event: report(
             dataclasses.replace(event, stage=f"{task.method} {task.seed}, {event.stage}")
         ),
-        cancellation=cancellation,
+        cancellation=budget.cancellation,
     )
-    found = find_front(question, task.method, task.options, budget)
-    if cancellation.cancelled:
-        return None
+    found = find_front(question, task.method, task.options, own)
     return _as_record(found.front)
 
 

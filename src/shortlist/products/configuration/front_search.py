@@ -166,6 +166,7 @@ def front_by_program(
             objectives=front.objectives[:1],
             values=front.values[:, :1],
             proof=dataclasses.replace(front.proof, missing=missing),
+            extras=dict(front.extras) | {"ideal": list(front.extras.get("ideal", []))[:1]},
         )
     return front
 

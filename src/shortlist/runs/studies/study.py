@@ -162,6 +162,10 @@ class Study:
         rows = self._rows("SELECT key, result", "units", "AND state = 'done'")
         return {key: _value(result) for key, result in rows}
 
+    def seconds(self) -> dict[str, float]:
+        """Return how long each finished unit of this part took, by key."""
+        return dict(self._rows("SELECT key, seconds", "units", "AND state = 'done'"))
+
     def record(self, *units: Finished, stage: "StageNote | None" = None) -> Any:
         """Record finished units, all in one step; one that is recorded already stays as it is.
 

@@ -1,7 +1,9 @@
 """The loop that keeps workers busy: a few batches in flight, and what a dead worker had is run again."""
 
 import itertools
+import math
 import queue
+import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -58,7 +60,7 @@ class Engine(Protocol):
         """Tell all workers that the run is cancelled."""
 
     def abandon(self, futures: Sequence[Any]) -> None:
-        """Give up what is in flight."""
+        """Give up what is in flight, and workers that would take long to end."""
 
 
 def drive(
@@ -71,7 +73,8 @@ def drive(
     engine : Engine
     units : sequence of Unit
     cancellation : Cancellation
-        Looked at before each batch, and passed on to the workers.
+        Looked at before each batch, and passed on to the workers. Units that count only whole are given up
+        some seconds after it.
     check_s : float
         How often the engine is asked whether it still has workers, while nothing ends.
     """
@@ -81,8 +84,9 @@ def drive(
             while trip.fill():
                 yield from trip.landed(check_s)
         finally:
-            with undisturbed():
-                engine.abandon(list(trip.flying))
+            if trip.flying or cancellation.cancelled:
+                with undisturbed():
+                    engine.abandon(list(trip.flying))
 
 
 class _Trip:
@@ -98,7 +102,8 @@ class _Trip:
         self.flying: dict[Any, list[Parcel]] = {}
         self.alone: deque[Parcel] = deque()
         self.deaths: Counter[int] = Counter()
-        self.told = False
+        self.told_at = math.inf
+        self.grace_s = cancellation.grace_s if all(unit.whole for unit in units) else math.inf
         self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     def wake(self) -> None:
@@ -108,9 +113,11 @@ class _Trip:
     def fill(self) -> bool:
         """Send what there is room for; return whether anything is in flight."""
         if self.cancellation.cancelled:
-            if not self.told:
+            if self.told_at == math.inf:
                 self.engine.stop()
-                self.told = True
+                self.told_at = time.monotonic()
+            elif time.monotonic() >= self.told_at + self.grace_s:
+                return False
         elif self.alone:
             if not self.flying:
                 self._send([self.alone[0]])

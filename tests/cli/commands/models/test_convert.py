@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_what_a_format_cannot_hold_is_told_and_the_products_are_proved(folder: Path) -> None:
-    run = shortlist("model", "convert", "m.uvl", "m.xml", cwd=folder)
+    run = shortlist("model", "convert", "m.uvl", "--out", "m.xml", cwd=folder)
     assert run.returncode == 0
     assert run.stdout.splitlines() == [
         "7 features written to m.xml as featureide.",
@@ -46,7 +46,7 @@ def test_what_a_format_cannot_hold_is_told_and_the_products_are_proved(folder: P
 
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])
 def test_attributes_go_along_as_a_table(ending: str, folder: Path) -> None:
-    words = ["m.uvl", "m.cnf", "--attributes-out", f"a.{ending}", "--json"]
+    words = ["m.uvl", "--out", "m.cnf", "--attributes-out", f"a.{ending}", "--json"]
     facts = json.loads(shortlist("model", "convert", *words, cwd=folder).stdout)
     assert (facts["status"], facts["proved"], facts["format"]) == ("optimal", True, "dimacs")
     assert "2 attributes left out: cost and note" in facts["changes"]
@@ -65,8 +65,11 @@ def test_attributes_go_along_as_a_table(ending: str, folder: Path) -> None:
 
 
 def test_a_format_is_named_where_the_ending_means_another(folder: Path) -> None:
-    assert "as sxfm." in shortlist("model", "convert", "m.uvl", "m.xml", "--to", "sxfm", cwd=folder).stdout
+    assert (
+        "as sxfm."
+        in shortlist("model", "convert", "m.uvl", "--out", "m.xml", "--to", "sxfm", cwd=folder).stdout
+    )
     assert (folder / "m.xml").read_text().startswith("<feature_model ")
-    refused = shortlist("model", "convert", "m.uvl", "n.xml", "--to", "svg", cwd=folder)
+    refused = shortlist("model", "convert", "m.uvl", "--out", "n.xml", "--to", "svg", cwd=folder)
     assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (2, "", 1)
     assert "--to must be one of dimacs, featureide, sxfm or uvl, got 'svg'" in refused.stderr

@@ -32,11 +32,11 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_slice_is_a_model_with_the_cut_products(folder: Path) -> None:
     (folder / "names.txt").write_text("GPS\n\nphone\n", encoding="utf-8")
-    words = ["m.uvl", "s.uvl", "--keep", "Small, Wi-Fi, fast", "--keep-file", "names.txt"]
+    words = ["m.uvl", "--out", "s.uvl", "--keep", "Small, Wi-Fi, fast", "--keep-file", "names.txt"]
     refused = shortlist("model", "slice", *words, cwd=folder)
     assert refused.returncode == 2
     assert "--keep names no feature: 'fast'" in refused.stderr or "'Wi-Fi'" in refused.stderr
-    words[3:4] = ["Small", "--keep", "Wi-Fi, fast"]
+    words[4:5] = ["Small", "--keep", "Wi-Fi, fast"]
     run = shortlist("model", "slice", *words, cwd=folder)
     assert run.stdout.splitlines() == [
         "3 rules kept, and 1 new clause in place of the other rules, by elimination.",
@@ -50,7 +50,7 @@ def test_a_slice_is_a_model_with_the_cut_products(folder: Path) -> None:
 
 
 def test_json_says_how_it_was_found(folder: Path) -> None:
-    words = ["m.uvl", "s.xml", "--to", "sxfm", "--keep", "GPS,Small", "--json"]
+    words = ["m.uvl", "--out", "s.xml", "--to", "sxfm", "--keep", "GPS,Small", "--json"]
     facts = json.loads(shortlist("model", "slice", *words, cwd=folder).stdout)
     assert (facts["command"], facts["method"], facts["status"]) == ("model slice", "elimination", "optimal")
     assert (facts["n_features"], facts["n_new_clauses"], facts["format"]) == (2, 1, "sxfm")
@@ -67,7 +67,7 @@ def test_json_says_how_it_was_found(folder: Path) -> None:
     ],
 )
 def test_what_makes_no_sense_is_refused_in_a_sentence(words: list[str], sentence: str, folder: Path) -> None:
-    run = shortlist("model", "slice", "m.uvl", "s.uvl", *words, cwd=folder)
+    run = shortlist("model", "slice", "m.uvl", "--out", "s.uvl", *words, cwd=folder)
     assert (run.returncode, run.stdout, run.stderr.count("\n")) == (2, "", 1)
     assert sentence in run.stderr
     assert not (folder / "s.uvl").exists()

@@ -47,12 +47,15 @@ def test_tables_are_printed_and_written_and_a_study_is_gone_on_from(sets: Path) 
         "s.db",
         "--out",
         "new/results",
+        "--report",
+        "page.html",
     ]
     run = shortlist(*line, cwd=sets)
     assert run.returncode == 0, run.stderr
     assert "Test errors" in run.stdout
     assert "Where this is not what the paper did:" in run.stdout
     assert "pima-diabetes is missing: shortlist datasets fetch pima-diabetes." in run.stderr
+    assert "Test errors" in (sets / "page.html").read_text()
     written = sets / "new" / "results"
     assert {path.name for path in written.iterdir()} == {
         "evolution.md", "evolution-errors.csv", "evolution-rows.csv",

@@ -12,8 +12,8 @@ from shortlist.cli.text.output import print_json, print_notes, run_facts
 def convert(
     context: typer.Context,
     model: FeatureModelFile,
-    out: Annotated[Path, typer.Argument(help="File to write: the model, in the format of its ending.")],
     *,
+    out: Annotated[Path, output("the model, in the format of its ending.")],
     to: Annotated[
         str | None,
         typer.Option(help="Format: uvl, featureide, sxfm or dimacs; default by the ending."),
@@ -31,8 +31,8 @@ def convert(
 
     check_files(
         inputs={"MODEL": model},
-        outputs={"--attributes-out": attributes_out, "OUT": out},
-        endings={"--attributes-out": SPREADSHEET_FILE, "OUT": FEATURE_MODEL_FILE},
+        outputs={"--attributes-out": attributes_out, "--out": out},
+        endings={"--attributes-out": SPREADSHEET_FILE, "--out": FEATURE_MODEL_FILE},
     )
     from shortlist.cli.text.delivery import save
     from shortlist.cli.text.models.written import print_written, written_facts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.groups import grouped
-from shortlist.cli.options.shared import SECONDS_HELP, FeatureModelFile, Json, check_shared
+from shortlist.cli.options.shared import SECONDS_HELP, FeatureModelFile, Json, check_shared, output
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ class KeptOptions:
 def slice_(
     context: typer.Context,
     model: FeatureModelFile,
-    out: Annotated[Path, typer.Argument(help="File to write: the model, in the format of its ending.")],
     *,
+    out: Annotated[Path, output("the model, in the format of its ending.")],
     kept: KeptOptions,
     to: Annotated[
         str | None,
@@ -69,8 +69,8 @@ def slice_(
 
     check_files(
         inputs={"MODEL": model, "--keep-file": kept.keep_file},
-        outputs={"OUT": out},
-        endings={"OUT": FEATURE_MODEL_FILE},
+        outputs={"--out": out},
+        endings={"--out": FEATURE_MODEL_FILE},
     )
     from shortlist._words import counted
     from shortlist.cli.text.delivery import save

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import stray_flags_ignored
-from shortlist.ensembles.evolution.spaces.scores import highest_class, n_scores
+from shortlist.ensembles.evolution.spaces.scores import highest_class, n_scores, weighted_sums
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.pickles import saved_from
 
@@ -57,12 +56,7 @@ class LinearClassifiers:
         return np.asarray(first + place.astype(np.float32) * (second - first))
 
     def predict(self, population: LinearWeights, X: NDArray[np.float64]) -> ClassCodes:
-        """Return the class with the largest score, the lowest of equals.
-
-        One matrix product scores everyone.
-        """
+        """Return the class with the largest score, the lowest of equals."""
         size, outputs, _ = population.shape
         flat = population.reshape(size * outputs, -1)
-        with stray_flags_ignored():
-            sums = X.astype(np.float32) @ flat[:, :-1].T
-        return highest_class((sums + flat[:, -1]).reshape(len(X), size, outputs))
+        return highest_class(weighted_sums(X, flat).reshape(len(X), size, outputs))

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import stray_flags_ignored
-from shortlist.ensembles.evolution.spaces.scores import highest_class, n_scores
+from shortlist.ensembles.evolution.spaces.scores import highest_class, n_scores, weighted_sums
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.pickles import saved_from
 
@@ -77,15 +76,14 @@ class NeuralNetworks:
     def predict(self, population: NetworkWeights, X: NDArray[np.float64]) -> ClassCodes:
         """Return the class with the largest score, the lowest of equals."""
         hidden, output = self.layers(population)
-        rows = X.astype(np.float32)
-        codes = np.empty((len(rows), len(population)), dtype=np.uint8)
-        for start in range(0, len(rows), 1024):  # by blocks, so that the hidden layer of everyone stays small
-            block = rows[start : start + 1024]
-            flat = hidden.reshape(-1, self.n_features + 1)
-            with stray_flags_ignored():
-                units = np.tanh(block @ flat[:, :-1].T + flat[:, -1]).reshape(len(block), len(population), -1)
-                sums = np.einsum("rph,pch->rpc", units, output[:, :, :-1], optimize=True)
-            scores = sums + output[:, :, -1]
+        flat = hidden.reshape(-1, self.n_features + 1)
+        codes = np.empty((len(X), len(population)), dtype=np.uint8)
+        for start in range(0, len(X), 1024):  # by blocks, so that the hidden layer of everyone stays small
+            sums = weighted_sums(X[start : start + 1024], flat).astype(np.float32)
+            units = np.tanh(sums).reshape(len(sums), len(population), -1)
+            scores = np.repeat(output[None, :, :, -1].astype(np.float64), len(sums), axis=0)
+            for unit in range(self.n_hidden):  # one after the other, as in weighted_sums
+                scores += units[:, :, None, unit] * output[:, :, unit].astype(np.float64)
             codes[start : start + 1024] = highest_class(scores)
         return codes
 
