@@ -307,7 +307,7 @@ def test_bad_input_is_one_sentence_and_writes_nothing(
         "--costs-dataset x", "--scaling 10T", "--scaling 10T --preset pima --costs costs.csv",
         "--preset pima --costs costs.csv --confidence 0.8 --method enumerate", "--budget 5 --method enumerate",
         "--budget 5 --recall 2", "--population 9 --method enumerate", "--generations 150 --method enumerate",
-        "--elites vector --method enumerate", "--population 9", "--population 9 --method windows", "--call-cost 1", "--call-cost-per-feature 0",
+        "--rules paper --method enumerate", "--budget 5 --rules paper", "--population 9", "--population 9 --method windows", "--call-cost 1", "--call-cost-per-feature 0",
         "--ensemble-size 3", "--share-fits", "--share-fits --subclassifier forest --recall 2",
         "--subclassifier forest --method single",
         "--penalty yes=1 --objectives coverage", "--positive yes", "--rows 20 --json",
@@ -454,12 +454,12 @@ def test_no_threads_are_refused(folder: Path) -> None:
 
 
 def test_a_run_whose_elite_fills_the_population_says_so(folder: Path) -> None:
-    command = ["stage", "credit.csv", *QUICK, "--method", "emsco", "--population", "4", "--confidence", "0.5"]
-    literal = shortlist(*command, "--elites", "chromosome", cwd=folder).stdout
-    facts = json.loads(shortlist(*command, "--elites", "vector", "--json", cwd=folder).stdout)
+    command = ["stage", "credit.csv", *QUICK, "--population", "4", "--confidence", "0.5"]
+    literal = shortlist(*command, "--rules", "paper", cwd=folder).stdout
+    facts = json.loads(shortlist(*command, "--rules", "distinct", "--json", cwd=folder).stdout)
 
     assert "ended by: elite fills the population." in literal
-    assert "Use --elites vector, or a larger --population" in literal
+    assert "Use --rules distinct, or a larger --population" in literal
     assert facts["evolution"]["stopped"] in {"generations", "patience"}
     assert facts["evolution"]["n_evaluations"] >= 4
 

@@ -107,7 +107,7 @@ ON_THEIR_OWN = {
     "compare": {"units"},
     "model check": {"units"},
     "stage": {"C", "answer_rejected", "beta", "calibration_share", "epsilon", "mutation", "patience", "recombination", "scale",
-              "tries", "validation_share"},
+              "elitism", "validation_share"},
     "front show": {"order", "weights"},
     "front plot": {"trust"},
     "datasets fetch": {"silence_s"},

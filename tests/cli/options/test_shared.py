@@ -18,7 +18,6 @@ MEANINGS = {
         "stage use": "a saved model",
     },
     "--rule": {"front pick": "a rule that takes a point; elsewhere where reference points lie"},
-    "--elites": {"stage": "what is kept; elsewhere how many"},
     "--out": {"reproduce": "a folder of tables; elsewhere a file"},
     "FILE": {"report": "any result", "open": "any result"},
     "FILES": {"study clear": "studies to remove"},
