@@ -24,7 +24,7 @@ from shortlist.products import (
     to_clauses,
 )
 from shortlist.products.configuration.checked_front import checked_front
-from shortlist.products.configuration.evolved_front import REPAIR_SHARE
+from shortlist.products.configuration.evolved_front import REPAIR_SHARE, REPAIRED
 from shortlist.products.configuration.found_front import find_front
 from shortlist.products.configuration.front_search import Question, padded_costs
 from shortlist.products.configuration.product_front import make_question
@@ -100,6 +100,7 @@ EVOLUTION: dict[str, Callable[..., Front]] = {
     "ibea": ibea,
     "ibed": ibed,
     "satibea": ibea,
+    "smtibea": ibea,
 }
 
 
@@ -140,7 +141,8 @@ def evolve_once(
     evolution = functools.partial(
         EVOLUTION[method], clauses, costs, kinds, names, offsets=offsets, seeds=starts
     )
-    rates = Evolution(valid_first=valid_first, repair=REPAIR_SHARE if method == "satibea" else 0.0)
+    share = REPAIR_SHARE if method in REPAIRED else 0.0
+    rates = Evolution(valid_first=valid_first, repair=share, improve=method == "smtibea")
     compiled = dataclasses.replace(rates, n_evaluations=200)
     evolution(settings=compiled, budget=Budget(seed=seed))  # outside the clock
     load = os.getloadavg()[0]
