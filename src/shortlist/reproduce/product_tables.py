@@ -116,6 +116,11 @@ PAPER_SECONDS: Mapping[tuple[str, int], float] = {
 """Seconds of SolRep by system and reference points, the longest of the sets; Linux with its anchors."""
 
 N_OBJECTIVES = 4
+MEASURED = (
+    "said", "features", "same", "ended", "programs", "objectives", "part", "parts", "correctness",
+    "reference_points", "unproved",
+)  # fmt: skip
+"""Columns that some units fill; an extent may have none of these units."""
 OURS, PRINTED, PAPER = "here", "here, as printed", "the paper"
 
 COLUMNS = (
@@ -156,11 +161,12 @@ def product_tables(rows: "pd.DataFrame") -> list[ResultTable]:
         _solrep_beside_ibea, _seconds_by_points, _points_by_points, _growth, _fifty_points, _solrep_runs,
         _constraint_solving,
     ]  # fmt: skip
-    return [table for table in (make(rows) for make in makers) if table.rows]
+    whole = rows.reindex(columns=list(dict.fromkeys([*rows.columns, *MEASURED])))
+    return [table for table in (make(whole) for make in makers) if table.rows]
 
 
 def _rules(rows: "pd.DataFrame") -> ResultTable:
-    said = [text for part in _of(rows, "model", system="jcs")["said"] for text in part] if len(rows) else []
+    said = [text for part in _of(rows, "model", system="jcs")["said"] for text in part]
     return _table(
         "table-1",
         "Table 1: the rules of JCS",
@@ -336,20 +342,22 @@ def _growth(rows: "pd.DataFrame") -> ResultTable:
     first: dict[tuple[Any, ...], float] = {}
     for whose, kind in ((PRINTED, "printed"), (OURS, "complete")):
         part = _of(rows, kind)
+        if part.empty:
+            continue
         part = part.assign(objectives=part["objectives"] if kind == "printed" else 4)
         for (method, n, name), own in part.groupby(["method", "objectives", "system"], sort=False):
             sums = own.groupby("number")[["programs", "seconds"]].sum()
             n_parts = own.groupby("number")["part"].nunique() if kind == "printed" else None
             whole = own["parts"].iloc[0] if kind == "printed" else 1
             ended = bool(own["ended"].all()) and (n_parts is None or whole == 1 or (n_parts == whole).all())
-            seconds = float(sums["seconds"].mean())
+            seconds, n_programs = float(sums["seconds"].mean()), float(sums["programs"].mean())
             before = first.setdefault((whose, method, n), seconds) if ended else None
             found.append(
                 {
                     "whose": whose, "method": method, "objectives": int(n), "system": NAMES[name],
                     "features": PAPER_SIZES[name][0], "sets": len(sums), "ended": "yes" if ended else "NO",
-                    "programs": float(sums["programs"].mean()), "seconds": seconds,
-                    "ms a program": 1000 * seconds / max(1.0, float(sums["programs"].mean())),
+                    "programs": n_programs if n_programs > 0 else None, "seconds": seconds,
+                    "ms a program": 1000 * seconds / n_programs if n_programs > 0 else None,
                     "times the first": None if before is None else seconds / max(before, 1e-9),
                     "paper's seconds": PAPER_RQ_2.get((name, method)) if n == 4 else None,
                 }
@@ -361,7 +369,7 @@ def _growth(rows: "pd.DataFrame") -> ResultTable:
         "Algorithm 1 solves one program for each combination of bounds: the product of the ranges of all "
         "objectives but one. Ranges grow with the features, so that with four objectives programs grow with "
         "their cube, and each further objective multiplies them by its range.",
-        differs="The paper calls the cost exponential; the programs of Algorithm 1 are a power of the number of "
+        differs="Seconds are another machine's and another solver's. The paper calls the cost exponential; the programs of Algorithm 1 are a power of the number of "
         "features for a given number of objectives, and exponential in the number of objectives."
         if found
         else "",
@@ -512,7 +520,7 @@ def _printed_sides(rows: "pd.DataFrame", system: System) -> dict[str, Side]:
 def _side(part: "pd.DataFrame") -> Side:
     """Return the runs of a method on a system; methods that are not evolution find products only."""
     runs = [np.array(points, dtype=np.int64) for points in part["points"]]
-    correct = part["correctness"].mean() if "correctness" in part else float("nan")
+    correct = part["correctness"].mean()
     return Side(
         tuple(run.reshape(-1, N_OBJECTIVES) for run in runs),
         100.0 if np.isnan(correct) else 100.0 * float(correct),
