@@ -286,7 +286,9 @@ def run_checkpoint(
         digest = digest_of_arrays(
             [clauses.literals, clauses.offsets, problem.costs, problem.offsets, population]
         )
-        study.bind({**asked, **dataclasses.asdict(settings), "the question": digest})
+        bound = dataclasses.asdict(settings)
+        del bound["improve"]  # the method says so, and studies of before have no word for it
+        study.bind({**asked, **bound, "the question": digest})
     return Checkpoint(GENERATIONS, study)
 
 
