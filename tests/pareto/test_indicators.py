@@ -1,8 +1,8 @@
 """Indicators against plain formulas and against the values that Xue & Li (ICSE 2018) published."""
 
 import csv
-import math
 import itertools
+import math
 from pathlib import Path
 
 import numpy as np

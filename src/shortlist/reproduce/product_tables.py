@@ -309,7 +309,7 @@ def _figure_4(rows: "pd.DataFrame", name: str, column: str, title: str) -> Resul
     for system, part in _by_system(rows, "solrep"):
         if len(part) < 2:
             continue
-        own = [
+        own: Rows = [
             {
                 "system": _label(system), "reference points": int(row["reference_points"]),
                 "seconds": float(row["seconds"]), "points": len(row["points"]),

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -54,6 +54,8 @@ SHOP = (("e-shop", 0), ("e-shop", 1))
 ECOS = (("ecos", 0), ("ecos", 1), ("ecos", 2))
 UCLINUX = (("uclinux", 0), ("uclinux", 1))
 BOTH_LINUX = ((LINUX, 0), (LINUX, 1))
+REPAIRED_ON = (ECOS[0], UCLINUX[0])
+"""Where evolution with constraint solving is run."""
 TABLE_5: tuple[System, ...] = (*JCS[:2], *PORTAL[:2], *SHOP, *ECOS, *UCLINUX, *BOTH_LINUX)
 """Its twelve rows, and a third set of attributes of eCos."""
 
@@ -109,7 +111,7 @@ MEDIUM_SIZE = ProductsSize(
     systems=tuple(SYSTEMS),
     complete=_each((*JCS, *PORTAL), COMPLETE),
     printed=(
-        *_each((*JCS, PORTAL[0]), 4, BOTH), (PORTAL[1], 4, (EPSILON,)), *_FEW_OBJECTIVES, (SHOP[0], 2, BOTH),
+        *_each((*JCS, PORTAL[0]), 4, BOTH), (PORTAL[1], 4, (EPSILON,)), *_FEW_OBJECTIVES, (SHOP[0], 2, (EPSILON,)),
     ),
     solrep=(
         *_SMALL_FRONTS, *_each(SHOP, (1000, 1500)), (ECOS[0], (50, 500, 1500)), *_each(ECOS[1:], (1500,)),
@@ -119,7 +121,7 @@ MEDIUM_SIZE = ProductsSize(
 )  # fmt: skip
 PAPER_SIZE = dataclasses.replace(
     MEDIUM_SIZE,
-    printed=(*_each((*JCS, *PORTAL), 4, BOTH), *_FEW_OBJECTIVES, (SHOP[0], 2, BOTH)),
+    printed=(*_each((*JCS, *PORTAL), 4, BOTH), *_FEW_OBJECTIVES, (SHOP[0], 2, (EPSILON,))),
     solrep=(
         *MEDIUM_SIZE.solrep[:-2], (BOTH_LINUX[0], (50, 250, 500, 1000, 1500)), (BOTH_LINUX[1], (50, 1500)),
     ),
@@ -127,6 +129,10 @@ PAPER_SIZE = dataclasses.replace(
 )  # fmt: skip
 SIZES = {"small": SMALL_SIZE, "medium": MEDIUM_SIZE, "paper": PAPER_SIZE}
 """How much each scale measures."""
+
+
+Candidate: TypeAlias = tuple[System, tuple[str, ...], Unit]
+"""A unit, its system, and the tables and figures that it is for."""
 
 
 def plan_products(folder: Path | None, extent: Extent) -> Plan:
@@ -148,62 +154,82 @@ def plan_products(folder: Path | None, extent: Extent) -> Plan:
     return Plan(tuple(units), settings, tuple(missing[:1]))
 
 
-def _candidates(
-    folder: Path | None, size: ProductsSize, extent: Extent
-) -> Iterator[tuple[System, tuple[str, ...], Unit]]:
+def _candidates(folder: Path | None, size: ProductsSize, extent: Extent) -> Iterator[Candidate]:
     """Yield each unit of a size with its system, and the tables and figures that it is for."""
-    limit_s = extent.time_limit_s
     for name in SYSTEMS:
-        tables = ("table-1", "table-2") if name == "jcs" else ("table-2",)
+        tables = _named({"table-1": name == "jcs", "table-2": True})
         yield (name, 0), tables, Unit(f"{name}/model", measure_model, (folder, (name, 0)))
+    yield from _complete_units(folder, size, extent.time_limit_s)
+    yield from _solrep_units(folder, size, extent.time_limit_s)
+    yield from _evolved_units(folder, size, extent.seeds)
+
+
+def _complete_units(folder: Path | None, size: ProductsSize, limit_s: float | None) -> Iterator[Candidate]:
+    """Yield the units of complete fronts: ours, and those of the algorithms as printed."""
     for system, methods in size.complete:
         for method in methods:
-            tables = ("table-3", "rq-2", *(("table-4",) if method in {CWMOIP, "diagram"} else ()))
-            yield (
-                system,
-                tables,
-                Unit(_key(system, method), measure_complete, (folder, system, method, limit_s)),
-            )
+            tables = _named({"table-3": True, "table-4": method in {CWMOIP, "diagram"}, "rq-2": True})
+            given = (folder, system, method, limit_s)
+            yield system, tables, Unit(_key(system, method), measure_complete, given)
     for system, n_objectives, methods in size.printed:
-        tables = ("table-3", "rq-2") if n_objectives == 4 else ("rq-2",)
+        tables = _named({"table-3": n_objectives == 4, "rq-2": True})
         for method in methods:
             parted = method == EPSILON and n_objectives == 4 and system[0] != "jcs"
             for part in range(SYSTEMS[system[0]].n_features + 1) if parted else (None,):
+                run = PrintedRun(method, n_objectives, part)
                 what = f"{method} as printed, {n_objectives} objectives"
                 what += "" if part is None else f", deselected <= {part}"
-                given = (folder, system, PrintedRun(method, n_objectives, part), limit_s)
-                yield system, tables, Unit(_key(system, what), measure_printed, given)
+                yield (
+                    system,
+                    tables,
+                    Unit(_key(system, what), measure_printed, (folder, system, run, limit_s)),
+                )
+
+
+def _solrep_units(folder: Path | None, size: ProductsSize, limit_s: float | None) -> Iterator[Candidate]:
+    """Yield the units of SolRep, and those that read what the authors stored."""
     for system, numbers in size.solrep:
         for n_points in numbers:
             is_front = n_points == max(numbers) or n_points >= 1000
-            tables = ("figure-4", "figure-4-points") if len(numbers) > 1 else ()
-            tables += ("rq-5",) if n_points == 50 else ()
-            tables += ("table-5", "table-6", "constraint-solving") if is_front else ()
+            tables = _named(
+                {
+                    "table-5": is_front, "table-6": is_front and system in ECOS,
+                    "figure-4": len(numbers) > 1, "figure-4-points": len(numbers) > 1,
+                    "rq-5": n_points == 50, "solrep": True,
+                    "constraint-solving": is_front and system in REPAIRED_ON,
+                }
+            )  # fmt: skip
             given = (folder, system, n_points, limit_s)
-            yield system, (*tables, "solrep"), Unit(_key(system, f"solrep {n_points}"), measure_solrep, given)
+            yield system, tables, Unit(_key(system, f"solrep {n_points}"), measure_solrep, given)
         if has_stored(*system):
             yield system, ("solrep",), Unit(_key(system, "stored"), measure_stored, (folder, system))
-    yield from _evolved(folder, size, extent)
 
 
-def _evolved(
-    folder: Path | None, size: ProductsSize, extent: Extent
-) -> Iterator[tuple[System, tuple[str, ...], Unit]]:
-    """Yield the units of evolution, in the same way."""
+def _evolved_units(folder: Path | None, size: ProductsSize, seeds: int | None) -> Iterator[Candidate]:
+    """Yield the units of evolution."""
     small = (*JCS, *PORTAL)
-    runs: list[tuple[System, str, tuple[str, ...], int]] = []
+    runs = []
     for system in dict.fromkeys((*small, *TABLE_5)):
-        tables = ("table-4",) if system in small else ("rq-5",)
-        tables += ("table-5",) if system in TABLE_5 else ()
+        tables = _named(
+            {"table-4": system in small, "table-5": system in TABLE_5, "rq-5": system not in small}
+        )
         runs.append((system, "ibed", tables, size.n_linux_seeds if system[0] == LINUX else size.n_seeds))
-    runs += [(system, "ibea", ("table-6", "constraint-solving"), size.n_seeds) for system in ECOS]
-    for system in (ECOS[0], UCLINUX[0]):
-        runs += [(system, method, ("constraint-solving",), size.n_repaired_seeds) for method in REPAIRED]
+    for system in dict.fromkeys((*ECOS, *REPAIRED_ON)):
+        tables = _named({"table-6": system in ECOS, "constraint-solving": system in REPAIRED_ON})
+        runs.append((system, "ibea", tables, size.n_seeds))
+    for system in REPAIRED_ON:
+        tables = ("constraint-solving",)
+        runs += [(system, method, tables, size.n_repaired_seeds) for method in REPAIRED]
     for system, method, tables, n_seeds in runs:
         n_evaluations = size.n_evaluations or SYSTEMS[system[0]].n_evaluations
-        for seed in range(extent.seeds or n_seeds):
+        for seed in range(seeds or n_seeds):
             given = (folder, system, method, seed, n_evaluations)
             yield system, tables, Unit(_key(system, f"{method} {seed}"), measure_evolved, given)
+
+
+def _named(tables: Mapping[str, bool]) -> tuple[str, ...]:
+    """Return the tables that a unit is for."""
+    return tuple(name for name, is_for in tables.items() if is_for)
 
 
 def measure_model(folder: Path, system: System, *, budget: Budget | None = None) -> Rows:

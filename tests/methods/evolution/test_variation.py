@@ -1,7 +1,7 @@
 """Evolution of products that is killed after a number of kept states, and gone on with."""
 
-import functools
 import dataclasses
+import functools
 import itertools
 from collections.abc import Callable
 from pathlib import Path
