@@ -1,4 +1,4 @@
-"""Algorithms 1 and 2 of :cite:t:`Xue2018` as they are printed: all loops, no program skipped, no second check."""
+"""Algorithms 1 and 2 of :cite:t:`Xue2018` as printed: all loops, no program skipped, no second check."""
 
 import itertools
 import math
@@ -20,8 +20,8 @@ Point: TypeAlias = tuple[int, ...]
 """The objectives of a solution, scaled to integers, minimised."""
 
 Minimise: TypeAlias = Callable[[Sequence[float], Sequence[float]], Point | None]
-"""``bintpro``: receives a weight and the largest value allowed for each objective, and returns the objectives of
-a solution with the least weighted sum, or None without a solution.
+"""``bintpro``: receives a weight and the largest value allowed for each objective, and returns the objectives
+of a solution with the least weighted sum, or None without a solution.
 """
 
 

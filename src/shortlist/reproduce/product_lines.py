@@ -87,10 +87,12 @@ SYSTEMS = {
         ("ecos1", "ecos2"),
     ),
     "uclinux": ProductSystem(
-        "lvat/uClinux.dimacs", 1850, ("UCLinux_RAND1.csv", "UCLinux_RAND2.csv"), "uCLinux", 100_000, ("uclinux1",)
+        "lvat/uClinux.dimacs", 1850, ("UCLinux_RAND1.csv", "UCLinux_RAND2.csv"), "uCLinux",
+        100_000, ("uclinux1",)
     ),
     "compact-linux": ProductSystem(
-        "lvat/2.6.28.6-compact.dimacs.gz", 6888, ("LinuxX86_RAND1.csv.gz", "LinuxX86_RAND2.csv.gz"), "LinuxX86",
+        "lvat/2.6.28.6-compact.dimacs.gz", 6888,
+        ("LinuxX86_RAND1.csv.gz", "LinuxX86_RAND2.csv.gz"), "LinuxX86",
         100_000, ("linuxx861",),
     ),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The tables and figures of :cite:t:`Xue2018`, in its layout, with what it reports beside what was measured."""
+"""The tables and figures of :cite:t:`Xue2018`, in its layout, its figures beside ours."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -182,12 +182,14 @@ def _systems(rows: "pd.DataFrame") -> ResultTable:
         found.append(
             {
                 "system": NAMES[row["system"]], "features": int(row["features"]),
-                "paper's features": n_features, "clauses": int(row["clauses"]), "paper's constraints": n_rules,
+                "paper's features": n_features, "clauses": int(row["clauses"]),
+                "paper's constraints": n_rules,
                 "inequalities": int(row["inequalities"]),
             }
         )  # fmt: skip
     differs = (
-        "Linux is the compact form of its clauses, as the file with 343,944 of them is too large to be stored."
+        "Linux is the compact form of its clauses, as the file with 343,944 of them is too large to be "
+        "stored."
         if any(row["system"] == NAMES["compact-linux"] for row in found)
         else ""
     )
@@ -215,8 +217,9 @@ def _complete_fronts(rows: "pd.DataFrame") -> ResultTable:
         found,
         "As printed: all loops of Algorithms 1 and 2. Here: programs whose answer is known are left out, and "
         "answers are checked in integers. Where a method was not run, the front is the diagram's.",
-        differs="Only seconds differ: another machine and HiGHS for CPLEX; and Algorithm 2, with the cost outermost as "
-        "its text has it, takes so many programs on Web Portal that the paper's seconds suggest another order."
+        differs="Only seconds differ: another machine and HiGHS for CPLEX; and Algorithm 2, with the cost "
+        "outermost as its text has it, takes so many programs on Web Portal that the paper's seconds "
+        "suggest another order."
         if _agrees(found, ("|A|", "|B|", "A HV", "A SP"))
         else "NOT EVERY FRONT IS THE PAPER'S: see the columns of counts.",
     )
@@ -238,9 +241,9 @@ def _evolution_beside_complete(rows: "pd.DataFrame") -> ResultTable:
         "Table 4: CWMOIP (A) beside the runs of IBED together (B)",
         found,
         f"{_EVOLVED} Where CWMOIP was not run, A is the diagram's front.",
-        differs="Our IBED has rules of exchange and replacement of our own, which find more with as many runs and "
-        "evaluations; the paper's hypervolume of IBED on JCS 1 is above the complete front's, so it was scaled "
-        "by another front.",
+        differs="Our IBED has rules of exchange and replacement of our own, which find more with as many "
+        "runs and evaluations; the paper's hypervolume of IBED on JCS 1 is above the complete front's, so "
+        "it was scaled by another front.",
     )
 
 
@@ -250,10 +253,10 @@ def _solrep_beside_ibed(rows: "pd.DataFrame") -> ResultTable:
         "table-5",
         "Table 5: SolRep (A) beside the runs of IBED together (B)",
         _solrep_beside(rows, "ibed", PAPER_5),
-        f"{_EVOLVED} Of the paper's figures those are shown whose digits are known; those of IBED on E-Shop 1 "
-        "and eCos 2 are in tables that the authors stored. eCos 3 is in their data and in no table.",
-        differs="Our IBED is stronger than the paper's by its own rules of exchange and replacement, and SolRep's "
-        "programs are proved, where the paper takes what CPLEX has found after 0.1 s.",
+        f"{_EVOLVED} Of the paper's figures those are shown whose digits are known; those of IBED on E-Shop "
+        "1 and eCos 2 are in tables that the authors stored. eCos 3 is in their data and in no table.",
+        differs="Our IBED is stronger than the paper's by its own rules of exchange and replacement, and "
+        "SolRep's programs are proved, where the paper takes what CPLEX has found after 0.1 s.",
     )
 
 
@@ -269,8 +272,9 @@ def _solrep_beside_ibea(rows: "pd.DataFrame") -> ResultTable:
 
 
 _EVOLVED = (
-    "Of evolution, correctness, hypervolume and spread are means of the runs, as in the tables that the authors "
-    "stored, seconds their sum, and |B| counts what at least one run ended with. Indicators are scaled by N_A ∪ N_B."
+    "Of evolution, correctness, hypervolume and spread are means of the runs, as in the tables that the "
+    "authors stored, seconds their sum, and |B| counts what at least one run ended with. Indicators are "
+    "scaled by N_A ∪ N_B."
 )
 
 
@@ -369,8 +373,9 @@ def _growth(rows: "pd.DataFrame") -> ResultTable:
         "Algorithm 1 solves one program for each combination of bounds: the product of the ranges of all "
         "objectives but one. Ranges grow with the features, so that with four objectives programs grow with "
         "their cube, and each further objective multiplies them by its range.",
-        differs="Seconds are another machine's and another solver's. The paper calls the cost exponential; the programs of Algorithm 1 are a power of the number of "
-        "features for a given number of objectives, and exponential in the number of objectives."
+        differs="Seconds are another machine's and another solver's. The paper calls the cost exponential; "
+        "the programs of Algorithm 1 are a power of the number of features for a given number of "
+        "objectives, and exponential in the number of objectives."
         if found
         else "",
     )
@@ -421,8 +426,8 @@ def _solrep_runs(rows: "pd.DataFrame") -> ResultTable:
         "solrep",
         "How long SolRep takes, and its points beside the set that the authors stored",
         found,
-        "Indicators of both sets are scaled by their joint front; the authors stored one set a row, whatever the "
-        "number of reference points here.",
+        "Indicators of both sets are scaled by their joint front; the authors stored one set a row, "
+        "whatever the number of reference points here.",
     )
 
 
