@@ -452,7 +452,8 @@ def _deviations() -> tuple[str, ...]:
         ),
         (
             "Indicators are scaled by the joint front of the two methods of a row; the paper's hypervolume "
-            "of IBED on JCS 1 is above the complete front's, so it was scaled otherwise."
+            "of IBED on JCS 1 is above the complete front's, so it was scaled otherwise. Of evolution they "
+            "are means of the runs, as in the tables that the authors stored, where the text says medians."
         ),
         "Linux is the compact form of its clauses; they are very likely equivalent, which is not proved.",
         (
