@@ -24,7 +24,7 @@ from shortlist.reproduce.as_printed import (
     epsilon_constraint_as_printed,
 )
 from shortlist.reproduce.product_lines import complete_points, prepared_question
-from shortlist.reproduce.products import PrintedRun, largest_values, measure_printed
+from shortlist.reproduce.product_runs import PrintedRun, largest_values, measure_printed
 from shortlist.results.objective import Objective
 from shortlist.runs import Budget, Cancellation, open_study
 from tests.methods import oracles

@@ -9,20 +9,17 @@ import pandas as pd
 import pytest
 
 from shortlist.reproduce.paper import SCALES, Extent, ResultTable, check_extent, reproduce
+from shortlist.reproduce.product_figures import NAMES, PAPER_3, PAPER_SIZES
 from shortlist.reproduce.product_lines import SEEDS, SYSTEMS, prepared_question, seed_products
-from shortlist.reproduce.product_tables import CONTENTS, NAMES, PAPER_3, PAPER_SIZES, product_tables
-from shortlist.reproduce.products import (
-    JCS,
+from shortlist.reproduce.product_runs import (
     LINUX,
-    PORTAL,
-    PRODUCTS,
-    SIZES,
-    TABLE_5,
     measure_complete,
     measure_evolved,
     measure_model,
     measure_solrep,
 )
+from shortlist.reproduce.product_tables import CONTENTS, product_tables
+from shortlist.reproduce.products import JCS, PORTAL, PRODUCTS, SIZES, TABLE_5
 from shortlist.runs import Budget, Work, open_study
 
 EVERY = (*JCS, *PORTAL)
