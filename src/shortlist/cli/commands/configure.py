@@ -65,8 +65,8 @@ def configure(
     method: Annotated[
         str,
         typer.Option(
-            help="Method: auto, diagram, exact, cwmoip, epsilon-constraint; solrep; ibea, satibea, ibed or "
-            "nsga2."
+            help="Method: auto, diagram, exact, cwmoip, epsilon-constraint; solrep; ibea, satibea, "
+            "smtibea, ibed or nsga2."
         ),
     ] = "auto",
     search: ProductSearchOptions,
@@ -91,8 +91,8 @@ def configure(
     With --interactive nothing is searched: lines such as select GPS, why MP3, cost Camera, undo and finish by
     min cost are answered, and help lists them.
 
-    Only solrep, ibea, satibea and ibed go on from a --study, and only solrep has --workers. Ctrl-C stops the
-    search and keeps what was found.
+    Only solrep, ibea, satibea, smtibea and ibed go on from a --study, and only solrep has --workers. Ctrl-C
+    stops the search and keeps what was found.
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
 

@@ -54,6 +54,9 @@ class Evolution:
         Probability of one-point crossover per pair.
     repair : float, default=0
         Share of the offspring of ``ibea`` that is repaired, as in SATIBEA; Henard et al. (2015) use 0.02.
+    improve : bool, default=False
+        Repair to a product that is no worse than the offspring in any objective, as in SMTIBEA; see
+        :class:`shortlist.methods.evolution.improvement.Improvement`.
     differential_weight : float, default=0.5
         For ``ibed``: probability that a bit where two members differ is flipped in a third.
     differential_crossover : float, default=0.1
@@ -72,6 +75,7 @@ class Evolution:
     mutation: float = 1e-7
     crossover: float = 0.1
     repair: float = 0.0
+    improve: bool = False
     differential_weight: float = 0.5
     differential_crossover: float = 0.1
     valid_first: bool = True
@@ -107,6 +111,8 @@ class EvolvedProblem:
     ----------
     presolved : Presolved
         The smaller clauses: core and dead features are gone, equivalent ones are one.
+    own_costs : ndarray of int, shape (n_variables, n_objectives)
+        Costs of the variables of the smaller clauses.
     n_evaluated : int
         Selections evaluated so far.
     """
@@ -135,7 +141,7 @@ class EvolvedProblem:
         live = places >= 0
         own = np.zeros((self.n_variables, len(given)), dtype=np.int64)
         np.add.at(own, places[live], (self.costs * np.where(polarities, 1, -1))[:, live].T)
-        self._costs = np.ascontiguousarray(own)
+        self.own_costs = np.ascontiguousarray(own)
         self.n_evaluated = 0
 
     @property
@@ -158,10 +164,10 @@ class EvolvedProblem:
 
         Constant parts are left out.
         """
-        points: Points = np.zeros((len(selections), 1 + self._costs.shape[1]), dtype=np.int64)
+        points: Points = np.zeros((len(selections), 1 + self.own_costs.shape[1]), dtype=np.int64)
         smaller = self.presolved.clauses
         clauses = kernels.ClauseLists(smaller.literals, smaller.offsets)
-        kernels.evaluate_selections(selections, clauses, self._costs, points)
+        kernels.evaluate_selections(selections, clauses, self.own_costs, points)
         self.n_evaluated += len(selections)
         return points
 
@@ -280,7 +286,9 @@ def run_checkpoint(
         digest = digest_of_arrays(
             [clauses.literals, clauses.offsets, problem.costs, problem.offsets, population]
         )
-        study.bind({**asked, **dataclasses.asdict(settings), "the question": digest})
+        bound = dataclasses.asdict(settings)
+        del bound["improve"]  # the method says so, and studies of before have no word for it
+        study.bind({**asked, **bound, "the question": digest})
     return Checkpoint(GENERATIONS, study)
 
 

@@ -14,7 +14,7 @@ from shortlist.runs.workers import Where, as_where
 EXACT_METHODS = ("exact", "cwmoip", "epsilon-constraint")
 """Integer programs until nothing is left; ``exact`` is the search of zones."""
 
-EVOLUTIONARY_METHODS = ("ibea", "satibea", "ibed", "nsga2")
+EVOLUTIONARY_METHODS = ("ibea", "satibea", "smtibea", "ibed", "nsga2")
 """Methods that prove nothing."""
 
 METHODS = ("auto", "diagram", *EXACT_METHODS, "solrep", *EVOLUTIONARY_METHODS)
@@ -67,8 +67,8 @@ class SearchOptions:
     solve_limit_s : float or None
         Limit of each program of ``solrep``; None: each is proved.
     study : Study
-        Where ``solrep`` records finished programs, and ``ibea``, ``satibea`` and ``ibed`` keep the state of
-        the last generation, to go on from there.
+        Where ``solrep`` records finished programs, and ``ibea``, ``satibea``, ``smtibea`` and ``ibed`` keep
+        the state of the last generation, to go on from there.
     workers : int or str
         What solves programs of ``solrep``; see :func:`shortlist.runs.workers.open_workers`.
     n_evaluations : int
