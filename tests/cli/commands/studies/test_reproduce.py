@@ -111,7 +111,7 @@ def test_a_machine_without_any_of_the_data_is_told_how_to_get_it(sets: Path) -> 
         (["evolution", "--study", "s.txt"], "--study must end in .db"),
         (["evolution", "--scale", "big"], "--scale must be small, medium or paper, got 'big'"),
         (["evolution", "--tables", "errors,5"], "--tables must be among errors or ranks in evolution"),
-        (["evolution", "--seeds", "2"], "--seeds has no use in evolution"),
+        (["evolution", "--classifiers", "40"], "--classifiers has no use in evolution"),
         (["evolution", "--classifiers", "forty"], "--classifiers must be whole numbers with commas"),
     ],
 )
