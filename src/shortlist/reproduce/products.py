@@ -165,8 +165,8 @@ def _complete_units(folder: Path | None, size: ProductsSize, limit_s: float | No
                 what = f"{method} as printed, {n_objectives} objectives"
                 what += "" if part is None else f", deselected <= {part}"
                 kind = f"{method} as printed, {n_objectives} objectives"
-                given = (folder, system, run, limit_s)
-                yield system, tables, _unit(system, what, measure_printed, given, kind=kind)
+                unit = _unit(system, what, measure_printed, (folder, system, run, limit_s), kind=kind)
+                yield system, tables, unit
 
 
 def _solrep_units(folder: Path | None, size: ProductsSize, limit_s: float | None) -> Iterator[Candidate]:
@@ -247,8 +247,8 @@ def _deviations() -> tuple[str, ...]:
             "elsewhere the paper stops each after 0.1 s."
         ),
         (
-            f"SolRep minimises the {MINIMISED} at each reference point, as the authors' programs do; the text "
-            "has the cost."
+            f"SolRep minimises the {MINIMISED} at each reference point, as the authors' programs do; the "
+            "text has the cost."
         ),
         (
             "Our ε-constraint method and CWMOIP leave out programs whose answer is known and check answers "

@@ -259,8 +259,8 @@ PRUNING = Paper(
             "on 8 cores. They choose one member at least, where the paper's program may choose none."
         ),
         (
-            "Constants of the constraints are as small as each row allows, where the paper has K + 1 and K for "
-            "all; its Equation 6, as printed, would forbid a threshold of K."
+            "Constants of the constraints are as small as each row allows, where the paper has K + 1 and K "
+            "for all; its Equation 6, as printed, would forbid a threshold of K."
         ),
         (
             "Which of several equally good selections is taken is left open by the paper, and so are the "
