@@ -1,5 +1,6 @@
 """Indicator-based evolution (IBEA, Zitzler & Künzli 2004), "f+p" and with repair (SATIBEA)."""
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist._validation import as_seed
 from shortlist.arrays import Mask, Points
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.sat import SatSolver
+from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.methods.evolution import _kernels as kernels
 from shortlist.methods.evolution.variation import (
     DEFAULT_EVOLUTION,
@@ -90,11 +91,11 @@ def ibea(
     (400, 'approximate')
     """
     budget = budget or Budget()
-    problem = EvolvedProblem(clauses, costs, offsets)
+    problem = EvolvedProblem(clauses, costs, offsets, budget)
     problem.check(objectives)
     method = "satibea" if settings.repair else "ibea"
     rng = np.random.default_rng(as_seed(budget.seed))
-    solver = SatSolver(problem.presolved.clauses) if settings.repair else None
+    solver = SatSolver(problem.presolved.clauses, budget) if settings.repair else None
     size = settings.population_size
     population = problem.first_population(size, seeds, rng)
     state = random_state(rng)
@@ -109,8 +110,9 @@ def ibea(
         points, fitness, state = (known.arrays[name] for name in ("points", "fitness", "state"))
         problem.n_evaluated, rng.bit_generator.state = known.facts["n_evaluated"], known.facts["random"]
         if solver is not None:
-            for bits in asked:
-                repaired(solver, bits)
+            with contextlib.suppress(SearchStoppedError):
+                for bits in asked:
+                    repaired(solver, bits)
 
     def step(left: int) -> bool:
         nonlocal population, points, fitness, asked

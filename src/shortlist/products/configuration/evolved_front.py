@@ -39,6 +39,9 @@ def front_by_evolution(
         population_size=POPULATION,
         repair=REPAIR_SHARE if method == "satibea" else 0.0,
     )
+    seeds = None
+    if options.n_starts:
+        seeds = some_models(clauses, n_models=options.n_starts, seed=budget.seed, budget=budget)
     kept = {"study": options.study} if takes(method, "study") else {}
     return _evolutionary_method(method)(
         clauses,
@@ -47,7 +50,7 @@ def front_by_evolution(
         [f"variable {i}" for i in range(clauses.n_variables)],
         offsets=offsets,
         settings=settings,
-        seeds=some_models(clauses, n_models=options.n_starts, seed=budget.seed) if options.n_starts else None,
+        seeds=seeds,
         budget=budget,
         **kept,
     )
