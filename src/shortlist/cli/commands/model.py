@@ -38,6 +38,7 @@ def info(
 
     check_files(inputs={"MODEL": model}, outputs={})
     from shortlist._validation import as_count, as_positive_seconds
+    from shortlist.cli.work import last_resort
     from shortlist.exact import digits_of
     from shortlist.products.configuration.model_summary import summarise
     from shortlist.products.formats import read_model
@@ -50,8 +51,9 @@ def info(
     started = seconds_now()
     line = read_model(model)
     read_s = seconds_now() - started
-    with cancel_on_interrupt() as cancellation:
-        budget = Budget(60 if time_limit is None else time_limit, cancellation=cancellation)
+    limit_s = 60 if time_limit is None else time_limit
+    with cancel_on_interrupt() as cancellation, last_resort(limit_s):
+        budget = Budget(limit_s, cancellation=cancellation)
         summary = summarise(line, max_nodes=max_nodes, budget=budget)
     statuses = {True: "feasible", False: "infeasible", None: "unknown"}
     facts: dict[str, Any] = {
@@ -108,6 +110,7 @@ def analyse(
     check_files(inputs={"MODEL": model}, outputs={})
     from shortlist._validation import as_count, as_positive_seconds
     from shortlist.cli.text.models.model_analysis import analysis_facts, print_analysis
+    from shortlist.cli.work import last_resort
     from shortlist.products.analysis.analysis import analyse as find
     from shortlist.products.formats import read_model
     from shortlist.runs.budget import Budget
@@ -119,8 +122,9 @@ def analyse(
     as_positive_seconds(time_limit, "--time-limit")
     started = seconds_now()
     line = read_model(model)
-    with cancel_on_interrupt() as cancellation:
-        budget = Budget(60 if time_limit is None else time_limit, cancellation=cancellation)
+    limit_s = 60 if time_limit is None else time_limit
+    with cancel_on_interrupt() as cancellation, last_resort(limit_s):
+        budget = Budget(limit_s, cancellation=cancellation)
         found = find(line, n_explained=explained, max_nodes=max_nodes, budget=budget)
     facts = analysis_facts(line, found)
     facts |= {"limit": budget.limit_text, "seconds": seconds_now() - started, **run_facts(context)}
@@ -151,6 +155,7 @@ def diff(
     check_files(inputs={"FIRST": first, "SECOND": second}, outputs={})
     from shortlist._validation import as_positive_seconds
     from shortlist.cli.text.models.model_analysis import difference_facts, print_difference
+    from shortlist.cli.work import last_resort
     from shortlist.products.analysis.differences import difference
     from shortlist.products.formats import read_model
     from shortlist.runs.budget import Budget
@@ -159,8 +164,9 @@ def diff(
     as_positive_seconds(time_limit, "--time-limit")
     started = seconds_now()
     before, after = read_model(first), read_model(second)
-    with cancel_on_interrupt() as cancellation:
-        budget = Budget(60 if time_limit is None else time_limit, cancellation=cancellation)
+    limit_s = 60 if time_limit is None else time_limit
+    with cancel_on_interrupt() as cancellation, last_resort(limit_s):
+        budget = Budget(limit_s, cancellation=cancellation)
         found = difference(before, after, budget=budget)
     limit = budget.limit_text or (budget.time_text if found.unsure else "")  # of its two halves one ended
     facts = difference_facts(found) | {

@@ -85,7 +85,7 @@ def sample(
     )
     from shortlist.cli.text.delivery import save
     from shortlist.cli.text.models.model_sample import print_sample, save_products
-    from shortlist.cli.work import long_work
+    from shortlist.cli.work import last_resort, long_work
     from shortlist.products.formats import read_model
     from shortlist.runs.budget import Budget
     from shortlist.runs.clock import seconds_now
@@ -97,8 +97,9 @@ def sample(
     started = seconds_now()
     line = read_model(model)
     print_notes(line.notes)
-    with long_work() as (cancellation, tell):
-        budget = Budget(60 if time_limit is None else time_limit, cancellation=cancellation, report=tell)
+    limit_s = 60 if time_limit is None else time_limit
+    with long_work() as (cancellation, tell), last_resort(limit_s):
+        budget = Budget(limit_s, cancellation=cancellation, report=tell)
         size = n if kind == "uniform" else max(n, MOST_DRAWN)
         drawn = _drawn(line, size, max_nodes, seed, budget) if front is None else _products_of(front, line)
         facts = {"products": drawn} if kind == "uniform" else _far_apart(drawn, n)
