@@ -77,7 +77,7 @@ class _Answer(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         """Give a client some seconds for its whole request, and as many to take the answer."""
-        self.timeout = PATIENCE_S
+        self.request.settimeout(PATIENCE_S)
         super().setup()
         self._impatience = threading.Timer(PATIENCE_S, self._hang_up)
         self._impatience.daemon = True

@@ -33,4 +33,5 @@ def guarded_csv(table: "pd.DataFrame") -> str:
     """Return a table as CSV, in which no text is a formula."""
     header = [guarded(str(name)) for name in table.columns]
     texts = table.map(lambda cell: guarded(cell) if isinstance(cell, str) else cell)
-    return texts.to_csv(index=False, header=header, lineterminator="\n")
+    text: str = texts.to_csv(index=False, header=header, lineterminator="\n")
+    return text
