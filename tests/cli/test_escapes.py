@@ -1,4 +1,4 @@
-"""Names that steer a terminal, or that a spreadsheet would run, at every command that prints or writes them."""
+"""Names that steer a terminal, or that a spreadsheet would run, at commands that print or write them."""
 
 from pathlib import Path
 

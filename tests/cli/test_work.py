@@ -2,19 +2,19 @@
 
 import threading
 
-from shortlist.cli.work import GRACE_S, last_resort
+from shortlist.cli.work import STILL_AT_WORK_S, last_resort
 
 
 def ended_at(seconds: float | None, clock: list[float]) -> list[str]:
     """Return what is said at the end of the process when the clock shows these times, one after the other."""
     said: list[str] = []
-    times, watched = iter(clock), threading.Event()
+    times, watched = list(clock), threading.Event()
 
     def now() -> float:
-        return next(times)
+        return times.pop(0)
 
     def wait(_: threading.Event) -> bool:
-        if times.__length_hint__() and not said:
+        if times and not said:
             return False
         watched.set()
         return True
@@ -29,12 +29,12 @@ def ended_at(seconds: float | None, clock: list[float]) -> list[str]:
 
 
 def test_work_that_goes_on_long_after_its_limit_is_ended_with_a_sentence() -> None:
-    late = 100.0 + 3 + GRACE_S + 1
+    late = 100.0 + 3 + STILL_AT_WORK_S + 1
     assert ended_at(3.0, [100.0, 102.0, 104.0, late]) == [
         "still at work 60 s after the limit of 3 s; nothing was written."
     ]
 
 
 def test_work_within_its_limit_and_without_one_is_left_alone() -> None:
-    assert ended_at(3.0, [100.0, 102.0, 104.0, 100.0 + 3 + GRACE_S]) == []
+    assert ended_at(3.0, [100.0, 102.0, 104.0, 100.0 + 3 + STILL_AT_WORK_S]) == []
     assert ended_at(None, [100.0]) == []

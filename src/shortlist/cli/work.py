@@ -14,7 +14,7 @@ from shortlist.errors import ShortlistError
 from shortlist.runs import Cancellation, Report, cancel_on_interrupt
 from shortlist.runs.clock import seconds_now
 
-GRACE_S = 60.0
+STILL_AT_WORK_S = 60.0
 """Seconds after its limit that a search may still be at work, to check and write what it found."""
 
 
@@ -53,7 +53,7 @@ def last_resort(
     wait: Callable[[threading.Event], bool] = lambda over: over.wait(1.0),
     end: Callable[[str], None] = lambda sentence: end_at_once(sentence, FAILED)(signal.SIGTERM, None),
 ) -> Iterator[None]:
-    """End the process with a sentence if a block goes on for :data:`GRACE_S` after its limit.
+    """End the process with a sentence if a block goes on for :data:`STILL_AT_WORK_S` after its limit.
 
     Every search looks at its limit by itself, so this is for what nobody has foreseen.
 
@@ -68,8 +68,10 @@ def last_resort(
 
     def watch() -> None:
         while not wait(over):
-            if seconds is not None and clock() - start > seconds + GRACE_S:
-                end(f"still at work {GRACE_S:g} s after the limit of {seconds:g} s; nothing was written.")
+            if seconds is not None and clock() - start > seconds + STILL_AT_WORK_S:
+                end(
+                    f"still at work {STILL_AT_WORK_S:g} s after the limit of {seconds:g} s; nothing was written."
+                )
                 return
 
     watching = threading.Thread(target=watch, daemon=True)

@@ -309,9 +309,9 @@ def search(
 ) -> int:
     """Look for a model under `assumptions`; write it to `model`, or the assumptions in conflict to `found`.
 
-    Returns one of the answers above. It leaves every variable above level 0 unassigned, but for a pause: called
-    again with the same arrays it goes on as if there had been none. The length of what is in `found` is written
-    to its last entry.
+    Returns one of the answers above. It leaves every variable above level 0 unassigned, but for a pause:
+    called again with the same arrays it goes on as if there had been none. The length of what is in `found`
+    is written to its last entry.
     """
     arena, starts, values, levels = store.arena, store.starts, assignment.values, assignment.levels
     ranks, limits, learned = memory.ranks, memory.limits, memory.learned

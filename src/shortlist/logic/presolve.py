@@ -13,7 +13,7 @@ from shortlist.logic.propagation import propagate
 from shortlist.logic.sat import SearchStoppedError, backbone
 from shortlist.runs.budget import Budget
 
-SEARCH_SHARE = 0.5
+FIXED_SHARE = 0.5
 """Part of what is left of a budget that the search for fixed variables may take."""
 
 
@@ -120,9 +120,9 @@ def presolve(
 
 
 def presolve_in_time(clauses: Clauses, budget: Budget | None, *, probe: bool = False) -> Presolved:
-    """Return what :func:`presolve` finds, or, where its search takes too much of the budget, finds without it."""
+    """Return what :func:`presolve` finds; without its search where that takes too much of the budget."""
     try:
-        return presolve(clauses, probe=probe, budget=budget and budget.share(SEARCH_SHARE))
+        return presolve(clauses, probe=probe, budget=budget and budget.share(FIXED_SHARE))
     except SearchStoppedError:
         return presolve(clauses, complete=False, probe=probe, budget=budget)
 

@@ -15,7 +15,7 @@ from shortlist.errors import ShortlistError
 HOST = "127.0.0.1"
 
 PATIENCE_S = 10.0
-"""So long a client may keep a thread waiting, with its request or with taking the answer."""
+"""Seconds that a client may keep a thread waiting."""
 
 
 def state_of(path: Path) -> str:
@@ -42,6 +42,8 @@ class PageServer(ThreadingHTTPServer):
         Returns the page for a state of the file.
     port : int, default=0
         Where to listen on 127.0.0.1; 0 takes a free one.
+    patience_s : float, default=10
+        So many seconds a client may take for its whole request, and for taking the answer.
 
     Notes
     -----
@@ -51,10 +53,13 @@ class PageServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, path: Path, make: Callable[[str], str], port: int = 0) -> None:
+    def __init__(
+        self, path: Path, make: Callable[[str], str], port: int = 0, *, patience_s: float = PATIENCE_S
+    ) -> None:
         super().__init__((HOST, port), _Answer)
         self.path = path
         self.make = make
+        self.patience_s = patience_s
         self.token = secrets.token_urlsafe(24)
 
     @property
@@ -77,9 +82,9 @@ class _Answer(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         """Give a client some seconds for its whole request, and as many to take the answer."""
-        self.request.settimeout(PATIENCE_S)
+        self.request.settimeout(self.server.patience_s)
         super().setup()
-        self._impatience = threading.Timer(PATIENCE_S, self._hang_up)
+        self._impatience = threading.Timer(self.server.patience_s, self._hang_up)
         self._impatience.daemon = True
         self._impatience.start()
 

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
-"""How a text begins that spreadsheets take for a formula, which may call other programs, or that is guarded."""
+"""How a text begins that is guarded, or that spreadsheets take for a formula, which may call programs."""
 
 HARMLESS = re.compile(r"[=+\-@]|[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 """A sign alone, or a number: spreadsheets show it as it is."""

@@ -132,7 +132,7 @@ def _note_words_among_numbers(
 
 
 def _columns_of_words(table: "pd.DataFrame", words: Sequence[str]) -> list[str]:
-    """Return the columns that were not read as numbers and need not be words; no column is looked at alone."""
+    """Return the columns that were not read as numbers and need not be words, without a look into any."""
     from pandas.api.types import is_numeric_dtype
 
     named = set(words)
