@@ -69,9 +69,8 @@ def last_resort(
     def watch() -> None:
         while not wait(over):
             if seconds is not None and clock() - start > seconds + STILL_AT_WORK_S:
-                end(
-                    f"still at work {STILL_AT_WORK_S:g} s after the limit of {seconds:g} s; nothing was written."
-                )
+                late = f"{STILL_AT_WORK_S:g} s after the limit of {seconds:g} s"
+                end(f"still at work {late}; nothing was written.")
                 return
 
     watching = threading.Thread(target=watch, daemon=True)
