@@ -56,7 +56,7 @@ WRITING = {
     "report --out": ["report", "model.joblib", "--out", "w.html"],
     "front plot --out": ["front", "plot", "front.parquet", "--out", "w.svg"],
     "front export --out": ["front", "export", "front.parquet", "--out", "w.csv"],
-    "model sample --out": ["model", "sample", "m.uvl", "--kind", "covering", "--out", "w.csv"],
+    "model sample --out": ["model", "sample", "m.uvl", "--out", "w.csv"],
     "model convert --out": ["model", "convert", "m.uvl", "--out", "w.xml"],
     "model check --out": ["model", "check", "m.uvl", "products.csv", "--out", "w.csv"],
     "model slice --out": ["model", "slice", "m.uvl", "--keep", "Phone,GPS", "--out", "w.cnf"],
@@ -110,7 +110,7 @@ PRINTING = {
     "model analyse": ["model", "analyse", "m.uvl"],
     "model diff": ["model", "diff", "m.uvl", "m.uvl"],
     "model check": ["model", "check", "m.uvl", "products.csv"],
-    "model sample": ["model", "sample", "m.uvl", "--kind", "covering"],
+    "model sample": ["model", "sample", "m.uvl"],
     "help": ["prune", "--help"],
 }
 

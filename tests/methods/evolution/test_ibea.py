@@ -200,7 +200,7 @@ def test_an_improvement_is_a_product_that_is_no_worse_wherever_there_is_one(
     if not problem.n_variables:
         return
     start = np.array(row[: problem.n_variables], dtype=np.uint8)
-    found = Improvement(problem)(start)
+    found = Improvement(problem, Budget())(start)
     small, costs = problem.presolved.clauses, problem.own_costs
     every = np.array(list(itertools.product([0, 1], repeat=problem.n_variables)), dtype=np.uint8)
     products = every[small.satisfied(every.astype(bool))].astype(int)

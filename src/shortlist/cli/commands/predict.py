@@ -1,6 +1,5 @@
 """`shortlist predict`: answers for new rows from a saved model."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -53,8 +52,9 @@ def predict(
     )
     from shortlist.cli.text.progress import working
     from shortlist.errors import BadInputError
-    from shortlist.files import whole_file
+    from shortlist.files import write_text
     from shortlist.saved_models import load_model, made_by
+    from shortlist.tables.csv_cells import guarded_csv
     from shortlist.tables.learning import read_table, select_columns
 
     if json and out is None:
@@ -95,14 +95,10 @@ def predict(
     print_notes(found)
     notes += found
     if out is None:
-        answers.to_csv(sys.stdout, index=False)
+        print(guarded_csv(answers), end="")
         return
 
-    def write(path: Path) -> None:
-        with whole_file(path) as temporary:
-            answers.to_csv(temporary, index=False)
-
-    out = save(out, write)
+    out = save(out, lambda path: write_text(path, guarded_csv(answers)))
     if json:
         print_json(
             {

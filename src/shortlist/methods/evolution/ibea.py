@@ -1,5 +1,6 @@
 """Indicator-based evolution (IBEA, Zitzler & Künzli 2004), "f+p" and with repair (SATIBEA, SMTIBEA)."""
 
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist._validation import as_seed
 from shortlist.arrays import Mask, Points
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.sat import SatSolver
+from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.methods.evolution import _kernels as kernels
 from shortlist.methods.evolution.variation import (
     DEFAULT_EVOLUTION,
@@ -93,11 +94,11 @@ def ibea(
     (400, 'approximate')
     """
     budget = budget or Budget()
-    problem = EvolvedProblem(clauses, costs, offsets)
+    problem = EvolvedProblem(clauses, costs, offsets, budget)
     problem.check(objectives)
     method = ("smtibea" if settings.improve else "satibea") if settings.repair else "ibea"
     rng = np.random.default_rng(as_seed(budget.seed))
-    repair = _repair(problem, settings)
+    repair = _repair(problem, settings, budget)
     size = settings.population_size
     population = problem.first_population(size, seeds, rng)
     state = random_state(rng)
@@ -112,8 +113,9 @@ def ibea(
         points, fitness, state = (known.arrays[name] for name in ("points", "fitness", "state"))
         problem.n_evaluated, rng.bit_generator.state = known.facts["n_evaluated"], known.facts["random"]
         if repair is not None:
-            for bits in asked:
-                repair(bits)
+            with contextlib.suppress(SearchStoppedError):
+                for bits in asked:
+                    repair(bits)
 
     def step(left: int) -> bool:
         nonlocal population, points, fitness, asked
@@ -175,7 +177,7 @@ def offspring(
 
 
 def _repair(
-    problem: EvolvedProblem, settings: Evolution
+    problem: EvolvedProblem, settings: Evolution, budget: Budget
 ) -> Callable[[NDArray[np.uint8]], NDArray[np.uint8]] | None:
     """Return what makes a product of a child; None without repair."""
     if not settings.repair:
@@ -183,8 +185,8 @@ def _repair(
     if settings.improve and problem.n_variables:
         from shortlist.methods.evolution.improvement import Improvement
 
-        return Improvement(problem)
-    return functools.partial(repaired, SatSolver(problem.presolved.clauses))
+        return Improvement(problem, budget)
+    return functools.partial(repaired, SatSolver(problem.presolved.clauses, budget))
 
 
 def repair_some(

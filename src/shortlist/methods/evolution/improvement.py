@@ -10,6 +10,7 @@ from shortlist.milp.program import LinearObjective, make_program
 from shortlist.milp.session import open_solver
 from shortlist.milp.solution import Limits
 from shortlist.results.objective import Objective
+from shortlist.runs.budget import Budget
 
 N_NODES = 100
 """Branch-and-bound nodes that one question may take; the authors' program stops Z3 after six seconds."""
@@ -28,7 +29,7 @@ class Improvement:
     takes random values.
     """
 
-    def __init__(self, problem: EvolvedProblem) -> None:
+    def __init__(self, problem: EvolvedProblem, budget: Budget) -> None:
         clauses, costs = problem.presolved.clauses, problem.own_costs
         sizes, signs = np.diff(clauses.offsets), np.sign(clauses.literals)
         numbers = np.repeat(np.arange(clauses.n_clauses), sizes)
@@ -48,13 +49,14 @@ class Improvement:
         self._clauses, self._costs = clauses, costs
         self._bounded = clauses.n_clauses + np.arange(n_objectives)
         self._session = open_solver("highs", short_programs=True).open(program)
-        self._sat = SatSolver(clauses)
+        self._sat = SatSolver(clauses, budget)
+        self._cancellation = budget.cancellation
 
     def __call__(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return a product that is no worse than `bits`, or the repaired bits where none is found."""
         most = (bits.astype(np.int64) @ self._costs).astype(float)
         self._session.set_row_bounds(self._bounded, -np.inf, most)
-        values = self._session.solve(Limits(nodes=N_NODES)).values
+        values = self._session.solve(Limits(nodes=N_NODES), cancellation=self._cancellation).values
         if values is not None:
             found = np.rint(values).astype(np.uint8)
             is_better = (found.astype(np.int64) @ self._costs <= most).all()

@@ -12,8 +12,8 @@ from shortlist._validation import as_count
 from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.presolve import Presolved, presolve
-from shortlist.logic.sat import SatSolver
+from shortlist.logic.presolve import Presolved, presolve_in_time
+from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.methods.evolution import _kernels as kernels
 from shortlist.pareto.dominance import nondominated
 from shortlist.results.front import Front
@@ -106,6 +106,8 @@ class EvolvedProblem:
         To minimise, scaled to integers.
     offsets : array-like of int, shape (n_objectives,), optional
         Constant parts.
+    budget : Budget, optional
+        Of which a part may be taken to make the clauses smaller.
 
     Attributes
     ----------
@@ -117,7 +119,13 @@ class EvolvedProblem:
         Selections evaluated so far.
     """
 
-    def __init__(self, clauses: Clauses, costs: ArrayLike, offsets: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        clauses: Clauses,
+        costs: ArrayLike,
+        offsets: ArrayLike | None = None,
+        budget: Budget | None = None,
+    ) -> None:
         given = np.asarray(costs)
         if given.ndim != 2 or given.shape[1] != clauses.n_variables or given.dtype.kind not in "iu":
             raise BadInputError(
@@ -135,7 +143,7 @@ class EvolvedProblem:
             raise BadInputError(
                 f"offsets must be {len(given)}, one per objective, got shape {self.offsets.shape}."
             )
-        self.presolved: Presolved = presolve(clauses)
+        self.presolved: Presolved = presolve_in_time(clauses, budget)
         places, polarities = self.presolved.places, self.presolved.polarities
         self.n_variables = self.presolved.clauses.n_variables
         live = places >= 0
@@ -256,7 +264,11 @@ def run_generations(
         if budget.stopped:
             limit = budget.limit_text
             break
-        if not step(left):
+        try:
+            more = step(left)
+        except SearchStoppedError:  # what was begun is begun again from the state before
+            return budget.limit_text
+        if not more:
             break
         checkpoint.keep(state)
     budget.report(Progress(GENERATIONS, problem.n_evaluated, settings.n_evaluations))

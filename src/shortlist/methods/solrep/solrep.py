@@ -233,7 +233,7 @@ def solrep(
         raise BadInputError(
             f"workers must be 1 with rule 'adaptive', got {workers}. Its points depend on each other."
         )
-    reduced = reduce_program(program, clauses)
+    reduced = reduce_program(program, clauses, budget)
     integers = integer_objectives(reduced.program)
     name = solver if isinstance(solver, str) else solver.name
     decisive = {**dataclasses.asdict(settings), "solver": name, "seed": budget.seed}

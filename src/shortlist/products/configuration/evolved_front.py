@@ -42,6 +42,9 @@ def front_by_evolution(
         repair=REPAIR_SHARE if method in REPAIRED else 0.0,
         improve=method == "smtibea",
     )
+    seeds = None
+    if options.n_starts:
+        seeds = some_models(clauses, n_models=options.n_starts, seed=budget.seed, budget=budget)
     kept = {"study": options.study} if takes(method, "study") else {}
     return _evolutionary_method(method)(
         clauses,
@@ -50,7 +53,7 @@ def front_by_evolution(
         [f"variable {i}" for i in range(clauses.n_variables)],
         offsets=offsets,
         settings=settings,
-        seeds=some_models(clauses, n_models=options.n_starts, seed=budget.seed) if options.n_starts else None,
+        seeds=seeds,
         budget=budget,
         **kept,
     )
